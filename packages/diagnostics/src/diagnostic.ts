@@ -6,7 +6,7 @@ import type { ReceiveWindow } from './sockets/receive-window.ts';
 
 /** Capabilities of a diagnostic: its only access to name resolution, raw sockets and result reporting. */
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
-  /** Aborted at the deadline of the check and when the agent stops. A run ends soon after, with what it has. */
+  /** Aborted at the deadline of the check and when the agent stops. The run then returns what it has. */
   readonly signal: AbortSignal;
   /** Milliseconds left until the deadline, by a monotonic clock. */
   readonly remainingMs: () => number;
@@ -14,7 +14,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly names: NameLookup;
   /** The probe's own resolvers, `address` or `address:port` / `[address]:port`, in order; exempt from the target policy. */
   readonly resolvers: readonly string[];
-  /** Bounds what a target sends ahead of what is read; absent if the system has no such bound. */
+  /** Bounds how much a target can send ahead of reads; undefined if the system cannot. */
   readonly receiveWindow?: ReceiveWindow | undefined;
   /** How the probe names itself to targets: the HTTP `User-Agent`, and a tag in ICMP and UDP payloads. */
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
@@ -22,11 +22,11 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly certificateAuthorities?: readonly string[] | undefined;
   /** The same read once for all checks; without it each check that needs them reads them again. */
   readonly trust?: TrustStore | undefined;
-  /** Shows what is known so far. Cheap to call often: the agent sends at most one state per 250 ms. */
+  /** Publishes partial results. Cheap to call: the agent sends at most one state per 250 ms. */
   readonly emitPartial: (fields: PartialFields<C>) => void;
 }
 
-/** What is known before the end of a run: any field of the type, and those common ones that need no end. */
+/** Fields known before the end of a run: those of the type, and common ones that do not depend on the end. */
 export type PartialFields<C extends AnyCheckType> = ResultFieldsOf<C> &
   Partial<Pick<CommonResult, 'rt' | 'resolvedIp'>>;
 
@@ -64,7 +64,7 @@ export interface RunOptions<C extends AnyCheckType = AnyCheckType> {
   readonly emitPartial?: ((fields: PartialFields<C>) => void) | undefined;
 }
 
-/** The context of one run, whose time begins now. */
+/** Creates the context of a run; its clock starts now. */
 export function createContext<C extends AnyCheckType = AnyCheckType>(
   probeContext: ProbeContext,
   { budgetMs, signal = AbortSignal.timeout(budgetMs), emitPartial = () => undefined }: RunOptions<C>,

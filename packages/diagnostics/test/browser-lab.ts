@@ -12,11 +12,11 @@ import { admitSite, startSite, type Serve } from '@vantage/test-support/browser/
 
 export interface LabOptions {
   readonly executablePath: string;
-  /** Where the page itself is served; the only address that the admission admits. */
+  /** Address of the page's server; the only one that the fake admission admits. */
   readonly pageAddress: string;
   /** Its name: one in `.localhost` may have a service worker without a certificate. */
   readonly pageHost: string;
-  /** Where the canaries listen; an address that the machine does not have is left out. */
+  /** Addresses of the canaries; those that the machine lacks are omitted. */
   readonly canaries: readonly string[];
   /** True: counts what reaches port 53 of 127.0.0.1, which must be the resolver of the machine. */
   readonly nameServer: boolean;
@@ -30,13 +30,13 @@ export interface LabOptions {
 
 export interface LabReport {
   readonly canaries: readonly string[];
-  /** The canaries that were reached: the page, its service worker and its redirects are to reach none. */
+  /** Canaries that were reached; the page, its service worker and its redirects must reach none. */
   readonly touched: readonly string[];
-  /** Questions to the name server: a browser behind a proxy has none. */
+  /** Queries to the name server; a browser behind a proxy sends none. */
   readonly questions: number;
   /** Hosts that the browser asked the proxy for. */
   readonly asked: readonly string[];
-  /** Paths of the page's own server that were asked for: what proves that the page did what it should. */
+  /** Requested paths of the page's server, as proof that the page ran. */
   readonly paths: readonly string[];
   /** Failure of a picture whose page redirects to a canary. */
   readonly redirectFailure: Failure | null;
@@ -45,7 +45,7 @@ export interface LabReport {
   readonly pictureBytes: number;
 }
 
-/** Shows pages that try to reach canaries in every known way, and reports who was reached. */
+/** Loads pages that try to reach canaries in every known way, and reports the reached ones. */
 export async function runLab({
   executablePath,
   pageAddress,
@@ -124,7 +124,7 @@ export async function runLab({
     const picture = await capture('/');
     const redirected = await capture(`/redirect?to=${first}`);
     let refreshed = await capture('/refresh');
-    // A picture may be taken of the page itself, before the browser comes to leave it.
+    // The screenshot may be taken before the browser leaves the page.
     while (refreshed.failure === null && !over.signal.aborted) refreshed = await capture('/refresh');
     return {
       canaries: [...canaries.web.map((name) => `tcp ${name}`), ...canaries.datagrams.map((name) => `udp ${name}`)],

@@ -6,7 +6,7 @@ import {
 } from '@vantage/test-support/certificate-mint';
 import { expectations, type Expectation } from './certificate-verdicts.ts';
 
-/** A server of the corpus: what it sends, and under which name it is asked. */
+/** A server of the corpus: what it sends, and the host name of the check. */
 export interface CorpusServer extends Expectation {
   readonly name: string;
   readonly host: string;

@@ -1,4 +1,4 @@
-/** What each client says to a server of the corpus. */
+/** Verdicts of each client on a server of the corpus. */
 export interface Expectation {
   /** Codes of `tls.faults`, each with the position of its certificate in `tls.chain`, in their order. */
   readonly check: readonly string[];

@@ -6,11 +6,11 @@ import type { hostileBehaviours } from './dns-hostile.ts';
 export interface CorpusRow {
   /** The rcode, the numbers of answers and of records in the authority section, and the addresses. */
   readonly ours: string;
-  /** Undefined where nothing came that answers the question. */
+  /** Undefined if no answer to the query arrived. */
   readonly kind?: AnswerKind;
   readonly code?: FailureCode;
   readonly breach?: string;
-  /** What `dig` says, only if it is something else, and why. */
+  /** The verdict of `dig` if it differs, with the reason. */
   readonly dig?: string;
   readonly why?: string;
 }
@@ -227,7 +227,7 @@ export const hostileCorpus: Readonly<Record<keyof typeof hostileBehaviours, Corp
 
 const stranger = { ours: 'nothing', code: 'dns_bad_response' } as const;
 
-/** The same over TCP, where nothing is waited for behind a message: the rows that are others, and some that are not. */
+/** The same over TCP, which does not wait for further messages: rows with another outcome, and some with the same. */
 export const hostileTcpCorpus: Readonly<Partial<Record<keyof typeof hostileBehaviours, CorpusRow>>> = {
   answer: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
   referral: { ours: 'NOERROR 0/1', kind: 'referral', code: 'dns_no_answer' },

@@ -11,7 +11,7 @@ export interface NameServerDaemon {
   readonly stop: () => Promise<void>;
 }
 
-/** What the programs below need, for `packagesMissing`. */
+/** Debian packages of the programs below, for `packagesMissing`. */
 export const nameServerPackages: readonly (readonly string[])[] = [
   ['nsd'],
   ['pdns-server', 'pdns-backend-bind'],
@@ -51,7 +51,7 @@ export async function startPdns(zones: Zones): Promise<NameServerDaemon> {
     );
     const named = await written(folder, 'named.conf', entries.join(''));
     const modules = packages.environment['LD_LIBRARY_PATH']!.split(':').find((path) => path.endsWith('/pdns'));
-    // An installed one knows where its modules are.
+    // An installed Knot finds its modules without an option.
     const moduleFolder = modules === undefined ? [] : [`module-dir=${modules}`];
     const options = [
       ...['daemon=no', 'guardian=no', 'launch=bind', `bind-config=${named}`, ...moduleFolder],

@@ -32,7 +32,7 @@ export function hostileMessages(seed: number): HostileMessages {
   };
 }
 
-/** What comes of a message: `read`, `refused` for its format, whole or in part, or what is wrong. */
+/** Outcome of decoding a message: `read`, `refused` (in whole or part), or a description of the fault. */
 export function decodeHostile(bytes: Uint8Array): string {
   try {
     const message = readMessage(bytes);

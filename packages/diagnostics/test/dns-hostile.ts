@@ -11,7 +11,7 @@ import {
   type WireRecord,
 } from '@vantage/test-support/dns/wire';
 
-/** Everything is below this zone; the first label of a name says how it is answered. */
+/** Parent of all names; their first label selects the behaviour. */
 export const HOSTILE_ZONE = 'hostile.example.';
 
 const { aa, tc, rd, ra } = FLAGS;
@@ -69,7 +69,7 @@ const one =
   (response: (query: WireQuery) => Parameters<typeof respond>[1]): Behaviour =>
   (query) => [respond(query, response(query))];
 
-/** What a server may do, by the first label of the name. */
+/** Behaviours of the server, by the first label of the name. */
 export const hostileBehaviours = {
   answer: (query) => [good(query)],
   'answer-lame': one((query) => ({ flags: rd, answers: [right(query)] })),
@@ -168,7 +168,7 @@ export const hostileBehaviours = {
   yxdomain: one(() => ({ flags: aa | rd, rcode: 6, answers: [named(39, zone, 'new.example')] })),
   notauth: one(() => ({ flags: rd, rcode: 9 })),
   rcode12: one(() => ({ flags: rd, rcode: 12 })),
-  // What is no answer to the question, before the one that is.
+  // A mismatched answer precedes the right one.
   'wrong-id': (query) => [respond(query, { ...lie, id: query.id ^ 1 }), good(query)],
   'wrong-name': (query) => [respond(query, { ...lie, question: question('evil.example.net') }), good(query)],
   'wrong-type': (query) => [respond(query, { ...lie, question: question(query.name, 28) }), good(query)],
@@ -215,7 +215,7 @@ export const hostileBehaviours = {
   ],
 } satisfies Readonly<Record<string, Behaviour>>;
 
-/** Behaves as the first label of the name says. */
+/** Answers according to the first label of the name. */
 export const answerHostile: AnswerDns = (query, via) => {
   const behaviours: Readonly<Record<string, Behaviour>> = hostileBehaviours;
   return behaviours[query.name.split('.')[0]!]?.(query, via) ?? [respond(query, { rcode: 5 })];

@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What a program says of one answer. */
+/** A program's interpretation of an answer. */
 export interface Says {
   /** The rcode, the numbers of answers and of records in the authority section, and the addresses; `nothing`. */
   readonly message: string;
   readonly warnings: readonly string[];
 }
 
-/** What `dig` says of the answer to one question. */
+/** Queries a server with `dig`. */
 export async function digSays(port: number, name: string, type: string, ...flags: readonly string[]): Promise<Says> {
   const common = ['@127.0.0.1', '-p', String(port), '+nocookie', '+bufsize=1232', '+tries=1', '+time=30'];
   const { stdout } = await run('dig', [name, type, ...common, ...flags]).catch(
@@ -25,7 +25,7 @@ export async function digSays(port: number, name: string, type: string, ...flags
   };
 }
 
-/** The same form for what is compared with it. @param answers each with its data at the end */
+/** Formats the compared result in the same way. @param answers each ends with its data */
 export function told(rcode: string, counts: string, answers: readonly string[]): string {
   const addresses = new Set(answers.flatMap((record) => /\d+\.\d+\.\d+\.\d+$/.exec(record)?.[0] ?? []));
   return [rcode, counts, ...addresses].join(' ');
@@ -36,7 +36,7 @@ function recordsOf(stdout: string, section: string): readonly string[] {
   return text === '' ? [] : text.split('\n\n')[0]!.split('\n');
 }
 
-/** What `delv` says once it has validated the answer itself. @param anchors its trust anchors, in the file's form */
+/** Queries with `delv`, which validates the answer itself. @param anchors its trust anchors, in the file's form */
 export async function delvSays(
   port: number,
   name: string,

@@ -10,7 +10,7 @@ export interface FakeSent extends PacketSocketOptions {
   readonly ttl: number;
 }
 
-/** What comes back for it. `rttMs` is by the clock of the packet process. */
+/** Answer to a fake packet. `rttMs` is by the clock of the packet process. */
 export interface FakeAnswer extends Omit<ReceivedPacket, 'receivedMs' | 'clock'> {
   readonly rttMs: number;
   /** `kernel` if absent. */

@@ -11,7 +11,7 @@ import type { FrameAnswer } from './http2-corpus.ts';
 import type { RawAnswer } from './http-corpus.ts';
 import { undisturbed } from './undisturbed.ts';
 
-/** What a program makes of an answer: `200 2` is a status and the bytes of the body; else why it refuses it. */
+/** A program's verdict on a response: `200 2` is status and body size; otherwise the reason of its refusal. */
 export type Verdict = string;
 
 /** Serves one answer to all clients, for as long as `use` takes. */
@@ -70,7 +70,7 @@ async function serving<T>(server: Server, protocol: 'http' | 'https', use: (url:
   }
 }
 
-/** curl's verdict: its exit code where it is not 0. */
+/** Verdict of curl: its exit code if it is not 0. */
 export async function askCurl(
   url: string,
   method: RawAnswer['method'],
@@ -85,7 +85,7 @@ export async function askCurl(
   return exit === '0' ? `${Number(status)} ${bytes}` : `exit ${exit}`;
 }
 
-/** The version of curl, such as `7.88`; null where there is none. */
+/** The version of curl, such as `7.88`; null if it is not installed. */
 export async function curlVersion(): Promise<string | null> {
   const { stdout } = await run('curl', ['--version']).catch(() => ({ stdout: '' }));
   return /^curl (\d+\.\d+)/.exec(stdout)?.[1] ?? null;
@@ -119,7 +119,7 @@ export async function startChromium(executablePath: string): Promise<Chromium> {
     const failure = await ended.promise;
     await opened;
     session.removeAllListeners();
-    // It leaves the page as it is for a status without content.
+    // The browser stays on the previous page after a status without content.
     if (failure === 'net::ERR_ABORTED' && [204, 205].includes(status)) return `${status} 0`;
     if (failure !== null) return failure.replace('net::', '');
     const { body, base64Encoded } = await session.send('Network.getResponseBody', { requestId: id });

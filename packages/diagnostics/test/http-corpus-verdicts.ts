@@ -1,7 +1,7 @@
 import type { DeviationCode } from '../src/http-client/deviations.ts';
 import type { Verdict } from './http-corpus-readers.ts';
 
-/** What three programs make of an answer. curl and Chromium are named only where they differ from the check. */
+/** Verdicts of three programs on a response. curl and Chromium are listed only if they differ from the check. */
 export interface Verdicts {
   readonly check: Verdict;
   readonly curl?: Verdict;

@@ -19,7 +19,7 @@ export function checkOf(url: string, fields?: Fields, context?: TestContextOptio
   return runHttp(paramsOf(url, fields), testContext<Http>(context));
 }
 
-/** What the schema of results says against an outcome. */
+/** Errors of an outcome according to the schema of results. */
 export function problemsOf(outcome: object): readonly unknown[] {
   const now = new Date().toISOString();
   return [...Value.Errors(resultSchema(http), { ...outcome, startedAt: now, finishedAt: now })];

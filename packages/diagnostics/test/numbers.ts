@@ -1,4 +1,4 @@
-/** Numbers below a bound that look like chance and are the same in each run (xorshift). */
+/** Reproducible pseudo-random numbers below a bound (xorshift). */
 export function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -8,7 +8,7 @@ import type { Issued } from '@vantage/test-support/certificate-mint';
 
 export interface OpensslServer {
   readonly port: number;
-  /** What it wrote, the extensions of each ClientHello among it. */
+  /** Its output, including the extensions of each ClientHello. */
   readonly output: () => string;
   /** A line for its standard input, such as `R`, by which it asks for a renegotiation. */
   readonly command: (line: string) => void;

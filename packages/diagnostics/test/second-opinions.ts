@@ -20,7 +20,7 @@ export interface Asked {
 export interface SecondOpinions {
   /** Every error of the verification that `openssl s_client` prints. */
   readonly openssl: (asked: Asked) => Promise<readonly string[]>;
-  /** True where curl takes the certificate. */
+  /** True if curl accepts the certificate. */
   readonly curl: (asked: Asked) => Promise<boolean>;
   readonly close: () => void;
 }
@@ -46,7 +46,7 @@ export function secondOpinions(roots: readonly Issued[]): SecondOpinions {
       const trust = ['-CAfile', trusted, '-no-CApath', '-auth_level', '2'];
       const asking = run('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, ...trust, ...name]);
       asking.child.stdin?.end();
-      // It ends with a code other than 0 where the handshake fails, which the lines show too.
+      // The exit code is not 0 if the handshake fails, which the output shows too.
       const { stderr } = await asking.catch((error: unknown) => error as { stderr: string });
       return [...new Set([...stderr.matchAll(/^verify error:num=\d+:(.*)$/gm)].map(([, text]) => text!))];
     },

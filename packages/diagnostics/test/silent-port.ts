@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Listens with a backlog of one and never accepts: its thread sleeps for good. */
+/** Listens with a backlog of one and never accepts: its thread sleeps permanently. */
 const LISTENER = `
   const server = require('node:net').createServer();
   server.listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 import type { Asked } from './second-opinions.ts';
 
-/** What sslscan says of the protocol and the certificate of a server. */
+/** sslscan's report of a server's protocols and certificate. */
 export interface Scan {
   readonly version: string;
   readonly commonName: string | null;

@@ -76,7 +76,7 @@ export function arrived(sent: FakeSent, rttMs = sent.ttl): FakeAnswer {
   return { protocol: 'icmp', data: echoReplyTo(4, sent.packet), from: sent.destination, hopLimit: 60, rttMs };
 }
 
-/** What was sent but for the large packets that ask for the path MTU. */
+/** Sent packets other than those of the path MTU search. */
 export function ofTrace({ sent }: FakePackets): readonly FakeSent[] {
   return sent.filter(({ packet }) => packet.length < 200);
 }

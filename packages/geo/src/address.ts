@@ -1,15 +1,15 @@
 import { isIPv6 } from 'node:net';
 
-/** An address that is about to be looked up, read once. */
+/** A parsed address for lookups. */
 export interface Address {
   readonly family: 4 | 6;
-  /** Text that every source reads alike: no IPv4 in IPv6, no zone. */
+  /** Unambiguous text: no IPv4 in IPv6, no zone. */
   readonly text: string;
   /** 4 or 16 bytes, network order. */
   readonly bytes: readonly number[];
 }
 
-/** Reads an address; `::ffff:a.b.c.d` in any spelling is the IPv4 address. Anything else than an address is `null`. */
+/** Parses an address; any spelling of `::ffff:a.b.c.d` becomes the IPv4 address. `null` for anything else. */
 export function parseAddress(text: string): Address | null {
   const v4 = parseIpv4(text);
   if (v4 !== null) return { family: 4, text, bytes: v4 };

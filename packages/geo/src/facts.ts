@@ -1,6 +1,6 @@
 import { escapeText } from '@vantage/contract';
 
-/** What one source says of an address; texts are escaped and bounded, empty ones are `null`. */
+/** Data of one source about an address; texts are escaped and bounded, empty ones become `null`. */
 export interface Facts {
   readonly asn: string | null;
   readonly asName: string | null;
@@ -62,7 +62,7 @@ export function countryCodeOf(value: unknown): string | null {
   return typeof value === 'string' && /^[A-Z]{2}$/.test(value) && value !== 'ZZ' ? value : null;
 }
 
-/** Both or none; 0°, 0° in the Gulf of Guinea is how sources write "unknown". Four decimals are 11 m. */
+/** Both or neither; 0°, 0° in the Gulf of Guinea usually means "unknown". Four decimals are 11 m. */
 export function coordinatesOf(latitude: unknown, longitude: unknown): Pick<Facts, 'latitude' | 'longitude'> {
   const [north, east] = [degreesOf(latitude), degreesOf(longitude)];
   if (north === null || east === null || (north === 0 && east === 0)) return { latitude: null, longitude: null };
@@ -98,7 +98,7 @@ function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;
 }
 
-/** The first of the keys that the record has with a value; `undefined` for anything that is no record. */
+/** The value of the first key that the record has; `undefined` for anything but a record. */
 function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;

@@ -28,7 +28,7 @@ export interface GeoOptions {
   readonly ispMmdb?: string | undefined;
   /** Folder of the bundled city files; default: the installed package. */
   readonly bundledCity?: string | undefined;
-  /** The file that `build-asn.ts` writes; default: where it writes unless told. */
+  /** The file from `build-asn.ts`; by default its default target. */
   readonly bundledAsn?: string | undefined;
   /** How often the operator's files are looked at; default 30 s. */
   readonly pollMs?: number | undefined;
@@ -42,8 +42,8 @@ export interface GeoOptions {
 export interface Geo {
   readonly lookUp: LookUpPlace;
   /**
-   * Asks the registry whose network an address is in, for `lookUp` to know of it. Takes 2 s at most and never rejects; does
-   * nothing where that is known already, or no RDAP server is set.
+   * Queries the registry for the network of an address, so that `lookUp` knows it. Takes at most 2 s and never rejects;
+   * does nothing if it is known already, or without an RDAP server.
    */
   readonly prepare: (address: string) => Promise<void>;
   /** What there is to ask, the operator's files first. */
@@ -52,10 +52,10 @@ export interface Geo {
 }
 
 /**
- * Opens the geo data. Missing and damaged files are logged and shown by `sources()`; the look-ups then answer from what is
- * left, down to nulls.
+ * Opens the geo data. Missing and damaged files are logged and listed by `sources()`; lookups then use the remaining
+ * sources.
  *
- * @throws {TypeError} where `rdapBaseUrl` is no http or https URL
+ * @throws {TypeError} if `rdapBaseUrl` is no http or https URL
  */
 export async function openGeo(options: GeoOptions): Promise<Geo> {
   const { log, rdapBaseUrl, rdapTimeoutMs: timeoutMs } = options;
@@ -71,7 +71,7 @@ export async function openGeo(options: GeoOptions): Promise<Geo> {
     openBundledAsn(options.bundledAsn ?? defaultAsnFile(), log),
   ]);
   const fallback = createFallback(log);
-  // Without a file of cities every look-up needs it; it is better loaded before the first than during it.
+  // Without a city file every lookup needs the fallback, so it is loaded in advance.
   if (bundledCity.fault !== null && (city?.file.current() ?? null) === null) await fallback.load();
 
   const operatorSources = [city, asn, isp].filter((source) => source !== null);

@@ -3,7 +3,7 @@ import type { Place } from '@vantage/contract';
 
 import type { Facts } from './facts.ts';
 
-/** A place that is being put together; whether a source added something decides whether it is named. */
+/** A location under construction; a source is credited if it contributed. */
 export type Draft = Place;
 
 export function emptyPlace(): Draft {

@@ -1,4 +1,6 @@
-/** Runs `look` at an interval, never twice at once, and keeps no process alive. `stop` waits for the run in progress. */
+/**
+ * Runs `look` at an interval without overlap; does not keep the process alive. `stop` waits for the run in progress.
+ */
 export function startPolling(pollMs: number, look: () => Promise<void>): { readonly stop: () => Promise<void> } {
   let running = Promise.resolve();
   let stopped = false;

@@ -1,11 +1,11 @@
-/** A bounded map that forgets what was not asked for lately: two generations, the older one dropped as the newer fills. */
+/** A bounded map of recently used entries: two generations, of which the older is dropped when the newer is full. */
 export interface RecentMap<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value): void;
   clear(): void;
 }
 
-/** @param capacity entries of one generation; the map holds at most twice as many */
+/** @param capacity entries per generation; the map has at most twice as many */
 export function createRecentMap<Key, Value>(capacity: number): RecentMap<Key, Value> {
   let young = new Map<Key, Value>();
   let old = new Map<Key, Value>();

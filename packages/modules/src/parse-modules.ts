@@ -9,9 +9,9 @@ export type ModulesParsing =
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /**
- * Reads a `blackbox.yml`.
+ * Parses a `blackbox.yml`.
  *
- * @param readText reads the files that modules name; without it a module that names one is refused
+ * @param readText reads the files that modules name; without it, modules that name files are refused
  */
 export function parseModules(text: string, readText: ReadText = readNone): ModulesParsing {
   const reading = readFile(text);

@@ -16,7 +16,7 @@ export interface CertificateRequest {
   /** Alternative names such as `DNS:example.org` or `IP:127.0.0.1`. */
   readonly names?: readonly string[];
   readonly ca?: boolean;
-  /** What basicConstraints says in place of that, such as `CA:TRUE, pathlen:0`. */
+  /** Replaces the value of basicConstraints, for example by `CA:TRUE, pathlen:0`. */
   readonly constraints?: string;
   /** True for a certificate without any extension, of version 1. */
   readonly bare?: boolean;
@@ -37,7 +37,7 @@ export interface CertificateRequest {
 export interface OcspRequest {
   readonly certificate: Issued;
   readonly issuer: Issued;
-  /** Who signs it; the issuer where absent. */
+  /** The signer; by default the issuer. */
   readonly responder?: Issued;
   readonly revoked?: boolean;
 }
@@ -126,7 +126,7 @@ function pemOf(der: Buffer): string {
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
-/** In a section of its own a name may have a comma. */
+/** In a separate section a name may contain a comma. */
 function numbered(name: string, index: number): string {
   return name.replace(':', `.${index} = `);
 }

@@ -4,7 +4,7 @@ import type { Admission, AdmissionRequest, AnyCheckType, Family, ResultFieldsOf 
 
 import { createContext, type DiagnosticContext } from '@vantage/diagnostics';
 
-/** A context for tests on loopback, and what the diagnostic did with it. */
+/** A diagnostic's context for tests on loopback, which records its calls. */
 export interface TestContext<C extends AnyCheckType> extends DiagnosticContext<C> {
   /** Every admission that was asked for, in order. */
   readonly admissions: readonly AdmissionRequest[];
@@ -13,7 +13,7 @@ export interface TestContext<C extends AnyCheckType> extends DiagnosticContext<C
 }
 
 export interface TestContextOptions<C extends AnyCheckType> extends Partial<DiagnosticContext<C>> {
-  /** Addresses by name, IPv4 first where both are wanted; `localhost` is 127.0.0.1 and ::1. Literals are themselves. */
+  /** Addresses by name, IPv4 first; `localhost` is 127.0.0.1 and ::1. Literals resolve to themselves. */
   readonly hosts?: Readonly<Record<string, readonly string[]>>;
   /** Hosts that the policy refuses. */
   readonly refused?: readonly string[];

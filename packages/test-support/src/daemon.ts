@@ -13,7 +13,7 @@ import type { UnpackedPackages } from './debian-packages.ts';
 /** A server of another maker, running in the foreground on loopback with a configuration of the test's. */
 export interface Daemon {
   readonly pid: number;
-  /** What it wrote so far. */
+  /** Its output so far. */
   readonly output: () => string;
   readonly stop: () => Promise<void>;
 }
@@ -80,8 +80,7 @@ export async function temporaryFolder(): Promise<{
 }
 
 /**
- * A port of loopback that is free for TCP and for UDP, and stays so: it is outside of the range from which the kernel
- * assigns ports.
+ * Returns a port of loopback that is free for TCP and UDP, and stays so: it is outside of the kernel's ephemeral range.
  */
 export async function freePort(): Promise<number> {
   const [firstOfKernel = 32_768] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'ascii'))

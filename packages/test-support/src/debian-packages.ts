@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 export interface UnpackedPackages {
   /** Root of the unpacked files. */
   readonly folder: string;
-  /** Path of a program, of the system where the packages are installed there. */
+  /** Path of a program; that of the system if the packages are installed. */
   readonly program: (name: string) => string;
-  /** What the programs need to find their libraries. */
+  /** Environment variables with which the programs find their libraries. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -102,7 +102,7 @@ async function download(folder: string, state: string, packages: readonly string
 
 const UNLOCKED = ['-o', 'Debug::NoLocking=1'];
 
-/** The parsed lists are kept in `cache`: parsing them costs seconds of CPU, and images often disable apt's own cache of them. */
+/** The parsed lists are cached in `cache`: parsing costs seconds of CPU, and images often disable apt's cache. */
 async function apt(cache: string, args: readonly string[]): Promise<void> {
   const options = [`Dir::Cache=${cache}`, 'Dir::Cache::pkgcache=pkgcache.bin', 'Dir::Cache::srcpkgcache='];
   await run('apt-get', [

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Turns an add-on into one that was compiled for another Node.js: its module record begins with the version. */
+/** Changes the Node.js version in the module record of an add-on, as if it was compiled for another release. */
 export function claimAnotherNode(binary: string): void {
   const bytes = readFileSync(binary);
   // The version, then flags and a handle that are 0 until it is loaded.

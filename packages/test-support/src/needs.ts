@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 
 import { it } from '@jest/globals';
 
-/** What is missing for tests over the loopback of IPv6, or null. */
+/** Why tests over IPv6 loopback cannot run; null if they can. */
 export function ipv6Missing(): string | null {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   return addresses.some(({ address }) => address === '::1') ? null : 'no IPv6 on this machine';

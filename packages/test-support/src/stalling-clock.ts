@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 /** Fake timers, and a process that can stand still until after the next of them is due, which then fires late. */
 export interface StallingClock {
   readonly standStill: (milliseconds: number) => void;
-  /** Gives the real ones back. */
+  /** Restores the real functions. */
   readonly restore: () => void;
 }
 

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 
 /**
- * Runs something by a clock that goes straight on to the next timer when nothing else is left to do. No wait takes time,
- * and a machine that stalls delays nothing: only for what has no real sockets, files or processes.
+ * Runs a function with a clock that advances to the next timer when nothing else is pending. Waits take no time, and
+ * stalls delay nothing. Only for code without real sockets, files or processes.
  */
 export async function inVirtualTime<T>(run: () => Promise<T>): Promise<T> {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });

@@ -1,6 +1,6 @@
 import { escapeText } from '@vantage/contract';
 
-/** What was thrown, as one bounded line. */
+/** Converts a thrown value to one bounded line. */
 export function errorText(thrown: unknown): string {
   return escapeText(Error.isError(thrown) ? thrown.message : String(thrown), 300);
 }

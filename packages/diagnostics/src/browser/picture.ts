@@ -18,9 +18,9 @@ export interface PictureRequest {
   readonly insecureSSL: boolean;
   readonly userAgent: string;
   readonly signal: AbortSignal;
-  /** What the whole may take, milliseconds. */
+  /** Total time limit, milliseconds. */
   readonly timeoutMs: number;
-  /** A page that still loads after this time is shown as far as it is; two thirds of the whole by default. */
+  /** A page that is still loading after this time is captured as it is; by default two thirds of the total. */
   readonly loadMs?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export type Picture =
   | {
       readonly png: Uint8Array;
       readonly failure: null;
-      /** Limits that the page went over; absent where it did not. */
+      /** Limits that the page exceeded; absent if it exceeded none. */
       readonly cutAt?: ScreenshotLimit[];
     }
   | { readonly png: null; readonly failure: Failure };
@@ -45,7 +45,7 @@ export interface PictureOptions extends Omit<LaunchOptions, 'proxyPort' | 'userA
 }
 
 const MAX_PNG_BYTES = 4 * 1024 * 1024;
-/** A page gets so much time to load, however long the browser took to start. */
+/** Minimum time for a page to load, however long the browser took to start. */
 const LEAST_LOAD_MS = 3_000;
 
 /** One picture from a browser that lives for it alone, behind a proxy that does too. Nothing is left of either. */
@@ -70,7 +70,7 @@ export async function takePicture(request: PictureRequest, options: PictureOptio
   }
 }
 
-/** What there is to be closed, also where the other one cannot be started. */
+/** Resources to close, even if a later one fails to start. */
 interface Started {
   browser?: RunningBrowser;
   proxy?: FilteringProxy;
@@ -137,7 +137,7 @@ async function show(
     return { png: null, failure: asked === undefined ? notStarted(reason) : notShown(reason) };
   });
   const shown = work().catch(async (thrown: unknown): Promise<Picture> => {
-    // What a dying browser makes puppeteer throw says less than why it dies.
+    // The reason for the browser's end is more informative than puppeteer's error.
     if (running.transport.isClosed()) return ended;
     const refused = asked === undefined ? undefined : proxy.failureFor(asked);
     return { png: null, failure: refused ?? navigationFailure(thrown) };

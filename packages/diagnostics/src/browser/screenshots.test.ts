@@ -103,7 +103,7 @@ function open(options: Partial<ScreenshotsOptions> = {}): Screenshots {
   return made;
 }
 
-/** Far: what is to come comes before. */
+/** A deadline that the test never reaches. */
 function soon(): AbortSignal {
   return AbortSignal.timeout(100_000);
 }

@@ -13,19 +13,19 @@ import { removeOrphans, thisProcess } from './process/temp-folder.ts';
 import { turns } from './turns.ts';
 
 export interface ScreenshotsOptions {
-  /** A Chromium, as `findBrowser` finds it. Without it no picture can be taken, and the self-test says so. */
+  /** A Chromium from `findBrowser`. Without it no screenshot is possible, as the self-test reports. */
   readonly executablePath?: string | undefined;
   /** Judges and resolves every host that a page names. */
   readonly admit: Admit;
-  /** Counts the bytes of each connection; by default none is limited by them. */
+  /** Counts the bytes of each connection; by default they are not limited. */
   readonly charge?: ChargeBytes | undefined;
   /** The user that the browser runs as; only a root agent can choose; 65534 by default. */
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   readonly proxyLimits?: Partial<ProxyLimits> | undefined;
-  /** Where each browser gets a separate folder; the browser's user must be able to pass through it. */
+  /** Parent of each browser's folder; the browser's user needs search permission for it. */
   readonly tempFolder: string;
-  /** Resident memory of one browser above which it is ended, bytes; 1 GiB by default. */
+  /** Limit of a browser's resident memory in bytes, above which it is killed; 1 GiB by default. */
   readonly memoryBytes?: number | undefined;
   /** Browsers at the same time; 1 by default. */
   readonly concurrency?: number | undefined;
@@ -37,7 +37,7 @@ export interface ScreenshotsOptions {
   /** Time for a self-test with a namespace, and once more for one without, milliseconds; 25 s by default. */
   readonly selfTestMs?: number | undefined;
   readonly log?: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined;
-  /** Changes the command line of the browser; for tests that show what a flag is for. */
+  /** Changes the browser's command line; for tests of the effect of flags. */
   readonly changeFlags?: ((flags: readonly string[]) => readonly string[]) | undefined;
 }
 
@@ -49,9 +49,9 @@ export interface CaptureRequest {
   readonly userAgent: string;
   /** Aborted at the deadline of the check. A picture is given up then. */
   readonly signal: AbortSignal;
-  /** What the picture may take, milliseconds, the wait for a turn not included; 20 s by default. */
+  /** Time limit without the wait in the queue, milliseconds; 20 s by default. */
   readonly timeoutMs?: number | undefined;
-  /** A page that still loads after this time of it is shown as far as it is; two thirds of it by default. */
+  /** A page that is still loading after this part of it is captured as it is; two thirds by default. */
   readonly loadMs?: number | undefined;
   /** A request that has waited this long for its turn ends, milliseconds; by default as long as the signal lets it. */
   readonly waitMs?: number | undefined;
@@ -65,7 +65,7 @@ export interface ScreenshotsStatus {
   readonly failed: number;
   /** There was no page to show: the target, its name or its network did it. */
   readonly noPage: number;
-  /** The last verdict of the self-test; undefined before it, null where pictures may be offered. */
+  /** Last result of the self-test: undefined before it, null on success. */
   readonly selfTest: string | null | undefined;
   /** True when browsers are in separate network namespaces. */
   readonly namespace: boolean;
@@ -74,9 +74,9 @@ export interface ScreenshotsStatus {
 /** Takes pictures of pages, one browser each. Nothing of a page reaches anything but what `admit` admits. */
 export interface Screenshots {
   /**
-   * A PNG of 1280×800, at most 4 MiB, or why there is none.
+   * Takes a PNG of 1280×800, at most 4 MiB, or returns why there is none.
    *
-   * @throws TypeError where the URL is no http(s) URL
+   * @throws TypeError if the URL is no http(s) URL
    */
   readonly capture: (request: CaptureRequest) => Promise<Picture>;
   /** Null when pictures may be offered, else the reason in words. Takes about two seconds. */
@@ -148,7 +148,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     if (picture.failure?.source === 'probe') log('no screenshot', { reason: picture.failure.message });
     return picture;
   };
-  /** With a namespace where one can be had; where the browser does not run in it, by the flags alone. */
+  /** Tests in a namespace if possible; if the browser fails in it, with flags only. */
   const testBoth = async (signal: AbortSignal): Promise<string | null> => {
     namespace = options.namespace !== false && (await canMakeNamespace(identity(options)));
     const first = await runSelfTest(pictureOptions(executablePath!), signal, selfTestMs);

@@ -1,9 +1,9 @@
 /** So many at the same time, the others one after the other. */
 export interface Turns {
   /**
-   * Waits for a turn.
+   * Waits for a slot.
    *
-   * @returns what ends the turn; `full` where too many wait already, `aborted` where the signal came first
+   * @returns a function that releases the slot; `full` if the queue is full, `aborted` if the signal aborts first
    */
   readonly take: (signal: AbortSignal) => Promise<(() => void) | 'full' | 'aborted'>;
   readonly running: () => number;

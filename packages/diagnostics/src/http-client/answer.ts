@@ -9,7 +9,7 @@ import type { Head } from './response-head.ts';
 export interface Answer {
   /** From the request to the first byte. */
   readonly firstByteMs: number | null;
-  /** From the first byte to the end of the body, or to where it was cut off at its cap. */
+  /** From the first byte to the end of the body, or to its cap. */
   readonly downloadMs: number | null;
   /** From the request to the end of it all, whichever it was. */
   readonly totalMs: number;
@@ -22,16 +22,18 @@ export interface Answer {
   readonly failure: Failure | null;
 }
 
-/** The same once the head is there. */
+/** Timings and head, once the head is complete. */
 export interface HeadSeen {
   readonly head: Head;
   readonly firstByteMs: number;
   readonly headMs: number;
 }
 
-/** Where a reader of one version of HTTP puts what it reads. Each is safe to call after the answer is settled. */
+/**
+ * Receives parsed parts from the reader of an HTTP version. Each function may be called after the answer is settled.
+ */
 export interface AnswerSink {
-  /** So many bytes have come, whatever they are. */
+  /** Counts received bytes of any kind. */
   readonly received: (bytes: number) => void;
   readonly firstByte: () => void;
   readonly interim: () => void;
@@ -50,18 +52,18 @@ export interface AnswerSink {
 export interface Sending {
   /** Ends it and its connection. */
   readonly stop: () => void;
-  /** What has come of a head that is not whole. */
+  /** The received part of an incomplete head. */
   readonly partialHead: () => Head | null;
-  /** Lets the target send so many bytes of the body, now that the head is there. */
+  /** Allows the target to send this many bytes of the body. */
   readonly allowBody: (bytes: number) => void;
 }
 
-/** What is taken of an answer. */
+/** Limits on receiving an answer. */
 export interface ReceiveBounds {
   /** Bytes of the body that an answer with this head is read to. */
   readonly bodyCapOf: (head: Head) => number;
   /** Gets the bytes of the body that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** Told how much is still to be read. */
+  /** Called with the number of bytes that are still to be read. */
   readonly limitReceived: (bytes: number) => void;
 }

@@ -6,11 +6,14 @@ export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
 export const MAX_KEPT_HEADERS = 100;
 export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
 
-/** Bytes that may come in for one request before its head is there, over all its connections: TLS, interim answers, what carries nothing. */
+/**
+ * Limit of received bytes before the head of a response, over all its connections: TLS, interim responses, empty
+ * frames.
+ */
 export const MAX_RECEIVED_BEFORE_HEAD = 64 * 1024;
 /**
- * The same with so many bytes of a body. What comes with a small one may take three quarters of it and 32 KiB: chunks of eight bytes
- * take thirteen.
+ * The same limit with a body of this size. A small body may take three quarters of its size and 32 KiB in addition:
+ * chunks of eight bytes take thirteen.
  */
 export const mostReceived = (bodyBytes: number): number =>
   Math.max(MAX_RECEIVED_BEFORE_HEAD, bodyBytes + Math.min(80 * 1024, 32 * 1024 + 0.75 * bodyBytes));

@@ -1,4 +1,7 @@
-/** A rule of HTTP that an answer breaks; but for those named `differs` of headers none that browsers insist on. */
+/**
+ * A grammar rule of HTTP that a response violates. Browsers tolerate all of them, except for headers the rules named
+ * `differs`.
+ */
 interface Rule {
   readonly clause: string;
   readonly text: string;

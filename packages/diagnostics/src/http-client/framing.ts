@@ -1,13 +1,13 @@
 import type { Head } from './response-head.ts';
 import type { Deviates } from './head-lines.ts';
 
-/** How the end of an answer is found (RFC 9112 section 6.3); a text where no end can be, with the reason. */
+/** How the end of a response is determined (RFC 9112 section 6.3); a text with the reason if it cannot be. */
 export type Framing =
   | { readonly kind: 'none' | 'chunked' | 'untilClose' }
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'undecidable'; readonly reason: string };
 
-/** Decides how the body of a final answer is delimited, as browsers do where the answer is at odds with itself. */
+/** Determines the framing of a final response's body, in contradictory cases as browsers do. */
 export function framingOf(method: string, head: Head, deviates: Deviates): Framing {
   const { statusCode } = head;
   const codings = listOf(head, 'transfer-encoding').map((coding) => coding.toLowerCase());
@@ -31,7 +31,7 @@ function byCodings(
   { httpVersion }: Head,
   deviates: Deviates,
 ): Framing | undefined {
-  // RFC 7230 took `identity` away; those that still send it mean none.
+  // RFC 7230 removed `identity`; servers that still send it mean no coding.
   const own = codings.filter((coding) => coding !== 'identity');
   const chunked = own.filter((coding) => coding === 'chunked').length;
   if (codings.length > chunked) deviates('transfer_encoding_unasked');
@@ -67,7 +67,7 @@ function listOf({ rawHeaders }: Head, name: string): readonly string[] {
 /** Digits of a size that a number holds exactly. */
 const MAX_CHUNK_DIGITS = 13;
 
-/** @returns why the line is no size of a chunk, if it is none */
+/** @returns the reason if the line is no chunk size */
 export function readChunkSize(line: string, deviates: Deviates): number | string {
   const [, digits, space] = /^([0-9a-f]+)([ \t]*)(?:;.*)?$/is.exec(line) ?? [];
   if (digits === undefined) return 'the size of a chunk is no number (RFC 9112 section 7.1)';

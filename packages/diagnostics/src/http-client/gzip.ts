@@ -32,7 +32,7 @@ function inflate(bytes: Buffer): Inflated {
   return inflateRawSync(bytes, { info: true, maxOutputLength: MAX_BODY_BYTES }) as unknown as Inflated;
 }
 
-/** Where the deflated data of a gzip member begin; undefined for no gzip. */
+/** Offset of the deflate data in a gzip member; undefined for anything else. */
 function deflatedFrom(bytes: Buffer): number | undefined {
   if (bytes.length < HEADER_BYTES || bytes.readUInt16BE(0) !== 0x1f8b || bytes[2] !== 8) return undefined;
   const flags = bytes[3]!;

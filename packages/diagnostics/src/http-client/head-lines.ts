@@ -12,7 +12,7 @@ export interface StatusLine {
 /** Bytes before the status line that browsers pass over. */
 export const MAX_PREFIX = 4;
 
-/** Whether these first bytes can be those of a status line, whatever follows. */
+/** Whether these first bytes can begin a status line. */
 export function canBeStatusLine(start: string): boolean {
   const upper = start.toUpperCase();
   for (let at = 0; at <= MAX_PREFIX; at += 1) {
@@ -36,7 +36,7 @@ export function readStatusLine(line: string, deviates: Deviates): StatusLine | u
   if (prefix !== '') deviates('status_prefix');
   if (name !== NAME) deviates('status_name_case');
   if (version === undefined || !/^1\.\d$/.test(version)) deviates('status_version');
-  // A status line ends with a space where it has no reason.
+  // A status line without a reason phrase still ends with a space.
   if (space !== ' ' || gap !== ' ') deviates('status_spacing');
   if (CONTROL.test(reason)) deviates('reason_control_character');
   return { statusCode: Number(code), statusText: reason, httpVersion: version ?? '1.0' };

@@ -7,10 +7,10 @@ import type { Request } from './request.ts';
 import { Http1Reader, type ResponseFault } from './response-reader.ts';
 
 /**
- * Sends a request by HTTP/1.1 over a connected socket, which it takes over. Written and read here, since Node's parser
- * ends at what every browser reads, and reports nothing of it if lenient.
+ * Sends an HTTP/1.1 request over a connected socket, and owns it from then on. It has an own parser, because Node's
+ * rejects what every browser accepts, and in lenient mode does not report it.
  *
- * @param endedInOrder for the end of the connection: false where it may have cut off what was sent
+ * @param endedInOrder for the end of the connection: false if data may have been truncated
  */
 export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, endedInOrder: () => boolean): Sending {
   const reader = new Http1Reader(request.method, {

@@ -116,7 +116,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
 
       const outcome = await checkOf(`https://good.test:${port}/`, { options: { httpVersion } }, context());
 
-      // What TLS has read ahead is not what was given out of it.
+      // TLS may have buffered more than it has delivered.
       expect(outcome).toMatchObject({ result: 'success', statusCode: 200, bodyBytes: 65_536, truncated: true });
     },
   );
@@ -268,7 +268,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     const outcome = await checkOf(`https://good.test:${port}/`, { options }, context());
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes, truncated: true });
-    // What the window of the stream holds, and what the server has written down but not sent.
+    // The stream's window, and what the server has buffered but not sent.
     expect(sent).toBeLessThanOrEqual(bodyBytes + 65_536);
   });
 
@@ -446,7 +446,7 @@ describe('HTTP/2 with prior knowledge', () => {
   });
 });
 
-/** Whether a result shows it as it is: none of the control characters, and no soft hyphen. */
+/** Whether a result contains the byte unescaped: no control characters, no soft hyphen. */
 function isShown(byte: number): boolean {
   return byte > 31 && (byte < 127 || byte > 159) && byte !== 173;
 }

@@ -14,7 +14,7 @@ afterEach(closeAll);
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const MEBIBYTE = 1024 * 1024;
-/** What a failure keeps of a head that did not begin, that broke off after its first header, and that was whole. */
+/** Expected fields for a head that did not begin, one that ended after its first header, and a complete one. */
 const NONE = { rt: null };
 const PART = {
   rt: null,
@@ -295,7 +295,7 @@ describe('a hostile HTTP/1.1 answer', () => {
   });
 });
 
-/** A server that answers as soon as it has a request, whatever was asked. */
+/** A server that answers any request at once. */
 function answering(answer: (socket: Socket) => void): Promise<number> {
   return startRaw((socket) => {
     socket.once('data', () => {

@@ -8,11 +8,11 @@ import { headerOf, headersOf, type Head } from './response-head.ts';
 import type { PeerError } from './http2/reader.ts';
 import type { Answer, AnswerSink, HeadSeen, ReceiveBounds, Sending } from './answer.ts';
 
-/** TLS reads so much before it gives out the first of it. */
+/** Amount that TLS buffers before it delivers data. */
 const READ_AHEAD_BYTES = 64 * 1024;
 /** The kernel's buffer holds up to twice the configured size. */
 const WINDOW_SHARE = 0.875;
-/** Interval for empty TLS records; everything else is examined on arrival. */
+/** Interval of checks for empty TLS records; everything else is checked on arrival. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
 const MAX_INTERIM = 16;

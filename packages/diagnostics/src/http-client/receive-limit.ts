@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 
 import type { ReceiveWindow } from '../sockets/receive-window.ts';
 
-/** What the kernel lets a target send ahead at first; nothing takes that back. */
+/** Initial receive window of the kernel, which cannot be reduced later. */
 const FIRST_WINDOW_BYTES = 64 * 1024;
-/** For what comes with a body: records of TLS, sizes of chunks, trailers. */
+/** Overhead of a body: TLS records, chunk sizes, trailers. */
 const OVERHEAD_BYTES = 8 * 1024;
 /** Loopback's segments have 64 KiB: into a smaller window its sender puts nothing until a timer ends. */
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;

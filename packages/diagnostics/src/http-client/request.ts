@@ -18,16 +18,16 @@ export interface Request {
   readonly maxBodyBytes: number;
   /** Gets the bytes of the body that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** True if a redirect is followed: then the body of one is of no use. */
+  /** True if redirects are followed: the body of one is then not read. */
   readonly followsRedirects: boolean;
   /** True if all methods but GET and HEAD become GET at a 301 and a 302, as in the client of Go. */
   readonly becomesGet?: boolean;
 }
 
 /**
- * The headers of a request: the probe's own name, the answer to be sent as it is, and what the caller asked for.
+ * Headers of a request: the probe's user agent, no content coding by default, and those of the client.
  *
- * @param asked the caller's, already found valid
+ * @param asked the client's headers, already validated
  */
 export function requestHeaders(
   userAgent: string,
@@ -42,7 +42,7 @@ export function requestHeaders(
   return [...own.filter(([name]) => !given.has(name.toLowerCase())), ...Object.entries(asked)];
 }
 
-/** True for the answers that name another place for what was asked (RFC 9110 section 15.4). */
+/** True for responses that redirect the request (RFC 9110 section 15.4). */
 export function isRedirect(head: Head): boolean {
   return [301, 302, 303, 307, 308].includes(head.statusCode) && headerOf(head, 'location') !== undefined;
 }
@@ -72,7 +72,7 @@ export function redirected(
   const changes = head.statusCode === 303 || (request.becomesGet === true && head.statusCode < 303);
   const isChanged = changes && !['GET', 'HEAD'].includes(request.method);
   const isSameOrigin = url.origin === request.url.origin;
-  // What the caller wrote for one origin is not for another.
+  // Headers of the client that are not sent to another origin.
   const dropped = new Set([
     ...(isSameOrigin ? [] : ['authorization', 'cookie']),
     ...(isChanged ? ['content-length'] : []),
@@ -90,7 +90,7 @@ export function redirected(
   };
 }
 
-/** What tells a request from one that was made before: with another cookie the answer may be another. */
+/** Identifies a request, to detect redirect loops; another cookie may lead to another response. */
 export function keyOf({ url, method, headers }: Request): string {
   const cookies = headers.filter(([name]) => name.toLowerCase() === 'cookie').map(([, value]) => value);
   return `${method} ${url.origin}${url.pathname}${url.search} ${cookies.join('; ')}`;

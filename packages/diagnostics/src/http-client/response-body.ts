@@ -12,7 +12,7 @@ import {
 import { MAX_BODY_BYTES } from './bounds.ts';
 import { isGzipAndMore } from './gzip.ts';
 
-/** What is kept of a body: its size and its hash, never its bytes. */
+/** Size and hash of a body; its bytes are not kept. */
 export interface Body {
   readonly bodyBytes: number;
   readonly bodySha256: string;
@@ -25,7 +25,7 @@ export interface BodyReader {
   /**
    * Ends the body.
    *
-   * @param complete false where more was to come
+   * @param complete false if it was truncated
    */
   readonly finish: (complete: boolean) => Promise<Decoded>;
   /** The body so far, without waiting for the decoder. */
@@ -40,10 +40,10 @@ interface Decoded {
 }
 
 /**
- * Counts and hashes a body up to its cap, and tries whether it decodes as its Content-Encoding says.
+ * Counts and hashes a body up to its cap, and checks whether it decodes as its Content-Encoding claims.
  *
- * @param maxBytes of the body as sent
- * @param onBytes gets these bytes
+ * @param maxBytes limit of the body as sent
+ * @param onBytes called with these bytes
  */
 export function readBody(
   contentEncoding: string | undefined,
@@ -54,7 +54,7 @@ export function readBody(
   let bodyBytes = 0;
   let full = false;
   let decoder: Decoder | undefined;
-  // For a second look at what a strict decoder refuses; bounded as the body is.
+  // Kept for a lenient decoder if the strict one fails; bounded like the body.
   const gzipped: Uint8Array[] | undefined = isGzip(contentEncoding) ? [] : undefined;
 
   const push = (bytes: Uint8Array): boolean => {
@@ -96,7 +96,7 @@ interface Decoder {
   readonly stop: () => void;
 }
 
-/** A decoder that only counts what comes out, and stops at the cap: 158 bytes of Brotli can unpack to 100 MB. */
+/** Counts decoded bytes and stops at the cap: 158 bytes of Brotli can expand to 100 MB. */
 function startDecoder(contentEncoding: string | undefined, firstByte: number): Decoder | undefined {
   const stream = decoderOf(codingOf(contentEncoding), firstByte);
   if (stream === undefined) return undefined;
@@ -140,7 +140,7 @@ function decoderOf(coding: string | undefined, firstByte: number): Transform | u
   if (coding === 'br') return createBrotliDecompress();
   // RFC 9659: no more than 8 MiB of window for this coding; zstd itself goes to 128.
   if (coding === 'zstd') return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
-  // Servers disagree on whether `deflate` has the zlib wrapper; its first byte tells (RFC 1950 section 2.2).
+  // Servers disagree on whether `deflate` has the zlib wrapper; the first byte decides (RFC 1950 section 2.2).
   if (coding === 'deflate') return (firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw();
   return undefined;
 }

@@ -11,7 +11,7 @@ export interface Head {
   readonly rawHeaders: readonly string[];
 }
 
-/** The value of a header, of its first line where there are several. Names are compared without case. */
+/** The first value of a header; names are compared case-insensitively. */
 export function headerOf(head: Head, name: string): string | undefined {
   return headersOf(head, name)[0];
 }
@@ -56,7 +56,7 @@ function keptHeaders(rawHeaders: readonly string[]): string[][] {
   return kept;
 }
 
-/** RFC 9110 section 5.5 leaves bytes above ASCII undefined: what is valid UTF-8 is taken as such, else as ISO 8859-1. */
+/** RFC 9110 section 5.5 leaves bytes above ASCII undefined: decoded as UTF-8 if valid, else as ISO 8859-1. */
 function fieldText(latin1: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(latin1, 'latin1'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { rawAnswers } from '../../test/http-corpus.ts';
 import { Http1Reader } from './response-reader.ts';
 
-/** What a reader tells of bytes that come in these pieces: bodies as one, each deviation once. */
+/** Events of a reader for these pieces: bodies joined, each deviation once. */
 function eventsOf(pieces: readonly Buffer[], method: 'GET' | 'HEAD' = 'GET'): readonly unknown[] {
   const events: unknown[] = [];
   const deviations = new Set<string>();

@@ -18,7 +18,10 @@ export type ResponseFault =
   /** The connection ended before the answer did. */
   | { readonly kind: 'closed' };
 
-/** Where an answer goes as it is read. After `end`, `cut` or `fault` nothing follows but deviations of the bytes at hand. */
+/**
+ * Receives parsed parts of a response. After `end`, `cut` or `fault` nothing follows except deviations in bytes already
+ * read.
+ */
 export interface ResponseSink {
   /** An interim (1xx) answer. */
   readonly interim: (head: Head) => void;
@@ -39,8 +42,8 @@ const MAX_CHUNK_LINE_BYTES = 16 * 1024;
 type State = 'status' | 'headers' | 'counted' | 'untilClose' | 'chunkSize' | 'chunk' | 'chunkEnd' | 'trailers' | 'over';
 
 /**
- * Reads one response of HTTP/1 (RFC 9112) from the bytes of a connection. Whatever browsers accept is read, and each
- * departure from the grammar is reported to the sink; it does no I/O.
+ * Parses one HTTP/1 response (RFC 9112) without I/O. Accepts what browsers accept, and reports each deviation from the
+ * grammar to the sink.
  */
 export class Http1Reader {
   private readonly method: string;

@@ -3,7 +3,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 /**
  * The 4 or 16 bytes of an address.
  *
- * @throws RangeError for what is no address
+ * @throws RangeError for any other text
  */
 export function addressBytes(address: string): Uint8Array {
   if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);

@@ -20,7 +20,7 @@ export function boundText(text: string, maxBytes: number): string {
   return `${kept}…`;
 }
 
-/** What a text takes in JSON, in bytes of UTF-8, without its quotes. */
+/** Size of a text in JSON, in bytes of UTF-8, without quotes. */
 export function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

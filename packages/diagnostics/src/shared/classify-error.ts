@@ -79,7 +79,7 @@ export function headTooLarge(phase: FailurePhase): Failure {
   return { phase, ...headersTooLarge };
 }
 
-/** True for what Node throws where the peer ended a handshake by an alert: nothing was wrong with it on this side. */
+/** True for Node's error after the peer ended a handshake with an alert. */
 export function isAlert(thrown: unknown): boolean {
   return errorCode(thrown)?.includes('_ALERT_') ?? false;
 }
@@ -115,8 +115,8 @@ function laterTlsVerdict(code: string): Verdict | undefined {
 }
 
 /**
- * Node says ECONNRESET also for an orderly FIN in the middle of a handshake or of an answer; only what the kernel said
- * carries the name of a system call.
+ * Node also reports ECONNRESET for an orderly FIN during a handshake or response; only errors of the kernel name a
+ * system call.
  */
 function fromKernel(thrown: unknown): boolean {
   return Error.isError(thrown) && 'syscall' in thrown;

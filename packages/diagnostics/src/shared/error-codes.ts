@@ -1,6 +1,8 @@
 import type { FailureCode, FailureSource } from '@vantage/contract';
 
-/** What a code means for a check. The texts are ours, since those of Node and OpenSSL differ between versions. */
+/**
+ * Meaning of an error code for a check. The texts are fixed, since those of Node and OpenSSL differ between versions.
+ */
 export interface Verdict {
   readonly code: FailureCode;
   readonly source: FailureSource;
@@ -46,7 +48,7 @@ export const socketVerdicts: Table = {
   ENOMEM: probe('probe_busy', 'The probe has no memory left.'),
 };
 
-/** What OpenSSL and Node call the ways in which a handshake fails. What is not here is a plain handshake failure. */
+/** Handshake failures by the codes of OpenSSL and Node; other codes are a generic handshake failure. */
 export const tlsVerdicts: Table = {
   ERR_SSL_UNSUPPORTED_PROTOCOL: noCommonVersion,
   ERR_SSL_UNKNOWN_PROTOCOL: noCommonVersion,
@@ -73,7 +75,7 @@ export const tlsVerdicts: Table = {
   ERR_TLS_RENEGOTIATION_DISABLED: target('tls_handshake_failed', 'The server asked for a renegotiation.'),
 };
 
-/** What the same codes say after a handshake that came to its end, where they say something else. */
+/** Codes with another meaning after a completed handshake. */
 export const laterTlsVerdicts: Table = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: tlsVerdicts['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED']!,
   'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': alert(NEGOTIATES_AGAIN),

@@ -24,7 +24,7 @@ const MAX_CANDIDATES = 4;
 
 export interface FirstOptions {
   readonly signal: AbortSignal;
-  /** Bound of one handshake; undefined: that of the signal alone. A silent address leaves time for the next one. */
+  /** Timeout of one handshake; undefined for none but the signal. A silent address must leave time for the next one. */
   readonly boundMs: (isLast: boolean) => number | undefined;
   /** As for `connectPinned`. */
   readonly icmp?: IcmpContext;

@@ -24,14 +24,15 @@ export type Connected =
 export interface ConnectOptions {
   /** Bound in addition to that of the signal. */
   readonly timeoutMs?: number;
-  /** With it ICMP errors end the handshake at once, by their type and sender; the kernel tells an errno at best. */
+  /** If set, ICMP errors end the handshake at once with type and sender; the kernel reports at best an errno. */
   readonly icmp?: IcmpContext;
 }
 
 /**
- * One TCP handshake with the pinned address of a target; no name is resolved. Who takes the socket destroys it.
+ * Performs a TCP handshake with the pinned address of a target; no name is resolved. The caller must destroy the
+ * socket.
  *
- * @returns the socket and the time of the handshake, or why there is none
+ * @returns the socket and the duration of the handshake, or the failure
  */
 export function connectPinned(
   target: Target,

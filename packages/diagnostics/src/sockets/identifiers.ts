@@ -12,9 +12,9 @@ export function identifierKey({ family, protocol }: PacketSocketOptions, identif
 }
 
 /**
- * Random, so that a stranger cannot know it; the sets are far smaller than the range.
+ * Random, hence unpredictable; few of the possible values are in use.
  *
- * @throws `NodeJS.ErrnoException` EADDRINUSE when none is found
+ * @throws `NodeJS.ErrnoException` EADDRINUSE if no free one is found
  */
 export function freeIdentifier(options: PacketSocketOptions, taken: ReadonlySet<string>): number {
   const first = options.protocol === 'icmp' ? 1 : FIRST_PORT;

@@ -6,7 +6,7 @@ import type * as koffi from 'koffi';
 export interface Libc {
   /** Bytes received, or -1 with `errno`. `header` is the memory of a struct msghdr. */
   readonly recvmsg: (descriptor: number, header: LibcMemory, flags: number) => number;
-  /** The value of an option that is an int; undefined where the descriptor is no socket or has no such option. */
+  /** The value of an integer option; undefined if the descriptor is no socket or lacks the option. */
   readonly intOption: (descriptor: number, level: number, option: number) => number | undefined;
   /** Sets an option that is an int; false if the descriptor does not take it. */
   readonly setIntOption: (descriptor: number, level: number, option: number, value: number) => boolean;

@@ -33,14 +33,14 @@ export interface PacketChild {
 
 export interface PacketChildListeners {
   readonly onAnswer: (answer: Answer) => void;
-  /** The process ended, or sent what it cannot have meant and was killed for it. Called once, after it was ready. */
+  /** Called once, after it was ready, if the process ended or was killed for an invalid message. */
   readonly onLost: (error: Error) => void;
 }
 
 const START_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 1_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
-/** Its young generation would grow to many times what a packet needs, and stay. */
+/** By default the young generation would grow to many times what packets need, and stay. */
 const NODE_FLAGS = ['--max-semi-space-size=1'];
 
 /**
@@ -99,7 +99,7 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
 
     const stopTimer = awakeTimer(() => end('did not start in time'), START_TIMEOUT_MS);
     child.once('error', (error) => end(`cannot be started: ${errnoOf(error)}`, error.message));
-    // Not `exit`: what it wrote to stderr may not have been read by then.
+    // Not `exit`: stderr may not have been read completely by then.
     child.once('close', (code, signal) => end(`ended with ${signal ?? `status ${code}`}`));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-KEPT_STDERR_CHARACTERS);
@@ -116,7 +116,7 @@ function corkForThisTurn(pipe: Duplex): void {
   process.nextTick(() => pipe.uncork());
 }
 
-/** Node has a code for each, and tells a module of another Node version by its text alone. */
+/** Node has a code for each fault except a module built for another Node version, which only the text reveals. */
 function loadFailure(code: string, reason: string): string {
   if (reason.includes('NODE_MODULE_VERSION')) {
     return 'has a raw socket module that was compiled for another version of Node.js; `npm run setup` compiles it';

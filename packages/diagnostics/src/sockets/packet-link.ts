@@ -13,7 +13,7 @@ export interface PacketProcessStatus {
   readonly reason: string | null;
 }
 
-/** What comes without having been asked for. */
+/** Handlers of unsolicited messages. */
 export interface LinkListeners {
   readonly onPacket: (ref: number, packet: ReceivedPacket) => void;
   /** Everything that was open is lost. */
@@ -29,7 +29,7 @@ interface Waiter {
 /** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row again. */
 const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
 
-/** A process that owes an answer and says nothing for so long hangs, unless this one stood still meanwhile. */
+/** Timeout of an expected answer, after which the process counts as hung; stalls of this process do not count. */
 const SILENCE_MS = 5_000;
 const LATE_MS = 500;
 
@@ -48,7 +48,7 @@ export class PacketLink {
   private reason: Error | undefined;
   private silence: NodeJS.Timeout | undefined;
   private readonly unhurried = createUnhurried((request) => this.child?.send(request));
-  /** What has no answer and no hurry. */
+  /** Sends requests that have no answer and are not urgent. */
   readonly tellSoon = (request: Request): void => this.unhurried.add(request);
 
   constructor(options: PacketProcessOptions, listeners: LinkListeners) {
@@ -73,7 +73,7 @@ export class PacketLink {
     };
   }
 
-  /** @throws where the process cannot be started, or ended a moment ago */
+  /** @throws if the process cannot be started, or ended a moment ago */
   async ready(): Promise<void> {
     if (this.child === undefined) await this.start();
   }
@@ -95,7 +95,7 @@ export class PacketLink {
     });
   }
 
-  /** What has no answer. */
+  /** Sends a request that has no answer. */
   tell(request: Request): void {
     this.unhurried.flush();
     this.child?.send(request);
@@ -172,7 +172,7 @@ export class PacketLink {
     this.listeners.onLost(error);
   }
 
-  /** Restarts the count of the packet process's silence, or stops counting where it owes no answer. */
+  /** Restarts the timeout of the packet process, or stops it if no answer is expected. */
   private listen(isOwing: boolean): void {
     clearTimeout(this.silence);
     this.silence = undefined;

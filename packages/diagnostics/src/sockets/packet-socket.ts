@@ -81,7 +81,7 @@ export interface ReceivedPacket {
   /** The packet without its IP header, at most `MAX_PACKET_BYTES`. */
   readonly data: Uint8Array;
   readonly from: string;
-  /** TTL or hop limit at arrival; null for IPv6 where the clock is `process`: a raw socket does not learn it. */
+  /** TTL or hop limit at arrival; null for IPv6 with clock `process`, because a raw socket does not report it. */
   readonly hopLimit: number | null;
   /** On the same clock as the send times, milliseconds. */
   readonly receivedMs: number;

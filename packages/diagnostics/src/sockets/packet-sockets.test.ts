@@ -220,7 +220,7 @@ describe('the packet process', () => {
   itWithIpv4('starts it again for those who ask while it dies', async () => {
     const own = createPacketSockets();
     await own.sourceFor('127.0.0.1');
-    // It is dead before it reads what is asked next, and this process has not heard of it.
+    // It exits before it reads the next request, and this process has not noticed yet.
     killed(own.status().pid);
     const [socket, privilege, source] = await Promise.all([
       own.open({ family: 4, protocol: 'icmp' }),
@@ -243,7 +243,7 @@ describe('the packet process', () => {
     await once(sender, 'error');
     const watch = { family: 4, protocol: 'udp', identifier: sender.address().port } as const;
 
-    // However late the packet process comes to it.
+    // Independent of the packet process's delay.
     const recall = { ...watch, errorsOnly: { recallMs: 60_000 } };
     const [one, other] = await Promise.all([packets.open(recall), packets.open(recall)]);
     const [first, second] = await Promise.all([nextPacket(one), nextPacket(other)]);

@@ -17,7 +17,7 @@ import {
 } from './packet-socket.ts';
 import { isPacketProcessLost, privilegeText } from './privilege.ts';
 
-/** What raw sockets a probe has: per family null, or the reason in words why it has none. */
+/** Availability of raw sockets, by family: null, or why there are none. */
 export interface PacketPrivilege {
   readonly ipv4: string | null;
   readonly ipv6: string | null;
@@ -126,7 +126,7 @@ class OpenSockets {
     };
   }
 
-  /** @returns the errno, empty where all went well */
+  /** @returns the errno, empty on success */
   private async ask(ref: number, request: Request): Promise<string> {
     const answer = await this.link.ask(ref, ref, request);
     return answer.op === 'opened' ? answer.errno : 'EPROTO';
@@ -138,9 +138,9 @@ class OpenSockets {
   }
 
   /**
-   * Takes the identifier of a socket; a watch sends nothing and takes none from others.
+   * Reserves the identifier of a socket; a watch sends nothing and reserves none.
    *
-   * @returns gives it back
+   * @returns a function that releases it
    */
   private hold(wanted: PacketSocketOptions, identifier: number): () => void {
     if (wanted.errorsOnly !== undefined) return () => undefined;

@@ -1,4 +1,4 @@
-/** What is thrown for a packet process that had been ready; one that cannot be started has ECHILD. */
+/** Error code of a packet process that ended after it was ready; one that cannot be started has ECHILD. */
 export const PACKET_PROCESS_LOST = 'ESRCH';
 
 /** True for the errors of `PacketSockets.open` that say that this probe cannot have raw sockets. */
@@ -7,7 +7,7 @@ export function isPrivilegeError(error: unknown): boolean {
   return code === 'EPERM' || code === 'EACCES' || code === 'ECHILD';
 }
 
-/** True for the error of a packet process that had been ready and ended, whatever of. */
+/** True for the error of a packet process that ended after it was ready, for any reason. */
 export function isPacketProcessLost(error: unknown): boolean {
   return codeOf(error) === PACKET_PROCESS_LOST;
 }

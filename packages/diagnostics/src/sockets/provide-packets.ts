@@ -5,9 +5,9 @@ import type { Clock, PacketSocket, PacketSocketOptions, PacketSockets } from './
 import { isPacketProcessLost, isPrivilegeError, privilegeText } from './privilege.ts';
 
 /**
- * Opens a packet socket, or says in a failure why this probe cannot.
+ * Opens a packet socket, or returns a failure with the reason.
  *
- * @param signal ends the wait for a packet process that does not answer; a socket that comes after it is closed
+ * @param signal aborts the wait for a packet process; a socket that opens later is closed
  */
 export async function openPackets(
   packets: PacketSockets | { readonly unavailable: string },
@@ -36,7 +36,7 @@ export async function openPackets(
   }
 }
 
-/** What is waited for, or null when the signal comes first. */
+/** Resolves with null if the signal aborts first. */
 export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const over = new AbortController();
   const aborted = new Promise<null>((resolve) => {
@@ -52,13 +52,13 @@ export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal):
 
 /** Which addresses of hops and ICMP senders a caller may see. */
 export interface ShownAddresses {
-  /** True where the operator lets callers see private addresses of hops and ICMP senders. */
+  /** True if the operator allows private addresses of hops and ICMP senders in results. */
   readonly showPrivateAddresses: boolean;
   /** True for an address that the policy would not let a caller measure: it is masked in results. */
   readonly isPrivateAddress: (address: string) => boolean;
 }
 
-/** The address of a hop or an ICMP sender as a caller may see it: null where it is private and the operator hides those. */
+/** The public form of a hop's or ICMP sender's address: null if it is private and the operator hides those. */
 export function shownAddress(
   address: string,
   target: Target,

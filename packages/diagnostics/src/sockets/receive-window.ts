@@ -7,7 +7,7 @@ import { findLibc } from './libc.ts';
  * megabytes, so that a target would send far more than is read of it. Node has no door to it.
  */
 export interface ReceiveWindow {
-  /** What is unread and what may still be sent are about so many bytes together; permission that was given stays given. */
+  /** Unread data and the remaining window add up to about this size; an advertised window cannot be withdrawn. */
   readonly limit: (socket: Socket, bytes: number) => void;
 }
 
@@ -25,7 +25,7 @@ export async function loadReceiveWindow(): Promise<ReceiveWindow | undefined> {
   };
   return {
     limit: (socket, bytes) => {
-      // The buffer bounds what is unread as well, and keeps the kernel from setting the window automatically.
+      // Also bounds unread data, and disables automatic tuning of the window by the kernel.
       set(socket, SO_RCVBUF, bytes);
       set(socket, TCP_WINDOW_CLAMP, bytes);
     },

@@ -53,7 +53,7 @@ describe('the verdicts on the servers of the corpus', () => {
     expect(new Set(accepted).size > 1).toBe(why !== undefined);
   });
 
-  // Where the check fails for another reason, Chromium's may be either.
+  // If the check fails for another reason, Chromium's verdict may be either.
   it.each(Object.entries(expectations).filter(([, { check }]) => check.length === 0))(
     'name what Chromium refuses, and nothing that it takes: %s',
     (_name, { chromium, chromiumFaults = [] }) => {
@@ -151,7 +151,7 @@ function faultsOf({ tls }: Awaited<ReturnType<typeof checkOf>>): readonly string
   return tls?.faults?.map(({ code, certificate }) => `${code}@${certificate}`);
 }
 
-/** What is named of faults that share a code: by it the one who has to renew knows what. */
+/** Expected message of faults with a shared code: it must identify what to fix. */
 const reasonOf: Readonly<Record<string, RegExp>> = {
   'weak-leaf-key': /key .*1,?024/i,
   'weak-leaf-signature': /sign.*SHA-?1|SHA-?1.*sign/i,

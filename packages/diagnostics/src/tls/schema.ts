@@ -1,10 +1,10 @@
 import { failureCodes, nullable, timestampSchema, type FailureCode } from '@vantage/contract';
 import { Type, type Static } from 'typebox';
 
-/** Certificates of a chain that are kept, and names of one certificate. */
+/** Limits of certificates per chain, and of names per certificate. */
 export const MAX_CHAIN = 8;
 export const MAX_ALT_NAMES = 50;
-/** Faults that are listed, and the length of the text of one. */
+/** Limits of listed faults, and of the length of each text. */
 export const MAX_FAULTS = 8;
 export const MAX_REASON_BYTES = 300;
 export const MAX_CHROMIUM_FAULTS = 4;
@@ -170,7 +170,7 @@ export const certificateFields = {
 /** The field `tls` of a result. */
 export type Tls = Static<typeof tlsSchema>;
 
-/** What a result says of a TLS connection. */
+/** Result fields of a TLS connection. */
 export interface TlsFields {
   sslSubject: string | null;
   sslIssuer: string | null;

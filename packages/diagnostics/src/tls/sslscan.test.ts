@@ -16,7 +16,7 @@ const itWithSslscan = itNeeding(missing, process.env['CI']);
 const pss = 'sslscan does not name the hash of RSASSA-PSS, by which the check calls a signature weak';
 const key = 'sslscan knows no key of this kind';
 
-/** What the check says otherwise than sslscan, and why. */
+/** Differences between the check and sslscan, with the reasons. */
 const differences: Readonly<Record<string, { readonly said: Partial<Scan>; readonly why: string }>> = {
   'weak-leaf-pss-sha1': { said: { signature: 'rsassaPss' }, why: pss },
   'authority-rsa-pss': { said: { signature: 'rsassaPss' }, why: pss },

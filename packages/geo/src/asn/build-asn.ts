@@ -10,7 +10,7 @@ import { defaultAsnFile } from '../sources/sources.ts';
 export interface BuildAsnOptions {
   /** Folder of `@ip-location-db/asn`; default: the installed package. */
   readonly source?: string | undefined;
-  /** The file to write; default: where `openGeo` looks for it. */
+  /** The file to write; by default the one that `openGeo` reads. */
   readonly target?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ const TABLES = [
   ['asn-ipv6-num.csv', 16],
 ] as const;
 
-/** `null` for a file that is not there or not whole: it is to be built. */
+/** `null` for a missing or incomplete file, which must be built. */
 async function descriptionOf(path: string): Promise<string | null> {
   try {
     return (await readMmdb(await readFile(path))).description;

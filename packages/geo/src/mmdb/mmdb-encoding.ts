@@ -31,7 +31,7 @@ export function encodeValue(value: MmdbValue, pointerTo: (text: string) => numbe
   return [control(TYPE.map, entries.length), ...body];
 }
 
-/** The text itself, where a pointer may point to. */
+/** Encodes the text itself, as a target of pointers. */
 export function encodeText(text: string): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([control(TYPE.text, bytes.length), bytes]);

@@ -6,9 +6,9 @@ import { readMmdb, type Mmdb } from './mmdb.ts';
 /** A file of the operator's that may be replaced at any time. */
 export interface MmdbFile {
   readonly path: string;
-  /** The last good reading of it; `null` while there has been none. */
+  /** The last valid version of the file; `null` if there was none. */
   readonly current: () => Mmdb | null;
-  /** Why the file as it is now cannot be used. */
+  /** Why the current version of the file is invalid. */
   readonly fault: () => string | null;
   /**
    * Reads the file again if it has changed since it was last tried. A bad or missing one leaves the last good reading.

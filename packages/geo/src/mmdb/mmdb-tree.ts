@@ -32,13 +32,13 @@ export interface TreeShape {
 }
 
 /**
- * Walks the tree itself, for `mmdb-lib` reads the address from its text again for each file, and each bit through `Buffer`'s
- * checked readers: that halves the look-ups a second.
+ * Walks the tree directly: `mmdb-lib` parses the address again for each file and reads each bit through checked Buffer
+ * methods, which halves the lookup rate.
  */
 export function openTree(bytes: TreeBytes, { nodeCount, nodeByteSize, ipVersion }: TreeShape): MmdbTree {
   const readSide = sideReader(bytes, nodeByteSize);
 
-  /** Follows the bits of an address from `depth` on, to a node that is none: empty, or a record. */
+  /** Follows the bits of an address from `depth` on, to a record or an empty leaf. */
   function descend(from: number, depth: number, bytes: readonly number[]): TreeHit {
     let value = from;
     let at = depth;
@@ -49,7 +49,7 @@ export function openTree(bytes: TreeBytes, { nodeCount, nodeByteSize, ipVersion 
   }
 
   const v4Root = ipVersion === 4 ? 0 : descend(0, 0, Array<number>(12).fill(0)).value;
-  // Where the first 16 bits of each IPv4 address lead, and after how many of them: a fifth more look-ups a second.
+  // Index by the first 16 bits of IPv4 addresses: increases the lookup rate by a fifth.
   const v4Nodes = new Uint32Array(1 << 16);
   const v4Depths = new Uint8Array(1 << 16);
   for (let top = 0; top < v4Nodes.length; top += 1) {
@@ -60,7 +60,7 @@ export function openTree(bytes: TreeBytes, { nodeCount, nodeByteSize, ipVersion 
 
   return {
     find({ family, bytes }) {
-      // A tree of IPv4 would answer an IPv6 address with whatever its first 32 bits lead to.
+      // An IPv4 tree would look up the first 32 bits of an IPv6 address.
       if (family === 6 && ipVersion === 4) return null;
       const top = (bytes[0]! << 8) | bytes[1]!;
       const hit = family === 4 ? descend(v4Nodes[top]!, v4Depths[top]!, bytes) : descend(0, 0, bytes);

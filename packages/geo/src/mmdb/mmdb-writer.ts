@@ -8,14 +8,14 @@ export interface MmdbOptions {
   readonly ipVersion: 4 | 6;
   /** Seconds of the epoch. */
   readonly buildEpoch: number;
-  /** Bits of one side of a node; default: as few as do. */
+  /** Bits per record of a node; by default as few as possible. */
   readonly recordBits?: RecordBits;
 }
 
 type RecordBits = 24 | 28 | 32;
 
 export interface MmdbWriter {
-  /** Writes a record to the data section and returns where it is. */
+  /** Writes a record to the data section and returns its offset. */
   readonly addRecord: (record: { readonly [key: string]: MmdbValue }) => number;
   /**
    * Gives a network its record. A later network replaces what it covers, and leaves the rest of one that covers it.

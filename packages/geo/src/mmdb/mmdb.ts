@@ -11,18 +11,18 @@ import { createRecentMap } from '../recent-map.ts';
 
 /** One MMDB file. */
 export interface Mmdb {
-  /** What the file calls itself, such as `GeoLite2-City`. */
+  /** Type in the file's metadata, such as `GeoLite2-City`. */
   readonly databaseType: string;
   /** Day of the build, ISO 8601 date. */
   readonly buildDate: string | null;
   readonly description: string | null;
-  /** Never throws; a record that cannot be read is none. */
+  /** Never throws; an unreadable record counts as missing. */
   readonly find: (address: Address) => Found | null;
 }
 
 export interface Found {
   readonly facts: Facts;
-  /** Bits of the network in the file's tree that holds the address, counted in the address's own family. */
+  /** Prefix length of the matching network in the address's own family. */
   readonly prefixLength: number;
 }
 
@@ -99,7 +99,7 @@ function openParts({ metadata, tree, rest }: Sections): Parts {
         const record: unknown = decoder.decode(value - metadata.nodeCount).value;
         return typeof record === 'object' && !Array.isArray(record) ? record : null;
       } catch {
-        // Damaged, where the trial did not look: the address has no data here.
+        // Damaged outside of the verified sample: the address has no data here.
         return null;
       }
     },
@@ -131,7 +131,7 @@ function createMmdb({ metadata, tree, recordAt }: Parts): Mmdb {
   };
 }
 
-/** Records of one file that are kept as facts: places and networks that come again and again. */
+/** Limit of cached records per file: the same places and networks recur. */
 const FACTS_KEPT = 16_384;
 
 /** Bytes at the end of a file in which the metadata must begin (file format 2.0, "Database Metadata"). */

@@ -1,7 +1,7 @@
 import { parseAddress, prefixOf, type Address } from '../address.ts';
 import { countryCodeOf, label } from '../facts.ts';
 
-/** What a registry says of the network that an address is in. */
+/** Registration data of the network of an address. */
 export interface Registration {
   /** CIDR, in the form of `prefixOf`. */
   readonly prefix: string;

@@ -15,7 +15,7 @@ afterEach(() => {
   for (const close of closes.splice(0)) close();
 });
 
-/** An RDAP server on loopback, and what it was asked for. */
+/** An RDAP server on loopback, and the requests that it received. */
 async function serve(answer: Answer): Promise<{ readonly baseUrl: string; readonly asked: readonly string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

@@ -17,7 +17,7 @@ export interface RdapOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Registries' data on who a network is registered to, asked for over HTTP and kept. */
+/** Cached registration data of networks, queried by RDAP over HTTP. */
 export interface Rdap extends Credited {
   /**
    * Asks about the network of an address unless it is known, or was asked for in vain of late.
@@ -25,7 +25,7 @@ export interface Rdap extends Credited {
    * @returns whether `find` knows something new; never rejects
    */
   readonly prepare: (address: Address) => Promise<boolean>;
-  /** What is known of the network of an address; nothing is asked. */
+  /** Returns cached data; sends no query. */
   readonly find: (address: Address) => RdapFound | null;
 }
 
@@ -46,7 +46,7 @@ const MAX_REDIRECTS = 3;
 const MAX_ANSWER_BYTES = 256 * 1024;
 const NETWORKS_KEPT = 2_048;
 
-/** @throws {TypeError} where the base is no http or https URL */
+/** @throws {TypeError} if the base is no http or https URL */
 export function createRdap(options: RdapOptions): Rdap {
   const { baseUrl, log, timeoutMs = TIMEOUT_MS, now = () => performance.now() } = options;
   const { deadline = (ms) => AbortSignal.timeout(ms) } = options;

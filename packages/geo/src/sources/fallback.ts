@@ -10,7 +10,7 @@ import { coordinatesOf, countryCodeOf, label, type Facts } from '../facts.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { geoipLiteFolder } from './package-folders.ts';
 
-/** geoip-lite: old data that is always there, and 109 MB of memory from its first use on. */
+/** geoip-lite: old data that is always available; takes 109 MB of memory from its first use. */
 export interface Fallback extends Credited {
   readonly state: () => 'idle' | 'loading' | 'ready' | 'missing';
   /** Why it is missing. */

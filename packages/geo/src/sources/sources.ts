@@ -9,7 +9,7 @@ import { openMmdbFile, type MmdbFile } from '../mmdb/mmdb-file.ts';
 import { openMmdb, type Found } from '../mmdb/mmdb.ts';
 import { cityPackageFolder } from './package-folders.ts';
 
-/** Something that is asked for an address. */
+/** A source of data about addresses. */
 export interface Source extends Credited {
   readonly find: (address: Address) => Found | null;
 }
@@ -50,7 +50,7 @@ export async function openBundledAsn(path: string, log: GeoLog): Promise<Bundled
   return openBundled('@ip-location-db/asn', () => [path], BUNDLED_ASN_ATTRIBUTION, log);
 }
 
-/** Where `build-asn.ts` writes, seen from `src` as from `dist`. */
+/** The default target of `build-asn.ts`, relative to both `src` and `dist`. */
 export function defaultAsnFile(): string {
   return fileURLToPath(new URL('../../.data/asn.mmdb', import.meta.url));
 }

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml';
 
-/** What is wrong with the file as such: blackbox_exporter refuses it too. */
+/** A fault of the file, for which blackbox_exporter refuses it too. */
 export interface Fault {
   /** From 1. */
   readonly line: number;
@@ -86,7 +86,7 @@ export function listOf<T>(kind: Kind<T>): Kind<readonly T[]> {
   };
 }
 
-/** @param parse throws what is wrong */
+/** @param parse throws an error for invalid text */
 export function scalar<T>(parse: (text: string, value: unknown) => T): Kind<T> {
   return (node, decoding) => {
     if (!isScalar(node)) return fail(node, decoding, 'must be a single value');

@@ -14,7 +14,7 @@ export type FileReading =
   | { readonly ok: true; readonly file: RawFile }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/** Reads the text of a `blackbox.yml`. It accepts what blackbox_exporter accepts; what can be run is another question. */
+/** Parses a `blackbox.yml`. Accepts what blackbox_exporter accepts, including modules that cannot be run. */
 export function readFile(text: string): FileReading {
   const counter = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: counter, merge: true, prettyErrors: false, uniqueKeys: true });

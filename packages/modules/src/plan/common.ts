@@ -7,7 +7,7 @@ interface FamilyOptions {
   readonly ip_protocol_fallback?: boolean;
 }
 
-/** The family that is asked for; undefined if the other one may stand in. */
+/** The required address family; undefined if either is allowed. */
 export function familyOf(options: FamilyOptions | undefined, path: string, refusals: Refusals): Family | undefined {
   const { preferred_ip_protocol: preferred = '', ip_protocol_fallback: fallback = true } = options ?? {};
   if (!['', 'ip4', 'ip6'].includes(preferred)) {

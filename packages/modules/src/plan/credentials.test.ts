@@ -4,7 +4,7 @@ import { parseModules } from '../parse-modules.ts';
 
 const basic = (pair: string): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-/** The module of a file with these options of http, read where `f` has a secret and no other file can be read. */
+/** Parses an http module with these options; only the file `f` exists, and contains a secret. */
 function parse(options: string) {
   const parsing = parseModules(`modules:\n  m:\n    prober: http\n    http:\n      ${options}\n`, (path) => {
     if (path === 'f') return ' s3cret\n';

@@ -10,12 +10,12 @@ function withoutKey({ identity, ...tls }: TlsRules): TlsRules {
   return identity === undefined ? tls : { ...tls, identity: { ...identity, key: '<secret>' } };
 }
 
-/** The module as it is run, as YAML without credentials. */
+/** The module in effect as YAML, without credentials. */
 export function describeModule(module: Module): string {
   const { line: _, ...all } = module;
   const shown = 'tlsOptions' in all ? { ...all, tlsOptions: withoutKey(all.tlsOptions) } : all;
   if (shown.prober === 'tcp' && shown.dialogue !== undefined) {
-    // A line to send may be a password, whatever it looks like.
+    // Any line to send may be a password.
     const steps = shown.dialogue.steps.map((step) => (step.send === undefined ? step : { ...step, send: '<secret>' }));
     return stringify({ ...shown, dialogue: { ...shown.dialogue, steps } });
   }

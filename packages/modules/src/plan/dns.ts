@@ -38,7 +38,7 @@ export function planDns(raw: RawDns | undefined, refusals: Refusals): Omit<DnsMo
   };
 }
 
-/** blackbox_exporter finds an expression that is none at the first scrape; here its module is not run. */
+/** blackbox_exporter notices an invalid expression at the first scrape; here the module is refused. */
 function recordRules(raw: RawDns | undefined, section: RecordSection, refusals: Refusals): RecordRules {
   const rules = raw?.[`validate_${section}_rrs`] ?? {};
   for (const [option, expressions] of Object.entries(rules)) {
@@ -47,7 +47,7 @@ function recordRules(raw: RawDns | undefined, section: RecordSection, refusals: 
   }
   return {
     failIfAnyMatches: rules.fail_if_matches_regexp ?? [],
-    // blackbox_exporter fails if one record does not match, whatever the name of the option says.
+    // blackbox_exporter fails if any record does not match, contrary to the name of the option.
     failUnlessAllMatch: rules.fail_if_all_match_regexp ?? [],
     failIfOneDiffers: rules.fail_if_not_matches_regexp ?? [],
     failIfNoneMatches: rules.fail_if_none_matches_regexp ?? [],

@@ -30,7 +30,7 @@ export function isAuthority(text: string): boolean {
   return AUTHORITY.test(text);
 }
 
-/** A module may say who measures, which a client may not. */
+/** A module, unlike a client, may set the User-Agent. */
 function faultsOf(headers: Readonly<Record<string, string>>): readonly string[] {
   const renamed = Object.entries(headers).map(([name, value]) => [isUserAgent(name) ? 'X-Agent' : name, value]);
   const options = { headers: Object.fromEntries(renamed) as Record<string, string> };
@@ -44,7 +44,7 @@ export function isUserAgent(name: string): boolean {
 
 function authorizationOf(raw: RawHttp | undefined, refusals: Refusals): string | undefined {
   const { basic_auth: basic, authorization: other } = raw ?? {};
-  /** As Prometheus reads a secret: without the blanks around it. */
+  /** Like Prometheus, trims whitespace around a secret. */
   const fileOf = (owner: object | undefined, path: string, option: string): string | undefined =>
     refusals.textOf(owner, path, option)?.trim();
   if (basic !== undefined) {

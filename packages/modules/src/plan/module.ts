@@ -19,7 +19,7 @@ export interface IcmpModule extends Common {
 
 export interface TcpModule extends Common {
   readonly prober: 'tcp';
-  /** Undefined if the connection is all that is wanted. */
+  /** Undefined for a connection without a dialogue. */
   readonly dialogue: Omit<DialogueRules, 'timeoutMs' | 'tlsOptions'> | undefined;
   readonly tlsOptions: TlsRules;
 }
@@ -86,10 +86,10 @@ export interface DnsModule extends Common {
   readonly recordRules: Readonly<Record<RecordSection, RecordRules>>;
 }
 
-/** How one module measures and what it takes for a success. */
+/** How a module measures, and its criteria of success. */
 export type Module = IcmpModule | TcpModule | HttpModule | DnsModule;
 
-/** A module that cannot be run, with the option that is the cause. */
+/** An option for which a module cannot be run. */
 export interface Refusal {
   readonly module: string;
   readonly line: number;

@@ -76,7 +76,7 @@ function identityOf(raw: RawTls | undefined, path: string, refusals: Refusals): 
   return { cert, key };
 }
 
-/** The errors of OpenSSL are not repeated: they could show what is in the file. */
+/** The errors of OpenSSL are not repeated, because they could reveal content of the file. */
 function identityFault({ cert, key }: TlsIdentity): { readonly option: string; readonly reason: string } | undefined {
   let certificate: X509Certificate;
   try {

@@ -7,7 +7,7 @@ import { reading, type Reading, type ResultOf } from './result.ts';
 
 type Http = ResultOf<'http'>;
 
-/** Failures of a result that are no failures of a module: it has its own rules for the status, and decodes nothing. */
+/** Failures of a result that do not fail a module, which has separate rules for the status and decodes nothing. */
 const IGNORED: ReadonlySet<string> = new Set(['http_status', 'http_decode_failed']);
 
 export function httpReading(module: HttpModule, result: Http): Reading {
@@ -43,7 +43,7 @@ function ruleFault(module: HttpModule, result: Http): string | undefined {
   return bodyFault(module, result);
 }
 
-/** True for a response of an agent that does not know the rules: it did not measure what the module asks. */
+/** True for a response of an older agent, which did not apply the module's rules. */
 export function lacksRules({ bodyRules }: HttpModule, { statusCode, bodyMatches }: Http): boolean {
   return bodyRules.length > 0 && statusCode !== undefined && bodyMatches === undefined;
 }
@@ -68,7 +68,7 @@ function isSecure({ statusCode, url = '' }: Http): boolean {
 
 export function httpSeries(module: HttpModule, result: Http): readonly Sample[] {
   const { statusCode = 0, redirects = [], timings } = result;
-  // blackbox_exporter counts the redirect that it does not follow, and reads no body then.
+  // blackbox_exporter counts the redirect that it does not follow, and then reads no body.
   const isHeld =
     !module.followRedirects && statusCode >= 300 && statusCode < 400 && typeof result.location === 'string';
   const last = timings === undefined ? [] : [isUnconnected(result) ? { dns: timings.dns ?? 0 } : timings];
@@ -103,7 +103,7 @@ export function httpSeries(module: HttpModule, result: Http): readonly Sample[] 
   ];
 }
 
-/** For Go, a connection whose handshake of TLS failed, by its certificate too, is none: its phases do not count. */
+/** In Go, a failed TLS handshake, also because of the certificate, is no connection: its phases do not count. */
 function isUnconnected({ statusCode, error }: Http): boolean {
   return statusCode === undefined && error?.phase === 'tls';
 }

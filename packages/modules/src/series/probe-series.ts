@@ -67,7 +67,7 @@ function read(
   return { ...dnsReading(module, result), samples: dnsSeries(module, result, resolveMs) };
 }
 
-/** The times of a result have no parts of a millisecond: a shorter run counts as half of one, not as none. */
+/** Times in a result are whole milliseconds: shorter runs count as half of one, not as zero. */
 const LEAST_MS = 0.5;
 
 function durationMs({ startedAt, finishedAt }: AnyResult, elapsedMs: number): number {

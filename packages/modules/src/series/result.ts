@@ -3,14 +3,14 @@ import type { checkTypes } from '@vantage/diagnostics/contract';
 
 type Types = typeof checkTypes;
 
-/** A result as the API shows it: final, or pending with what is known so far. */
+/** A result in the public form: final, or pending with the fields known so far. */
 export type ResultOf<Name extends keyof Types> = Partial<Omit<CommonResult, 'result'>> & {
   readonly result: CommonResult['result'] | 'pending';
 } & ResultFieldsOf<Types[Name]>;
 
 export type AnyResult = Partial<Omit<CommonResult, 'result'>> & { readonly result: CommonResult['result'] | 'pending' };
 
-/** What one result says in terms of a module. */
+/** A result in terms of a module. */
 export interface Reading {
   readonly success: boolean;
   /** Why not; empty for a success. */

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 
 import type { HeaderRule, HttpModule, RecordRules } from '../plan/module.ts';
 
-/** Expressions of RE2: their time is linear in the text, whatever a target sends. */
+/** Expressions of RE2, whose time is linear in the length of untrusted text. */
 function matches(regexp: string, text: string): boolean {
   return RE2JS.compile(regexp).test(text);
 }
@@ -14,7 +14,7 @@ export interface Headers {
   readonly areCut: boolean;
 }
 
-/** @returns the sentence that says which rule fails; undefined if none does */
+/** @returns the failing rule as a sentence; undefined if none fails */
 export function headerFault(rules: readonly HeaderRule[], headers: Headers): string | undefined {
   for (const rule of rules) {
     const fault = faultOf(rule, headers);

@@ -29,7 +29,7 @@ function dialogueFault(
   return `${error?.message ?? 'The dialogue did not come to its end in time.'} (${at}${expected})`;
 }
 
-/** True for a connection of an agent that knows no dialogues: it did not measure what the module asks. */
+/** True for a connection of an older agent, which did not run the module's dialogue. */
 export function lacksDialogue(module: TcpModule, { state, dialogue }: Tcp): boolean {
   return module.dialogue !== undefined && state === 'open' && dialogue === undefined;
 }
@@ -40,7 +40,7 @@ export function tcpSeries(module: TcpModule, result: Tcp, resolveMs: number | un
   return [
     ...addressSeries(result.resolvedIp, resolveMs),
     gauge('probe_failed_due_to_regex', dialogue?.unmatched === true ? 1 : 0),
-    // For Go, a handshake with a certificate that is not valid is none.
+    // In Go, a handshake with an invalid certificate is a failure.
     ...(tls !== undefined && (insecure || tls.authorized) ? certificateSeries(tls, insecure) : []),
   ];
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface HostilePage {
   readonly name: string;
-  /** What it costs: its picture always, or nothing where the browser bears it. */
+  /** Expected effect: the screenshot fails always, never, or perhaps. */
   readonly costs: 'the picture' | 'nothing' | 'perhaps the picture';
   readonly serve: (request: IncomingMessage, response: ServerResponse) => void;
 }

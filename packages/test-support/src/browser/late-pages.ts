@@ -1,10 +1,10 @@
 import { WEB_SOCKET_PATH, type Serve } from './site.ts';
 
-/** The colour of the whole page when its content is there. */
+/** Colour of the whole page when its content is complete. */
 export const CONTENT: readonly [number, number, number] = [0, 255, 0];
 
 export interface LatePage {
-  /** When its content is there. */
+  /** Describes when the content is complete. */
   readonly name: string;
   readonly html: string;
 }
@@ -103,7 +103,7 @@ export const unloadedPage = restless(
   `document.body.append(Object.assign(new Image(), { src: '/never' }));`,
 );
 
-/** What the pages ask for. */
+/** Resources of the pages. */
 export const lateAnswers: Readonly<Record<string, Serve>> = {
   '/wait': (request, response) => {
     const ms = Number(new URL(request.url ?? '', 'http://page.test').searchParams.get('ms'));

@@ -18,9 +18,9 @@ export function browserHere(path: string | undefined): {
 /** A folder for the folders of browsers, for any user. */
 export interface BrowserFolder {
   readonly path: string;
-  /** Names of what is in it. */
+  /** Names of the folder's entries. */
   readonly contents: () => readonly string[];
-  /** Begins to look for browsers all the time, so that `processes` knows also the groups whose first process is gone. */
+  /** Starts to poll for browsers, so that `processes` also knows groups whose leader has exited. */
   readonly watch: () => void;
   /** Pids of the groups of all browsers of this process that were seen in it, zombies left out. */
   readonly processes: () => Promise<readonly number[]>;
@@ -57,7 +57,7 @@ export async function browserFolder(): Promise<BrowserFolder> {
   };
 }
 
-/** Each leads the group of its browser: what it becomes by `exec` keeps its pid. */
+/** Each leads the process group of its browser: `exec` keeps the pid. */
 function childrenOf(pid: number): readonly number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
@@ -72,7 +72,7 @@ function membersOf(groups: ReadonlySet<number>): readonly number[] {
   });
 }
 
-/** Empty where the process is gone. */
+/** Empty if the process has exited. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'latin1');

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 
-/** Reads a PNG of 8 bits a channel without interlacing, as browsers write them. */
+/** Decodes a PNG of 8 bits per channel without interlacing, as browsers write them. */
 export function readPng(png: Uint8Array): {
   readonly width: number;
   readonly height: number;

@@ -13,7 +13,7 @@ const WEB_SOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A web server on loopback under a name that only its own admission knows. */
+/** A web server on loopback, whose name only its own fake admission resolves. */
 export interface Site {
   readonly port: number;
   /** `http://page.test:<port>` */
@@ -34,7 +34,7 @@ function openWebSocket(request: IncomingMessage, socket: Duplex, messageAfterMs:
   setTimeout(() => socket.write(Buffer.of(0x81, 1, 0x78)), messageAfterMs);
 }
 
-/** Serves pages by path; a text is an HTML page, what is not there is 404. */
+/** Serves pages by path; text is served as HTML, unknown paths get 404. */
 export async function startSite(pages: Readonly<Record<string, string | Serve>>, host = '127.0.0.1'): Promise<Site> {
   const paths: string[] = [];
   const server = createServer((request, response) => {

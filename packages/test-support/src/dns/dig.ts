@@ -22,7 +22,7 @@ export interface Dug {
   readonly queryMs: number;
 }
 
-/** Why `dig` cannot be asked; null where it can. */
+/** Why `dig` is unavailable; null if it is not. */
 export async function digMissing(): Promise<string | null> {
   return run('dig', ['-v']).then(
     () => null,

@@ -51,7 +51,7 @@ export async function startKnot(options: KnotOptions = {}): Promise<Knot> {
   };
   const signed = Object.keys(zones).filter((zone) => zone in policies);
   const isReady = async (): Promise<boolean> => {
-    // A query to a socket that is bound and not yet read would be lost, and waited for.
+    // A query to a socket that is bound but not served would be lost.
     await connects(address, port);
     // It listens before it has signed.
     for (const zone of signed) if (!/IN\s+RRSIG\s/.test(await kdig('+dnssec', 'SOA', zone))) return false;

@@ -3,7 +3,7 @@ import { u16, u32, wireName, wireText } from './wire.ts';
 export interface SampleRecord {
   readonly type: string;
   readonly code: number;
-  /** Why this sample is there. */
+  /** Purpose of the sample. */
   readonly reason: string;
   readonly data: Uint8Array;
 }

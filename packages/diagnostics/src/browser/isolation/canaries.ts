@@ -8,7 +8,7 @@ export interface Canaries {
   readonly web: readonly string[];
   /** The same of those for datagrams. */
   readonly datagrams: readonly string[];
-  /** Who was touched, as `tcp host:port` or `udp host:port`. */
+  /** Listeners that received something, as `tcp host:port` or `udp host:port`. */
   readonly touched: () => readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function startCanaries(addresses: readonly string[]): Promise<Canar
   return { web, datagrams, touched: () => [...touched].toSorted(), close };
 }
 
-/** Loopback, and the addresses of the machine itself: what is sent to them never leaves it. */
+/** Loopback and the machine's own addresses: packets to them never leave it. */
 export function ownAddresses(): readonly string[] {
   const found = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   // A link-local address needs its interface in addition, and a page cannot name one.

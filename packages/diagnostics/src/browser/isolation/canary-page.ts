@@ -1,16 +1,16 @@
-/** What the canary page tries to reach. */
+/** Targets that the canary page tries to reach. */
 export interface CanaryTargets {
   /** `host:port`, an IPv6 address in brackets: everything that speaks HTTP, with and without TLS. */
   readonly web: readonly string[];
   /** `host:port` for datagrams: STUN and TURN servers, WebTransport. */
   readonly datagrams: readonly string[];
-  /** Where the page says that it has tried everything; a path of its own origin. */
+  /** Path that the page requests, from its own origin, when it has finished. */
   readonly donePath: string;
 }
 
 /**
- * What the page leaves the browser to do what it was asked for: so many turns of so many milliseconds. One long timer could
- * run out while the machine stands still, and nothing else would have been done meanwhile.
+ * Time for the browser to execute the page's attempts, as a number of short timers: one long timer could expire during
+ * a stall, in which nothing else runs.
  */
 const PATIENCE_TURNS = 14;
 const TURN_MS = 50;

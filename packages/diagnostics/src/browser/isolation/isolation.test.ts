@@ -156,7 +156,7 @@ function removeNamespace(name: string): void {
     // Goes when it is empty; others may have theirs in it.
     if (readdirSync('/etc/netns').length === 0) rmdirSync('/etc/netns');
   } catch {
-    // There was none to make.
+    // The socket was never created.
   }
 }
 

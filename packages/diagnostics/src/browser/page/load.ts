@@ -8,7 +8,7 @@ import { settle } from './settle.ts';
 /** The page that a browser shows first. */
 export const WARM_UP = 'http://warm-up.invalid/';
 
-/** A page that has loaded late gets so much time to show its content. */
+/** Minimum time for a page that loaded late to render its content. */
 const LEAST_SETTLE_MS = 1_500;
 /** A screenshot of what there is of an undecodable document takes less, or never ends. */
 const DRAWN_AFTER_MS = 2_000;
@@ -52,7 +52,7 @@ function undrawn(page: Page): () => Promise<never> {
   };
 }
 
-/** False for a page that is there, but did not load within the time. */
+/** False if the page did not finish loading in time. */
 async function isLoaded(page: Page, url: URL, timeoutMs: number): Promise<boolean> {
   try {
     await page.goto(url.href, { waitUntil: 'load', timeout: timeoutMs });

@@ -25,7 +25,7 @@ const MAX_CHANNELS = 2;
 /** Types of requests that never end or whose answer is never shown. */
 const notShown = new Set(['cspviolationreport', 'eventsource', 'media', 'ping', 'preflight', 'prefetch', 'websocket']);
 
-/** What is known of the connections of a page without its requests. */
+/** Connections of a page other than requests. */
 export interface Traffic {
   readonly receivedBytes: () => number;
   /** WebSockets opened until now. */

@@ -20,7 +20,7 @@ const pages = [...latePages, ...restlessPages, unloadedPage];
 let folder: BrowserFolder;
 let site: Site;
 let screenshots: readonly Screenshots[];
-/** The colour of each page in its picture, or why there is none. */
+/** Colour of each page's screenshot, or why there is none. */
 let colours: readonly Promise<readonly number[] | string>[];
 
 beforeAll(async () => {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 const programs = ['chromium-headless-shell', 'chromium'];
 
 /**
- * The browser to take pictures with.
+ * Finds the browser for screenshots.
  *
  * @param path folders as in the environment variable PATH
- * @returns its file; undefined where there is none
+ * @returns its file; undefined if there is none
  */
 export function findBrowser(path: string | undefined): string | undefined {
   const folders = (path ?? '').split(':').filter((folder) => folder.startsWith('/'));

@@ -6,7 +6,7 @@ export interface FlagOptions {
   readonly proxyPort: number;
   readonly profileFolder: string;
   readonly userAgent: string;
-  /** False where `/dev/shm` is too small for a page: the browser then shares memory through files. */
+  /** False if `/dev/shm` is too small for a page: the browser then shares memory through files. */
   readonly hasSharedMemory: boolean;
 }
 
@@ -62,6 +62,6 @@ const quietFlags: readonly string[] = [
   '--mute-audio',
   '--password-store=basic',
   '--use-mock-keychain',
-  // The heap of a page's scripts, MiB. What is outside the heap is for the watch on the resident set.
+  // JavaScript heap of a page in MiB; other memory is bounded by the watch of the resident set.
   '--js-flags=--max-old-space-size=256',
 ];

@@ -24,14 +24,14 @@ export interface LaunchOptions extends Identity {
   readonly userAgent: string;
   /** Resident memory of all its processes above which it is ended, bytes. */
   readonly memoryBytes: number;
-  /** Changes the command line; for tests that show what a flag is for. */
+  /** Changes the command line; for tests of the effect of flags. */
   readonly changeFlags?: ((flags: readonly string[]) => readonly string[]) | undefined;
 }
 
 export interface RunningBrowser {
   readonly transport: PipeTransport;
   readonly group: ProcessGroup;
-  /** Where the proxy of a browser in a namespace has to listen. Never settles if there is none. */
+  /** Listener in the browser's namespace, for the proxy. Never settles without a namespace. */
   readonly listener: Promise<Server>;
   /** Kills every process; the first reason is kept. Calls to puppeteer that are under way reject. */
   readonly end: (reason: string) => void;
@@ -78,7 +78,8 @@ function spawnBrowser(options: LaunchOptions, folder: string, hasSharedMemory: b
       LANG: 'C.UTF-8',
       TZ: 'UTC',
     },
-    // Node drops the supplementary groups of a root agent with them. Who makes a namespace does so at its end.
+    // With uid and gid, Node also drops the supplementary groups of a root agent. In a namespace, the last program in
+    // the chain does so.
     ...(uid === undefined || options.namespace ? {} : { uid, gid: gid ?? uid }),
   });
 }
@@ -122,7 +123,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
     fromBrowser,
     MESSAGE_LIMITS,
     (what) => end(`the page flooded the browser: ${what}`),
-    // Who dies closes its pipe first, and the exit says more.
+    // A dying process closes its pipe first, and the exit status is more informative.
     () => {
       stopDying = readFirstTimer(() => end('it closed its pipe'), DYING_MS);
     },
@@ -149,7 +150,7 @@ function yieldProcessor(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It may have died already, or have another user's rights by now; then it keeps what it has.
+    // It may have exited, or have another user already; then its priority is unchanged.
   }
 }
 

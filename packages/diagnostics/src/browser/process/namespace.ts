@@ -1,7 +1,7 @@
 import { execFile, type ChildProcess } from 'node:child_process';
 import { Server } from 'node:net';
 
-/** Whom a browser runs as; nothing where it runs as the agent does. */
+/** User and group of the browser; empty if they are those of the agent. */
 export interface Identity {
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
@@ -10,7 +10,7 @@ export interface Identity {
 /** The port of the proxy inside a network namespace, where nothing else listens. */
 export const NAMESPACE_PROXY_PORT = 3128;
 
-/** What the listener and the browser find as descriptor of Node's own channel, behind those of the browser. */
+/** Descriptor of Node's IPC channel in the listener program and the browser, after the browser's own. */
 export const CHANNEL_DESCRIPTOR = 5;
 
 const TRY_TIMEOUT_MS = 20_000;
@@ -27,7 +27,7 @@ unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
 exec ${CHANNEL_DESCRIPTOR}>&-
 exec "$@"`;
 
-// An agent that was killed is seen by a look too: one such program outlived its agent once.
+// The parent is also polled, because the end of a killed agent was once missed.
 const openListener = `const server = require('node:net').createServer();
 server.listen(${NAMESPACE_PROXY_PORT}, '127.0.0.1', () => process.send('listener', server));
 process.once('disconnect', () => process.exit(0));
@@ -48,7 +48,7 @@ export function inNamespace(identity: Identity, command: readonly string[]): rea
   ];
 }
 
-/** True where this agent may make such a namespace. */
+/** True if this agent can create such a namespace. */
 export function canMakeNamespace(identity: Identity): Promise<boolean> {
   const [program, ...words] = [
     ...enter(identity),
@@ -78,7 +78,7 @@ export function listenerFrom(child: ChildProcess): Promise<Server> {
   });
 }
 
-/** Root makes a namespace as it is; anybody else inside a user namespace, where the kernel allows that. */
+/** Root creates a namespace directly; other users inside a user namespace, if the kernel allows that. */
 function enter({ uid }: Identity): readonly [string, ...string[]] {
   if (uid !== undefined) return ['unshare', '--net', '--'];
   return ['unshare', '--user', '--map-current-user', '--keep-caps', '--net', '--'];

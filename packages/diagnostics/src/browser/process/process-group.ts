@@ -3,22 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { errorText } from '../error-text.ts';
 
-/** The processes of one browser, found by the group that the kernel keeps for them. Linux only. */
+/** Processes of one browser, found by their process group. Linux only. */
 export interface ProcessGroup {
   readonly members: () => Promise<readonly number[]>;
-  /** Resident memory of all members, bytes: what is theirs alone and what they share, without mapped files. */
+  /** Resident memory of all members without mapped files, bytes. */
   readonly residentBytes: () => Promise<number>;
   /**
-   * SIGKILL to every member. Resolves when none is left.
+   * Sends SIGKILL to every member. Resolves when none is left.
    *
-   * @throws Error when some are left after five seconds
+   * @throws Error if some are left after five seconds
    */
   readonly kill: () => Promise<void>;
 }
 
 const GONE_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 5;
-/** Where this process stood still meanwhile, the time alone says nothing of the others. */
+/** After a stall of this process, elapsed time alone is not conclusive. */
 const LOOKS_AT_LEAST = 100;
 
 /** @param leader pid of the first process, which was started as the leader of a separate group */
@@ -47,7 +47,7 @@ export function processGroup(leader: number): ProcessGroup {
   return { members, residentBytes, kill };
 }
 
-/** The text of `/proc/<pid>/status`; empty where the process is gone. */
+/** The text of `/proc/<pid>/status`; empty if the process has ended. */
 export function readStatus(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
 }
@@ -57,7 +57,7 @@ export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }
 
-/** proc(5): pid (name) state ppid pgrp …; the name may hold spaces and brackets. Null where the process is gone. */
+/** proc(5): pid (name) state ppid pgrp …; the name may contain spaces and brackets. Null if the process has ended. */
 async function groupOf(pid: string): Promise<number | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null);
   if (stat === null) return null;

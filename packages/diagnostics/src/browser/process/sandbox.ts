@@ -35,7 +35,7 @@ async function look(group: ProcessGroup): Promise<Look> {
   if (alive.some(({ status }) => statusField(status, 'Uid')?.split(/\s+/).includes('0'))) {
     return { fault: 'the browser runs as root', isLasting: true };
   }
-  // In a user namespace of their own the sandboxed ones may hold what has no meaning outside of it.
+  // In a separate user namespace, sandboxed processes may hold capabilities that have no effect outside.
   const outside = alive.filter(({ status }) => !isNested(status));
   if (outside.some(({ status }) => !/^0+$/.test(statusField(status, 'CapEff') ?? '0'))) {
     return { fault: 'the browser inherits capabilities of the agent', isLasting: true };

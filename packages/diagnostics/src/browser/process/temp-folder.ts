@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const PREFIX = 'vantage-shot-';
 
-/** What tells this process from an earlier one with its pid, as in a container. */
+/** Distinguishes this process from an earlier one with the same pid, as in a container. */
 export interface Owner {
   readonly pid: number;
   /** Clock ticks after the boot of the machine, proc(5) field 22. */
@@ -15,7 +15,7 @@ export function thisProcess(): Owner {
   return { pid: process.pid, startTicks: startTicksOf(readFileSync('/proc/self/stat', 'latin1')) };
 }
 
-/** Makes the folder of one browser, which no other user can read; `mkdtemp` makes it with mode 0700. */
+/** Creates the folder of a browser, readable by its user only (`mkdtemp` uses mode 0700). */
 export async function makeTempFolder(
   parent: string,
   { pid, startTicks }: Owner,

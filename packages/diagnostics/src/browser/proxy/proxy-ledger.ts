@@ -4,7 +4,7 @@ import type { Admission, Admit, Failure, ScreenshotLimit, Target } from '@vantag
 
 import { connectFirst } from '../../sockets/connect-first.ts';
 
-/** Bounds for one picture. What is over them is refused; the page stands as far as it came. */
+/** Limits for one screenshot. Requests beyond them are refused, and the page is captured as it is. */
 export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
   /** Requests without TLS, and tunnels: the requests inside a tunnel cannot be counted. */
   readonly requests: number;
@@ -34,7 +34,7 @@ const NEXT_AFTER_MS = 2_500;
 
 /** Admits, connects and counts for one picture. */
 export interface Ledger {
-  /** A connection with an admitted, pinned address; null where there is none, with the reason kept for `failureFor`. */
+  /** Connects to an admitted, pinned address; null on failure, whose reason `failureFor` returns. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;
   /** @param upstream the connection that they are of; it is ended if its network may exchange no more */
   readonly countBytes: (bytes: number, upstream: Socket) => void;

@@ -11,7 +11,7 @@ import { portOf, type Ledger } from './proxy-ledger.ts';
 
 const MAX_INTERIM_RESPONSES = 16;
 
-/** RFC 9110 section 7.6.1, and what is between the browser and the proxy alone. */
+/** Hop-by-hop headers (RFC 9110 section 7.6.1), and those between browser and proxy. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -85,7 +85,7 @@ function sendRequest(url: URL, request: IncomingMessage, socket: Socket): void {
   request.pipe(socket, { end: false });
 }
 
-/** Headers that cannot be written are left out, and the length where there are two of them. */
+/** Omits headers that cannot be written, and a repeated Content-Length. */
 function writeHead(response: ServerResponse, head: Head): void {
   const pairs = endToEnd(head.rawHeaders);
   const lengths = pairs.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'content-length').length;

@@ -38,7 +38,7 @@ async function proxyTo(
   return proxy;
 }
 
-/** Writes a text to the proxy and gives what comes back until it closes. */
+/** Writes a text to the proxy and returns the response until it closes. */
 function exchange(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
@@ -147,7 +147,7 @@ describe('the proxy of a browser', () => {
     const first = admitSite([wanted]);
     const proxy = await proxyTo((request, signal) => {
       asked.push(request.port);
-      // From the second question on the name leads to where the canary listens.
+      // From the second query on, the name resolves to the canary's address.
       return asked.length === 1 ? first(request, signal) : admitSite([])(request, signal);
     });
 

@@ -33,7 +33,7 @@ export interface FilteringProxy {
   readonly port: number;
   /** Without them it answers 407, so nothing else on the machine can use it. */
   readonly credentials: { readonly username: string; readonly password: string };
-  /** Why the last connection to the host and port of this URL was not made; undefined where it was. */
+  /** Why the last connection to this URL's host and port failed; undefined if it succeeded. */
   readonly failureFor: (url: URL) => Failure | undefined;
   readonly counts: () => ProxyCounts;
   readonly close: () => Promise<void>;

@@ -18,7 +18,9 @@ const sizes: ReadonlyMap<number, number> = new Map([
   [frameTypes.windowUpdate, 4],
 ]);
 
-/** Why a frame may not come here; null where it may. Frames of unknown types are ignored (RFC 9113 section 4.1). */
+/**
+ * Why a frame is not allowed at this point; null if it is. Frames of unknown types are ignored (RFC 9113 section 4.1).
+ */
 export function frameFault(
   { type, flags: set, stream, payload }: Frame,
   isSettled: boolean,

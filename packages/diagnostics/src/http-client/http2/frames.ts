@@ -95,7 +95,7 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** What is left of a payload without its padding and priority; undefined where the padding is longer than the frame. */
+/** The payload without padding and priority; undefined if the padding is longer than the frame. */
 export function contentOf({ type, flags: set, payload }: Frame): Buffer | undefined {
   const isPadded = (set & flags.padded) !== 0;
   const padding = isPadded ? (payload[0] ?? 0) : 0;

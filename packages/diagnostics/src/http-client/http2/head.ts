@@ -21,9 +21,9 @@ export function readHttp2Head(fields: Fields, deviates: Deviates): Http2Head {
 }
 
 /**
- * Why fields may not be in a message, the first that may not; null where browsers take all (RFC 9113 sections 8.2, 8.3).
+ * The first reason why fields are invalid in a message; null if browsers accept them (RFC 9113 sections 8.2, 8.3).
  *
- * @param pseudo the pseudo-headers that may be there
+ * @param pseudo the allowed pseudo-headers
  */
 export function fieldFault(fields: Fields, pseudo: readonly string[], deviates: Deviates): string | null {
   let isPastPseudo = false;

@@ -14,7 +14,7 @@ interface Length {
   /** The first code of this length, and how many there are. */
   readonly first: number;
   readonly count: number;
-  /** Where the bytes of this length begin among all, sorted by length. */
+  /** Index of the first byte with this code length, of all bytes sorted by length. */
   readonly offset: number;
 }
 
@@ -34,7 +34,9 @@ function codeLengths(): readonly Length[] {
   return all;
 }
 
-/** Decodes a string of HPACK (RFC 7541 section 5.2), one character per byte; undefined for what is not one. */
+/**
+ * Decodes a Huffman-coded string of HPACK (RFC 7541 section 5.2), one character per byte; undefined if it is invalid.
+ */
 export function decodeHuffman(bytes: Buffer): string | undefined {
   const decoded: number[] = [];
   let [code, bits] = [0, 0];

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { encodeHpack, hpackDecoder } from './hpack.ts';
 
-/** The examples of RFC 7541 appendix C.6: three answers of one connection, with Huffman code. */
+/** The examples of RFC 7541 appendix C.6: three responses on one connection, with Huffman coding. */
 const examples: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
     '488264025885aec3771a4b6196d07abe941054d444a8200595040b8166e082a62d1bff6e919d29ad171863c78f0b97c8e9ae82ae43d3',

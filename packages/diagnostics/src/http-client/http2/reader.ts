@@ -11,9 +11,9 @@ export interface PeerError {
   readonly frame: 'RST_STREAM' | 'GOAWAY';
   readonly code: number;
   readonly name: string;
-  /** What GOAWAY says besides, one character per byte. */
+  /** Debug data of GOAWAY, one character per byte. */
   readonly debug: string | null;
-  /** It says that the request was not taken up, so that it may be sent again (RFC 9113 sections 6.8 and 8.7). */
+  /** True if the request was not processed and may be repeated (RFC 9113 sections 6.8 and 8.7). */
   readonly isUnprocessed: boolean;
 }
 
@@ -25,7 +25,7 @@ export type Http2Fault =
   | { readonly kind: 'closed' }
   | { readonly kind: 'peer'; readonly error: PeerError };
 
-/** Where an answer goes as it is read. After `end` or `fault` nothing follows. */
+/** Receives parsed parts of a response. After `end` or `fault` nothing follows. */
 export interface Http2Sink {
   /** The first HEADERS frame. */
   readonly firstByte: () => void;
@@ -35,13 +35,15 @@ export interface Http2Sink {
   readonly end: () => void;
   readonly fault: (fault: Http2Fault) => void;
   readonly deviation: Deviates;
-  /** What the protocol has to be answered with. */
+  /** Sends a frame that the protocol requires. */
   readonly reply: (frame: Buffer) => void;
 }
 
 /** RFC 9113 section 7. */
 const [NO_ERROR, REFUSED_STREAM] = [0, 7];
-/** Padding that the windows have room for besides the body: what is more gives the windows as much back (RFC 9113 section 6.1). */
+/**
+ * Padding for which the windows have room; beyond it, windows are extended by the same amount (RFC 9113 section 6.1).
+ */
 export const MAX_PADDING_BYTES = 4_096;
 /** A head of 256 KiB takes 16 frames of full size. */
 const MAX_CONTINUATIONS = 64;

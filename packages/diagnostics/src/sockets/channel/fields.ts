@@ -49,7 +49,7 @@ export interface FieldReader {
   readonly u32: () => number;
   readonly f64: () => number;
   readonly text: () => string;
-  /** What is left, copied. */
+  /** A copy of the remaining bytes. */
   readonly rest: () => Uint8Array;
   /** @throws RangeError when something is left */
   readonly end: () => void;

@@ -14,7 +14,7 @@ export function frame(body: Uint8Array): Buffer {
   return framed;
 }
 
-/** Cuts a byte stream into frames, in whatever pieces it comes. */
+/** Splits a byte stream into frames, independently of its segmentation. */
 export interface FrameReader {
   /**
    * The bodies that are complete after this piece; they share its memory.

@@ -7,7 +7,10 @@ import { MAX_FRAME_BYTES } from './frames.ts';
 import { MAX_PACKET_BYTES, type Clock, type FlowLabel } from '../packet-socket.ts';
 import type { PacketProtocol, ReceivedPacket } from '../packet-socket.ts';
 
-/** What the agent asks of its packet process. `watch` opens for ICMP errors alone. `ref` names a socket, `token` an answer that is awaited. */
+/**
+ * Requests of the agent to its packet process. `watch` opens sockets for ICMP errors only. `ref` identifies a socket,
+ * `token` an expected answer.
+ */
 export type Request =
   | {
       readonly op: 'open';
@@ -39,7 +42,7 @@ export type Request =
     }
   | { readonly op: 'source'; readonly token: number; readonly destination: string };
 
-/** What it answers. `errno` is empty where all went well, else the name of the error, such as EPERM. */
+/** Answers of the packet process. `errno` is empty on success, else the name of the error, such as EPERM. */
 export type Answer =
   | { readonly op: 'ready'; readonly errno: string; readonly reason: string }
   | { readonly op: 'opened'; readonly ref: number; readonly errno: string }

@@ -91,7 +91,9 @@ export function icmpFailure(
   return { code, phase, source: sender === target ? 'target' : 'network', message };
 }
 
-/** The kernel of the probe says so if no host on its link answers ARP or neighbour discovery, or by its own rules. */
+/**
+ * The probe's kernel reports this if no host on its link answers ARP or neighbour discovery, or because of local rules.
+ */
 function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> {
   if (code === 'host_unreachable') {
     const message = `The probe’s next hop, which is the target where they share a link, does not answer on the link ${icmp}.`;

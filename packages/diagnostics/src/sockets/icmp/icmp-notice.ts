@@ -6,7 +6,7 @@ import { shownAddress, type ShownAddresses } from '../provide-packets.ts';
 import type { PacketProtocol } from '../packet-socket.ts';
 import type { IcmpError } from '../wire/icmp.ts';
 
-/** An ICMP error about a packet of the check, and who sent it. */
+/** An ICMP error about a packet of the check, with its sender. */
 export interface ReceivedIcmp {
   readonly error: IcmpError;
   readonly from: string;

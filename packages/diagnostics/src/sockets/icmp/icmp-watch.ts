@@ -9,9 +9,9 @@ import { readU16 } from '../wire/bytes.ts';
 import { parseIcmp, type IcmpError } from '../wire/icmp.ts';
 import { IPPROTO } from '../wire/ip.ts';
 
-/** What the watch needs of the context of a diagnostic. */
+/** The subset of a diagnostic's context that the watch uses. */
 export interface IcmpContext extends ShownAddresses {
-  /** Raw sockets, or the reason why this probe has none. */
+  /** Raw sockets, or why this probe has none. */
   readonly packets: PacketSockets | { readonly unavailable: string };
 }
 

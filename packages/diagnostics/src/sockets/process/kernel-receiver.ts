@@ -19,8 +19,8 @@ export interface KernelPacket {
 
 export interface KernelReceiver {
   /**
-   * Reads what waits, a bounded number of packets, and never blocks. False when the kernel said what it should not: from
-   * then on raw-socket has to read.
+   * Reads a bounded number of waiting packets without blocking. False after an unexpected reply of the kernel: then
+   * raw-socket must read.
    */
   readonly drain: (onPacket: (packet: KernelPacket) => void) => boolean;
   readonly close: () => void;
@@ -77,7 +77,7 @@ export function openKernelReceiver(
 
   const drain: KernelReceiver['drain'] = (onPacket) => {
     for (let count = 0; count < MAX_PER_CALL && isOpen; count += 1) {
-      // The call shortens both lengths to what it filled.
+      // The call overwrites both lengths with the filled size.
       memory.view.setUint32(8, NAME_BYTES, true);
       memory.view.setBigUint64(40, BigInt(CONTROL_BYTES), true);
       const bytes = libc.recvmsg(descriptor, memory, LINUX.MSG_DONTWAIT);
@@ -160,7 +160,7 @@ function ancillary(view: DataView): Ancillary {
   return found;
 }
 
-/** The kernel stamps by the wall clock: the age of the stamp, not the stamp, is what the monotonic clock can take. */
+/** The kernel's timestamps are wall-clock time; the age of a timestamp is subtracted from the monotonic clock. */
 function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs: number; readonly clock: Clock } {
   const { nowMs, wall } = bothClocks(libc);
   if (stamp === undefined) return { receivedMs: nowMs, clock: 'process' };

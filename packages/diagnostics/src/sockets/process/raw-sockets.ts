@@ -21,7 +21,7 @@ export interface ArrivedPacket {
   readonly clock: Clock;
 }
 
-/** The descriptors of one family and protocol, shared by everyone in the process. */
+/** Descriptors of a family and protocol, shared within the process. */
 export interface SharedRawSocket {
   /** Calls back with the errno, empty for none, and the time just before the system call. */
   readonly send: (outgoing: Outgoing, done: SendDone) => void;

@@ -1,4 +1,4 @@
-/** ICMP errors that came of late, for a check that learns its local port after its packet has left. */
+/** Recent ICMP errors, for a check that learns its local port after its packet was sent. */
 export interface RecentErrors<T> {
   readonly add: (owner: string, error: T) => void;
   /** Those about the packets of an owner that came in the last so many milliseconds, in the order they came. */

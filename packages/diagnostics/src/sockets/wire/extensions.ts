@@ -30,7 +30,8 @@ export function parseExtensions(body: Uint8Array, statedBytes: number): Extensio
   const quotedBytes = statedBytes === 0 ? UNSTATED_BYTES : statedBytes;
   const structure = body.subarray(quotedBytes);
   if (structure.length < 8 || structure[0]! >> 4 !== 2) return undefined;
-  // A checksum of zero means that none was computed; without a stated length only a right one proves a structure.
+  // A zero checksum means that none was computed; without a stated length, only a correct checksum proves an extension
+  // structure.
   const unchecked = readU16(structure, 2) === 0 && statedBytes !== 0;
   if (!unchecked && onesComplementSum(structure) !== 0xffff) return undefined;
   return { quotedBytes, mpls: mplsEntries(structure) };

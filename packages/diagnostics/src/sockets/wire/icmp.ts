@@ -18,7 +18,7 @@ export interface EchoReply {
   readonly identifier: number;
   readonly sequence: number;
   readonly payload: Uint8Array;
-  /** False where the checksum is wrong. Always true for IPv6: the kernel drops what is not. */
+  /** False if the checksum is wrong. Always true for IPv6, because the kernel drops such packets. */
   readonly intact: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface IcmpError {
   readonly kind: IcmpKind;
   readonly type: number;
   readonly code: number;
-  /** MTU of the next hop, for `too-big`; 0 where the router does not say (RFC 1191 section 4). */
+  /** MTU of the next hop, for `too-big`; 0 if the router does not state it (RFC 1191 section 4). */
   readonly mtu: number;
   /** The packet that the message is about, as far as it was quoted. */
   readonly quoted: IpPacket;
@@ -56,7 +56,7 @@ export function parseIcmp(family: Family, message: Uint8Array): IcmpMessage | un
   if (message.length < 8) return undefined;
   const intact = family === 6 || onesComplementSum(message) === 0xffff;
   if (message[0] === ICMP_TYPES[family].echoReply) {
-    // Whatever its code, which RFC 792 has as zero: ping(8) does not look at it either.
+    // The code is ignored, as in ping(8), although RFC 792 requires zero.
     const identifier = readU16(message, 4);
     return { kind: 'echo-reply', identifier, sequence: readU16(message, 6), payload: message.subarray(8), intact };
   }

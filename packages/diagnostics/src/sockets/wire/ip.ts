@@ -14,11 +14,11 @@ export interface IpPacket {
   readonly hopLimit: number;
   /** Length that the header gives for the whole packet, which may be cut off. */
   readonly totalBytes: number;
-  /** What follows the header and its extensions, as far as it is there. */
+  /** The received part of the data after header and extensions. */
   readonly payload: Uint8Array;
 }
 
-/** Reads an IP packet, whole or the beginning of one; undefined for what is none. Total. */
+/** Parses an IP packet or its beginning; undefined for anything else. Total. */
 export function parseIp(family: Family, bytes: Uint8Array): IpPacket | undefined {
   return family === 4 ? parseIpv4(bytes) : parseIpv6(bytes);
 }

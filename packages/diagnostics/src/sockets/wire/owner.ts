@@ -12,9 +12,10 @@ export interface PacketOwner {
 }
 
 /**
- * Finds out which socket's packet a received packet answers; undefined if none, as for other programs' requests. Total.
+ * Finds the socket to whose packet a received packet responds; undefined if none, as for requests of other programs.
+ * Total.
  *
- * @param protocol the protocol the packet arrived by
+ * @param protocol the protocol of the received packet
  * @param data the packet without its IP header
  */
 export function ownerOf(family: Family, protocol: PacketProtocol, data: Uint8Array): PacketOwner | undefined {

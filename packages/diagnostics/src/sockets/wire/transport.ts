@@ -56,7 +56,7 @@ export interface UdpHeader {
   readonly sourcePort: number;
   readonly destinationPort: number;
   readonly checksum: number;
-  /** As far as it is there. */
+  /** The received part. */
   readonly payload: Uint8Array;
 }
 

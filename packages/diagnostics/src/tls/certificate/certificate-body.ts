@@ -16,7 +16,7 @@ export interface CertificateBody {
 
 export interface SignatureAlgorithm {
   readonly oid: string;
-  /** OID of the hash in the parameters of RSASSA-PSS (RFC 4055 section 3.1), where it is not in the algorithm itself. */
+  /** OID of the hash in the parameters of RSASSA-PSS (RFC 4055 section 3.1), if the algorithm does not imply it. */
   readonly hash: string | null;
 }
 
@@ -68,7 +68,7 @@ export function readCertificateBody(der: Uint8Array): CertificateBody {
   };
 }
 
-/** RFC 5280 section 4.2.1.9; `null` where the extension is absent. */
+/** RFC 5280 section 4.2.1.9; `null` if the extension is absent. */
 export function basicConstraints(value: Uint8Array): { readonly ca: boolean; readonly pathLength: number | null } {
   const fields = valuesOf(onlyValue(value, tags.sequence).content, 2);
   const ca = fields.some(({ tag, content }) => tag === tags.boolean && content[0] !== 0);
@@ -91,7 +91,7 @@ export function extendedKeyUsages(value: Uint8Array): readonly string[] {
   return valuesOf(onlyValue(value, tags.sequence).content, MAX_EXTENSIONS).map(oidOf);
 }
 
-/** The keyIdentifier of an authorityKeyIdentifier (RFC 5280 section 4.2.1.1), which may have none. */
+/** The keyIdentifier of an authorityKeyIdentifier (RFC 5280 section 4.2.1.1), which is optional. */
 export function authorityKeyId(value: Uint8Array): Uint8Array | null {
   const fields = valuesOf(onlyValue(value, tags.sequence).content, 3);
   return fields.find(({ tag }) => tag === contextTag(0, false))?.content ?? null;
@@ -101,7 +101,7 @@ export function subjectKeyId(value: Uint8Array): Uint8Array {
   return onlyValue(value, tags.octetString).content;
 }
 
-/** True where the server promised to staple an OCSP response: the feature `status_request` (RFC 7633 section 6). */
+/** True if the certificate requires OCSP stapling: the feature `status_request` (RFC 7633 section 6). */
 export function demandsStaple(value: Uint8Array): boolean {
   const STATUS_REQUEST = 5;
   const features = valuesOf(onlyValue(value, tags.sequence).content, MAX_EXTENSIONS);
@@ -124,7 +124,7 @@ function signatureAlgorithm({ content }: DerValue): SignatureAlgorithm {
   if (oid === undefined) throw new DerError('There is no signature algorithm.');
   const name = oidOf(oid);
   if (name !== RSASSA_PSS) return { oid: name, hash: null };
-  // RFC 4055 section 3.1: the hash is SHA-1 where the parameters do not name one.
+  // RFC 4055 section 3.1: SHA-1 is the default.
   const hash = valuesOf(parameters?.content ?? content.subarray(content.length), 4).find(
     ({ tag }) => tag === contextTag(0),
   );

@@ -35,7 +35,7 @@ export interface Certificate {
   readonly subjectKeyId: Uint8Array | null;
   readonly authorityKeyId: Uint8Array | null;
   readonly serverNames: ServerNames;
-  /** True where it demands that the server staples an OCSP response (RFC 7633). */
+  /** True if the certificate requires OCSP stapling (RFC 7633). */
   readonly mustStaple: boolean;
 }
 
@@ -101,7 +101,7 @@ export function labelOf({ parsed }: Certificate): string {
   return attributeOf(parsed.subject, 'CN') ?? (parsed.subject ?? 'no name').split('\n').join(', ');
 }
 
-/** Where the certificate of the issuer can be had (RFC 5280 section 4.2.2.1), as those of public authorities say. */
+/** URL of the issuer's certificate (RFC 5280 section 4.2.2.1). */
 export function issuerUrlOf({ parsed }: Certificate): string | null {
   return /^CA Issuers - URI:(.*)$/m.exec(parsed.infoAccess ?? '')?.[1] ?? null;
 }

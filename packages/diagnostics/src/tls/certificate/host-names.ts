@@ -5,7 +5,7 @@ import { parse } from 'tldts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { addressBytes, addressText } from '../../shared/address-bytes.ts';
 
-/** What a certificate says it is for. */
+/** Names and addresses for which a certificate is valid. */
 export interface ServerNames {
   readonly commonName: string | null;
   /** Alternative names of the kinds `dNSName` and `iPAddress`; the only ones that count. */
@@ -65,7 +65,7 @@ function isWholeName(host: string, name: string): boolean {
   return parent.length >= 2 && parent.join('.') === name.slice(2);
 }
 
-/** Names below the private part of the Public Suffix List, such as `*.github.io`, are of one owner. */
+/** Suffixes in the private part of the Public Suffix List, such as `github.io`, belong to one owner. */
 function isOfRegistry(name: string): boolean {
   if (!name.startsWith('*.')) return false;
   const parent = name.slice(2);

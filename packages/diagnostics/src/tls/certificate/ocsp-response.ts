@@ -1,9 +1,9 @@
 import { bitsOf, contextTag, DerError, oidOf, onlyValue, tags, timeOf, valuesOf, type DerValue } from './der.ts';
 
-/** An OCSP response (RFC 6960 section 4.2.1): what a responder says about some certificates, and its signature. */
+/** An OCSP response (RFC 6960 section 4.2.1): status of some certificates, and the responder's signature. */
 export interface OcspResponse {
   readonly answers: readonly OcspAnswer[];
-  /** What is signed. */
+  /** The signed bytes. */
   readonly signed: Uint8Array;
   readonly signatureAlgorithm: string;
   readonly signature: Uint8Array;
@@ -26,17 +26,17 @@ export interface OcspAnswer {
   readonly reason: number | null;
 }
 
-/** What a server may staple; RFC 6066 section 8 has no bound, real ones have one to three kilobytes. */
+/** Limit of a stapled response. RFC 6066 section 8 sets none; real ones have one to three kilobytes. */
 const MAX_BYTES = 64 * 1024;
 const MAX_ANSWERS = 16;
 const MAX_CERTIFICATES = 8;
 const BASIC_RESPONSE = '1.3.6.1.5.5.7.48.1.1';
 
 /**
- * Reads a stapled response.
+ * Parses a stapled response.
  *
- * @returns the response, or the status by which the responder says that it has none
- * @throws {DerError} for bytes that are no such response, and nothing else
+ * @returns the response, or the error status of the responder
+ * @throws {DerError} for malformed bytes, and nothing else
  */
 export function readOcspResponse(bytes: Uint8Array): OcspResponse | { readonly errorStatus: number } {
   if (bytes.length > MAX_BYTES) throw new DerError('The response is too large.');

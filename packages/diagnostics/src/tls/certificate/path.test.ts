@@ -12,9 +12,9 @@ interface Made {
   readonly name: string;
   readonly subject: string;
   readonly issuer: string;
-  /** Whose key signed it, by name; its own `name` where it signed itself. */
+  /** Name of the signing certificate; its own `name` if it is self-signed. */
   readonly signer: string;
-  /** The name of its key; its own where absent. */
+  /** Name of its key; by default its own. */
   readonly key?: string;
   readonly isExpired?: boolean;
 }

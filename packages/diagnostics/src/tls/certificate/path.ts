@@ -4,19 +4,19 @@ import type { TrustAnchors } from './trust-store.ts';
 /** A chain from a server's own certificate up, each signed in the name of the next. */
 export interface Path {
   readonly certificates: readonly Certificate[];
-  /** True where the last certificate is a trusted one. */
+  /** True if the last certificate is trusted. */
   readonly isAnchored: boolean;
-  /** True where each certificate bears the signature of the next and all were valid at the time: OpenSSL can accept it. */
+  /** True if each certificate is signed by the next and all were valid at the time: OpenSSL can accept it. */
   readonly isSound: boolean;
 }
 
 /** OpenSSL ends at 100 certificates above the server's own. */
 const MAX_PATH = 101;
-/** Bounds of the work that certificates of one name can make; a verified signature may cost milliseconds. */
+/** Bounds the work for certificates with equal names; verifying a signature may take milliseconds. */
 const MAX_STEPS = 1_000;
 const MAX_SIGNATURES = 200;
 
-/** What is asked of each link, from the strictest: with less, a chain that no client can accept is still shown. */
+/** Requirements for a link, strictest first: weaker ones still display a chain that no client accepts. */
 type Demand = 'sound' | 'signed' | 'named';
 
 /**
@@ -65,7 +65,7 @@ function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs:
       .filter((issuer) => demand === 'named' || isSigned(certificate, issuer))
       .filter((issuer) => demand !== 'sound' || (isValidAt(issuer, nowMs) && isAuthority(issuer, anchors)));
   };
-  // Certificates of one name are come to many times.
+  // Certificates with equal names are reached repeatedly.
   const found = new Map<string, readonly Certificate[]>();
   return {
     above: (certificate, demand) => {
@@ -77,7 +77,7 @@ function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs:
   };
 }
 
-/** RFC 5280 section 4.2.1.1: keys of one name are distinguished by their identifiers, where both sides have one. */
+/** RFC 5280 section 4.2.1.1: key identifiers distinguish keys of equal names, if both sides have one. */
 function mayHaveIssued({ subjectKeyId, fingerprint }: Certificate, certificate: Certificate): boolean {
   if (fingerprint === certificate.fingerprint) return false;
   if (subjectKeyId === null || certificate.authorityKeyId === null) return true;
@@ -88,7 +88,7 @@ function isValidAt({ parsed }: Certificate, nowMs: number): boolean {
   return parsed.validFromDate.getTime() <= nowMs && parsed.validToDate.getTime() >= nowMs;
 }
 
-/** Trusted certificates of version 1 have no extension that says so. */
+/** Trusted certificates of version 1 have no extension that marks a CA. */
 function isAuthority(issuer: Certificate, anchors: TrustAnchors): boolean {
   return issuer.constraints?.ca ?? anchors.includes(issuer);
 }

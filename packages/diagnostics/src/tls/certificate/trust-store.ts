@@ -29,7 +29,7 @@ export interface TrustStoreOptions {
   readonly exclusive?: boolean;
 }
 
-/** The same certificates, to look a path up in. */
+/** The trusted certificates, for building paths. */
 export interface TrustAnchors {
   /** Those with a subject as `Certificate.subject` has it. */
   readonly named: (subject: string) => readonly Certificate[];
@@ -96,7 +96,7 @@ function createContext(
 
 const ONE_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Reads the subjects of all at once, which takes some 30 ms, and the rest of each when a path comes to it. */
+/** Parses all subjects at once, which takes some 30 ms, and the rest of a certificate when a path reaches it. */
 function readAnchors(texts: readonly string[], publicAuthorities: () => readonly string[]): TrustAnchors {
   const parsed = texts.flatMap((text) => text.match(ONE_CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
   const bySubject = Map.groupBy(parsed, ({ subject }) => comparableName(subject));

@@ -24,7 +24,7 @@ export interface Verification {
 export interface Judged {
   readonly host: string;
   readonly path: Path;
-  /** `null` where OpenSSL accepts the chain. */
+  /** `null` if OpenSSL accepts the chain. */
   readonly verification: Verification | null;
   readonly ocsp: Ocsp;
   readonly nowMs: number;

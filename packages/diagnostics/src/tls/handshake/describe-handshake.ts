@@ -10,12 +10,12 @@ import type { Tls, TlsFields } from '../schema.ts';
 import type { ServerFlight } from './server-flight.ts';
 import type { TrustAnchors } from '../certificate/trust-store.ts';
 
-/** What was agreed on, and what OpenSSL made of the certificates. */
+/** Negotiated parameters, and OpenSSL's verdict on the certificates. */
 export interface Negotiated {
   readonly protocol: string;
   readonly cipher: string;
   readonly keyExchange: NonNullable<Tls['keyExchange']> | null;
-  /** `null` where OpenSSL accepts the chain. */
+  /** `null` if OpenSSL accepts the chain. */
   readonly verification: Verification | null;
 }
 
@@ -33,8 +33,8 @@ interface WithVerification {
 }
 
 /**
- * Reads what was agreed on from a socket whose handshake has come as far as the keys: OpenSSL has judged the certificates
- * by then, and what the server says to those of the client is to come.
+ * Reads the negotiated parameters when the keys are established: OpenSSL has verified the server's certificates by
+ * then, but the server may still reject those of the client.
  */
 export function negotiatedOf(socket: TLSSocket): Negotiated {
   const handle = (socket as unknown as WithVerification)._handle;
@@ -48,7 +48,7 @@ export function negotiatedOf(socket: TLSSocket): Negotiated {
   };
 }
 
-/** The fields of a result about a TLS connection; `null` where the server sent no certificate that can be read. */
+/** The result fields of a TLS connection; `null` without a readable server certificate. */
 export function describeTls({ host, anchors, staple, negotiated, flight }: Shaken): TlsFields | null {
   const sent = readable(flight.certificates);
   const [leaf] = sent;

@@ -25,7 +25,7 @@ interface Asked {
   readonly identity?: object | undefined;
 }
 
-/** Says what the handshake so far tells about its failure. */
+/** Explains a failure by the handshake so far. */
 export function explainFailure(
   failure: Failure,
   thrown: unknown,
@@ -56,7 +56,7 @@ export function explainLater(
   { protocol, clientCertificateRequested }: Tls,
   { identity }: Pick<Asked, 'identity'> = {},
 ): Failure {
-  // Once an answer has begun the server has taken the client as it is.
+  // Once a response has begun, the server has accepted the client.
   if (protocol !== 'TLSv1.3' || failure.phase !== 'request') return failure;
   if (clientCertificateRequested === true) return withClientCertificate(failure, thrown, identity);
   return failure.message === NEGOTIATES_AGAIN ? { ...failure, message: REFUSED_LATER } : failure;

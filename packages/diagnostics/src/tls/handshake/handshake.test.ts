@@ -307,7 +307,7 @@ function serve(
   return start(server);
 }
 
-/** ServerHello and Certificate of TLS 1.2 (RFC 5246 section 7.4), and what comes after them. */
+/** ServerHello and Certificate of TLS 1.2 (RFC 5246 section 7.4), followed by other messages. */
 function serverFlight(
   certificates: readonly Buffer[],
   { suite = 'c02b', requests = false }: { readonly suite?: string; readonly requests?: boolean } = {},

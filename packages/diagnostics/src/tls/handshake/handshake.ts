@@ -20,7 +20,7 @@ export interface HandshakeOptions {
   readonly trust: TrustStore;
   /** All by default. */
   readonly versions?: TlsVersions;
-  /** Shown to a server that requests a certificate; none by default. */
+  /** Certificate for a server that requests one; none by default. */
   readonly identity?: TlsIdentity | undefined;
 }
 
@@ -31,9 +31,11 @@ export type Handshake =
       readonly fields: TlsFields;
       /** For the `end` of the socket: true if the peer ended TLS (close_notify), false if it ended TCP alone. */
       readonly endedTls: () => boolean;
-      /** Adds to a failure over this connection what the handshake tells about it. */
+      /** Adds details from the handshake to a failure of this connection. */
       readonly explain: (failure: Failure) => Failure;
-      /** Why the connection has ended since, as where the server refuses the client; `null` if it stands. */
+      /**
+       * Why the connection was closed since, for example because the server rejected the client; `null` if it is open.
+       */
       readonly brokenBy: () => Failure | null;
       /** Why the certificate is not trusted; the connection stands all the same. */
       readonly distrust: Failure | null;
@@ -50,8 +52,8 @@ export type Handshake =
     };
 
 /**
- * A TLS handshake over a connected socket. Trusted or not, it comes to its end, so that the certificate can be shown;
- * the verdict is for the caller to heed.
+ * Performs a TLS handshake on a connected socket. It completes with untrusted certificates, too, to show them; the
+ * caller must check the verdict.
  */
 export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: AbortSignal): Promise<Handshake> {
   return new Promise((resolve, reject) => {

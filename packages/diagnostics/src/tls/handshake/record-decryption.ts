@@ -6,7 +6,7 @@ import {
   type CipherGCMTypes,
 } from 'node:crypto';
 
-/** Takes the encrypted records of one direction in their order; `null` for one that is not of these keys. */
+/** Decrypts the records of one direction in order; `null` for a record of other keys. */
 export type DecryptRecord = (header: Buffer, body: Buffer) => Buffer | null;
 
 type Algorithm = CipherGCMTypes | CipherCCMTypes | CipherChaCha20Poly1305Types;
@@ -29,10 +29,10 @@ const SUITES: Readonly<Record<number, Suite>> = {
 const IV_BYTES = 12;
 
 /**
- * Decrypts records of TLS 1.3 (RFC 8446 section 5.2).
+ * Creates the decryption of TLS 1.3 records (RFC 8446 section 5.2).
  *
- * @param cipherSuite by its number in the ServerHello
- * @param secret traffic secret of one direction, as the `keylog` event of Node gives it
+ * @param cipherSuite its number in the ServerHello
+ * @param secret traffic secret of one direction, from Node's `keylog` event
  */
 export function recordDecryption(cipherSuite: number, secret: Buffer): DecryptRecord | null {
   const suite = SUITES[cipherSuite];
@@ -70,7 +70,10 @@ function opened(
   return text;
 }
 
-/** HKDF-Expand-Label without a context (RFC 8446 section 7.1), of one block: no length here is above that of the hash. */
+/**
+ * HKDF-Expand-Label without a context (RFC 8446 section 7.1), limited to one block: no length here exceeds that of the
+ * hash.
+ */
 function expandLabel(hash: string, secret: Buffer, label: string, length: number): Buffer {
   const name = Buffer.from(`tls13 ${label}`);
   const info = Buffer.concat([Buffer.of(0, length, name.length), name, Buffer.of(0, 1)]);

@@ -1,12 +1,12 @@
 import { recordDecryption, type DecryptRecord } from './record-decryption.ts';
 
-/** What a server says in a handshake and Node does not show. */
+/** Parts of a server's handshake that Node does not expose. */
 export interface ServerFlight {
   /** The certificates in DER, all that were sent and in this order: the server's own is the first. */
   readonly certificates: readonly Buffer[];
-  /** True where the server asks for a certificate of the client. */
+  /** True if the server requests a client certificate. */
   readonly asksForCertificate: boolean;
-  /** Protocol that the server chose by ALPN, in clear or encrypted; `null` if none. */
+  /** Protocol selected by ALPN; `null` if none. */
   readonly alpn: string | null;
 }
 
@@ -109,7 +109,7 @@ function* recordsOf(received: Buffer): Generator<Received> {
   }
 }
 
-/** What a decrypted record holds, without its padding and type (RFC 8446 section 5.2); `null` if it is no handshake. */
+/** Content of a decrypted record without padding and type (RFC 8446 section 5.2); `null` if it is no handshake. */
 function plainText(text: Buffer | null): Buffer | null {
   const last = text?.findLastIndex((byte) => byte !== 0) ?? -1;
   return text !== null && last >= 0 && text[last] === records.handshake ? text.subarray(0, last) : null;
@@ -146,7 +146,7 @@ function extensionsOf(body: Buffer, start: number): ReadonlyMap<number, Buffer> 
   return extensions;
 }
 
-/** RFC 7301 section 3.1: a list of one name. */
+/** RFC 7301 section 3.1: a list with one name. */
 function alpnOf(extensions: ReadonlyMap<number, Buffer>): string | null {
   const ALPN = 16;
   const list = extensions.get(ALPN);

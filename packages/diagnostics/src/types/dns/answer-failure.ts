@@ -5,7 +5,7 @@ import { badResponse } from './transport/exchange.ts';
 
 const MAX_NAME_LENGTH = 300;
 
-/** Why an answer that could be read is no success; null for records, for aliases and for a proof that there are none. */
+/** Why a readable answer is no success; null for records, aliases and proofs of absence. */
 export function answerFailure(
   { kind, canonicalName, referral }: ClassifiedAnswer,
   rcode: number,
@@ -18,7 +18,7 @@ export function answerFailure(
       return rcodeFailure(rcode, alias);
     case 'referral': {
       const zone = referral ?? '.';
-      // Where a zone is delegated, its parent answers the question for its name servers by a referral.
+      // At a zone cut, the parent answers a query for NS by a referral.
       if (question.recordType.name === 'NS' && sameName(zone, question.name)) return null;
       return noAnswer(`The server referred to ${escapeText(zone, MAX_NAME_LENGTH)} and did not answer.`);
     }

@@ -31,9 +31,9 @@ const MAX_NSID_BYTES = 256;
 const MAX_NAME_LENGTH = 1024;
 
 /**
- * What an answer says about the question that it answers.
+ * Classifies an answer.
  *
- * @param zone that the server was asked for, where it is known
+ * @param zone of the queried server, if it is known
  */
 export function classifyMessage(message: Message, { query }: PreparedQuery, zone?: string): ClassifiedAnswer {
   const { recursionDesired, recordType } = query;
@@ -52,7 +52,7 @@ export function nameInQuestion({ questions }: Message, query: PreparedQuery['que
   return questions[0]?.name ?? query.name;
 }
 
-/** What a result shows of an answer. */
+/** The result fields of an answer. */
 export function answerFields(
   answer: Answer,
   { kind, canonicalName, referral }: ClassifiedAnswer,
@@ -85,7 +85,7 @@ export function answerFields(
   };
 }
 
-/** The address of the probe's own resolver tells of the network around the probe. */
+/** Omits the address of the probe's default resolver, which would reveal its network. */
 export function resolverField(
   server: NameServer,
   transport: DnsTransport,

@@ -16,7 +16,7 @@ export interface AskOptions {
   readonly icmp: IcmpContext;
 }
 
-/** An answer, or why there is none; both where a truncated answer came and TCP then failed. */
+/** An answer, or why there is none; both if TCP failed after a truncated answer. */
 export interface AskedResolver {
   readonly answer: Answer | null;
   readonly failure: Asked['failure'];
@@ -26,8 +26,9 @@ const FORMERR = 1;
 const NOTIMP = 4;
 
 /**
- * Asks one server one question: over UDP with TCP where the answer is truncated, or over the transport given. A server
- * that cannot read EDNS is asked again without it (RFC 6891 section 7), unless EDNS was what the caller wanted.
+ * Sends a query to one server: over UDP, then TCP if the answer is truncated, or over the given transport. If the
+ * server does not understand EDNS, the query is repeated without it (RFC 6891 section 7), unless the client requested
+ * EDNS.
  */
 export async function ask(
   server: NameServer,

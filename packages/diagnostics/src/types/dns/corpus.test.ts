@@ -119,7 +119,7 @@ function saidOf({ rcode, answers = [], authority = [] }: Outcome<typeof dns>): s
   return told(rcode, `${answers.length}/${authority.length}`, data);
 }
 
-/** Whether a result says what a warning of dig says. */
+/** Whether a result contains the information of a warning of dig. */
 function isTold(warning: string, { flags, transport, answerKind, formatError, error }: Outcome<typeof dns>): boolean {
   switch (warning) {
     case 'no recursion':
@@ -237,7 +237,7 @@ describe.each(['knot', 'nsd', 'pdns', 'named', 'unbound'] as const)('the answers
       const [name = '', type = ''] = question.split(' ');
       return [absolute(name), type] as const;
     });
-    // What a resolver answers from its cache may have other sections than the answer it has just received.
+    // A cached answer may have other sections than the first one.
     if (!isAuthority) await dig(lab[server].port, questions);
     const dug = await dig(lab[server].port, questions);
 

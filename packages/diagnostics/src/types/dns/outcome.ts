@@ -19,13 +19,13 @@ type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName' | 'resolver'>
 
 export interface Concluding extends AskedResolver {
   readonly validation: Validation;
-  /** The zone that the server was asked for, where it is known. */
+  /** The zone of the queried server, if it is known. */
   readonly zone?: string | undefined;
-  /** The resolver that was asked last; undefined in a trace, and where none was asked. */
+  /** The resolver that was queried last; undefined in a trace, or if none was. */
   readonly asked?: { readonly server: NameServer; readonly transport: DnsTransport } | undefined;
 }
 
-/** The result that an answer makes, or the lack of one. */
+/** Builds the result from an answer, or its absence. */
 export function concluded(
   { answer, failure, validation, zone, asked }: Concluding,
   prepared: PreparedQuery,

@@ -124,7 +124,7 @@ describe('a dns check of a name server of another maker (knot)', () => {
       const outcome = await ask(knot.port, name, type);
 
       expect([type, view(outcome)]).toEqual([type, view(dug[at]!)]);
-      // What is asked of a zone cut is answered with the delegation.
+      // At a zone cut, the answer to NS is the delegation.
       const section = type === 'NS' ? outcome.authority : outcome.answers;
       expect([type, outcome.result, section?.[0]?.type]).toEqual([type, 'success', type]);
     }
@@ -251,7 +251,7 @@ describe('the same resolver', () => {
       const overUdp = await ask(named.port, `www.${nsec}`, 'AAAA', { dnssecOk: true });
       const outcome = await ask(named.port, `www.${nsec}`, 'AAAA', { ...options, transport });
 
-      // What it has cached grows older.
+      // TTLs of cached records decrease.
       const data = ({ answers = [] }: typeof outcome): unknown =>
         answers.map(({ name, type, data }) => [name, type, data]);
       expect(outcome).toMatchObject({ result: 'success', transport, rcode: 'NOERROR', dnssec: overUdp.dnssec });

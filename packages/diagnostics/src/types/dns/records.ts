@@ -1,7 +1,7 @@
 import type { DnsRecord, Message } from '@vantage/contract/dns-message';
 import { escapeText } from '@vantage/contract';
 
-/** Bounds of what one result shows of an answer: the rest is left out and `truncated` says so. */
+/** Limits of the records in a result; omissions set `truncated`. */
 const MAX_RECORDS = 50;
 const MAX_DATA_LENGTH = 4 * 1024;
 const MAX_TOTAL_LENGTH = 16 * 1024;
@@ -13,7 +13,7 @@ export interface ShownSections {
   readonly truncated: boolean;
 }
 
-/** What is left to show; one may serve several messages of one check. */
+/** Remaining limit; shared by the messages of a check. */
 export interface RecordBudget {
   records: number;
   length: number;

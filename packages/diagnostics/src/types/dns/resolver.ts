@@ -1,4 +1,4 @@
-/** What a caller or an operator writes for a resolver. */
+/** A resolver as written by a client or operator. */
 export interface ResolverText {
   /** A name, or an address without brackets. */
   readonly host: string;
@@ -6,10 +6,10 @@ export interface ResolverText {
 }
 
 /**
- * Reads `host`, `host:port`, `address`, `address:port`, `[IPv6]` or `[IPv6]:port`. An IPv6 address with a port needs the
- * brackets, which no other host has (RFC 3986 section 3.2.2). What the host is, only the admission says.
+ * Parses `host`, `host:port`, `address`, `address:port`, `[IPv6]` or `[IPv6]:port`. An IPv6 address with a port needs
+ * brackets, which no other host has (RFC 3986 section 3.2.2). The host itself is validated at admission.
  *
- * @returns `undefined` for another form
+ * @returns `undefined` for anything else
  */
 export function parseResolver(text: string): ResolverText | undefined {
   const bare = text.split(':').length > 2 && !text.startsWith('[');
@@ -22,13 +22,13 @@ export function parseResolver(text: string): ResolverText | undefined {
   return { host, port };
 }
 
-/** The inverse of `parseResolver`; the port is left out where it is the usual one. */
+/** The inverse of `parseResolver`; omits the default port. */
 export function resolverText(address: string, port: number, usualPort: number): string {
   if (port === usualPort) return address;
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** True for what looks like an address literal; whether it is one in canonical form, the policy says. */
+/** True for text that resembles an address literal; the target policy validates it. */
 export function looksLikeAddress(host: string): boolean {
   return host.includes(':') || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 }

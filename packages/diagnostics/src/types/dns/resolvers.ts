@@ -70,7 +70,7 @@ function own(transport: DnsTransport, { resolvers }: DiagnosticContext<typeof dn
     if (parsed === undefined || isIP(parsed.host) === 0) return [];
     const address = `${parsed.host}${zone}`;
     const family = isIP(address) === 6 ? 6 : 4;
-    // The operator's port is that of plain DNS; for TLS and HTTPS there is none but the usual one.
+    // The operator's port applies to plain DNS; TLS and HTTPS use their default ports.
     const isPlain = transport === 'udp' || transport === 'tcp';
     const port = (isPlain ? parsed.port : undefined) ?? usualPorts[transport];
     return [{ target: { host: address, address, family, addresses: [address], resolveMs: 0 }, port }];

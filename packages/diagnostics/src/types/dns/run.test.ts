@@ -37,7 +37,7 @@ describe('a dns check', () => {
   it('asks the resolver of the probe and shows every section of the answer', async () => {
     const server = await listen((query) => [
       respond(query, {
-        // AD where the query has it or DO, as a resolver that validates has it.
+        // Sets AD if the query has AD or DO, like a validating resolver.
         flags: FLAGS.rd | FLAGS.ra | ((query.flags & FLAGS.ad) !== 0 || query.rest[7] === 0x80 ? FLAGS.ad : 0),
         answers: [
           { name: 'www.example.com', type: 5, ttl: 60, data: Uint8Array.from(wireName('web.example.com')) },

@@ -22,7 +22,7 @@ import { checkValidation } from './validation.ts';
 type Dns = typeof dns;
 type DnsParams = ParamsOf<Dns>;
 
-/** Kept back from the deadline, so that what is known is reported before it. */
+/** Margin before the deadline to report partial results. */
 const REPORT_MARGIN_MS = 400;
 
 /** How long is waited, milliseconds. A list has one wait after each transmission over UDP. */
@@ -33,7 +33,7 @@ export interface DnsWaits {
   readonly eachMs: readonly number[];
   /** For each name server of a trace. */
   readonly traceMs: readonly number[];
-  /** For the further questions that tell what the resolver's validation is worth. */
+  /** Time for the additional queries that verify the resolver's validation. */
   readonly uncheckedMs: number;
 }
 
@@ -45,7 +45,7 @@ const usualWaits: DnsWaits = {
   uncheckedMs: 3_000,
 };
 
-/** Where a trace begins: the root servers, on the port of DNS. */
+/** A trace starts at the root servers, on the default port. */
 const fromTheRoot: TraceStart = { servers: rootHints, port: 53 };
 
 /** Asks one question and shows every section of its answer, or follows the delegations from the root. */
@@ -107,7 +107,7 @@ function prepare(params: DnsParams): { readonly query: PreparedQuery } | { reado
   }
 }
 
-/** The coordinator refuses such input; one that comes all the same is none of a probe's to measure. */
+/** The coordinator refuses such input, so this is an internal error. */
 function unreadable(message: string): Failure {
   return { code: 'invalid_job', phase: 'dispatch', source: 'probe', message };
 }
@@ -124,7 +124,7 @@ async function askInTurn(
   for (const server of servers) {
     if (signal.aborted) break;
     const asked = await ask(server, prepared, options, signal);
-    // An answer that cannot be read is still more than none.
+    // A malformed answer is more informative than none.
     if (asked.answer !== null || last.answer === null) {
       last = { ...asked, asked: { server, transport: options.transport } };
     }

@@ -11,7 +11,7 @@ const dnssecErrors: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 
 /** Not Ready, the errors of a filter, No Reachable Authority, Network Error: another cause than the data. */
 const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]);
 
-/** What is known of a resolver's validation, beyond its answer. */
+/** Result of verifying a resolver's validation. */
 export type Validation = 'failed' | 'confirmed' | 'unconfirmed';
 
 /** @param timeoutMs for the further questions that it takes */

@@ -41,7 +41,7 @@ function unescaped(quoted: string): string {
   return quoted.replaceAll(/\\(.)/gs, '$1');
 }
 
-/** RFC 7838 section 3: what a token may not have is percent-encoded. */
+/** RFC 7838 section 3: characters not allowed in a token are percent-encoded. */
 function percentDecoded(token: string): string {
   try {
     return decodeURIComponent(token);

@@ -10,7 +10,7 @@ import type { HttpFields } from './types.ts';
 export interface BodyRules {
   /** For the request of a step: forgets the body of the step before. */
   readonly start: () => ((bytes: Uint8Array) => void) | undefined;
-  /** Fields of the result; none without a response. */
+  /** Result fields; none without a response. */
   readonly fields: (step: Step) => Promise<Pick<HttpFields, 'bodyMatches' | 'decoded'>>;
 }
 

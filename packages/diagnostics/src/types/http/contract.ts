@@ -35,9 +35,12 @@ export const MAX_ALTERNATIVES = 8;
 const PACKETS_PER_REQUEST = 12;
 /** Of a body that is sent, what one segment carries at least. */
 const SEGMENT_BYTES = 1_200;
-/** Handshakes, heads, and what a target has sent ahead when the connection is closed. */
+/** Handshakes, heads, and data that the target has sent when the connection is closed. */
 const BYTES_PER_REQUEST = 128 * 1024;
-/** Bytes on the network for so many of a body, with what is on the way when the last of them is read; more than `mostReceived` and that. */
+/**
+ * Network bytes for a body of this size, including data in flight when its last byte is read; more than `mostReceived`
+ * of it.
+ */
 const bytesToRead = (bodyBytes: number): number => BYTES_PER_REQUEST + 2 * bodyBytes;
 
 const phase = (description: string) => Type.Optional({ ...durationSchema, description });

@@ -1,10 +1,10 @@
 import type { Head } from '../../http-client/response-head.ts';
 
-/** The cookies of one check, kept from one redirect to the next as browsers do (RFC 6265), and for no longer. */
+/** Cookies of one check, kept across redirects as in browsers (RFC 6265). */
 export interface CookieJar {
   /** Takes the Set-Cookie headers of an answer. */
   readonly keep: (url: URL, head: Head) => void;
-  /** What a request for this URL carries; `null` without a cookie for it. */
+  /** The Cookie header for this URL; `null` if no cookie matches. */
   readonly cookiesFor: (url: URL) => string | null;
 }
 

@@ -23,7 +23,7 @@ interface WithInfo {
   readonly engine: { readonly bytesWritten: number };
 }
 
-/** Decodes a body as the module says that it is encoded. */
+/** Decodes a body with the coding that the module specifies. */
 export async function decodeBody(body: Buffer, { coding, maxBytes }: Compression): Promise<Decoded> {
   try {
     const decoded = await decoders[coding](body, { info: true, maxOutputLength: maxBytes });

@@ -21,7 +21,7 @@ export type StepProgress = PartialFields<Http>;
 
 export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte' | 'download';
 
-/** What is measured of a step while it is taken. */
+/** Timings of a step while it runs. */
 export interface StepRecord {
   readonly resolved: (address: string) => void;
   readonly headSeen: (seen: HeadSeen) => void;
@@ -29,13 +29,13 @@ export interface StepRecord {
   readonly done: (phase: Phase, ms: number) => void;
   /** A phase was broken off: its time counts into the total alone. */
   readonly broken: (ms: number) => void;
-  /** What was measured since the name was resolved belongs to an attempt that is given up. */
+  /** Discards the timings since name resolution, which belong to an abandoned attempt. */
   readonly retry: () => void;
   readonly add: (fields: HttpFields) => void;
   readonly end: (failure: Failure | null) => Step;
 }
 
-/** @param onProgress is called with what is known so far, whenever there is more */
+/** @param onProgress called with the known fields whenever one is added */
 export function recordStep(url: URL, onProgress: (fields: StepProgress) => void): StepRecord {
   let completed: Partial<Record<Phase | 'retries', number>> = {};
   let totalMs = 0;

@@ -15,7 +15,7 @@ afterEach(closeAll);
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const MEBIBYTE = 1024 * 1024;
-/** What a check may add to the memory of the process, with the server in the same: a flood is a hundred times that. */
+/** Limit of additional memory, for a check and the server in one process; a flood is a hundred times larger. */
 const MEMORY_BYTES = 96 * MEBIBYTE;
 
 describe('what comes without a head', () => {
@@ -105,7 +105,7 @@ describe('a flood by HTTP/1.1', () => {
     await ended.promise;
 
     expect(outcome.error).toMatchObject({ code: 'http_too_many_interim' });
-    // What the buffers of two sockets take, and no more.
+    // The capacity of two socket buffers.
     expect(sent.blocks).toBeLessThan(969);
   });
 });
@@ -126,7 +126,7 @@ describe('a small answer that grows', () => {
   });
 
   it('may not ask for a window of more than 8 MiB', async () => {
-    // RFC 8878 section 3.1.1: a valid frame of one empty block, with a window of 2^27 bytes.
+    // RFC 8878 section 3.1.1: a valid frame of one empty block with a window of 2^27 bytes.
     const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, (27 - 10) << 3, 0x01, 0, 0]);
     const head = `${OK}Content-Encoding: zstd\r\nContent-Length: ${frame.length}\r\n\r\n`;
     const port = await answering((socket) => socket.end(Buffer.concat([Buffer.from(head), frame])));
@@ -254,7 +254,7 @@ async function measured(check: () => Promise<Outcome>): Promise<{ outcome: Outco
   return { outcome, grownBytes: most - before };
 }
 
-/** A server that pours without end, as fast as it is read, once it has been asked. */
+/** A server that sends without end, as fast as it is read, after a request. */
 async function flooding(
   first: string | Buffer,
   more: string | Buffer,
@@ -272,7 +272,7 @@ async function flooding(
   return { port, ended: ended.promise };
 }
 
-/** A server that answers as soon as it has a request, whatever was asked. */
+/** A server that answers any request at once. */
 function answering(answer: (socket: Socket) => void): Promise<number> {
   return startRaw((socket) => {
     socket.once('data', () => {

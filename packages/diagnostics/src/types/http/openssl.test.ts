@@ -273,7 +273,7 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
         { ocsp: { status: 'foreign', signature: 'unchecked' } },
         () => ({ staple: mint.ocspResponse({ certificate: good, issuer: stranger, revoked: true }) }),
       ],
-      // The status `tryLater` (RFC 6960 section 4.2.1), and nothing more.
+      // The status `tryLater` (RFC 6960 section 4.2.1) only.
       ['that it has none now', 'authorized', { ocsp: { status: 'error' } }, () => ({ staple: errorStatus(3) })],
     ])('such as %s: %s', async (_reason, verdict, expected, options) => {
       const server = await serve({ ...sending(good), ...options() });
@@ -301,7 +301,7 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
     expect(outcome.tls?.chain[1]?.keyBits).toBe(256);
   });
 
-  // Node ends the process at such a key when it reads the certificates of a trusted connection itself.
+  // Node aborts on such a key when it reads the certificates of a trusted connection.
   it.each(['secp256k1', 'brainpoolP256r1'])('goes on where an authority has a key on %s', async (curve) => {
     const key = ['ec', '-pkeyopt', `ec_paramgen_curve:${curve}`];
     const issuer = mint.issue({ subject: '/O=Test Trust/CN=Curve Authority', ca: true, issuer: root, key });

@@ -3,7 +3,7 @@ import type { InputError } from '@vantage/contract';
 export const MAX_REQUEST_HEADERS = 20;
 const MAX_REQUEST_HEADER_BYTES = 4 * 1024;
 
-/** RFC 9110 section 7.6.1 and what is like them: these govern the connection, which belongs to the probe. */
+/** Hop-by-hop headers (RFC 9110 section 7.6.1) and similar ones: the probe controls the connection. */
 const hopByHop = [
   'connection',
   'http2-settings',
@@ -30,7 +30,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5 without obs-text: a JSON string has no one way to become bytes above ASCII. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
-/** What is wrong with the headers of a request, one row per header. */
+/** Faults of request headers, one per header. */
 export function headerErrors(headers: Readonly<Record<string, string>>): readonly InputError[] {
   const seen = new Set<string>();
   const errors = Object.entries(headers).flatMap(([name, value]) => {

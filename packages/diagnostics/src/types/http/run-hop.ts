@@ -29,7 +29,7 @@ export interface StepOptions {
   readonly family: Family | undefined;
   /** Of a module; undefined: as the check of a client does. */
   readonly tls?: TlsRules | undefined;
-  /** Shows what is known so far. */
+  /** Publishes the fields known so far. */
   readonly onProgress: (fields: StepProgress) => void;
 }
 
@@ -39,12 +39,12 @@ type Version = StepOptions['httpVersion'];
 interface Channel {
   readonly socket: Socket;
   readonly http2: boolean;
-  /** For the end of the connection: false where it may have cut off what was sent. */
+  /** For the end of the connection: false if data may have been truncated. */
   readonly endedInOrder: () => boolean;
   /** Bytes that came in by TCP, those of TLS included. */
   readonly receivedBytes: () => number;
   readonly limitReceived: (bytes: number) => void;
-  /** Adds to a failure what the handshake tells about it. */
+  /** Adds details from the handshake to a failure. */
   readonly explain: (failure: Failure) => Failure;
   readonly failure: null;
 }
@@ -210,8 +210,8 @@ async function open(
 }
 
 /**
- * Reads what has come in while the certificates were looked at. A server that refuses the client has said why by then, and
- * ended the connection: the error of the next write would be all that is left of it.
+ * Reads what arrived while the certificates were evaluated. A server that rejects the client has sent an alert and
+ * closed by then; a write would replace it with a generic error.
  */
 async function turnOfLoop(): Promise<void> {
   await nextImmediate();

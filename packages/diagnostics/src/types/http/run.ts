@@ -24,10 +24,9 @@ import { takeStep } from './run-hop.ts';
 type Redirects = NonNullable<HttpFields['redirects']>;
 
 /**
- * One HTTP request, and one more for each redirect that is to be followed, each over new sockets to the address
- * that the target was pinned to.
+ * Sends one HTTP request, and another for each redirect to follow, each over new sockets to the pinned address.
  *
- * @throws TypeError where `params.host` is no URL
+ * @throws TypeError if `params.host` is no URL
  */
 export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext<Http>): Promise<Outcome<Http>> {
   const { insecureSSL, options } = params;
@@ -87,7 +86,7 @@ function bytesOf(text: string | undefined): Uint8Array | undefined {
   return text === undefined ? undefined : Buffer.from(text);
 }
 
-/** RFC 9110 section 8.6: a method that has a meaning for a body says that there is none. */
+/** RFC 9110 section 8.6: a method that usually has a body declares its absence. */
 function lengthOf(rules: RequestRules | undefined): readonly (readonly [string, string])[] {
   const { method = 'GET', body } = rules ?? {};
   const isSent = body !== undefined || ['POST', 'PUT', 'PATCH'].includes(method);
@@ -112,13 +111,13 @@ function statusFailure({ head }: Step): Failure | null {
   return no('http_status', `The target answered with status ${head.statusCode}.`);
 }
 
-/** The policy refuses the target of the check as such; where a redirect led there, it is the target's doing. */
+/** A refusal by the policy is attributed to the target if a redirect led there. */
 function fromRedirect(failure: Failure, redirects: Redirects): Failure {
   if (redirects.length === 0 || failure.code !== 'target_refused_by_policy') return failure;
   return { ...failure, code: 'redirect_refused', source: 'target' };
 }
 
-/** Text of one redirect, of all of them, and of each that comes after those. */
+/** Limits of the text of one redirect, of all, and of each beyond the total. */
 const [MAX_TEXT, MAX_TEXT_IN_ALL, LEAST_TEXT] = [1_024, 8_192, 256];
 
 /** A redirect as its row in the result: ten of them have to fit with the rest. */

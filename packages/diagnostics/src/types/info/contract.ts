@@ -1,7 +1,7 @@
 import { addressSchema, defineCheckType, familySchema, nullable, placeFields } from '@vantage/contract';
 import { Type } from 'typebox';
 
-/** Addresses of one name that are shown. */
+/** Limit of addresses in a result. */
 export const MAX_ADDRESSES = 32;
 
 export const info = defineCheckType({

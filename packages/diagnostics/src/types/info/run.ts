@@ -8,7 +8,7 @@ import { MAX_ADDRESSES, type info } from './contract.ts';
 
 type Info = typeof info;
 
-/** Kept back from the deadline, so that the addresses are reported even if the look-ups of the name hang. */
+/** Margin before the deadline to report the addresses even if PTR lookups hang. */
 const REPORT_MARGIN_MS = 500;
 
 /** An address may have many PTR records; so many are confirmed before one is shown unconfirmed. */
@@ -64,7 +64,7 @@ async function nameOf(address: string, context: DiagnosticContext<Info>): Promis
   return { hostname: escapeText(first), hostnameVerified: isFirstKnown ? false : null };
 }
 
-/** An aborted look-up proves nothing. */
+/** An aborted lookup is not conclusive. */
 async function unlessAborted<Answer>(lookUp: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
   try {
     const answer = await lookUp();

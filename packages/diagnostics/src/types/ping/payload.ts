@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 const COOKIE_BYTES = 16;
 
 /**
- * The payload of a check's echo requests: random bytes, then, if it fits, a tag that says whose they are, then a
- * counting pattern. The same for every packet of the check.
+ * Payload of a check's echo requests: random bytes, then, if it fits, a tag that identifies the probe, then a counting
+ * pattern. The same for every packet of the check.
  */
 export function pingPayload(bytes: number, tag: string): Uint8Array {
   const payload = Uint8Array.from({ length: bytes }, (_, index) => index & 0xff);
@@ -28,8 +28,8 @@ export function isTelling(payload: Uint8Array): boolean {
 export type PayloadMatch = 'same' | 'changed' | 'foreign';
 
 /**
- * Compares what came back. `foreign`: not even the random bytes are ours, so somebody else's reply; `changed`: ours, but
- * damaged or cut off. Without a payload whatever has one is foreign.
+ * Compares a received payload. `foreign`: even the random bytes differ, so it answers another program's request;
+ * `changed`: damaged or truncated. Without a sent payload, any payload is foreign.
  */
 export function matchPayload(sent: Uint8Array, received: Uint8Array): PayloadMatch {
   if (Buffer.compare(sent, received) === 0) return 'same';
@@ -39,7 +39,7 @@ export function matchPayload(sent: Uint8Array, received: Uint8Array): PayloadMat
   return sameBytes >= cookie.length / 2 ? 'changed' : 'foreign';
 }
 
-/** True where the quotation of an ICMP error has nothing that contradicts the payload; routers may quote none of it. */
+/** True if the quotation in an ICMP error does not contradict the payload; routers may quote none of it. */
 export function quotesPayload(sent: Uint8Array, quoted: Uint8Array): boolean {
   const cookie = sent.subarray(0, Math.min(COOKIE_BYTES, quoted.length));
   const isPadding = quoted.subarray(0, cookie.length).every((byte) => byte === 0);

@@ -19,8 +19,8 @@ const DEFAULT_TTL = 64;
 const RESERVE_MS = 300;
 
 /**
- * Echo requests to the pinned address. One reply makes a success, whatever else came; without any, ICMP errors make a
- * failure. A packet that the kernel does not send, or a packet process that dies, ends the check with what was measured.
+ * Sends echo requests to the pinned address. One reply makes a success; without any, ICMP errors make a failure. If the
+ * kernel refuses a packet or the packet process dies, the check ends with the results so far.
  */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;

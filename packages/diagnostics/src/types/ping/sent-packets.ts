@@ -17,7 +17,7 @@ export interface ExchangePlan {
   readonly firstSequence: number;
   /** Time for everything, milliseconds. */
   readonly budgetMs: number;
-  /** Resolves when the packet process has handed on what it had to read. */
+  /** Resolves when the packet process has forwarded what it had received. */
   readonly caughtUp: () => Promise<unknown>;
 }
 
@@ -34,7 +34,7 @@ export interface SentPacket {
   readonly seq: number;
   /** When its answer began to be awaited, by the awake clock: when it was sent, or else asked for. */
   awaitedMs: number;
-  /** Null until the packet process says that it was sent. */
+  /** Null until the packet process reports the send time. */
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
@@ -55,7 +55,7 @@ export function isInTime(packet: SentPacket, reply: Reply): boolean {
   return packet.sentMs !== null && reply.receivedMs - packet.sentMs <= REPLY_TIMEOUT_MS;
 }
 
-/** Sequence number of a packet as it is sent. */
+/** Sequence number of a packet on the wire. */
 export function onWire({ firstSequence }: ExchangePlan, seq: number): number {
   return (firstSequence + seq - 1) & 0xffff;
 }

@@ -21,7 +21,7 @@ export const ATTEMPT_TIMEOUT_MS = 2_000;
 export const MAX_DIALOGUE_STEPS = 32;
 export const MAX_SEND_LENGTH = 1_024;
 export const MAX_DIALOGUE_BYTES = 65_536;
-/** Segments of a handshake of TLS and of the steps, and what a target has sent ahead when the connection is closed. */
+/** Segments of a TLS handshake and of the dialogue, and data that the target has sent when the connection is closed. */
 const DIALOGUE_TRAFFIC = { packets: 36, bytes: 128 * 1024 + 2 * MAX_DIALOGUE_BYTES };
 
 const expression = Type.String({ maxLength: MAX_EXPRESSION_LENGTH });

@@ -20,7 +20,7 @@ type Step = DialogueRules['steps'][number];
 
 interface Seen {
   readonly port: number;
-  /** What a client sent, once its connection has ended. */
+  /** Everything that a client sent, after its connection has ended. */
   readonly received: Promise<string>;
 }
 

@@ -37,7 +37,7 @@ export function compileDialogue(rules: DialogueRules): Dialogue | { readonly fai
 }
 
 export interface DialogueContext extends Pick<DiagnosticContext, 'signal' | 'certificateAuthorities' | 'trust'> {
-  /** Shows what is known so far. */
+  /** Publishes the fields known so far. */
   readonly onProgress: (fields: Fields) => void;
 }
 

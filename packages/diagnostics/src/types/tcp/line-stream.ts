@@ -7,10 +7,12 @@ import { MAX_DIALOGUE_BYTES } from './contract.ts';
 
 /** Lines over a connected socket, which the stream takes over until it is released. */
 export interface LineStream {
-  /** The next line without its end; the last one may have none. `null` once the target has ended the connection. */
+  /**
+   * The next line without its terminator; the last one may lack it. `null` after the target has ended the connection.
+   */
   readonly next: () => Promise<Uint8Array | Failure | null>;
   readonly send: (bytes: Uint8Array) => Promise<Failure | null>;
-  /** Stops to read and drops what is left: it came before whatever follows was agreed on. */
+  /** Stops reading and discards the rest, which precedes the start of TLS. */
   readonly release: () => void;
 }
 
@@ -45,7 +47,7 @@ export function streamLines(socket: Socket, signal: AbortSignal): LineStream {
 
 interface LineBuffer {
   readonly push: (bytes: Buffer) => void;
-  /** The next line; undefined if there is none yet. */
+  /** The next line; undefined if none is complete. */
   readonly take: (hasEnded: boolean) => Uint8Array | undefined;
   /** True once more came than it holds. */
   readonly isFull: () => boolean;

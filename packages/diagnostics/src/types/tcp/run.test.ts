@@ -126,7 +126,7 @@ describe('a tcp check', () => {
   });
 
   it('is an error of the probe where it has no way for the SYN', async () => {
-    // No kernel connects TCP to a broadcast address: it says that there is no route, whatever the routes are.
+    // Every kernel refuses TCP to a broadcast address with "no route", whatever the routes are.
     const address = '255.255.255.255';
     const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
     const admit = async () => ({ admitted: true, target }) as const;

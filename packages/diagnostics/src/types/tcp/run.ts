@@ -91,9 +91,9 @@ function outcome(target: Target, port: number, attempts: readonly Attempt[]): Ou
     ...(attempts.some(({ icmpUnread }) => icmpUnread) ? { icmpUnread: true } : {}),
     ...common,
   };
-  // A fault of the probe says nothing of the port.
+  // A failure of the probe says nothing about the port.
   if (result === 'error') return { result, rt: null, error, ...fields };
-  // Where ICMP errors are not read RST and port unreachable look the same: RST is by far the more frequent.
+  // If ICMP errors cannot be read, RST and port unreachable look the same; RST is far more frequent.
   return { result, rt: null, error, state: error.code === 'connection_refused' ? 'closed' : 'filtered', ...fields };
 }
 

@@ -139,12 +139,12 @@ interface Asked {
   readonly port?: number | undefined;
 }
 
-/** The destination port; 0 for ICMP, which has none. */
+/** The destination port; 0 for ICMP. */
 export function portOf({ protocol, port = DEFAULT_PORTS[protocol] }: Asked): number {
   return protocol === 'icmp' ? 0 : port;
 }
 
-/** Why a trace does not go to a port, or undefined where it does. */
+/** Why a port cannot be traced; undefined if it can. */
 export function refusedPort(asked: Asked): string | undefined {
   const port = portOf(asked);
   if (asked.protocol !== 'udp' || takesTrace(port)) return undefined;

@@ -20,7 +20,7 @@ import { runTraceroute } from './run.ts';
 
 jest.setTimeout(60_000);
 
-/** Of echo requests that look for the path MTU. */
+/** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
 /** A silent target is asked so often with the full TTL. */

@@ -6,7 +6,7 @@ import { arrived, expired, router, TARGET, traceOver } from '../../../test/trace
 jest.setTimeout(300_000);
 
 const DISTANCE = 6;
-/** Of echo requests that look for the path MTU. */
+/** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
 /** The few packets that are shown are a sample of all: three deviations of a thousand at 40 %. */
@@ -35,7 +35,7 @@ async function lossOf(
     const fates = new Map<number, boolean[]>();
     const { outcome } = await traceOver(
       (sent) => {
-        // Those that look for the path MTU are none of the trace.
+        // The path MTU search is no part of the trace.
         if (sent.ttl === MTU_TTL) return [];
         const isLost = sent.ttl > 2 && next(10_000) < percent * 100;
         if (sent.ttl >= DISTANCE) {

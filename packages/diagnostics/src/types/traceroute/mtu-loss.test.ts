@@ -8,7 +8,7 @@ jest.setTimeout(300_000);
 
 const TRACES = 100;
 const DISTANCE = 4;
-/** Of echo requests that look for the path MTU. */
+/** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
 /** Whether the target answers a packet that reached it. */
@@ -33,7 +33,7 @@ async function wrongClaims(answersOf: (seed: number) => Answers, rttMs: number):
   return wrong;
 }
 
-/** A token bucket for echo replies, whatever their size. */
+/** A token bucket for echo replies of any size. */
 function limiter(burst: number, perSecond: number): Answers {
   let tokens = burst;
   let lastMs: number | undefined;

@@ -1,7 +1,7 @@
 import { addressSchema, asnSchema, durationSchema, nullable } from '@vantage/contract';
 import { Type, type Static } from 'typebox';
 
-/** Responders of one hop that are listed; more would take many flows and as many paths. */
+/** Limit of listed responders per hop; more would need as many flows and paths. */
 export const MAX_RESPONDERS = 16;
 
 /** TTL of packets that no router is meant to expire: the greatest there is. */
@@ -43,7 +43,7 @@ const icmpFields = {
   type: Type.Integer({ minimum: 0, maximum: 255 }),
   code: Type.Integer({ minimum: 0, maximum: 255 }),
   mark: Type.String({ maxLength: 16, description: 'As traceroute prints it: !H, !N, !X, …' }),
-  // Who sent it; null for a private address that is not shown. Absent in results of older probes.
+  // Sender; null for a hidden private address. Absent in results of older probes.
   from: Type.Optional(nullable(addressSchema)),
 };
 

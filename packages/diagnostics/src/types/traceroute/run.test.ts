@@ -33,7 +33,7 @@ const { ipv4 } = await packets.probePrivilege();
 afterAll(() => packets.close());
 jest.setTimeout(60_000);
 
-/** TTL of the echo requests that look for the path MTU. */
+/** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
 describe('traceroute', () => {

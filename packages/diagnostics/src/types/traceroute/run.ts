@@ -32,7 +32,7 @@ type TracerouteParams = ParamsOf<Traceroute>;
 const NAMES_MS = 1_500;
 const RESERVE_MS = 500;
 
-/** Packets of one flow, or of several, with growing TTLs to the pinned address. */
+/** Traces the path to the pinned address with packets of one or several flows and growing TTLs. */
 export async function runTraceroute(asked: TracerouteParams, context: Context): Promise<Outcome<Traceroute>> {
   const params = { ...asked, options: { ...asked.options, queries: queriesOf(asked.options) } };
   const { protocol } = params.options;
@@ -171,7 +171,7 @@ async function admit(
   }
 }
 
-/** A packet filter that refuses the port is known by what it does with echo requests. */
+/** Detects a packet filter that refuses the port by its behaviour with echo requests. */
 async function demoteFilter(
   trace: Trace,
   plan: PursuitPlan,

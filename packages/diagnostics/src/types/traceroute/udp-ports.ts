@@ -6,7 +6,7 @@ const closedPorts: ReadonlySet<number> = new Set([
   7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11211,
 ]);
 
-/** True where a trace may send datagrams. */
+/** True if a trace may send datagrams to the port. */
 export function takesTrace(port: number): boolean {
   return !closedPorts.has(port);
 }

@@ -12,7 +12,7 @@ import { isFull, type TraceAnswer } from './probing/trace.ts';
 
 type Verdict = Pick<Outcome<typeof traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop'>;
 
-/** @param shown the address as it may be shown; null where it may not */
+/** @param shown the public form of an address; null if it is hidden */
 export function verdict(
   trace: Trace,
   protocol: 'icmp' | 'udp' | 'tcp',

@@ -11,7 +11,7 @@ import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../
 /** What came back for one datagram. */
 export type Heard =
   | { readonly kind: 'answer'; readonly bytes: Uint8Array; readonly rtMs: number }
-  /** `notice` is what is known of the ICMP error that the failure comes from. */
+  /** `notice` is the ICMP error that caused the failure, if known. */
   | { readonly kind: 'failure'; readonly failure: Failure; readonly notice: IcmpNotice | null };
 
 export interface Attempt {
@@ -57,7 +57,7 @@ export async function sendDatagram(
   const onUnsent = (thrown: unknown): void => hear({ kind: 'failure', failure: unsentFailure(thrown), notice: null });
   const onError = (thrown: unknown): void => {
     const one = { kind: 'failure', ...fromKernel(classifyError(thrown, 'request'), target) } as const;
-    // Once a datagram is out, what is not the probe's own fault may stem from an ICMP error.
+    // After a datagram was sent, a failure that is not the probe's own may be caused by an ICMP error.
     const mayBeNamed = sentAtMs > 0 && one.failure.source !== 'probe' && watch !== null;
     if (!mayBeNamed) return hear(one);
     stopGrace ??= awakeTimer(() => hear(one), NOTICE_GRACE_MS);
@@ -121,7 +121,7 @@ function fromKernel(
   return portUnreachable(target);
 }
 
-/** What ECONNREFUSED of a connected socket says: one ICMP error, of an unknown sender. */
+/** ECONNREFUSED on a connected socket: one ICMP error of an unknown sender. */
 function portUnreachable({ family }: Target): { readonly failure: Failure; readonly notice: IcmpNotice } {
   const [type, code] = family === 4 ? [3, 3] : [1, 4];
   const message = `Nothing listens on the port, or a filter says so (ICMP type ${type} code ${code}, of an unknown sender).`;

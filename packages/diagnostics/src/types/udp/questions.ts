@@ -72,7 +72,7 @@ function stunQuestion(): Uint8Array {
   return Uint8Array.from([0x00, 0x01, 0x00, 0x00, 0x21, 0x12, 0xa4, 0x42, ...randomBytes(12)]);
 }
 
-/** OPTIONS (RFC 3261 section 11); the answer comes to the port that it was sent from (RFC 3581). */
+/** OPTIONS (RFC 3261 section 11); the answer is sent to the source port (RFC 3581). */
 function sipQuestion(host: string, port: number, tag: string): Uint8Array {
   const uri = host.includes(':') ? `sip:[${host}]:${port}` : `sip:${host}:${port}`;
   const token = randomBytes(8).toString('hex');

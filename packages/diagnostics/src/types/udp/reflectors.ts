@@ -1,13 +1,13 @@
 /**
- * Ports of protocols that answer a small question with a large answer: a payload of a caller's would make the probe part
- * of an amplification attack. They get our own fixed question, or an empty datagram where there is no harmless one.
+ * Ports of amplification protocols, which answer a small query with a large response: a client's payload would make the
+ * probe part of an attack. They get a fixed query, or an empty datagram if no harmless query exists.
  */
 const reflectorPorts: ReadonlySet<number> = new Set([7, 13, 17, 19, 111, 137, 389, 520, 1900, 3702, 5353, 11211]);
 
 /** Ports on which only the question of the protocol is ever sent. */
 const ownQuestionPorts: ReadonlySet<number> = new Set([53, 123, 161]);
 
-/** True where a caller may choose what is sent. */
+/** True if a client may choose the payload. */
 export function takesPayload(port: number): boolean {
   return !reflectorPorts.has(port) && !ownQuestionPorts.has(port);
 }

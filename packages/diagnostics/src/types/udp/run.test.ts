@@ -186,7 +186,7 @@ describe('a udp check', () => {
   });
 
   it('is an error of the probe where its kernel does not send', async () => {
-    // No kernel sends to a broadcast address without having been asked to: it forbids it, whatever the routes are.
+    // Every kernel refuses to send to a broadcast address without SO_BROADCAST, whatever the routes are.
     const address = '255.255.255.255';
     const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
     const admit = async () => ({ admitted: true, target }) as const;

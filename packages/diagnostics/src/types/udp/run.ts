@@ -14,7 +14,7 @@ type Fields = ResultFieldsOf<Udp>;
 /** The answer to a later datagram may take so many times as long as that to an earlier one. */
 const LATER_ANSWER_FACTOR = 1.25;
 
-/** Sends up to three datagrams, two seconds apart, until the port answers or an ICMP error says that it will not. */
+/** Sends up to three datagrams, two seconds apart, until the port answers or an ICMP error arrives. */
 export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<Udp>): Promise<Outcome<Udp>> {
   const { host, port, options } = params;
   // The coordinator refuses this; the probe is the one that counts.
@@ -108,7 +108,7 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   }
   const { failure, notice: icmp } = negative;
   const result = outcomeOf(failure);
-  // A fault of the probe says nothing of the port.
+  // A failure of the probe says nothing about the port.
   if (result === 'error') return { result, rt: null, error: failure, ...common, ...nothing, icmp };
   const state = isOfClosedPort(failure) ? 'closed' : 'unreachable';
   return { result, rt: null, error: failure, ...common, ...nothing, state, icmp };

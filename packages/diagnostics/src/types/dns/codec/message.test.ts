@@ -97,7 +97,7 @@ describe('an answer', () => {
   });
 });
 
-/** A message whose answer section is these bytes, with a count of one. */
+/** A message with these bytes as its answer section, and a count of one by default. */
 function withAnswer(record: readonly number[], count = 1): Uint8Array {
   return Uint8Array.from([...u16(1), ...u16(0x8180), ...u16(0), ...u16(count), ...u16(0), ...u16(0), ...record]);
 }

@@ -6,18 +6,18 @@ import { presentData, presentUnknown } from './rdata.ts';
 const presentation: wire.Presentation = { typeName: recordTypeName, data: presentData, unknown: presentUnknown };
 
 /**
- * Reads as much of a message as can be read, with the data of every type that `dig` has a text for.
+ * Parses the readable part of a message, with data of every type that `dig` formats.
  *
- * @throws MessageFormatError where even the header is cut off
+ * @throws MessageFormatError if even the header is truncated
  */
 export function readMessage(bytes: Uint8Array): wire.Message {
   return wire.readMessage(bytes, presentation);
 }
 
 /**
- * Reads a whole message, every section of it.
+ * Parses a whole message with every section.
  *
- * @throws MessageFormatError and nothing else, whatever the bytes are
+ * @throws MessageFormatError and nothing else, for any input
  */
 export function decodeMessage(bytes: Uint8Array): wire.Message {
   const message = readMessage(bytes);

@@ -19,7 +19,7 @@ const texts = (data: Reader): string => {
 
 const octets = (data: Reader): string => base64Groups(data.rest());
 
-/** RFC 6742 sections 2.1 and 2.3: four groups, none of them shortened away. */
+/** RFC 6742 sections 2.1 and 2.3: four groups without `::`. */
 const locator64 = (data: Reader): string =>
   `${data.u16()} ${[data.u16(), data.u16(), data.u16(), data.u16()].map((group) => group.toString(16)).join(':')}`;
 

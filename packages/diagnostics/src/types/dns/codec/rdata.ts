@@ -9,16 +9,16 @@ import { serviceBindingData } from './rdata-svcb.ts';
 
 import { base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
 
-/** Reads the data of one record and writes it in presentation format, as `dig` does. */
+/** Formats the data of a record as `dig` does. */
 export type Present = (data: Reader) => string;
 
 const CLASS_IN = 1;
 
 /**
- * The data of a record in presentation format. Types without a format here, and records of other classes than IN, come
- * in the form of RFC 3597 section 5.
+ * The data of a record in presentation format. Unknown types, and classes other than IN, use the form of RFC 3597
+ * section 5.
  *
- * @throws MessageFormatError where the data breaks the type's format or leaves octets over
+ * @throws MessageFormatError if the data violates the type's format or has octets left over
  */
 export function presentData(typeCode: number, classCode: number, data: Reader): string {
   const present = classCode === CLASS_IN ? presenters.get(typeCode) : undefined;

@@ -110,7 +110,7 @@ export type ParsedRecordType =
   | { readonly ok: true; readonly recordType: RecordType }
   | { readonly ok: false; readonly reason: string };
 
-/** The mnemonic of a type's code; `TYPE<n>` for one that has none here. */
+/** The mnemonic of a type; `TYPE<n>` for unknown ones. */
 export function recordTypeName(code: number): string {
   return namesByCode.get(code) ?? `TYPE${code}`;
 }

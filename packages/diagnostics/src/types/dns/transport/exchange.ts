@@ -23,7 +23,7 @@ export interface Answer {
   readonly queryMs: number;
 }
 
-/** An answer, or why there is none; both for one that breaks the format, as far as it could be read. */
+/** An answer, or why there is none; both for a malformed one, which is parsed as far as possible. */
 export type Asked =
   | { readonly answer: Answer; readonly failure: Failure | null }
   | { readonly answer: null; readonly failure: Failure };
@@ -64,7 +64,7 @@ function invalidMessage(breach: string): Failure {
   return badResponse(`The answer is not a valid DNS message: ${breach}.`);
 }
 
-/** The TC bit, which can be read even where the rest cannot. */
+/** The TC bit, which is readable even in a malformed message. */
 export function isTruncated(bytes: Uint8Array): boolean {
   return (bytes[2]! & 0x02) !== 0;
 }

@@ -28,8 +28,8 @@ const DNS_MESSAGE = 'application/dns-message';
 const MAX_MESSAGE_BYTES = 0xff_ff;
 
 /**
- * Asks by POST over HTTP/2, or HTTP/1.1 where the server speaks no other (RFC 8484), with the HTTP of the http check. A server
- * that did not take the question up, or wants it by HTTP/1.1, is asked once more.
+ * Sends a query by POST over HTTP/2, or HTTP/1.1 if the server supports no other (RFC 8484), with the client of the
+ * http check. Repeats it once if the server did not process it or requires HTTP/1.1.
  */
 export async function askHttps(
   server: NameServer,
@@ -61,7 +61,7 @@ export async function askHttps(
 
 type Tried = Asked & { readonly again: Again | null };
 
-/** RFC 8484 section 5.1: what an HTTP cache on the way has held for so long lives so much shorter. */
+/** RFC 8484 section 5.1: the time in HTTP caches reduces the TTLs. */
 function aged(message: Message, seconds: number): Message {
   const older = (records: readonly DnsRecord[]): DnsRecord[] =>
     records.map((record) => ({ ...record, ttl: Math.max(0, record.ttl - seconds) }));
@@ -69,7 +69,7 @@ function aged(message: Message, seconds: number): Message {
   return { ...message, answers: older(answers), authority: older(authority), additional: older(additional) };
 }
 
-/** The Age header (RFC 9111 section 5.1): seconds in a cache; a value that is none counts as nothing. */
+/** The Age header (RFC 9111 section 5.1): seconds in caches; 0 if it is invalid. */
 function ageOf(head: Head): number {
   const text = headerOf(head, 'age');
   return text !== undefined && /^\d{1,10}$/.test(text.trim()) ? Number(text) : 0;

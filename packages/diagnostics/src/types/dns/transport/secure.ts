@@ -15,7 +15,7 @@ export interface SecureChannel {
   readonly tlsMs: number;
   /** For the end of the connection: true if the resolver ended TLS (close_notify). */
   readonly endedTls: () => boolean;
-  /** Adds to a failure over this connection what the handshake tells about it. */
+  /** Adds details from the handshake to a failure of this connection. */
   readonly explain: (failure: Failure) => Failure;
   /** Bytes that came in by TCP, those of TLS included. */
   readonly receivedBytes: () => number;

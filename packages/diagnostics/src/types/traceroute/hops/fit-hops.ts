@@ -6,7 +6,7 @@ import { NAMELESS } from './hop-names.ts';
 /** Room for the other fields, and for the networks that the coordinator adds. */
 const HOPS_BYTES = MAX_RESULT_BYTES * 0.75;
 
-/** Labels of a hop that stay where room is short, and the hops that keep theirs where that is not enough. */
+/** Labels per hop that remain if space is short, and the number of hops that keep them if that does not suffice. */
 const FEW_LABELS = 4;
 const LABELLED_HOPS = 8;
 

@@ -11,11 +11,11 @@ export interface HopName {
 }
 
 export interface HopNames {
-  /** Starts the look-up of an address, unless it was started before. */
+  /** Starts the lookup of an address, once. */
   readonly ask: (address: string) => void;
-  /** The name as far as it is known by now. */
+  /** The name, as far as it is known. */
   readonly known: (address: string) => HopName;
-  /** Resolves once every look-up is answered, or after the time. */
+  /** Resolves when every lookup has ended, or after the timeout. */
   readonly settled: (timeoutMs: number) => Promise<void>;
 }
 
@@ -25,8 +25,8 @@ export const NAMELESS: HopName = { hostname: null, hostnameVerified: null };
 const MAX_NAMES = 96;
 
 /**
- * Looks the PTR names of hops up, side by side, and each name's own addresses: a PTR record is a claim of its owner. A
- * look-up that fails is a hop without a name.
+ * Looks up the PTR names of hops concurrently, and the addresses of each name, because a PTR record is not verified. If
+ * a lookup fails, the hop has no name.
  */
 export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal): HopNames {
   const names = new Map<string, HopName>();
@@ -40,7 +40,7 @@ export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal):
     const hostname = escapeText(name, 253);
     names.set(address, { hostname, hostnameVerified: null });
     const addresses = await forward(name, isIPv6(address) ? 6 : 4, either);
-    // Neither a failed look-up nor an aborted one proves anything.
+    // Failed and aborted lookups are not conclusive.
     if (addresses === null || either.aborted) return;
     names.set(address, { hostname, hostnameVerified: addresses.some((one) => canonical(one) === canonical(address)) });
   };

@@ -12,20 +12,20 @@ import { isFull, rttOf, type TraceAnswer, type TracePacket } from '../probing/tr
 export interface HopDress {
   readonly family: Family;
   readonly maxHops: number;
-  /** The address as it may be shown; null where it may not. */
+  /** The public form of an address; null if it is hidden. */
   readonly shown: (address: string) => string | null;
   readonly isPrivate: (address: string) => boolean;
-  /** The PTR name, as far as it is known by now. */
+  /** The PTR name, as far as it is known. */
   readonly name: (address: string) => HopName;
 }
 
-/** What a result shows of the packets: the hops, and of each flow which responder answered which packet. */
+/** Packets as shown in a result: the hops, and for each flow which responder answered which packet. */
 export interface ShownPath {
   readonly hops: Hop[];
   readonly flows: FlowPath[];
 }
 
-/** The hops of a trace as a result shows them: silent ones keep their place, none is renumbered. */
+/** Builds the hops of a result: silent ones keep their number. */
 export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   const kept = keptPackets(trace);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
@@ -55,7 +55,7 @@ function keptPackets({ packets, views }: Trace): TracePacket[][] {
     const ttl = index + 1;
     return packets.filter((packet) => {
       const { end, horizon, atEnd } = views[packet.flow]!;
-      // What went further by its TTL and came to the same end stands in for what was not sent there, answered or not.
+      // Packets with a higher TTL that reached the same end substitute for packets not sent there, answered or not.
       return ttl === end ? atEnd.includes(packet) : packet.ttl === ttl && ttl <= horizon;
     });
   });
@@ -68,7 +68,7 @@ function lastHop(views: readonly FlowView[]): number {
   return Math.max(...targets, ...views.map(({ end, lastAnswered }) => (end === null ? lastAnswered : end)));
 }
 
-/** What came in answer to the packets with the full TTL; null where none were sent. */
+/** Answers to packets with the full TTL; null if none were sent. */
 export function fullTtlOf({ packets }: Trace, dress: HopDress, answersOthers: boolean): FullTtl | null {
   const sent = packets.filter(isFull);
   if (sent.length === 0) return null;
@@ -142,7 +142,7 @@ function roundedRtt(packet: TracePacket): number | null {
   return rtt === null ? null : roundMs(rtt);
 }
 
-/** The middle value; of an even number the mean of the two in the middle. Null of none. */
+/** The median; null for an empty list. */
 export function median(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   if (sorted.length === 0) return null;

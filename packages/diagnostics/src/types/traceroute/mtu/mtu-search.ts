@@ -10,11 +10,11 @@ import { isReached, rtOf } from '../hops/target-answers.ts';
 export interface MtuSearch {
   /** Runs during the trace from its start, if its packets leave room for more, so that it takes no additional time. */
   readonly start: () => void;
-  /** What the trace has seen by now says how long an answer may take. */
+  /** Derives the timeout of answers from the trace so far. */
   readonly note: (trace: Trace) => void;
-  /** Unknown where the target was not reached, unless routers said it. */
+  /** Unknown if the target was not reached, unless routers reported it. */
   readonly result: (trace: Trace) => Promise<PathMtu>;
-  /** What the target answered by now; null where nothing was asked. */
+  /** The target's answers so far; null if none were requested. */
   readonly echo: () => EchoCount | null;
   readonly stop: () => void;
 }
@@ -61,7 +61,7 @@ export function mtuSearch(
       if (!isReached(trace) || trace.failure !== null) return UNKNOWN_MTU;
       search(MAX_PACKETS - trace.packets.length);
       const { mtu, blackHole } = (await found) ?? UNKNOWN_MTU;
-      // Where packets of any size are lost, large ones that are lost prove nothing.
+      // On a lossy path, the loss of large packets is not conclusive.
       return blackHole !== null && isLossy(trace) ? UNKNOWN_MTU : { mtu, blackHole };
     },
     echo: () => (echo.sent === 0 ? null : { ...echo }),

@@ -8,7 +8,7 @@ const FIRST_BYTES = 1_500;
 /** No link carries less (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
 const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
-/** Where a router does not say what it carries (RFC 1191 section 7.1, the plateaus that are in use). */
+/** Candidates if a router does not report its MTU (the common plateaus of RFC 1191 section 7.1). */
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
 /** For a packet of a size of which nothing came back. */
 const TRIES = 2;
@@ -25,9 +25,9 @@ const [MIN_WAIT_MS, MAX_WAIT_MS] = [250, 4_000];
 const RESERVE_MS = 500;
 
 export interface PathMtu {
-  /** Largest packet that reached the target or that a router said it carries; null where not learnt. */
+  /** Largest packet that reached the target, or that a router reported as its MTU; null if unknown. */
   readonly mtu: number | null;
-  /** Smallest packet that vanished without a word, although the target answers smaller ones; null where none does. */
+  /** Smallest packet that was lost silently although the target answers smaller ones; null if there is none. */
   readonly blackHole: number | null;
 }
 
@@ -38,7 +38,7 @@ export interface PathMtuLimits {
   readonly rttMs: () => number | null;
   /** Packets that the check may send in addition to the trace. */
   readonly maxPackets: number;
-  /** Counts what is sent and what the target answers. */
+  /** Counts requests and answers of the target. */
   readonly echo: EchoCount;
   /** Asks first with a packet that any link carries: whether the target answers echo requests at all. */
   readonly isAsking: boolean;
@@ -49,7 +49,7 @@ export interface EchoCount {
   received: number;
 }
 
-/** Sends a packet of so many bytes, more than once where nothing comes back; undefined where no more can be sent. */
+/** Sends a packet of this size, repeatedly if there is no answer; undefined if no more can be sent. */
 type Try = (bytes: number, tries: number) => Promise<Answer | undefined>;
 
 interface Pair {
@@ -96,7 +96,7 @@ export async function findPathMtu(
     if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
     return await search(attempt, SMALLEST[target.family]);
   } catch {
-    // The kernel refused what it should not, or the packet process died: nothing was learnt.
+    // An unexpected refusal by the kernel, or the packet process died: the result is unknown.
     return UNKNOWN_MTU;
   } finally {
     socket?.close();
@@ -125,8 +125,8 @@ async function search(attempt: Try, smallest: number): Promise<PathMtu> {
 }
 
 /**
- * The largest size that arrives and the smallest that vanishes. Undefined where nothing is proved: the target answers no
- * echo requests of any size, or packets are lost whatever their size, by chance or on one of several ways.
+ * The largest size that arrives and the smallest that is lost. Undefined if inconclusive: the target answers no echo
+ * requests, or packets of any size are lost, randomly or on one of several paths.
  */
 async function findBlackHole(attempt: Try, smallest: number, vanishing: number): Promise<PathMtu | undefined> {
   let [arrived, vanished] = [smallest, vanishing];
@@ -142,7 +142,7 @@ async function findBlackHole(attempt: Try, smallest: number, vanishing: number):
     const { small, large } = await sendPair(attempt, arrived, vanished, first);
     if (small?.kind !== 'arrived') return undefined;
     if (large?.kind === 'silent') continue;
-    // What was lost before was lost by chance, and so may the largest have been.
+    // An earlier loss was random, so that of the largest packet may be too.
     const isWhole = large?.kind === 'arrived' && (await attempt(vanishing, TRIES))?.kind === 'arrived';
     return isWhole ? { mtu: vanishing, blackHole: null } : undefined;
   }

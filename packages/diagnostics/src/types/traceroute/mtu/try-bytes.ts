@@ -10,7 +10,7 @@ import { readU16 } from '../../../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp } from '../../../sockets/wire/icmp.ts';
 
 const ECHO_HEADER_BYTES = { 4: 28, 6: 48 } as const;
-/** The round-trip time becomes known while an answer is awaited. */
+/** Polling interval: the round-trip time may become known while an answer is awaited. */
 const LOOK_EVERY_MS = 25;
 /** A stall of the process that counts. */
 const STALL_MS = 50;
@@ -26,7 +26,7 @@ export type Answer =
   | { readonly kind: 'unsent' }
   | { readonly kind: 'too-big'; readonly mtu: number };
 
-/** Lets several packets of one socket be awaited at the same time. */
+/** Shares one socket among concurrent tries. */
 export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
   readonly listeners: Set<Listener>;
 }
@@ -101,7 +101,7 @@ export function tryBytes(
   });
 }
 
-/** Whether what a router quotes is of the packet: header, and of the random payload as much as there is. */
+/** Whether a quotation matches the packet: the header, and the quoted part of the random payload. */
 function isQuotationOf(request: Uint8Array, quoted: Uint8Array): boolean {
   if (quoted.length < ECHO_BYTES) return false;
   // The sender of ICMPv6 leaves the checksum to the kernel.
