@@ -124,6 +124,49 @@ describe('checks and mistakes on the page', () => {
     expect(showcase.posted).toEqual([{ type: 'ping', host: 'www.example.com', locations: ['europe'] }]);
   });
 
+  itInBrowser('run from a group that was saved, removed again, or linked', async () => {
+    await open('/?type=ping&host=www.example.com&locations=US', 'measured from 10 of 12 probes');
+    await press('Options · 1');
+    await untilTrue(tab.page, `document.querySelector('.saved-groups input') !== null`);
+    const words = (await tab.page.evaluate(
+      `[...document.querySelectorAll('#list-locations option')].map((e) => e.value + ' ' + e.label)`,
+    )) as string[];
+    expect(words).toContain('US United States: 2 probes');
+    await tab.page.type('[data-field=locations]', ', eu');
+    await untilTrue(
+      tab.page,
+      `[...document.querySelectorAll('#list-locations option')].some((e) => e.value === 'US, europe')`,
+    );
+    await tab.page.keyboard.type('rope');
+    await tab.page.type('.saved-groups input', 'Both sides');
+    await tab.page.keyboard.press('Enter');
+    expect(showcase.posted).toEqual([]);
+    await untilText(tab.page, 'Remove Both sides');
+    expect(await axeViolations(tab.page)).toEqual([]);
+
+    await open('/?type=tcp&host=www.example.com&port=443', 'measured from 10 of 12 probes');
+    await press('Options');
+    await untilText(tab.page, 'Both sides');
+    await press('Both sides');
+    await untilTrue(tab.page, `document.querySelector('[data-field=locations]').value === 'US, europe'`);
+    expect(await tab.page.evaluate(`document.querySelector('.saved-groups a').getAttribute('href')`)).toBe(
+      '/?type=tcp&locations=US%2C+europe',
+    );
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([expect.objectContaining({ type: 'tcp', locations: ['US', 'europe'] })]);
+
+    await open('/', 'measured from 10 of 12 probes');
+    await press('Options');
+    await untilText(tab.page, 'Both sides');
+    await press('Both sides');
+    await press('Remove Both sides');
+    await untilTrue(tab.page, `!document.body.innerText.includes('Both sides')`);
+    expect(await tab.page.evaluate(`localStorage.getItem('vantage.groups')`)).toBe('[]');
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('name the probes that were not asked', async () => {
     const [check] = worldChecks;
     const results = Object.fromEntries(

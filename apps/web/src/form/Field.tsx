@@ -15,6 +15,8 @@ export interface FieldProps {
   /** Id of the element that shows the error; the row of the host has no room for errors and hints. */
   readonly errorElementId?: string;
   readonly isRequired?: boolean;
+  /** Id of the element with completions. */
+  readonly list?: string | undefined;
   readonly onChange: (value: string | boolean) => void;
 }
 
@@ -67,7 +69,8 @@ function Box({ schema, value, onChange, common }: FieldProps & { readonly common
   );
 }
 
-function Entry({ schema, value, onChange, common, isRequired }: FieldProps & { readonly common: Common }): JSX.Element {
+function Entry(props: FieldProps & { readonly common: Common }): JSX.Element {
+  const { schema, value, onChange, common, isRequired, list } = props;
   const text = typeof value === 'string' ? value : '';
   if (schema.enum !== undefined) {
     const standard = schema.default === undefined ? 'Automatic' : writeValue(schema.default);
@@ -99,6 +102,7 @@ function Entry({ schema, value, onChange, common, isRequired }: FieldProps & { r
     <input
       {...common}
       type="text"
+      list={list}
       inputmode={schema.type === 'integer' ? 'numeric' : 'text'}
       autocomplete="off"
       autocapitalize="off"

@@ -1,12 +1,12 @@
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { FormDefinition, FieldSchema } from '../../build/check-forms.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
 import { Field } from './Field.tsx';
-import { Places } from './Places.tsx';
 import { optionName, type FormValues } from './values.ts';
+import type { WhereFromProps } from './WhereFrom.tsx';
 
 interface OptionsProps {
   readonly form: FormDefinition;
@@ -19,6 +19,7 @@ interface OptionsProps {
 /** Fields with defaults, collapsed until the user expands them or the service rejects one. */
 export function Options({ form, values, errors, hint, onChange }: OptionsProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
+  const [WhereFrom, setWhereFrom] = useState<{ readonly of: ComponentType<WhereFromProps> }>();
   const probes = useProbes() ?? {};
   const boxes = Object.entries(form.fields).filter(([, schema]) => schema.type === 'boolean');
   const options = Object.entries(form.options).map(([name, schema]) => [optionName(name), schema] as const);
@@ -28,6 +29,14 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
   useEffect(() => {
     if (names.some((name) => errors[name] !== undefined)) setOpen(true);
   }, [errors]);
+  useEffect(() => {
+    if (!isOpen || WhereFrom !== undefined) return;
+    // Without it the fields remain, and opening the options again loads it again.
+    void import('./WhereFrom.tsx').then(
+      ({ WhereFrom: of }) => setWhereFrom({ of }),
+      () => undefined,
+    );
+  }, [isOpen]);
 
   const field = ([name, schema]: readonly [string, FieldSchema]): JSX.Element => (
     <Field
@@ -35,6 +44,7 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
       name={name}
       schema={schema}
       label={name === 'limit' ? 'Number of probes' : undefined}
+      list={name in form.selection ? `list-${name}` : undefined}
       value={values[name]}
       error={errors[name]}
       onChange={(value) => onChange(name, value)}
@@ -55,11 +65,9 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
         <div class="options-open">
           <fieldset>
             <legend>Where from</legend>
-            <Places
-              probes={probes}
-              value={String(values['locations'] ?? '')}
-              onChange={(value) => onChange('locations', value)}
-            />
+            {WhereFrom === undefined ? null : (
+              <WhereFrom.of type={form.type} probes={probes} values={values} onChange={onChange} />
+            )}
             <div class="grid">{selection.map(field)}</div>
           </fieldset>
           <fieldset>

@@ -45,7 +45,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
             ? 'One check, measured from several places at once.'
             : online.length === 0
               ? 'No probe is online now.'
-              : `One check, measured from ${countText(online.length, chosen?.length ?? 0)} at once.`}
+              : `One check, measured from ${countText(online.length, chosen?.length ?? 0)}`}
         </p>
         <CheckForm
           type={form?.type}
@@ -88,10 +88,11 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
 /** Number of probes that a check without a selection has. */
 const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
-/** `12 probes`, `10 of 50 probes`. */
+/** `3 probes at once.`; of more than a check has by default, which ones it leaves out. */
 function countText(online: number, chosen: number): string {
-  if (chosen > 0) return plural(chosen, 'chosen probe');
-  return online <= DEFAULT_LIMIT ? plural(online, 'probe') : `${DEFAULT_LIMIT} of ${plural(online, 'probe')}`;
+  if (chosen > 0) return `${plural(chosen, 'chosen probe')} at once.`;
+  if (online <= DEFAULT_LIMIT) return `${plural(online, 'probe')} at once.`;
+  return `${DEFAULT_LIMIT} of ${plural(online, 'probe')} at once, in different networks and countries. The map and the options choose others.`;
 }
 
 function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }): JSX.Element {
