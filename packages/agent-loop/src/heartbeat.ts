@@ -7,9 +7,9 @@ export interface HeartbeatParts {
   /** Everything that may change from beat to beat. */
   readonly describe: () => Described;
   /**
-   * Writes it, expiring, and answers with the one that it replaced.
+   * Writes the heartbeat with a lifetime; resolves with the one that it replaced.
    *
-   * @param isNews true if coordinators must learn of it at once
+   * @param isNews true if coordinators must be notified at once
    */
   readonly write: (json: string, isNews: boolean) => Promise<string | null>;
   /** Removes it, and announces that. */
@@ -27,7 +27,7 @@ export interface HeartbeatWriter {
   readonly start: () => void;
   /** Writes and announces one out of turn. Never rejects. */
   readonly beat: () => Promise<void>;
-  /** Stops and removes the last: the probe is offline at once. Never rejects. */
+  /** Stops and removes the heartbeat: the probe is offline at once. Never rejects. */
   readonly stop: () => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface HeartbeatWriter {
 const LOOK_EVERY_MS = 1_000;
 /** A timer may be early or late: what is due within half a look is due. */
 const EARLY_MS = LOOK_EVERY_MS / 2;
-/** The jobs that run and were taken change all the time under load: they alone are written this often. */
+/** Minimum interval for changes of the load only, which changes constantly. */
 const LOAD_EVERY_MS = 2_000;
 /** Two agents under one identifier each replace the heartbeat of the other in this time. */
 const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + LOOK_EVERY_MS;
@@ -111,7 +111,7 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
   };
 }
 
-/** What coordinators must learn at once: all but how many jobs run and were taken. */
+/** The part of a heartbeat whose change coordinators must learn at once: everything but the load. */
 function newsOf(heartbeat: Heartbeat): string {
   const { taken: _taken, load, ...rest } = heartbeat;
   return JSON.stringify({ ...rest, capacity: load.capacity });

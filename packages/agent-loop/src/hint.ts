@@ -1,22 +1,22 @@
 import { createPace, type Pace } from './pace.ts';
 
-/** A signal that may be raised often and is given seldom. */
+/** A rate-limited signal. */
 export interface Hint<Note> {
-  /** @param note goes along where the signal is given at once, for this alone */
+  /** @param note sent with the signal if it is given at once for this call only */
   readonly raise: (note?: Note) => void;
-  /** Gives at once what was raised and not given. */
+  /** Gives a pending signal at once. */
   readonly flush: () => void;
   readonly close: () => void;
 }
 
 /** Two signals per burst of results: one for the first at once, one for the rest. */
 const GAP_MS = 5;
-/** Where results come in bunches a signal waits for those that follow at once … */
+/** In bursts, a signal waits this long for further results … */
 const COLLECT_MS = 8;
 /** … and follows the one before after this time at the earliest. */
 const DENSE_GAP_MS = 30;
 
-/** Gives a signal at once when it is alone, and together with others when many are raised. */
+/** Gives a single signal at once, and combines those of a burst. */
 export function createHint<Note>(give: (note?: Note) => void, pace: Pace = createPace()): Hint<Note> {
   let timer: NodeJS.Timeout | undefined;
   let raised = 0;

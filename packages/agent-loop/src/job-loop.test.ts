@@ -83,7 +83,7 @@ function loopOf(source: JobSource<string>, run: (id: string) => Promise<void>, o
   return loop;
 }
 
-/** Runs of some milliseconds that wait until so many run at once, and the most that ever did. */
+/** Runs of some milliseconds that wait until `full` run concurrently, and the highest concurrency. */
 function countedRun(full: number): { readonly run: () => Promise<void>; readonly most: () => number } {
   const isFull = Promise.withResolvers<void>();
   let [running, most] = [0, 0];
@@ -278,7 +278,7 @@ describe('the loop that takes jobs', () => {
     expect(loop.refusal()).toBe('NOPERM');
 
     source.fault = undefined;
-    // It was taken and could not be read: the look at what is active finds it.
+    // It was taken but could not be read: the look for active jobs finds it.
     loop.adopt('second');
     await eventually(() => (source.finished.length === 2 ? true : undefined));
     await eventually(() => (source.questions().length === 2 ? true : undefined));

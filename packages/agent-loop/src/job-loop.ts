@@ -4,20 +4,20 @@ import { createFinisher } from './finisher.ts';
 import { backoffMs, isClosed, logRefusal, refusalOf } from './refusals.ts';
 import { rememberIds } from './remember-ids.ts';
 
-/** A queue as the loop sees it. Whatever rejects is tried again. */
+/** A queue as the loop uses it. Rejected calls are retried. */
 export interface JobSource<J> {
   /**
-   * Takes the next job, waiting for one if need be. Questions are answered in their order, many may be under way.
+   * Takes the next job; blocks if there is none. Replies arrive in order, and calls may be concurrent.
    *
-   * @returns its id, null if none came within the time, undefined if there was no answer: the connection was lost, or waiting
-   *   was stopped. A job that was just given stays active then.
+   * @returns its id, null after the timeout, undefined without a reply: the connection was lost, or waiting was
+   * stopped. A job taken by a lost reply stays active.
    */
   readonly next: (waitSeconds: number) => Promise<string | null | undefined>;
   /** Ends all waiting, and all that would follow. */
   readonly stopWaiting: () => void;
-  /** Reads a job that was taken. Undefined if it is gone. */
+  /** Reads a taken job. Undefined if it no longer exists. */
   readonly read: (id: string) => Promise<J | undefined>;
-  /** Takes jobs that are done out of the queue. */
+  /** Removes finished jobs from the queue. */
   readonly finish: (jobs: readonly J[]) => Promise<void>;
 }
 
@@ -30,40 +30,42 @@ export interface JobLoopOptions<J> {
   readonly rttMs: () => number;
   /** Runs one job; never rejects. */
   readonly run: (job: J) => Promise<void>;
-  /** Called when a wait without a job was shorter or longer than asked for: the clock of Redis may have been stepped. */
+  /**
+   * Called when a wait without a job took shorter or longer than requested: the clock of Redis may have been stepped.
+   */
   readonly onOddWait?: (() => void) | undefined;
   readonly log: Logger;
 }
 
 export interface JobLoop {
   readonly start: () => void;
-  /** Takes no more jobs. Resolves when those under way have ended and left the queue. */
+  /** Takes no more jobs. Resolves when the running ones have ended and left the queue. */
   readonly stop: () => Promise<void>;
   readonly running: () => number;
-  /** True for a job that this loop was given in the last minutes. */
+  /** True for a job that this loop took in the last minutes. */
   readonly knows: (id: string) => boolean;
-  /** Runs a job that was taken from the queue, though its answer never came. */
+  /** Runs a job that was taken by a lost reply. */
   readonly adopt: (id: string) => void;
   /** Counts up with each answer of the queue. */
   readonly turns: () => number;
-  /** Jobs that were taken since the start. */
+  /** Jobs taken since the start. */
   readonly taken: () => number;
-  /** True while all places are taken: then the loop asks for nothing. */
+  /** True while all slots are in use: then the loop takes no jobs. */
   readonly isFull: () => boolean;
   /** Why Redis refuses to give jobs, such as `NOPERM`, while it does. */
   readonly refusal: () => string | undefined;
 }
 
-/** Questions under way while no jobs come: while the answer of one travels, the next one waits. */
+/** Concurrent takes while there are no jobs: while one reply travels, the next take waits. */
 const IDLE = 2;
 /** Shorter than the socket timeout of an agent's connection, which a wait must not reach. */
 const IDLE_WAIT_SECONDS = 3;
-/** With a longer round trip than this each job doubles the questions under way: more jobs may come before the next would arrive. */
+/** Above this round-trip time, each job doubles the concurrent takes: jobs may arrive faster than the next take. */
 const NEAR_MS = 2;
 const WIDEST = 16;
 /**
- * How long each further question waits. A connection that is lost without a sign takes jobs until all of its questions are
- * answered, so they must not add up to much.
+ * Timeout of each additional take. A silently lost connection takes a job for each pending take, so the sum must be
+ * small.
  */
 const FURTHER_WAIT_SECONDS = 0.25;
 /** Redis ends waits by its clock of the day. */
@@ -71,8 +73,8 @@ const ODD_WAIT_MS = 500;
 const REMEMBER_MS = 300_000;
 
 /**
- * Takes jobs as soon as they are there: as long as places are free, questions for jobs are under way, and each answer is
- * followed by the next question before its job is run.
+ * Takes jobs as soon as they are available: while slots are free, takes are pending, and each reply is followed by the
+ * next take before its job runs.
  */
 export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   const { source, concurrency, isAside = () => false, rttMs, run, onOddWait, log } = options;
@@ -81,7 +83,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   const reading = new Set<string>();
   /** Everything that a stop waits for. */
   const underWay = new Set<Promise<void>>();
-  /** Places that are held by a question, and by a job that was taken. */
+  /** Slots reserved by a pending take, and by a taken job. */
   let [asked, held] = [0, 0];
   let width = IDLE;
   let [running, turns, taken] = [0, 0, 0];
@@ -119,7 +121,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
     finisher.add(job);
   };
 
-  /** Reads and runs a job that was taken, unless it is known: an answer may come after its job was missed and adopted. */
+  /** Reads and runs a taken job, unless it is known: a reply may arrive after its job was found and adopted. */
   const work = async (id: string): Promise<void> => {
     if (knows(id)) return;
     reading.add(id);
@@ -171,7 +173,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
       isTaking = false;
       clearTimeout(rest);
       source.stopWaiting();
-      // A job that came with the last answer is run to its end.
+      // Waits for a job that was taken by the last reply, too.
       while (underWay.size > 0) await Promise.all(underWay);
       await finisher.flush();
     },

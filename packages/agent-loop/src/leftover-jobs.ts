@@ -11,7 +11,7 @@ export interface LeftoverParts {
   readonly queue: Pick<ProbeQueue, 'active' | 'discard'>;
   /** True for a job that this agent runs, or ran in the last minutes. */
   readonly knows: (id: string) => boolean;
-  /** Runs a job that is this agent's. */
+  /** Runs a job that this agent took. */
   readonly adopt: (id: string) => void;
   readonly isCheckId: (id: string) => boolean;
   readonly outlet: ResultOutlet;
@@ -24,11 +24,12 @@ export interface LeftoverParts {
 const LONGEST_CHECK_MS = 60_000;
 
 /**
- * Looks for active jobs that this agent does not know. Those of the first look, before this agent takes any, an earlier
- * one left behind: they are reported as interrupted and never run again, since a later measurement is another measurement.
- * A later one was taken by this agent and the answer was lost, if two looks in a row find it: it has not been run, and is run now.
+ * Looks for active jobs that this agent does not know. Those of the first look, before this agent takes any, belonged
+ * to an earlier process: they are reported as interrupted and not run again, since a later measurement would be a
+ * different one. Later ones were taken by this agent if two consecutive looks find them: the reply was lost, and they
+ * are run now.
  *
- * @returns a look, which resolves once the list is read; what it found is ended after that
+ * @returns a look, which resolves once the list is read; the jobs are handled afterwards
  */
 export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
   const { queue, knows, adopt, isCheckId, outlet, now, log } = parts;
@@ -68,7 +69,7 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
     if (isAsking) return;
     isAsking = true;
     const ids = await queue.active().finally(() => (isAsking = false));
-    // The answers that came before the list are worked off first: they make jobs known.
+    // Processes replies that arrived before the list first: they make jobs known.
     await turn();
     const unknown = ids.filter((id) => !knows(id) && !underWay.has(id));
     inherited ??= new Set(unknown);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 export interface LivenessParts {
   /** Counts up with each answer of the queue. */
   readonly turns: () => number;
-  /** True while the loop asks for nothing: all places are taken. */
+  /** True while the loop takes no jobs because all slots are in use. */
   readonly isFull: () => boolean;
   /** True while Redis can be reached: without it nothing is this agent's fault. */
   readonly isConnected: () => boolean;
@@ -17,21 +17,21 @@ export interface LivenessParts {
 export interface Liveness {
   readonly start: () => void;
   readonly stop: () => void;
-  /** Why this probe takes no jobs, if it takes none. */
+  /** Why this probe takes no jobs; undefined if it does. */
   readonly reason: () => string | undefined;
 }
 
 const LOOK_EVERY_MS = 1_000;
 /** Looks without a reply before a reconnect: a blocking wait takes 3 s, and detecting a dead connection 5 s. */
 const SILENT_LOOKS = 9;
-/** The same while all slots are taken: the loop does not ask for jobs then, and a check lasts at most a minute. */
+/** The same while all slots are in use: the loop takes no jobs then, and a check lasts at most a minute. */
 const FULL_LOOKS = 75;
 /** Looks from there until nothing else has helped. */
 const HOPELESS_LOOKS = 21;
 
 /**
- * Watches that the job loop turns: each wait for a job ends within seconds, with or without one. Counted in looks of this
- * process, so that time in which the machine stood still counts as one.
+ * Watches that the job loop makes progress: each wait for a job ends within seconds. Measured in looks, so that a stall
+ * of the machine counts as one.
  */
 export function createLiveness(parts: LivenessParts): Liveness {
   const { turns, isFull, isConnected, reconnect, giveUp, log } = parts;

@@ -53,7 +53,7 @@ export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
     onDropped(entry, reason);
   };
 
-  /** A newer state of the same check stands for it. */
+  /** Drops a partial result for which a newer one of the same check is queued. */
   const dropOvertaken = (check: string): void => {
     for (const [entry, slot] of slots) {
       if (entry.check === check && entry.kind === 'partial' && !slot.inFlight) remove(entry);

@@ -1,21 +1,22 @@
 /**
- * Whether results come so fast that telling of several at once saves commands worth a wait. Judged by trial: one caller who
- * waits for each result before the next check looks the same as many who do not, until a wait has gathered nothing.
+ * Decides whether results are so frequent that combined notifications save enough commands to justify a delay.
+ * Determined by trial: a client that waits for each result looks like many that do not, until a delay has combined
+ * nothing.
  */
 export interface Pace {
   /** A signal is raised. */
   readonly noteRaised: () => void;
   /**
-   * One signal is given for all that were raised.
+   * Records one combined notification.
    *
-   * @param gathered how many these are
+   * @param gathered number of combined results
    */
   readonly noteGathered: (gathered: number) => void;
   /** True while a signal waits for others to join it. */
   readonly isDense: () => boolean;
 }
 
-/** Dense above about 130 results per second, even in bursts: this many results within this time. Ten at once are no rate. */
+/** Above about 130 results per second, even in bursts: this number within this time. Ten at once do not suffice. */
 const RESULTS = 16;
 const WITHIN_MS = 120;
 /** A wait that collects fewer results than this has failed; the next one is tried later. */

@@ -71,7 +71,7 @@ describe('the partial results of a probe', () => {
     third.offer('third');
     jest.advanceTimersByTime(1_000);
 
-    // The third would come too soon after its run began with the others.
+    // The third follows the others too closely.
     expect(shown).toEqual(['50 first', '300 second', '300 first again', '550 third']);
   });
 

@@ -1,4 +1,4 @@
-/** What one run has to show before it ends. */
+/** Partial results of a run. */
 export interface Partials<T> {
   /** Notes a state; cheap. */
   readonly offer: (state: T) => void;
@@ -13,7 +13,7 @@ export interface PartialsOfProbe {
 
 export interface PartialTimes {
   readonly everyMs: number;
-  /** A state waits this long: often what it comes with is the end of the run, and its result says it better. */
+  /** Delay of a partial result: the run often ends just afterwards, and its final result replaces it. */
   readonly holdMs: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
-/** The result of a job that came to nothing by this probe's doing; valid for every check type. */
+/** The result of a job that failed because of the probe; valid for every check type. */
 export function failureResult(error: Failure, startedAt: string | null, finishedAt: string): string {
   return JSON.stringify({ result: 'error', rt: null, resolvedIp: null, error, startedAt, finishedAt });
 }

@@ -64,7 +64,7 @@ const jobs = [
   { id: 'third', name: 'ping', data: {} },
 ];
 
-/** Takes the next job and reads it; undefined if none is there or it is gone. */
+/** Takes the next job and reads it; undefined if there is none. */
 async function take(consumer: ProbeQueue): Promise<QueuedJob | undefined> {
   const id = await consumer.next(0.01);
   return typeof id === 'string' ? consumer.read(id) : undefined;

@@ -10,7 +10,7 @@ export interface QueuedJob {
   readonly id: string;
   /** Type of the check, or that of a screenshot's job. */
   readonly name: string;
-  /** What the job carries; undefined if it is no JSON. */
+  /** Data of the job; undefined if it is no JSON. */
   readonly data: unknown;
   /** When it was added: milliseconds since the epoch, by the clock of the coordinator. */
   readonly timestamp: number;
@@ -18,7 +18,7 @@ export interface QueuedJob {
 
 /** A probe's BullMQ queue, consumed by plain commands: `docs/decisions/0007` says why not by BullMQ's scripts. */
 export interface ProbeQueue extends JobSource<QueuedJob> {
-  /** Ids of the jobs that were taken and not finished, by this agent or an earlier one. */
+  /** Ids of active jobs, taken by this agent or an earlier one. */
   readonly active: () => Promise<readonly string[]>;
   /** Removes jobs that are active from the queue. */
   readonly discard: (ids: readonly string[]) => Promise<void>;
@@ -28,7 +28,7 @@ export interface ProbeQueueOptions {
   readonly probeId: string;
   /** For all commands that do not block. */
   readonly redis: Redis;
-  /** For the command that blocks; it fails at once when its connection is lost. */
+  /** Connection for the blocking command; it fails at once when the connection is lost. */
   readonly blocking: Redis;
 }
 
@@ -52,7 +52,7 @@ export function openQueue({ probeId, redis, blocking }: ProbeQueueOptions): Prob
       try {
         return await blocking.blmove(waiting, active, 'RIGHT', 'LEFT', waitSeconds);
       } catch (error) {
-        // The connection was lost, which is logged where it is watched; the next wait is for the next connection.
+        // The lost connection is logged elsewhere; the next call uses the next connection.
         if (blocking.status !== 'ready') return undefined;
         throw error;
       }

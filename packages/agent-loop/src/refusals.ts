@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 /** Milliseconds to wait after a number of failures in a row, from 1. */
 export const backoffMs = createBackoff({ firstMs: 250, longestMs: 5_000 });
 
-/** The connection was closed by us: nothing more comes. */
+/** True if this process closed the connection. */
 export function isClosed(error: unknown): boolean {
   return Error.isError(error) && error.message === 'Connection is closed.';
 }
 
-/** The code of a reply that is an error, such as `NOPERM`; undefined for what is no reply. */
+/** The code of an error reply, such as `NOPERM`; undefined for other errors. */
 export function refusalOf(error: unknown): string | undefined {
   return Error.isError(error) ? /^[A-Z]{3,} /.exec(error.message)?.[0].trim() : undefined;
 }

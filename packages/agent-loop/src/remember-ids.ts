@@ -3,7 +3,7 @@ export interface RememberedIds {
   readonly has: (id: string) => boolean;
 }
 
-/** Remembers each id for at least `ms` milliseconds and, while others come, at most twice as long. */
+/** Remembers each id for at least `ms` milliseconds, and at most twice as long while others are added. */
 export function rememberIds(ms: number): RememberedIds {
   let young = new Set<string>();
   let old = new Set<string>();

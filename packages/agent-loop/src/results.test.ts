@@ -16,7 +16,7 @@ function store(options: Partial<ResultsOptions> = {}): {
   refuses: boolean;
   now: number;
   hints: number;
-  /** What went along with the hints. */
+  /** Payloads of the notifications. */
   readonly told: string[];
   readonly written: string[];
 } {
@@ -54,7 +54,7 @@ describe('results on their way to Redis', () => {
     await Promise.all(checks.map((check) => results.final(check, '{}', soon)));
 
     expect(redis.written).toEqual(checks.map((check) => `${check} final {}`));
-    // One at once, and others for all that came soon after.
+    // One notification at once, then combined ones.
     await eventually(() => (redis.hints > 1 ? true : undefined));
     expect(redis.hints).toBeLessThan(checks.length / 2);
   });

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { createHint } from './hint.ts';
 import { createOutbox, type Entry } from './outbox.ts';
 
-/** The commands that results need; each rejects at once while Redis is away. */
+/** Writes results; each call rejects at once while Redis is unavailable. */
 export interface ResultWriter {
   readonly isReady: () => boolean;
   /** Appends one entry to the probe's result stream. */
@@ -17,13 +17,13 @@ export interface ResultWriter {
   readonly hint: (final?: Pick<Entry, 'check' | 'data'>) => Promise<unknown>;
 }
 
-/** Where a job's handler puts what it found. */
+/** Receives the results of a job. */
 export interface ResultOutlet {
   /** Replaces an older partial result of the check that is not sent yet. */
   readonly partial: (check: string, data: string, deadlineAt: number) => void;
-  /** Resolves once Redis has it, or once it was dropped because it is too late to be of use. Never rejects. */
+  /** Resolves when Redis has it, or when it was dropped as too late. Never rejects. */
   readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;
-  /** The picture of a check, or why there is none. As `final`. */
+  /** The screenshot of a check, or why there is none. Like `final`. */
   readonly screenshot: (check: string, picture: ReportedPicture, deadlineAt: number) => Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface ResultsOptions {
   readonly maxBytes?: number;
 }
 
-/** Results in flight at once: enough to fill a long line, few enough to send again. */
+/** Results in flight: enough to use a slow connection, few enough to send again. */
 const WINDOW = 64;
 const RETRY_MS = 500;
 /** An outage may last for hours. */
@@ -87,7 +87,7 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
         (error: unknown) => failed(entry, error),
       );
     }
-    // Behind the entries on the same connection: who gets the hint finds them.
+    // After the entries on the same connection, so that the reader of the notification finds them.
     const [first] = entries;
     if (first !== undefined) hint.raise(entries.length === 1 && first.kind === 'final' ? first : undefined);
   };

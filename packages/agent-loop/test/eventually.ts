@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Tries until there is an answer, for at most forty seconds: a machine may be busy, or stand still. */
+/** Retries until there is a value, for at most forty seconds, because a machine may be busy or stall. */
 export async function eventually<T>(attempt: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const until = performance.now() + 40_000;
   for (;;) {

@@ -9,12 +9,12 @@ import { Redis } from 'ioredis';
 export interface ProbeRedis {
   readonly url: string;
   readonly pid: number;
-  /** Adds a job that is due in a minute. Answers with the id of its check. */
+  /** Adds a job with a deadline in a minute. Resolves with the id of its check. */
   readonly addJob: () => Promise<string>;
   /** What the probe has reported so far, as check and JSON. */
   readonly results: () => Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
   readonly heartbeat: () => Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Jobs that are waiting or under way. */
+  /** Number of waiting and active jobs. */
   readonly left: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }

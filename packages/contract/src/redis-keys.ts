@@ -64,7 +64,7 @@ export const redisKeys = {
   deadlines: 'deadlines',
   /** By how many milliseconds deadlines were moved in all because the Redis clock was stepped back. Coordinators only. */
   deadlinesMoved: '{deadlines}:moved-ms',
-  /** Never exists: whether Redis takes writes is tried with it. Coordinators only. */
+  /** Never exists: a write to it tests whether Redis accepts writes. Coordinators only. */
   writeTest: '{deadlines}:write-test',
   /** Sorted set of `<check id> <probe>`: screenshots in progress, by the check's deadline. Coordinators only. */
   screenshots: 'screenshots',

@@ -7,7 +7,7 @@ export const resolutionRules = {
   resolve: Type.Boolean({ description: 'True if the result must have the time to resolve the target.' }),
 };
 
-/** The field of a result that it asks for. */
+/** The result field that it requests. */
 export const resolutionField = {
   resolve: { ...durationSchema, description: 'Only in scrapes: milliseconds to resolve the target; 0 for an address.' },
 };

@@ -31,7 +31,7 @@ export function parseEscaped(json: string): unknown {
   ) as unknown;
 }
 
-/** Escapes of RFC 8259 section 7 that stand for control characters, or for any. */
+/** Escape sequences of RFC 8259 section 7 that may denote control characters. */
 const ESCAPED_IN_JSON = /\\[bfnrtu]/;
 
 /** Cc, Cf (bidi controls, zero width, soft hyphen), Cs (lone surrogates), Co, Cn, line and paragraph separators. */

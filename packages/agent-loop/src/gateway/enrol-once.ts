@@ -43,7 +43,7 @@ export async function enrolOnce({ identity, release, ...dial }: EnrolOptions): P
 
 async function explain({ code, reason, error }: Closed, identity: AgentIdentity): Promise<Error> {
   if (code === 4401 && Object.hasOwn(enrolmentRefusals, reason)) {
-    // A key that was made for a refused token is dropped.
+    // Discards a key that was generated for a refused token.
     await identity.refused(reason as EnrolmentRefusal);
     return new Error(enrolmentRefusals[reason as EnrolmentRefusal]);
   }

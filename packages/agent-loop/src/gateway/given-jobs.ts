@@ -3,21 +3,21 @@ import type { GatewayJob } from '@vantage/contract';
 import type { QueuedJob } from '../probe-queue.ts';
 import { rememberIds } from '../remember-ids.ts';
 
-/** The jobs that gateways have given to this agent. A job may be given again, by any gateway, and runs once. */
+/** Jobs that gateways have sent to this agent. A job may be sent again, by any gateway, and runs once. */
 export interface GivenJobs {
   readonly give: (job: GatewayJob) => void;
-  /** Jobs under way, screenshots not counted. */
+  /** Running jobs without screenshots. */
   readonly running: () => number;
   readonly taken: () => number;
-  /** Resolves when no job is under way and the results of all are acknowledged or dropped. */
+  /** Resolves when no job is running and all results are acknowledged or dropped. */
   readonly idle: () => Promise<void>;
 }
 
 export interface GivenJobsOptions {
-  /** Resolves when the job has come to its end and its results are settled. */
+  /** Resolves when the job has ended and its results are acknowledged or dropped. */
   readonly run: (job: QueuedJob) => Promise<void>;
   readonly isAside: (id: string) => boolean;
-  /** Takes a job out of the queue. */
+  /** Removes a job from the queue. */
   readonly done: (id: string) => void;
 }
 

@@ -19,7 +19,7 @@ export interface GatewayLink {
   readonly start: () => void;
   /** Ends the connection and makes no other one. */
   readonly stop: () => void;
-  /** The connection that messages go to; undefined while there is none. */
+  /** The session for messages; undefined while disconnected. */
   readonly session: () => Session | undefined;
   readonly send: (message: AgentMessage) => void;
   /** For metrics: `ready` while connected. */

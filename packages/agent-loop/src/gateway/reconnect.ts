@@ -1,10 +1,10 @@
-/** Pauses before attempts to connect, so that many agents do not come at the same time. */
+/** Delays before connection attempts, so that many agents do not connect at the same time. */
 export interface Reconnect {
   /** The next pause after a failure, milliseconds. */
   readonly afterFailure: () => number;
   /** The pause after a refusal that only an operator can end. */
   readonly afterRefusal: () => number;
-  /** The pause before the first attempt to replace a connection that is silent. */
+  /** Delay before the first attempt to replace a silent connection. */
   readonly afterSilence: () => number;
   /** The pause before another attempt while one has no answer. */
   readonly beforeAnother: () => number;
@@ -24,7 +24,10 @@ const ANOTHER_MS = 2_000;
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
 
-/** Decorrelated jitter: each pause is random up to three times the one before, and up to the gateway's advice once that is known. */
+/**
+ * Decorrelated jitter: each delay is random, up to three times the previous one, and up to the gateway's advice once
+ * that is known.
+ */
 export function createReconnect(random: () => number = Math.random): Reconnect {
   let [first, longest] = [FIRST_MS, LONGEST_MS];
   let most = first;

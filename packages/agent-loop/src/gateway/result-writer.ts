@@ -35,7 +35,7 @@ export function createGatewayWriter(
       send(seq);
     });
 
-  /** Few pieces are on their way at a time: a result that comes meanwhile waits for these only. */
+  /** Few pieces are in flight at a time, so that a concurrent result waits for these only. */
   const upload = async (on: Session, png: Uint8Array): Promise<number> => {
     const number = (uploads += 1);
     const inFlight = new Set<Promise<void>>();

@@ -45,20 +45,20 @@ export interface SessionOptions {
   readonly identity: AgentIdentity;
   readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit'>;
   readonly read: ReadMessage<GatewayMessage>;
-  /** Called when the gateway has asked for the proof: it is there. */
+  /** Called when the gateway requests the proof, which shows that it responds. */
   readonly onChallenged?: (session: Session) => void;
   /** Called when the gateway no longer answers pings, and when it does again. */
   readonly onSilence?: (isSilent: boolean, session: Session) => void;
   /** Called with each message after the challenge. */
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
-  /** Called once, also if the connection never came about. */
+  /** Called once, also if the connection failed. */
   readonly onClosed: (closed: Closed, session: Session) => void;
 }
 
 /** Pings without a pong. Counted instead of a time: a stall of this process is one. */
 const SILENT_AFTER = 2;
 const DEAD_AFTER = 8;
-/** What a gateway that is shutting down has to answer a close. */
+/** Time for a gateway that is shutting down to answer a close. */
 const CLOSE_MS = 2_000;
 
 export function openSession(options: SessionOptions): Session {
@@ -109,7 +109,7 @@ export function openSession(options: SessionOptions): Session {
   return session;
 }
 
-/** Only a pong counts: what the gateway sends of its own accord says nothing of the other direction. */
+/** Only a pong counts: other messages of the gateway do not prove that it receives anything. */
 function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void): () => void {
   let unanswered = 0;
   const timer = setInterval(() => {

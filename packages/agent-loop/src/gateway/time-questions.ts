@@ -1,7 +1,7 @@
 import type { ReadTime } from '../clock.ts';
 import type { Session } from './session.ts';
 
-/** The clock of Redis, asked through the gateway. */
+/** Reads the clock of Redis through the gateway. */
 export interface TimeQuestions {
   readonly ask: ReadTime;
   readonly answered: (id: number, ms: number) => void;

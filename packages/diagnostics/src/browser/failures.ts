@@ -35,7 +35,7 @@ export function navigationFailure(thrown: unknown): Failure {
     const [code, phase, message] = known[name]!;
     return { code, phase, source: 'target', message };
   }
-  // Chromium ends the connections that it has when an interface or an address of the machine comes or goes.
+  // Chromium closes its connections when an interface or address of the machine changes.
   if (name === 'NETWORK_CHANGED') {
     return browserFailed('The network interfaces of the probe changed while the page was loading.');
   }

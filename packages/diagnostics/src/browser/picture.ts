@@ -64,7 +64,7 @@ export async function takePicture(request: PictureRequest, options: PictureOptio
   } finally {
     clearTimeout(timer);
     over.abort();
-    // A listener that came too late for a proxy would keep its namespace without end.
+    // A listener without a proxy would keep its namespace indefinitely.
     void started.browser?.listener.then((listener) => (started.proxy === undefined ? listener.close() : undefined));
     await Promise.all([started.browser?.close(), started.proxy?.close()]);
   }
@@ -76,7 +76,7 @@ interface Started {
   proxy?: FilteringProxy;
 }
 
-/** A browser and its proxy. In a namespace the browser comes first, since the proxy listens in there. */
+/** Starts a browser and its proxy. With a namespace the browser is first, because the proxy listens inside. */
 async function start(
   { userAgent }: PictureRequest,
   options: PictureOptions & { readonly pages: OwnPages },
@@ -146,7 +146,7 @@ async function show(
 }
 
 async function openPage(running: RunningBrowser, proxy: FilteringProxy, request: PictureRequest): Promise<Page> {
-  // Loaded when the first picture is asked for: the module takes 20 MiB.
+  // Loaded for the first screenshot, because the module takes 20 MiB.
   const { connect } = await import('puppeteer');
   const browser: Browser = await connect({
     transport: running.transport,
@@ -159,7 +159,7 @@ async function openPage(running: RunningBrowser, proxy: FilteringProxy, request:
   // A context other than the default one is kept in memory only.
   const context = await browser.createBrowserContext({ downloadBehavior: { policy: 'deny' } });
   const page = await context.newPage();
-  // The browser takes the proxy's credentials in answer to a challenge alone, and then keeps them for every connection.
+  // The browser uses proxy credentials only after a challenge, and then for every connection.
   await page.authenticate(proxy.credentials);
   await page.goto(WARM_UP, { timeout: request.timeoutMs });
   await page.authenticate(null);

@@ -30,8 +30,8 @@ export interface ScreenshotsOptions {
   /** Browsers at the same time; 1 by default. */
   readonly concurrency?: number | undefined;
   /**
-   * False: the flags of the browser alone keep it to its proxy. By default it is also put into a network namespace, if
-   * the self-test finds that this agent may make one.
+   * False: only flags restrict the browser to its proxy. By default it also runs in a network namespace, if the
+   * self-test finds that this agent can create one.
    */
   readonly namespace?: boolean | undefined;
   /** Time for a self-test with a namespace, and once more for one without, milliseconds; 25 s by default. */
@@ -47,7 +47,7 @@ export interface CaptureRequest {
   /** True: certificates are not judged. */
   readonly insecureSSL: boolean;
   readonly userAgent: string;
-  /** Aborted at the deadline of the check. A picture is given up then. */
+  /** Aborted at the deadline of the check. The screenshot is then given up. */
   readonly signal: AbortSignal;
   /** Time limit without the wait in the queue, milliseconds; 20 s by default. */
   readonly timeoutMs?: number | undefined;
@@ -71,7 +71,7 @@ export interface ScreenshotsStatus {
   readonly namespace: boolean;
 }
 
-/** Takes pictures of pages, one browser each. Nothing of a page reaches anything but what `admit` admits. */
+/** Takes screenshots, with one browser each. A page reaches only what `admit` admits. */
 export interface Screenshots {
   /**
    * Takes a PNG of 1280×800, at most 4 MiB, or returns why there is none.

@@ -15,7 +15,7 @@ export interface CanaryTargets {
 const PATIENCE_TURNS = 14;
 const TURN_MS = 50;
 
-/** A page that tries every known way out of a browser. Each attempt may throw; the next one is made all the same. */
+/** A page that tries every known way out of a browser. An attempt that throws does not prevent the next. */
 export function canaryPage({ web, datagrams, donePath }: CanaryTargets): string {
   return `<!doctype html>
 <html><head><title>canary</title>

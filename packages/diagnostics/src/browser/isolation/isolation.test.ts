@@ -26,7 +26,7 @@ const itOfItsOwn = itNeeding(
 /** The flags without which there are leaks. */
 const leaky = ['--proxy-bypass-list', '--webrtc', '--force-webrtc', '--host-resolver'];
 
-/** Documentation addresses stand for the internet: nothing but a namespace of our own has them. */
+/** A documentation address represents the internet; only a test namespace has it. */
 const PAGE_ADDRESS = '203.0.113.80';
 const secretAddresses = [
   '127.0.0.1',
@@ -153,7 +153,7 @@ function removeNamespace(name: string): void {
   try {
     rmSync(`/etc/netns/${name}`, { recursive: true, force: true });
     execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
-    // Goes when it is empty; others may have theirs in it.
+    // Removed when empty, because others may use it.
     if (readdirSync('/etc/netns').length === 0) rmdirSync('/etc/netns');
   } catch {
     // The socket was never created.

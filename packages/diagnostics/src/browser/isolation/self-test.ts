@@ -11,10 +11,10 @@ const DONE_PATH = '/done';
 const LOOK_EVERY_MS = 50;
 
 /**
- * Shows the canary page: its listeners on loopback and on the machine's own addresses must stay untouched, and the
- * sandbox must be on. Nothing is sent to anybody else; the proxy refuses whatever the page asks for.
+ * Loads the canary page: its listeners on loopback and on the machine's own addresses must receive nothing, and the
+ * sandbox must be on. The proxy refuses every request of the page, so nothing leaves the machine.
  *
- * @returns null when pictures may be offered, else the reason in words
+ * @returns null if screenshots may be offered, else the reason as text
  */
 export async function runSelfTest(
   options: PictureOptions,
@@ -56,7 +56,7 @@ export async function runSelfTest(
   }
 }
 
-/** What the page asked the proxy for; the last of it may still be under way when the page is done. */
+/** Number of the page's requests at the proxy; the last may arrive after the page has finished. */
 async function attemptsOf(proxy: FilteringProxy): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   return proxy.counts().refused;

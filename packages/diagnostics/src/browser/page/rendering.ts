@@ -8,9 +8,9 @@ export interface Rendering {
   /** Moves animations and transitions that have an end to it. Returns how many were running. */
   readonly finishAnimations: () => Promise<number>;
   /**
-   * Fires the timers of the next second at once. From then on the clock of the page stands still.
+   * Fires the timers of the next second at once. Afterwards the clock of the page is stopped.
    *
-   * @param isEnough ends it early; asked after each tenth of the second
+   * @param isEnough ends it early; called after each tenth of the second
    */
   readonly skipSecond: (isEnough: () => boolean) => Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function openRendering(page: Page): Promise<Rendering> {
     world ??= await inTime(openWorld(session, lastChanges + 1));
     const value = world === undefined ? undefined : await inTime(world.evaluate(expression));
     if (value === undefined) world = undefined;
-    // A script that waits for the time to pass never ends while time stands still.
+    // A script that busy-waits for time never ends while the clock is stopped.
     if (value === undefined && isTimeStopped) await inTime(session.send('Runtime.terminateExecution'));
     return value;
   };

@@ -18,7 +18,7 @@ const UNREAD_MS = 500;
 /** A script that has sent a request as often with the same URL and body is polling. */
 const MAX_EQUAL_REQUESTS = 10;
 
-/** Content that comes over a WebSocket or an EventSource gets this long from its opening on, over the first of them. */
+/** Time for content over a WebSocket or an EventSource, from the opening of the first. */
 const CHANNEL_MS = 1_500;
 const MAX_CHANNELS = 2;
 

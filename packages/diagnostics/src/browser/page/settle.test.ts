@@ -12,7 +12,7 @@ jest.setTimeout(120_000);
 const browser = browserHere(process.env['PATH']);
 const itWithBrowser = itNeeding(browser.missing, process.env['CI']);
 
-/** Browsers; each takes one picture at a time. */
+/** Browsers; each takes one screenshot at a time. */
 const AT_ONCE = 3;
 
 const pages = [...latePages, ...restlessPages, unloadedPage];
@@ -40,7 +40,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Takes the pictures of all pages: most of the time each waits for its page. */
+/** Captures all pages concurrently: most of the time each waits for its page. */
 function takeAll(): typeof colours {
   const lanes: Promise<unknown>[] = screenshots.map(() => Promise.resolve());
   return pages.map((page, index) => {

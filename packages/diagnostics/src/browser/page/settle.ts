@@ -10,14 +10,14 @@ const QUIET_MS = 200;
 const LOOK_EVERY_MS = 25;
 /** A page that still changes after this time without a request always does: a clock, a ticker. */
 const MAX_CHANGES_MS = 1_500;
-/** A quiet page that goes on as soon as its timers fire is waited for as often. */
+/** Limit of rounds for a quiet page that continues whenever its timers fire. */
 const MAX_ROUNDS = 5;
 
 /**
- * Resolves when the page shows its content: when it is quiet and its timers and animations of the next second change
- * nothing, and at the latest after `timeoutMs`.
+ * Resolves when the page displays its content: when it is quiet and its timers and animations of the next second change
+ * nothing, at the latest after `timeoutMs`.
  *
- * @throws Error when the browser has ended
+ * @throws Error if the browser has ended
  */
 export async function settle(page: Page, requests: RequestWatch, timeoutMs: number): Promise<void> {
   const endMs = performance.now() + timeoutMs;

@@ -11,8 +11,8 @@ export interface FlagOptions {
 }
 
 /**
- * The command line of a browser that reaches nothing but the proxy. `--no-sandbox` is never among them, nor a
- * debugging port: commands come through descriptors 3 and 4.
+ * The command line of a browser that reaches only the proxy. It never contains `--no-sandbox` or a debugging port:
+ * commands use descriptors 3 and 4.
  */
 export function browserFlags({ proxyPort, profileFolder, userAgent, hasSharedMemory }: FlagOptions): readonly string[] {
   return [...isolationFlags(proxyPort), ...quietFlags, ...(hasSharedMemory ? [] : ['--disable-dev-shm-usage'])].concat(

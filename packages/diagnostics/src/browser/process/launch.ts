@@ -16,13 +16,13 @@ import { makeTempFolder, removeTempFolder, type Owner } from './temp-folder.ts';
 
 export interface LaunchOptions extends Identity {
   readonly executablePath: string;
-  /** True: in a network namespace whose only way out is the listener that comes with the browser. */
+  /** True for a network namespace whose only exit is the listener opened with the browser. */
   readonly namespace: boolean;
   readonly tempFolder: string;
   readonly owner: Owner;
   readonly proxyPort: number;
   readonly userAgent: string;
-  /** Resident memory of all its processes above which it is ended, bytes. */
+  /** Limit of the resident memory of all its processes, above which it is killed; bytes. */
   readonly memoryBytes: number;
   /** Changes the command line; for tests of the effect of flags. */
   readonly changeFlags?: ((flags: readonly string[]) => readonly string[]) | undefined;
@@ -33,11 +33,11 @@ export interface RunningBrowser {
   readonly group: ProcessGroup;
   /** Listener in the browser's namespace, for the proxy. Never settles without a namespace. */
   readonly listener: Promise<Server>;
-  /** Kills every process; the first reason is kept. Calls to puppeteer that are under way reject. */
+  /** Kills every process; the first reason is kept. Pending calls of puppeteer reject. */
   readonly end: (reason: string) => void;
-  /** Resolves with the reason when it is ended or dies of itself. */
+  /** Resolves with the reason when it was killed or exited. */
   readonly ended: Promise<string>;
-  /** Resolves when no process and no file of it is left. */
+  /** Resolves when its processes and files are gone. */
   readonly close: () => Promise<void>;
 }
 
@@ -68,7 +68,7 @@ function spawnBrowser(options: LaunchOptions, folder: string, hasSharedMemory: b
     // Leader of a group, so that one signal reaches all of it.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', ...(options.namespace ? (['ipc'] as const) : [])],
-    // Nothing of the agent's environment, which holds its secrets, goes along.
+    // Not the agent's environment, which contains secrets.
     env: {
       PATH: SYSTEM_PATH,
       HOME: folder,
@@ -154,7 +154,7 @@ function yieldProcessor(pid: number | undefined): void {
   }
 }
 
-/** Containers often come with 64 MiB, and a page that needs more dies of a bus error. */
+/** Containers often have 64 MiB; a page that needs more crashes with a bus error. */
 async function hasSharedMemory(): Promise<boolean> {
   const shm = await statfs('/dev/shm').catch(() => undefined);
   return shm !== undefined && shm.bavail * shm.bsize >= ENOUGH_SHARED_MEMORY;

@@ -68,7 +68,7 @@ export function canMakeNamespace(identity: Identity): Promise<boolean> {
 
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The listener inside the namespace, once it is open. The channel is closed then, at which the program inside ends. */
+/** Resolves with the listener inside the namespace. Closing the channel ends the program inside. */
 export function listenerFrom(child: ChildProcess): Promise<Server> {
   return new Promise((resolve) => {
     child.once('message', (_message, handle) => {

@@ -25,11 +25,11 @@ const unread = ['{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exce
 const WEB_SOCKET = '{"method":"Network.webSocketCreated"';
 
 /**
- * Pages cause messages, so they are bounded: console output is dropped before it is parsed, and who goes over a limit
- * loses the browser.
+ * Bounds messages, because pages cause them: console output is dropped before it is parsed, and the browser is killed
+ * if a limit is exceeded.
  *
- * @param onFlood called with what was too much, before the pipe is closed
- * @param onClose called once, on whichever side it was closed
+ * @param onFlood called with the exceeded limit, before the pipe is closed
+ * @param onClose called once, whichever side closes
  */
 export function pipeTransport(
   toBrowser: Writable,

@@ -7,11 +7,11 @@ const LOOKS = 30;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Looks at the processes of a browser that shows a page: none is root or holds a capability, and each that renders is
- * in a separate pid namespace and behind a seccomp filter (proc_pid_status(5)). One that has just begun has its filter
- * to come, so where others have theirs it is looked at again for three seconds.
+ * Inspects the processes of a browser with a page: none may be root or have a capability, and each renderer must have a
+ * pid namespace and a seccomp filter (proc_pid_status(5)). A new process gets its filter late, so if others have theirs
+ * it is inspected again for three seconds.
  *
- * @returns what is missing, in words; null where the sandbox is on
+ * @returns what is missing, as text; null if the sandbox is on
  */
 export async function sandboxFault(group: ProcessGroup): Promise<string | null> {
   for (let looks = 1; ; looks += 1) {
@@ -51,7 +51,7 @@ function isNested(status: string): boolean {
   return (statusField(status, 'NSpid') ?? '').split(/\s+/).length > 1;
 }
 
-/** A browser writes the command lines of its processes again, with spaces for the NULs. */
+/** Chromium rewrites the command lines of its processes, with spaces instead of NULs. */
 async function isRenderer(pid: number): Promise<boolean> {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
   return commandLine.includes('--type=renderer');

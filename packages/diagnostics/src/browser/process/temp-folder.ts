@@ -33,7 +33,7 @@ export function removeTempFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, ...RETRIES });
 }
 
-/** Removes the folders that processes left which are no more. */
+/** Removes the folders of processes that no longer exist. */
 export async function removeOrphans(parent: string): Promise<void> {
   const names = (await readdir(parent).catch(() => [])).filter((name) => name.startsWith(PREFIX));
   for (const name of names) {

@@ -24,7 +24,7 @@ export interface ProxyCounts {
   readonly bytes: number;
   /** Requests that the policy or a limit refused. */
   readonly refused: number;
-  /** Limits that were gone over. */
+  /** Exceeded limits. */
   readonly exceeded: readonly ScreenshotLimit[];
 }
 
@@ -36,7 +36,7 @@ const NEXT_AFTER_MS = 2_500;
 export interface Ledger {
   /** Connects to an admitted, pinned address; null on failure, whose reason `failureFor` returns. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;
-  /** @param upstream the connection that they are of; it is ended if its network may exchange no more */
+  /** @param upstream the connection that transferred them; closed if its network has exceeded its limit */
   readonly countBytes: (bytes: number, upstream: Socket) => void;
   readonly noteFailure: (host: string, port: number, failure: Failure) => void;
   readonly failureFor: (url: URL) => Failure | undefined;
@@ -44,7 +44,7 @@ export interface Ledger {
   readonly endAll: () => void;
 }
 
-/** Counts bytes exchanged with an address; false if its network may have no more. */
+/** Counts bytes exchanged with an address; false if the limit of its network is exceeded. */
 export type ChargeBytes = (address: string, bytes: number) => boolean;
 
 export function ledger(
@@ -53,11 +53,11 @@ export function ledger(
   signal: AbortSignal,
   charge: ChargeBytes = () => true,
 ): Ledger {
-  // An answer holds for the whole picture: a name that would resolve to another address the next time is not asked twice.
+  // Cached for the whole screenshot: a name that later resolves to another address is not resolved again.
   const admissions = new Map<string, Promise<Admission>>();
   const failures = new Map<string, Failure>();
   const open = new Set<Socket>();
-  /** The address that answered last, by host: it comes first the next time. */
+  /** The last responsive address by host, which is tried first. */
   const answering = new Map<string, string>();
   let [requests, connecting, bytes, refused] = [0, 0, 0, 0];
 

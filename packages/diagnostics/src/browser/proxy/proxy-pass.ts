@@ -26,8 +26,9 @@ const hopByHop = new Set([
 ]);
 
 /**
- * Passes one request on, over a separate connection. The answer is read as leniently as browsers read it, and written
- * again. A fault ends the browser's connection without an answer, so that no page of the proxy is taken for one of the target.
+ * Forwards a request over a separate connection. The response is parsed as leniently as by browsers, and written again.
+ * A fault closes the browser's connection without a response, so that no page of the proxy is taken for one of the
+ * target.
  */
 export async function passRequest(
   url: URL,

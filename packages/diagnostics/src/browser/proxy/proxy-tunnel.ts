@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 import { portOf, type Ledger } from './proxy-ledger.ts';
 
-/** Compares with a secret in a time that does not depend on the guess. */
+/** Compares in constant time. */
 export function secret(expected: string): (given: string | undefined) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const wanted = digest(expected);
