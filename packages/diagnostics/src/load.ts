@@ -7,8 +7,8 @@ import type { Diagnostic } from './diagnostic.ts';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 /**
- * Loads the code of a check type when it is first needed: only an agent that runs the type opens its sockets.
- * The folder in `types/` carries the type's name, which a test holds true for every line of the registry.
+ * Loads the code of a check type on first use: only an agent that runs the type opens its sockets. The folder in
+ * `types/` has the type's name, as a test verifies.
  */
 export async function loadDiagnostic(type: CheckTypeName): Promise<Diagnostic<AnyCheckType>> {
   const module = (await import(`./types/${type}/index.${extension}`)) as {

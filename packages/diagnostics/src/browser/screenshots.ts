@@ -79,7 +79,7 @@ export interface Screenshots {
    * @throws TypeError if the URL is no http(s) URL
    */
   readonly capture: (request: CaptureRequest) => Promise<Picture>;
-  /** Null when pictures may be offered, else the reason in words. Takes about two seconds. */
+  /** Null if screenshots may be offered, else the reason as text. Takes about two seconds. */
   readonly selfTest: (signal: AbortSignal) => Promise<string | null>;
   readonly status: () => ScreenshotsStatus;
   /** Ends every browser; resolves when nothing of them is left. */
@@ -113,7 +113,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     charge: options.charge,
     proxyLimits: { ...defaultProxyLimits, ...options.proxyLimits },
   });
-  /** Runs when it is its turn; `close` waits for it. */
+  /** Runs when a slot is free; `close` waits for it. */
   const inTurn = async <T>(
     signal: AbortSignal,
     run: (signal: AbortSignal) => Promise<T>,
@@ -195,7 +195,7 @@ function webUrl(text: string): URL {
   return url;
 }
 
-/** Chromium refuses its sandbox to root, so a root agent runs it as somebody else. */
+/** Chromium refuses its sandbox to root, so a root agent runs it as another user. */
 function identity({ uid, gid }: ScreenshotsOptions): Identity {
   if (process.getuid?.() !== 0) return {};
   const user = uid ?? UNPRIVILEGED;

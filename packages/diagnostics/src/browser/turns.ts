@@ -1,4 +1,4 @@
-/** So many at the same time, the others one after the other. */
+/** Limits concurrency; further callers wait in order. */
 export interface Turns {
   /**
    * Waits for a slot.

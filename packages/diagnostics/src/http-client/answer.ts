@@ -5,7 +5,7 @@ import type { PeerError } from './http2/reader.ts';
 import type { Body } from './response-body.ts';
 import type { Head } from './response-head.ts';
 
-/** What one request got, with the times of its phases in milliseconds; `null` for what did not come to its end. */
+/** Outcome of one request, with phase timings in milliseconds; `null` for incomplete parts. */
 export interface Answer {
   /** From the request to the first byte. */
   readonly firstByteMs: number | null;
@@ -14,7 +14,7 @@ export interface Answer {
   /** From the request to the end of it all, whichever it was. */
   readonly totalMs: number;
   readonly head: Head | null;
-  /** What had come of a head that did not come to its end. */
+  /** The received part of an incomplete head. */
   readonly partialHead: Head | null;
   readonly deviations: readonly DeviationCode[];
   readonly peerError: PeerError | null;

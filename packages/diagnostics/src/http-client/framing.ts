@@ -56,7 +56,7 @@ function byLengths(lengths: readonly string[], statusCode: number, deviates: Dev
   return { kind: 'length', bytes: Number(length) };
 }
 
-/** The elements of a list header, of all its lines (RFC 9110 section 5.6.1). An empty line counts as an empty element. */
+/** Elements of a list header in all its lines (RFC 9110 section 5.6.1). An empty line counts as an empty element. */
 function listOf({ rawHeaders }: Head, name: string): readonly string[] {
   return rawHeaders.flatMap((text, index) => {
     if (index % 2 === 0 || rawHeaders[index - 1]!.toLowerCase() !== name) return [];

@@ -22,7 +22,7 @@ export function canBeStatusLine(start: string): boolean {
   return false;
 }
 
-/** Whether what came before the connection ended can be the start of a status line; nothing at all can. */
+/** Whether the bytes before the end of the connection can begin a status line; none at all can. */
 export function isStatusLineBegun(start: string): boolean {
   const upper = start.trim().toUpperCase();
   return upper.includes(NAME) || NAME.startsWith(upper);
@@ -43,9 +43,9 @@ export function readStatusLine(line: string, deviates: Deviates): StatusLine | u
 }
 
 /**
- * Adds a header line to the names and values that came before it, one after the other.
+ * Adds a header line to the list of alternating names and values.
  *
- * @returns false for a line with NUL, which no recipient may pass on (RFC 9110 section 5.5)
+ * @returns false for a line with NUL, which no recipient may forward (RFC 9110 section 5.5)
  */
 export function addHeaderLine(rawHeaders: string[], text: string, deviates: Deviates): boolean {
   if (text.includes('\0')) return false;

@@ -17,9 +17,9 @@ import type { Request } from './request.ts';
 import { MAX_HEAD_BYTES } from './response-reader.ts';
 
 /**
- * Sends a request by HTTP/2 over a connected socket, which it takes over: after ALPN, or with prior knowledge where
- * the socket is a plain one (RFC 9113 section 3.3). Node's client does not distinguish an error of the peer from its own,
- * drops headers that are malformed, and takes a stream that was reset without an error for one that ended.
+ * Sends an HTTP/2 request over a connected socket and owns it from then on: after ALPN, or with prior knowledge on a
+ * plain socket (RFC 9113 section 3.3). Node's client is not used: it does not distinguish the peer's errors from its
+ * own, drops malformed headers, and takes a stream reset without an error for a complete one.
  */
 export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): Sending {
   const reader = new Http2Reader(request.method, {
@@ -36,7 +36,7 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
     reply: (frame) => void socket.write(frame),
   });
   socket.on('data', (bytes: Buffer) => {
-    // Its replies go out together: one packet for each PING would be more than came.
+    // Replies are batched: one packet per PING would amplify a flood.
     socket.cork();
     reader.push(bytes);
     socket.uncork();
@@ -58,8 +58,8 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
 }
 
 /**
- * The window of a stream holds the body up to its cap and one byte, by which a longer one is recognized. So the target sends no more than
- * is read, and never waits for the probe's permission: with a smaller window the download's time would be the probe's own.
+ * The stream's window holds the body up to its cap and one byte, which reveals a longer one. So the target sends no
+ * more than is read, and never waits for a window update, which would falsify the download time.
  */
 function windowFor(bodyBytes: number): number {
   return bodyBytes + 1 + MAX_PADDING_BYTES;
@@ -74,7 +74,7 @@ function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
   return followsRedirects ? Math.min(window, DEFAULT_WINDOW) : window;
 }
 
-/** All that is sent at once: preface, settings, windows, request. */
+/** Everything sent at once: preface, settings, windows, request. */
 function opening({ url, method, headers, host = url.host, body, maxBodyBytes }: Request, window: number): Buffer {
   const block = encodeHpack([
     [':method', method],
@@ -91,7 +91,7 @@ function opening({ url, method, headers, host = url.host, body, maxBodyBytes }: 
       0,
       settings([ENABLE_PUSH, 0], [INITIAL_WINDOW_SIZE, window], [MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES]),
     ),
-    // Of the connection: its window is that of the stream, and cannot be made smaller than it is at first.
+    // The connection's window is the stream's, but cannot be smaller than the initial one.
     writeFrame(frameTypes.windowUpdate, 0, 0, uint32(Math.max(1, windowFor(maxBodyBytes) - DEFAULT_WINDOW))),
     // A request has 8 KiB of headers and 2 KiB of URL at most, so that one frame holds it.
     writeFrame(frameTypes.headers, flags.endHeaders | (body === undefined ? flags.endStream : 0), STREAM, block),
@@ -114,7 +114,7 @@ function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {
   return fault('http_malformed', `The answer was not valid HTTP/2: ${found.reason}.`);
 }
 
-/** In which way a server wants to be asked again. */
+/** How to repeat a request that the server did not process. */
 export type Again = 'by HTTP/1.1' | 'as before';
 
 /** Whether a request that got no head may be sent again, by the error that the peer gave (RFC 9113 sections 6.8, 7 and 8.7). */

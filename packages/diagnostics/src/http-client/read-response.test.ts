@@ -115,7 +115,7 @@ describe('a hostile HTTP/1.1 answer', () => {
   });
 
   it.each([
-    // sha256 of so many times `a`, by sha256sum.
+    // SHA-256 of the letter `a` repeated, from sha256sum.
     ['64 KiB', {}, 65_536, 'bf718b6f653bebc184e1479f1935b8da974d701b893afcf49e701f3e2f9f9c5a'],
     [
       'as much as is asked for',

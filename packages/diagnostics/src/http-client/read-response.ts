@@ -14,16 +14,16 @@ const READ_AHEAD_BYTES = 64 * 1024;
 const WINDOW_SHARE = 0.875;
 /** Interval of checks for empty TLS records; everything else is checked on arrival. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
-/** Interim (1xx) answers before which a target has to come to the point. */
+/** Limit of interim (1xx) responses. */
 const MAX_INTERIM = 16;
 
 /**
- * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
+ * Sends a request and receives its response within limits common to all versions of HTTP.
  *
  * @param send sends the request and feeds the sink
- * @param receivedBytes bytes that came in for the request so far: a body of one-byte chunks, or frames and records that carry
- *   nothing, never come to the bounds of head and body
- * @param onHead is called once the head is there
+ * @param receivedBytes bytes received for the request so far; bounds one-byte chunks and empty frames and records,
+ * which other limits do not
+ * @param onHead called when the head is complete
  */
 export function receiveResponse(
   send: (sink: AnswerSink) => Sending,
@@ -37,7 +37,7 @@ export function receiveResponse(
   });
 }
 
-/** One response while it is received: `resolve` is called once, and nothing after it has an effect. */
+/** A response being received: `resolve` is called once, and later events have no effect. */
 class Reception {
   private readonly started = performance.now();
   private readonly deviations = new Set<DeviationCode>();

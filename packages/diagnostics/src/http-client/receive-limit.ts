@@ -10,10 +10,11 @@ const OVERHEAD_BYTES = 8 * 1024;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * Limits what a target may have on the way to what is still to be read of its body, as that becomes less. A body that is not longer
- * than its cap never waits for the window, but on paths that hold more than the largest receive buffer of the system.
+ * Shrinks the receive window to the unread remainder of a body, to bound what a target has in flight. A body within its
+ * cap never waits for the window, except on paths whose bandwidth-delay product exceeds the system's largest receive
+ * buffer.
  *
- * @returns takes the bytes that are still to be read
+ * @returns a function that sets the number of bytes still to be read
  */
 export function limitReceived(socket: Socket, window: ReceiveWindow | undefined): (bytes: number) => void {
   if (window === undefined || LOOPBACK.test(socket.remoteAddress ?? '')) return () => undefined;

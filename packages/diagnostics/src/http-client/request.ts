@@ -14,7 +14,7 @@ export interface Request {
   readonly body?: Uint8Array | undefined;
   /** All but Host, as pairs of name and value. */
   readonly headers: readonly (readonly [string, string])[];
-  /** Bytes of the body of its answer that are read. */
+  /** Limit of bytes read from the response body. */
   readonly maxBodyBytes: number;
   /** Gets the bytes of the body that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
@@ -52,7 +52,7 @@ export function bodyCapOf({ maxBodyBytes, followsRedirects }: Request, head: Hea
   return followsRedirects && isRedirect(head) ? Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES) : maxBodyBytes;
 }
 
-/** The request that a redirect asks for, or why it is not made. The target is not admitted yet. */
+/** The request for a redirect, or why it is not sent. Its target is not admitted yet. */
 export function redirected(
   request: Request,
   head: Head,
@@ -111,7 +111,7 @@ export function no(code: FailureCode, message: string): Failure {
 
 const MAX_URL = 2048;
 
-/** A Location is read as browsers do: it has one character per byte, and bytes above ASCII are escaped as they are. */
+/** Parses a Location as browsers do: one character per byte, bytes above ASCII percent-encoded unchanged. */
 function parse(location: string, base: URL): URL | null {
   const ascii = location.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const url = URL.parse(ascii, base.href);

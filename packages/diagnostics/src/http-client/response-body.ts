@@ -20,7 +20,7 @@ export interface Body {
 }
 
 export interface BodyReader {
-  /** Takes the next bytes; `false` once it wants no more. */
+  /** Adds the next bytes; `false` at the cap. */
   readonly push: (bytes: Uint8Array) => boolean;
   /**
    * Ends the body.
@@ -138,7 +138,7 @@ function isGzip(contentEncoding: string | undefined): boolean {
 function decoderOf(coding: string | undefined, firstByte: number): Transform | undefined {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
   if (coding === 'br') return createBrotliDecompress();
-  // RFC 9659: no more than 8 MiB of window for this coding; zstd itself goes to 128.
+  // RFC 9659 limits the window for this coding to 8 MiB; zstd allows 128 MiB.
   if (coding === 'zstd') return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
   // Servers disagree on whether `deflate` has the zlib wrapper; the first byte decides (RFC 1950 section 2.2).
   if (coding === 'deflate') return (firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw();

@@ -7,7 +7,7 @@ export interface Head {
   /** `null` for HTTP/2, which has no status line. */
   readonly statusText: string | null;
   readonly httpVersion: string;
-  /** Names and values one after another, in the order they came in, as Node reads them: one character per byte. */
+  /** Alternating names and values in the order received, one character per byte, as in Node. */
   readonly rawHeaders: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function headersOf({ rawHeaders }: Head, name: string): readonly string[]
   return rawHeaders.filter((_text, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
 }
 
-/** The fields of a result that come from the head, escaped and bounded. */
+/** Result fields from the head, escaped and bounded. */
 export function headFields(head: Head): {
   statusCode: number;
   statusText: string | null;
@@ -47,7 +47,7 @@ function keptHeaders(rawHeaders: readonly string[]): string[][] {
   for (let at = 0; at + 1 < rawHeaders.length && kept.length < MAX_KEPT_HEADERS; at += 2) {
     const name = boundText(fieldText(rawHeaders[at]!), 256);
     left -= jsonBytes(name);
-    // A cut value ends in an ellipsis, which has to fit too.
+    // A truncated value ends with an ellipsis, which must fit too.
     if (left < 4) break;
     const value = boundText(fieldText(rawHeaders[at + 1]!), left);
     left -= jsonBytes(value);

@@ -10,7 +10,7 @@ import {
   type StatusLine,
 } from './head-lines.ts';
 
-/** Why an answer of HTTP/1 cannot be read on. */
+/** Why an HTTP/1 response cannot be parsed further. */
 export type ResponseFault =
   | { readonly kind: 'malformed'; readonly reason: string }
   /** The head, or the trailers, are over the bound. */
@@ -28,14 +28,17 @@ export interface ResponseSink {
   readonly head: (head: Head) => void;
   readonly body: (bytes: Uint8Array) => void;
   readonly end: () => void;
-  /** In place of `end`: the connection was to be the end, and did not come to its own in good order. */
+  /** Instead of `end`: the body was delimited by the end of the connection, which was not orderly. */
   readonly cut: () => void;
   readonly fault: (fault: ResponseFault) => void;
   /** May be called more than once for a code. */
   readonly deviation: (code: DeviationCode) => void;
 }
 
-/** Bytes that a head may have, each interim answer for itself. Servers and proxies send 8 to 32 KiB at most; a run is counted for no more. */
+/**
+ * Limit of a head, for each interim response separately. Servers and proxies send at most 8 to 32 KiB; runs of spaces
+ * count as one.
+ */
 export const MAX_HEAD_BYTES = 48 * 1024;
 const MAX_CHUNK_LINE_BYTES = 16 * 1024;
 
@@ -49,7 +52,7 @@ export class Http1Reader {
   private readonly method: string;
   private readonly sink: ResponseSink;
   private state: State = 'status';
-  /** Of the line that is not whole yet. */
+  /** The incomplete current line. */
   private pieces: Buffer[] = [];
   private lineBytes = 0;
   private headBytes = 0;
@@ -89,7 +92,7 @@ export class Http1Reader {
     else if (this.state !== 'over') this.fail({ kind: 'closed' });
   }
 
-  /** A head that is not whole yet, once its status line has arrived. */
+  /** An incomplete head whose status line has arrived. */
   partialHead(): Head | null {
     const line = this.statusLine;
     return line === null || line.statusCode < 200 ? null : this.headOf(line);
@@ -114,7 +117,7 @@ export class Http1Reader {
     return taken.length;
   }
 
-  /** Takes bytes up to the end of a line, and that line once it is whole. */
+  /** Adds bytes to the current line, and processes it when it is complete. */
   private takeLineBytes(piece: Buffer, isWhole: boolean): void {
     this.pieces.push(piece);
     this.lineBytes += piece.length;
@@ -211,7 +214,7 @@ export class Http1Reader {
     this.sink.end();
   }
 
-  /** RFC 9112 section 8: the body counts as incomplete. */
+  /** RFC 9112 section 8: the body is incomplete. */
   private cutOff(): void {
     this.state = 'over';
     this.sink.deviation('close_notify_missing');

@@ -1,10 +1,10 @@
 import { escapeText } from '@vantage/contract';
 
 /**
- * Makes text from outside safe to show and bounds what it takes in a result: a code point may take four bytes, and a
- * quote or backslash two.
+ * Escapes untrusted text and bounds its size in a result: a code point may take four bytes, and a quote or backslash
+ * two.
  *
- * @param maxBytes bound of the text in JSON, without its quotes, and of its code points
+ * @param maxBytes limit of its size in JSON without quotes, and of its number of code points
  */
 export function boundText(text: string, maxBytes: number): string {
   const escaped = escapeText(text, maxBytes);

@@ -10,10 +10,10 @@ import {
 } from './error-codes.ts';
 
 /**
- * Turns what Node threw into a failure. Total: what it does not know is `internal_error` of the probe. With the tables
- * of `error-codes.ts` the only place that reads the codes of Node, of the kernel and of OpenSSL.
+ * Converts an exception of Node to a failure. Total: unknown ones become `internal_error` of the probe. Together with
+ * the tables of `error-codes.ts`, the only place that reads codes of Node, the kernel and OpenSSL.
  *
- * @param phase where the check was when it was thrown
+ * @param phase phase of the check in which it was thrown
  */
 export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
   const code = errorCode(thrown);
@@ -31,11 +31,10 @@ export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
 }
 
 /**
- * The failure of a certificate chain that OpenSSL did not accept.
+ * The failure of a certificate chain that OpenSSL rejected.
  *
- * @param verifyCode name of OpenSSL's verification result without its `X509_V_ERR_`, as `TLSSocket.authorizationError`
- *   gives it
- * @param words OpenSSL's own for it, shown where nothing better is known
+ * @param verifyCode name of OpenSSL's verification result without `X509_V_ERR_`, as in `TLSSocket.authorizationError`
+ * @param words OpenSSL's message, used for unknown codes
  */
 export function classifyCertificate(verifyCode: string, words = verifyCode): Failure {
   const verdict = lookUp(certificateVerdicts, verifyCode) ?? {
@@ -127,7 +126,7 @@ function errorCode(thrown: unknown): string | undefined {
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** The codes come from outside: a name such as `constructor` must not find what every object has. */
+/** Own properties only: untrusted codes such as `constructor` must not match inherited ones. */
 function lookUp(table: Readonly<Record<string, Verdict>>, code: string): Verdict | undefined {
   return Object.hasOwn(table, code) ? table[code] : undefined;
 }

@@ -5,7 +5,7 @@ export type DescribedResult<C extends AnyCheckType> = Partial<Omit<CommonResult,
 
 /** How a terminal shows a result of a check type; unknown fields are omitted. */
 export interface Description<C extends AnyCheckType> {
-  /** Parts of the first line. Address and error come in addition. */
+  /** Parts of the first line, besides address and error. */
   readonly line: (result: DescribedResult<C>) => readonly (string | undefined)[];
   /** Further lines, for fields that do not fit on the first. */
   readonly details?: (result: DescribedResult<C>) => readonly string[];

@@ -13,7 +13,7 @@ export interface DeadAddress {
 }
 
 export interface FirstConnected {
-  /** With the pinned address, or with the first of the others that takes a connection; else the failure of the pinned one. */
+  /** Connected to the pinned address or the first other one that accepts; otherwise the failure of the pinned one. */
   readonly connected: Connected;
   readonly address: string;
   readonly dead: readonly DeadAddress[];
@@ -30,10 +30,7 @@ export interface FirstOptions {
   readonly icmp?: IcmpContext;
 }
 
-/**
- * Connects to the candidates of an admitted name one after the other, as browsers do, until one takes the connection. Each
- * was judged by the policy.
- */
+/** Connects to the candidates of an admitted name in turn, as browsers do. Each was allowed by the policy. */
 export async function connectFirst(
   target: Target,
   port: number,

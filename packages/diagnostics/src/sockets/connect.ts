@@ -18,7 +18,7 @@ import { unsentFailure } from './unsent.ts';
 
 export type Connected =
   | { readonly socket: Socket; readonly ms: number; readonly failure: null }
-  /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` true if one may have come that was not read. */
+  /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` is true if an unread one may have arrived. */
   | { readonly socket: null; readonly failure: Failure; readonly icmp?: IcmpNotice; readonly icmpUnread?: boolean };
 
 export interface ConnectOptions {
@@ -62,7 +62,7 @@ export function connectPinned(
     const refuse = ({ failure, notice }: HeardIcmp): void => settle({ socket: null, failure, icmp: notice });
     const fail = async (error: Error): Promise<void> => {
       socket.on('error', () => undefined);
-      // The kernel takes a port once it has a way for the SYN: without one no packet left.
+      // The kernel assigns a port once it has a route for the SYN: without a port no packet was sent.
       const failure = hasPort(localPort) ? classifyError(error, 'connect') : unsentFailure(error, 'connect');
       const watched = watchedOf(icmp, target, port, localPort);
       const isOfKernel = watched !== undefined && failure.source !== 'probe';
@@ -71,7 +71,8 @@ export function connectPinned(
       if (heard) refuse(heard);
       else settle({ socket: null, failure, icmpUnread: heard === undefined });
     };
-    // Right before the system call: what Node does until then is no time of the network, and takes longest when it is idle.
+    // Started right before the system call: Node's own preparation is not network time, and takes longest when it is
+    // idle.
     socket.once('connectionAttempt', () => (started = performance.now()));
     const stopTimer = timeoutMs === undefined ? undefined : readFirstTimer(giveUp, timeoutMs);
     signal.addEventListener('abort', giveUp);

@@ -8,11 +8,11 @@ export interface Libc {
   readonly recvmsg: (descriptor: number, header: LibcMemory, flags: number) => number;
   /** The value of an integer option; undefined if the descriptor is no socket or lacks the option. */
   readonly intOption: (descriptor: number, level: number, option: number) => number | undefined;
-  /** Sets an option that is an int; false if the descriptor does not take it. */
+  /** Sets an integer option; false if the descriptor does not support it. */
   readonly setIntOption: (descriptor: number, level: number, option: number, value: number) => boolean;
   /** The wall clock, CLOCK_REALTIME: the clock of the kernel's stamps. */
   readonly wallClock: () => WallTime;
-  /** Memory at an address that stays, until it is freed. */
+  /** Memory at a fixed address, until it is freed. */
   readonly allocate: (bytes: number) => LibcMemory;
   readonly errno: () => number;
 }

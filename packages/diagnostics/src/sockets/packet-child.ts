@@ -46,8 +46,8 @@ const NODE_FLAGS = ['--max-semi-space-size=1'];
 /**
  * Starts a packet process and waits until it is ready.
  *
- * @throws `NodeJS.ErrnoException` with code ECHILD when it cannot start or raw-socket cannot be loaded: the reason as a
- *   public sentence, and in `cause` what the operator needs besides
+ * @throws `NodeJS.ErrnoException` with code ECHILD if it cannot start or raw-socket cannot be loaded: the reason as a
+ * public sentence, with details for the operator in `cause`
  */
 export function startPacketChild(options: PacketProcessOptions, listeners: PacketChildListeners): Promise<PacketChild> {
   return new Promise((resolve, reject) => {
@@ -131,7 +131,7 @@ function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid 
   const program = fileURLToPath(new URL(file, import.meta.url));
   const [command, ...words] = [...commandPrefix, execPath, ...NODE_FLAGS, program];
   return spawn(command, words, {
-    // Descriptor 3 carries the frames. Nothing of the agent's environment, which holds its secrets, goes along.
+    // Descriptor 3 carries the frames. The agent's environment is not inherited, because it contains secrets.
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     ...(uid === undefined ? {} : { uid }),

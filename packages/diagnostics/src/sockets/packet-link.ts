@@ -8,7 +8,7 @@ import type { ReceivedPacket } from './packet-socket.ts';
 
 export interface PacketProcessStatus {
   readonly pid: number | null;
-  /** Times it ended without having been asked to. */
+  /** Number of unexpected exits. */
   readonly crashes: number;
   readonly reason: string | null;
 }
@@ -33,7 +33,7 @@ const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
 const SILENCE_MS = 5_000;
 const LATE_MS = 500;
 
-/** Questions to the packet process and their answers. It is started at the first need, and again after each crash. */
+/** Requests to the packet process and their answers. The process is started on first use, and again after a crash. */
 export class PacketLink {
   private readonly options: PacketProcessOptions;
   private readonly listeners: LinkListeners;
@@ -84,7 +84,7 @@ export class PacketLink {
     return this.counter;
   }
 
-  /** @param ref of the socket that asks, 0 for none */
+  /** @param ref the requesting socket, 0 for none */
   ask(ref: number, token: number, request: Request): Promise<Answer> {
     const { child } = this;
     return new Promise((resolve, reject) => {
@@ -178,7 +178,7 @@ export class PacketLink {
     this.silence = undefined;
     if (!isOwing) return;
     const dueMs = performance.now() + SILENCE_MS;
-    // After a pause of this process timers come before the answers that wait: those are read first.
+    // After a stall, timers run before pending answers are read: those are read first.
     const timer = setTimeout(() => setImmediate(() => void (this.silence === timer && this.onDue(dueMs))), SILENCE_MS);
     this.silence = timer.unref();
   }

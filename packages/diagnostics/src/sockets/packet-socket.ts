@@ -6,11 +6,11 @@ import type { Family } from '@vantage/contract';
  */
 export interface PacketSockets {
   /**
-   * Opens a socket of one protocol in the packet process. All sockets of a family and protocol share one descriptor
-   * there; each gets only what answers its own identifier.
+   * Opens a socket of a protocol in the packet process. Sockets of the same family and protocol share one descriptor;
+   * each receives only responses to its identifier.
    *
-   * @throws `NodeJS.ErrnoException`: EPERM or EACCES when the privilege is missing, EAFNOSUPPORT when the machine lacks
-   *   the family, ECHILD when the packet process cannot be started, EADDRINUSE when the identifier is taken
+   * @throws `NodeJS.ErrnoException`: EPERM or EACCES without the privilege, EAFNOSUPPORT without the family, ECHILD if
+   * the packet process cannot be started, EADDRINUSE if the identifier is in use
    */
   readonly open: (options: PacketSocketOptions) => Promise<PacketSocket>;
   /**
@@ -26,13 +26,13 @@ export type PacketProtocol = 'icmp' | 'udp' | 'tcp';
 
 export interface PacketSocketOptions {
   readonly family: Family;
-  /** Protocol of the packets to send. ICMP errors about them arrive whatever the protocol. */
+  /** Protocol of the sent packets. ICMP errors about them are received for every protocol. */
   readonly protocol: PacketProtocol;
   /** ICMP identifier, or local port for UDP and TCP. Without it a free one is chosen at random. */
   readonly identifier?: number | undefined;
   /**
-   * Hears the ICMP errors about packets that a socket of the kernel's sends from the local port `identifier`, and sends
-   * none: also the errors that came in the last `recallMs` milliseconds. Any number of these may hear of one port.
+   * Receives ICMP errors about packets that a kernel socket sends from the local port `identifier`, and sends nothing;
+   * includes errors of the last `recallMs` milliseconds. Any number of watches may use one port.
    */
   readonly errorsOnly?: { readonly recallMs: number } | undefined;
 }
@@ -41,23 +41,22 @@ export interface PacketSocket {
   /** ICMP identifier, or local port for UDP and TCP, of every packet to send. */
   readonly identifier: number;
   /**
-   * Sends one packet, payload of the IP header, with its own TTL or hop limit, never fragmented. The checksum of an
-   * ICMPv6 message is the kernel's work. Resolves with the monotonic send time in milliseconds, taken in the packet
-   * process.
+   * Sends one packet, payload of the IP header, with the given TTL or hop limit, unfragmented. The kernel computes the
+   * checksum of ICMPv6. Resolves with the monotonic send time in milliseconds, taken in the packet process.
    *
-   * @param label flow label of an IPv6 packet; without one the kernel chooses, the same for every socket
-   * @throws `NodeJS.ErrnoException` with what the kernel said (EMSGSIZE, EHOSTUNREACH, EPERM …)
+   * @param label flow label of an IPv6 packet; by default the kernel selects one, the same for every socket
+   * @throws `NodeJS.ErrnoException` with the kernel's error (EMSGSIZE, EHOSTUNREACH, EPERM …)
    */
   readonly send: (packet: Uint8Array, destination: string, ttl: number, label?: FlowLabel) => Promise<number>;
   /**
-   * Calls back for each packet that carries the identifier until the socket is closed: echo replies, UDP and TCP
-   * packets to the local port, and ICMP messages that quote one of its packets. Nothing but the identifier was
-   * checked: another program may use the same.
+   * Calls back for each packet with the identifier until the socket is closed: echo replies, UDP and TCP packets to the
+   * local port, and ICMP messages that quote one of its packets. Only the identifier was checked: another program may
+   * use the same.
    */
   readonly onPacket: (listener: (packet: ReceivedPacket) => void) => void;
-  /** Calls back when the packet process died; nothing more comes. */
+  /** Called when the packet process has died; no more packets follow. */
   readonly onLost: (listener: (error: Error) => void) => void;
-  /** True if ICMP errors may have come in the time to recall before anyone listened. */
+  /** True if ICMP errors may have arrived in the recalled time before the socket listened. */
   readonly isRecallPartial?: boolean;
   readonly close: () => void;
 }
@@ -70,13 +69,13 @@ export interface FlowLabel {
 }
 
 /**
- * Which clock an arrival was taken by: `kernel` when the kernel got the packet, `process` when the packet process read it,
- * which is later by however long that had to wait for a processor.
+ * Clock of an arrival time: `kernel` when the kernel received the packet, `process` when the packet process read it,
+ * which includes scheduling delays.
  */
 export type Clock = 'kernel' | 'process';
 
 export interface ReceivedPacket {
-  /** Protocol of `data`: the socket's own, or `icmp` for an error about one of its packets. */
+  /** Protocol of `data`: that of the socket, or `icmp` for an error about one of its packets. */
   readonly protocol: PacketProtocol;
   /** The packet without its IP header, at most `MAX_PACKET_BYTES`. */
   readonly data: Uint8Array;
@@ -88,5 +87,5 @@ export interface ReceivedPacket {
   readonly clock: Clock;
 }
 
-/** Longest packet that is sent or handed on, without its IP header. */
+/** Maximum size of a sent or forwarded packet without its IP header. */
 export const MAX_PACKET_BYTES = 2_048;

@@ -29,7 +29,7 @@ function nextPacket(socket: PacketSocket): Promise<ReceivedPacket> {
   return new Promise((resolve) => socket.onPacket(resolve));
 }
 
-/** From now on the clock of this process goes on by `jest.advanceTimersByTime` alone; that of the others is not touched. */
+/** From now on only `jest.advanceTimersByTime` advances the clock of this process; other processes are not affected. */
 function stopTheClock(): void {
   const doNotFake = ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate'] as const;
   jest.useFakeTimers({ doNotFake: [...doNotFake] });
@@ -60,7 +60,7 @@ describe('the packet process', () => {
       hopLimit: 64,
       clock: 'kernel',
     });
-    // The wall clock and the monotonic one cannot be read at once.
+    // Tolerance: the wall clock and the monotonic clock cannot be read at the same instant.
     expect(receivedMs).toBeGreaterThan(sentMs - 1);
     expect(receivedMs).toBeLessThan(laterMs + 1);
   });
@@ -304,7 +304,7 @@ describe('the packet process', () => {
     const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
     const left = expect(sending).rejects.toMatchObject({ code: 'EBADF' });
     socket.close();
-    // It is asked something first.
+    // The request is sent before the timeout.
     jest.advanceTimersByTime(SILENCE_MS);
     await turns();
     jest.advanceTimersByTime(SILENCE_MS);

@@ -28,7 +28,7 @@ export interface PacketProcess extends PacketSockets {
   readonly probePrivilege: () => Promise<PacketPrivilege>;
   /** Whether the packet process runs now, and why it last ended if it does not. Starts nothing. */
   readonly status: () => PacketProcessStatus;
-  /** Ends the packet process; everything that is open is lost. */
+  /** Ends the packet process; all open sockets are lost. */
   readonly close: () => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ interface Listeners {
 /** As much as a message has room for. */
 const MAX_RECALL_MS = 0xffff;
 
-/** The packet process as the agent sees it. It is started at the first need, and again after each crash. */
+/** The agent's side of the packet process, which is started on first use, and again after a crash. */
 export function createPacketSockets(options: PacketProcessOptions = {}): PacketProcess {
   const sockets = new OpenSockets(options);
   const { link } = sockets;
@@ -164,7 +164,7 @@ class OpenSockets {
     return sent.sentMs;
   }
 
-  /** The descriptors of UDP and TCP get every packet of the machine: those are closed at once. */
+  /** Descriptors of UDP and TCP receive all such packets of the machine, so they are closed at once. */
   private close(ref: number, protocol: PacketProtocol): void {
     if (!this.sockets.delete(ref)) return;
     if (protocol === 'icmp') this.link.tellSoon({ op: 'close', ref });
@@ -181,7 +181,7 @@ class OpenSockets {
   }
 }
 
-/** The packet process ends at a message that is not valid, and takes everyone's sockets with it. */
+/** The packet process exits on an invalid message, which would end all sockets. */
 function isSendable(packet: Uint8Array, destination: string, ttl: number): boolean {
   return (
     packet.length <= MAX_PACKET_BYTES && isIP(destination) !== 0 && Number.isInteger(ttl) && ttl >= 1 && ttl <= 255

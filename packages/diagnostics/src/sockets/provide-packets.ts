@@ -54,7 +54,7 @@ export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal):
 export interface ShownAddresses {
   /** True if the operator allows private addresses of hops and ICMP senders in results. */
   readonly showPrivateAddresses: boolean;
-  /** True for an address that the policy would not let a caller measure: it is masked in results. */
+  /** True for an address that the policy refuses: it is masked in results. */
   readonly isPrivateAddress: (address: string) => boolean;
 }
 

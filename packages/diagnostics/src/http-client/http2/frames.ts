@@ -48,9 +48,10 @@ export const MAX_FRAME_BYTES = 16_384;
 const HEADER_BYTES = 9;
 
 /**
- * Cuts the bytes of a connection into frames.
+ * Splits the bytes of a connection into frames.
  *
- * @returns takes the next bytes; false once a frame is larger than was allowed (RFC 9113 section 4.2), or `take` is done
+ * @returns a function that takes the next bytes; false once a frame exceeds the limit (RFC 9113 section 4.2), or `take`
+ * returned false
  */
 export function frameReader(take: (frame: Frame) => boolean): (bytes: Buffer) => boolean {
   let pieces: Buffer[] = [];

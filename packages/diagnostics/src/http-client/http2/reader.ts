@@ -45,7 +45,7 @@ const [NO_ERROR, REFUSED_STREAM] = [0, 7];
  * Padding for which the windows have room; beyond it, windows are extended by the same amount (RFC 9113 section 6.1).
  */
 export const MAX_PADDING_BYTES = 4_096;
-/** A head of 256 KiB takes 16 frames of full size. */
+/** A head of 256 KiB needs 16 frames of maximum size. */
 const MAX_CONTINUATIONS = 64;
 /** Replies to SETTINGS and PING; more of them are a flood, which the bound on received bytes ends. */
 const MAX_REPLIES = 1_000;
@@ -82,7 +82,7 @@ export class Http2Reader {
       this.malformed('a frame is larger than was allowed (RFC 9113 section 4.2)');
   }
 
-  /** The connection came to its end in good order. */
+  /** Called at an orderly end of the connection. */
   close(): void {
     if (!this.isOver) this.fail(this.goaway === null ? { kind: 'closed' } : { kind: 'peer', error: this.goaway });
   }
@@ -175,7 +175,7 @@ export class Http2Reader {
     const [code, isTakenUp] = [payload.readUInt32BE(4), (payload.readUInt32BE(0) & 0x7fff_ffff) >= STREAM];
     const debug = payload.subarray(8).toString('latin1');
     this.goaway = peerError('GOAWAY', code, debug, !isTakenUp && code === NO_ERROR);
-    // If the request was taken up, the answer may still come.
+    // If the request was processed, the response may still arrive.
     if (!isTakenUp) this.fail({ kind: 'peer', error: this.goaway });
   }
 

@@ -1,6 +1,6 @@
 import { MAX_FRAME_BYTES } from './frames.ts';
 
-/** Memory for the message that is being written: a block for each would be garbage of the size of the largest message. */
+/** Buffer of the message being written; allocating the maximum size per message would create garbage. */
 const scratch = Buffer.alloc(MAX_FRAME_BYTES);
 
 /** Writes the fields of a message one after another, big-endian. */

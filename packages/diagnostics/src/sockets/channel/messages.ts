@@ -58,7 +58,7 @@ const answerOps = ['ready', 'opened', 'sent', 'source', 'packet'] as const;
 const protocols: readonly PacketProtocol[] = ['icmp', 'udp', 'tcp'];
 const clocks: readonly Clock[] = ['kernel', 'process'];
 
-/** Stands for an unknown hop limit. */
+/** Denotes an unknown hop limit. */
 const NO_HOP_LIMIT = 0xffff;
 
 export function encodeRequest(request: Request): Buffer {

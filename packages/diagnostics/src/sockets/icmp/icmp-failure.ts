@@ -50,10 +50,9 @@ const unreachableV6: readonly (Verdict | undefined)[] = [
 ];
 
 /**
- * How traceroute(8) marks the error; null for those that only say how far the packet came.
+ * The mark of traceroute(8) for the error; null for errors that only tell how far the packet got.
  *
- * @param isOfTarget whether the target itself sent it: a closed port is where a trace wants to come, but not in the words
- *   of a router
+ * @param isOfTarget whether the target sent it: a closed port is the goal of a trace, unless a router reports it
  */
 export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean): string | null {
   const { code, mark } = verdict(family, error);
@@ -62,11 +61,11 @@ export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean):
 }
 
 /**
- * The failure that an ICMP error means.
+ * The failure that an ICMP error implies.
  *
- * @param sender the address that it is from, or null where it is not shown
- * @param target the address that was measured: an error that it sent is the target's answer, any other the network's
- * @param protocol of the packets that were sent
+ * @param sender its source address, or null if hidden
+ * @param target the measured address: its own errors are attributed to the target, all others to the network
+ * @param protocol protocol of the sent packets
  */
 export function icmpFailure(
   family: Family,
@@ -81,8 +80,8 @@ export function icmpFailure(
   if (error.kind === 'unreachable' && from === source && from !== destination) {
     return { phase, ...ofProbeItself(code, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
   }
-  // A host answers a SYN to a closed port with RST (RFC 9293 section 3.5.2), never so; what another address says tells
-  // nothing of the listeners of this one.
+  // A host refuses a SYN by RST (RFC 9293 section 3.5.2), never by port unreachable; and another sender knows nothing
+  // of the target's listeners.
   const isOfFilter = code === 'port_unreachable' && (protocol === 'tcp' || sender !== target);
   const text = isOfFilter ? 'the port is refused, as packet filters do' : plain;
   const who = sender === target ? 'The target' : sender === null ? 'A router with a private address' : sender;

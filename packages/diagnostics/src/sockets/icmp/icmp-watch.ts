@@ -21,7 +21,7 @@ export interface Watched {
   readonly protocol: 'tcp' | 'udp';
   readonly port: number;
   readonly localPort: number;
-  /** Errors that came so many milliseconds before the watch count too. */
+  /** Errors received up to this many milliseconds before the watch count too. */
   readonly recallMs?: number | undefined;
 }
 
@@ -32,15 +32,15 @@ export interface HeardIcmp {
 
 export interface IcmpWatch {
   readonly stop: () => void;
-  /** True if errors that were not read may have come in the recalled time. */
+  /** True if unread errors may have arrived in the recalled time. */
   readonly isRecallPartial: boolean;
 }
 
 /**
- * Calls back for each ICMP error that quotes a packet from the local port to the target. The kernel keeps most of them
- * from a UDP socket (`udp_err` of Linux reports the fatal ones only), and the sender from every socket.
+ * Calls back for each ICMP error that quotes a packet from the local port to the target. A UDP socket reports only
+ * fatal errors (`udp_err` of Linux), and no socket reports the sender.
  *
- * @returns null if the probe cannot read ICMP errors. Those that are recalled were heard by then.
+ * @returns null if the probe cannot read ICMP errors. Recalled errors were reported by then.
  */
 export async function watchIcmp(
   { context, target, protocol, port, localPort, recallMs = 0 }: Watched,
@@ -63,7 +63,7 @@ export async function watchIcmp(
   socket.onPacket((packet) => {
     const message = packet.protocol === 'icmp' ? parseIcmp(family, packet.data) : undefined;
     if (message === undefined || message.kind === 'echo-reply' || !isOurs(message)) return;
-    // The kernel sends a smaller packet; that is no end of a connection.
+    // Path MTU discovery: the kernel sends smaller packets and the connection continues.
     if (message.kind === 'too-big' && protocol === 'tcp') return;
     onHeard(icmpNotice({ error: message, from: packet.from }, target, context, protocol));
   });
@@ -71,7 +71,7 @@ export async function watchIcmp(
   return { stop: () => socket.close(), isRecallPartial: socket.isRecallPartial ?? false };
 }
 
-/** The first ICMP error about a packet that has left already, as far as one came; `undefined` if one may have come that was not read. */
+/** The first ICMP error about a packet already sent; `undefined` if an unread one may have arrived. */
 export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | undefined> {
   let first: HeardIcmp | null = null;
   const watch = await watchIcmp(watched, (heard) => (first ??= heard));
@@ -81,17 +81,17 @@ export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | u
 }
 
 /**
- * For a packet process that comes late to the request. A local port is not used again for the same target so soon, so that
- * nothing older is recalled.
+ * Allows for a slow packet process. A local port is not reused for the same target so soon, so nothing older is
+ * recalled.
  */
 const RECALL_SLACK_MS = 1_000;
 
-/** Most answers have come by then, and need no watch. */
+/** Most responses arrive sooner and need no watch. */
 const WATCH_AFTER_MS = 30;
 
 export interface SilenceWatch {
   readonly stop: () => void;
-  /** True once it is known that the probe cannot read ICMP errors about the packet. */
+  /** True when it is known that the probe cannot read ICMP errors about the packet. */
   readonly isUnread: () => boolean;
 }
 

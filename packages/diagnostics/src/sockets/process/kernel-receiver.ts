@@ -47,15 +47,15 @@ const CONTROL_BYTES = AT.packet - AT.control;
 const CMSG_HEADER_BYTES = 16;
 
 const MAX_PER_CALL = 64;
-/** The packet process opens a dozen, and the kernel gives the lowest that is free. */
+/** The packet process opens a dozen descriptors, and the kernel assigns the lowest free ones. */
 const MAX_DESCRIPTORS = 256;
 /** A stamp older than this, or of the future, means that the wall clock was set in between. */
 const MAX_AGE_MS = 60_000;
 
 /**
- * Reads the socket of a raw-socket in addition to it, by recvmsg, for what raw-socket does not pass on: the time at which the
- * kernel got the packet, and the hop limit of IPv6. raw-socket keeps the descriptor, and says when it is readable.
- * Undefined where that cannot be had.
+ * Reads the descriptor of a raw-socket by recvmsg, for data that raw-socket does not provide: the kernel's receive
+ * time, and the hop limit of IPv6. raw-socket keeps the descriptor and reports readability. Undefined if this is not
+ * possible.
  */
 export function openKernelReceiver(
   libc: Libc,
@@ -100,8 +100,8 @@ export function openKernelReceiver(
 }
 
 /**
- * raw-socket keeps its descriptor to itself: it is the one on which a random number can be read that was set through
- * raw-socket. No raw socket heeds SO_RCVLOWAT (`datagram_poll`); it is 1 again afterwards.
+ * raw-socket hides its descriptor: it is found by a random option value set through raw-socket. Raw sockets ignore
+ * SO_RCVLOWAT (`datagram_poll`); it is reset to 1 afterwards.
  */
 function descriptorOf(socket: RawSocket, libc: Libc): number | undefined {
   const mark = randomInt(0x1_0000, 0x7fff_ffff);
@@ -169,7 +169,7 @@ function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs
   return isPlausible ? { receivedMs: nowMs - ageMs, clock: 'kernel' } : { receivedMs: nowMs, clock: 'process' };
 }
 
-/** Two clocks cannot be read at once: of a few tries the one in which least time passed between them. */
+/** Two clocks cannot be read at the same instant: of a few tries, the fastest counts. */
 function bothClocks(libc: Libc): { readonly nowMs: number; readonly wall: WallTime } {
   let best = { nowMs: 0, wall: { seconds: 0, nanoseconds: 0 }, gapMs: Infinity };
   for (let tries = 0; tries < 3 && best.gapMs > 0.02; tries += 1) {

@@ -65,7 +65,7 @@ function serve(
     shared.set(key, socket);
     return socket;
   };
-  /** What already waits in the raw sockets is read before this answers, so that nothing which came before is missed. */
+  /** Reads pending packets before it answers, so that no earlier one is missed. */
   const watch = (request: WatchRequest): void => {
     const { ref, recallMs } = request;
     let errno = '';
@@ -158,7 +158,7 @@ function findSource(destination: string, done: (errno: string, address: string) 
 async function main(): Promise<void> {
   const pipe = new Socket({ fd: 3, readable: true, writable: true });
   const answer = (message: Answer): void => void pipe.write(frame(encodeAnswer(message)));
-  // The agent is gone: no measurement is needed any more.
+  // The agent has exited.
   pipe.on('error', () => process.exit(0));
   pipe.on('close', () => process.exit(0));
   // A terminal and systemd signal the whole group: the agent drains, and needs its packets for that.

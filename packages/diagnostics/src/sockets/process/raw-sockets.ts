@@ -59,10 +59,10 @@ const RETRY_EVERY_MS = 2;
 const MAX_RETRIES = 5;
 
 /**
- * Opens a raw socket to send by and another to receive by: raw-socket does not send while packets wait to be read, and
- * under a flood they always do.
+ * Opens one raw socket for sending and one for receiving: raw-socket does not send while packets wait to be read, which
+ * during a flood is always.
  *
- * @param libc for the stamps of the kernel; undefined where it cannot be called
+ * @param libc for kernel timestamps; undefined if unavailable
  * @throws Error with the text of strerror(3)
  */
 export function openRawSocket(
@@ -149,7 +149,7 @@ function prepareSender(sender: rawSocket.RawSocket, family: Family): void {
   sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_DONTFRAG, 1);
 }
 
-/** A socket whose packets come with their IPv6 header. */
+/** A socket whose packets include their IPv6 header. */
 function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSocket.RawSocket {
   const socket = open(1).pauseRecv();
   socket.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);

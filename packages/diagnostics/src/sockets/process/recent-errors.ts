@@ -1,11 +1,11 @@
 /** Recent ICMP errors, for a check that learns its local port after its packet was sent. */
 export interface RecentErrors<T> {
   readonly add: (owner: string, error: T) => void;
-  /** Those about the packets of an owner that came in the last so many milliseconds, in the order they came. */
+  /** Errors about the packets of an owner in the last milliseconds, in order of arrival. */
   readonly since: (owner: string, milliseconds: number) => readonly T[];
 }
 
-/** Older ones are of no check that still waits; more than so many at once are a flood. */
+/** Limits of age and number: older ones concern no running check, more are a flood. */
 const KEPT_MS = 10_000;
 const MAX_KEPT = 256;
 

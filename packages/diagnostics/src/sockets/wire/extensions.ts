@@ -21,10 +21,10 @@ const UNSTATED_BYTES = 128;
 const MAX_MPLS_ENTRIES = 16;
 
 /**
- * Finds the extension structure (RFC 4884 section 7) behind the quoted packet; undefined when there is none. Total.
+ * Finds the extension structure (RFC 4884 section 7) after the quoted packet; undefined if there is none. Total.
  *
- * @param body the ICMP message after its eight bytes of header
- * @param statedBytes length of the quotation as the header gives it; 0 where it does not
+ * @param body the ICMP message after its header of eight bytes
+ * @param statedBytes length of the quotation according to the header; 0 if not stated
  */
 export function parseExtensions(body: Uint8Array, statedBytes: number): Extensions | undefined {
   const quotedBytes = statedBytes === 0 ? UNSTATED_BYTES : statedBytes;

@@ -12,8 +12,8 @@ export interface LabelledHeader {
 }
 
 /**
- * An IPv6 packet with its header (RFC 8200 section 3). The kernel computes no checksum of a packet that comes with one:
- * that of an ICMPv6 message is filled in here.
+ * An IPv6 packet with its header (RFC 8200 section 3). With a given header the kernel computes no checksum, so that of
+ * an ICMPv6 message is filled in here.
  */
 export function labelledPacket(payload: Uint8Array, header: LabelledHeader): Uint8Array {
   const { source, destination, protocol, hopLimit, label } = header;

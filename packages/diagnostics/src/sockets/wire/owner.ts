@@ -5,7 +5,7 @@ import { readU16 } from './bytes.ts';
 import { ICMP_TYPES, parseIcmp } from './icmp.ts';
 import { IPPROTO } from './ip.ts';
 
-/** Whose packet it is: the protocol of the packets sent, and their identifier or local port. */
+/** Identity of the owner: protocol of the sent packets, and their identifier or local port. */
 export interface PacketOwner {
   readonly protocol: PacketProtocol;
   readonly identifier: number;

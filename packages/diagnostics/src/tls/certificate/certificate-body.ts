@@ -8,7 +8,7 @@ export interface CertificateBody {
   readonly issuerName: Uint8Array;
   /** The bits of the key, without its algorithm. */
   readonly publicKey: Uint8Array;
-  /** True for a key on a curve that is given by its parameters and not by name, which RFC 5480 section 2.1.1 forbids. */
+  /** True for a key whose curve is given by parameters instead of a name, which RFC 5480 section 2.1.1 forbids. */
   readonly hasExplicitCurve: boolean;
   readonly signature: SignatureAlgorithm;
   readonly extensions: readonly Extension[];

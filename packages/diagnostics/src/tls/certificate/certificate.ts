@@ -16,7 +16,7 @@ import {
 import { DerError } from './der.ts';
 import type { ServerNames } from './host-names.ts';
 
-/** One certificate, taken apart. What an extension would say is `null` if it is absent or cannot be read. */
+/** A parsed certificate. Fields of extensions are `null` if the extension is absent or malformed. */
 export interface Certificate {
   readonly parsed: X509Certificate;
   readonly fingerprint: string;
@@ -39,7 +39,7 @@ export interface Certificate {
   readonly mustStaple: boolean;
 }
 
-/** A target is asked again and again, and most share the authorities above them. Each is a few times its bytes in memory. */
+/** Cache: targets are measured repeatedly and share authorities. A parsed certificate takes several times its size. */
 const certificates = boundedMemo<Certificate>(128);
 const MAX_KEPT_BYTES = 8 * 1024;
 const signatures = boundedMemo<boolean>(1_000);
@@ -96,7 +96,7 @@ export function isSignedBy({ parsed, fingerprint }: Certificate, issuer: Certifi
   });
 }
 
-/** How a message calls a certificate: by its common name, else by all of its name. */
+/** Name of a certificate in messages: its common name, else its whole subject. */
 export function labelOf({ parsed }: Certificate): string {
   return attributeOf(parsed.subject, 'CN') ?? (parsed.subject ?? 'no name').split('\n').join(', ');
 }

@@ -3,7 +3,7 @@ export class DerError extends Error {
   override readonly name = 'DerError';
 }
 
-/** One value: its identifier octet, its content, and all of its bytes. Nothing is copied. */
+/** A DER value: its identifier octet, content, and complete encoding. Nothing is copied. */
 export interface DerValue {
   readonly tag: number;
   readonly content: Uint8Array;
@@ -34,10 +34,10 @@ export function onlyValue(bytes: Uint8Array, tag: number): DerValue {
 }
 
 /**
- * The values that follow one another in some bytes. It does not look into them: how deep a reader goes, and so how much
- * work strange bytes make, is the reader's choice.
+ * Splits bytes into consecutive values without recursion: the reader limits the depth, and so the work for untrusted
+ * input.
  *
- * @param atMost number of values that may be there
+ * @param atMost limit of values
  */
 export function valuesOf(bytes: Uint8Array, atMost: number): readonly DerValue[] {
   const values: DerValue[] = [];

@@ -9,11 +9,11 @@ import type { Tls } from '../schema.ts';
 export type Ocsp = NonNullable<Tls['ocsp']> | null;
 
 /**
- * What a stapled OCSP response says about the certificate of a server, and how far it can be believed.
+ * The content of a stapled OCSP response about a server's certificate, and its trustworthiness.
  *
- * @param staple as the server sent it; `null` where it sent none
- * @param issuer the certificate above, where it is known: without it neither the hashes of its name and key nor a
- *   signature can be checked
+ * @param staple as the server sent it; `null` without one
+ * @param issuer the issuing certificate, if known: without it neither the hashes of its name and key nor the signature
+ * can be checked
  */
 export function describeStaple(
   staple: Uint8Array | null,
@@ -44,8 +44,8 @@ export function describeStaple(
 }
 
 /**
- * True where the certificate counts as revoked. A revocation outlives its response, so that its age does not matter; and a
- * server that staples one against itself is believed even if the signature cannot be checked, but not where it is wrong.
+ * True if the certificate counts as revoked. A revocation outlives its response, so its age does not matter; a server's
+ * own staple is believed even if its signature cannot be checked, but not if it is wrong.
  */
 export function isRevoked(ocsp: Ocsp): boolean {
   return ocsp?.status === 'revoked' && ocsp.signature !== 'invalid';
@@ -77,7 +77,9 @@ const REASONS: Readonly<Record<number, string>> = {
   10: 'aACompromise',
 };
 
-/** RFC 6960 section 4.1.1: a certificate is named by its serial number and by hashes of its issuer's name and key. */
+/**
+ * RFC 6960 section 4.1.1: a certificate is identified by its serial number and by hashes of its issuer's name and key.
+ */
 function concerns(answer: OcspAnswer, leaf: X509Certificate, issuer: X509Certificate | undefined): boolean {
   const named = readCertificateBody(leaf.raw);
   const digest = DIGESTS[answer.hashAlgorithm];

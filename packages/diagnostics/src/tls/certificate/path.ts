@@ -20,10 +20,10 @@ const MAX_SIGNATURES = 200;
 type Demand = 'sound' | 'signed' | 'named';
 
 /**
- * Puts the certificates that a server sent into order, whatever order it sent them in, and looks for the trusted one above
- * them. As OpenSSL does, it prefers trusted certificates to those that were sent, and these in their order.
+ * Orders the certificates of a server, and finds the trusted one above them. Like OpenSSL, it prefers trusted
+ * certificates to sent ones, and these in their order.
  *
- * @param sent all that the server sent, its own first
+ * @param sent all certificates of the server, its own first
  */
 export function buildPath(sent: readonly Certificate[], anchors: TrustAnchors, nowMs: number): Path {
   const [leaf] = sent as readonly [Certificate];
@@ -38,7 +38,7 @@ export function buildPath(sent: readonly Certificate[], anchors: TrustAnchors, n
   return { certificates: named.length > signed.length ? named : signed, isAnchored: false, isSound: false };
 }
 
-/** True for a certificate that bears the signature of its own key. */
+/** True for a certificate signed by its own key. */
 export function isSelfSigned(certificate: Certificate): boolean {
   return certificate.subject === certificate.issuer && isSignedBy(certificate, certificate);
 }

@@ -10,7 +10,7 @@ const PSS_HASHES: Readonly<Record<string, string>> = {
 };
 const WEAK_HASH = /md[245]|sha-?1(?!\d)/i;
 
-/** Bits of a key below which it has less than the 112 bits of strength that OpenSSL asks for at its level 2. */
+/** Minimum key sizes for 112 bits of security, as at OpenSSL's level 2. */
 const MINIMUM_BITS: Readonly<Record<string, number>> = { rsa: 2048, 'rsa-pss': 2048, dsa: 2048, ec: 224 };
 
 /** Why the key of a certificate is too weak; `null` if it is not. */

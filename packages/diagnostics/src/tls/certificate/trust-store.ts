@@ -4,14 +4,14 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import type { TlsIdentity, TlsVersion } from '../rules.ts';
 import { certificateOf, comparableName, type Certificate } from './certificate.ts';
 
-/** The certificates that a probe trusts, read once: with own ones that takes as long as several whole checks. */
+/** Trusted certificates, parsed once: with custom ones that takes as long as several checks. */
 export interface TrustStore {
   /**
-   * What a handshake is made with. TLS 1.0 and weak ciphers are allowed in it: they are measured, not relied on. It
-   * carries no sessions, so that each handshake is a full one and shows the certificate.
+   * Creates the context of a handshake. It allows TLS 1.0 and weak ciphers, because they are measured, not relied on.
+   * Without session resumption, so that every handshake shows the certificate.
    *
-   * @param versions all of them by default
-   * @param identity certificate of the client; none by default
+   * @param versions all by default
+   * @param identity client certificate; none by default
    */
   readonly secureContext: (versions?: TlsVersions, identity?: TlsIdentity) => SecureContext;
   readonly anchors: () => TrustAnchors;
@@ -34,7 +34,7 @@ export interface TrustAnchors {
   /** Those with a subject as `Certificate.subject` has it. */
   readonly named: (subject: string) => readonly Certificate[];
   readonly includes: (certificate: Certificate) => boolean;
-  /** True for the root of a public authority, which browsers bring along: it is held to the rules of the public web. */
+  /** True for a root in the browsers' stores: the rules of the public web apply to it. */
   readonly isPublic: (certificate: Certificate) => boolean;
 }
 

@@ -78,7 +78,7 @@ function signatureFault(certificate: Certificate): string | null {
   return isTaken ? null : `has a signature (${signatureNameOf(certificate)}) that Chromium does not take`;
 }
 
-/** Bits of keyUsage: digitalSignature, and those for which OpenSSL takes a certificate without it. */
+/** Bits of keyUsage: digitalSignature, and those with which OpenSSL accepts a certificate without it. */
 const DIGITAL_SIGNATURE = 0;
 const OTHER_TLS_USAGES = [2, 4];
 

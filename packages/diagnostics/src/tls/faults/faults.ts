@@ -13,7 +13,7 @@ import { keyWeakness, signatureWeakness } from '../certificate/strength.ts';
 
 export type Fault = NonNullable<Tls['faults']>[number];
 
-/** OpenSSL's verification of a chain: the last of its errors, which is all that Node gives. */
+/** OpenSSL's verification result of a chain: Node reports the last error only. */
 export interface Verification {
   /** Name of the result without `X509_V_ERR_`; `UNSPECIFIED` for the many that Node has no name for. */
   readonly code: string;

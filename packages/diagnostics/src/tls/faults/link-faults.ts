@@ -3,7 +3,7 @@ import { isSignedBy, labelOf, type Certificate } from '../certificate/certificat
 import { extensionOids } from '../certificate/certificate-body.ts';
 import type { Path } from '../certificate/path.ts';
 
-/** A reason for which OpenSSL refuses one certificate of a path, found again by this code. */
+/** A reason for which OpenSSL rejects a certificate of a path, reproduced by this code. */
 export interface LinkFault {
   readonly code: 'tls_expired' | 'tls_not_yet_valid' | 'tls_untrusted';
   /** Position in the path, 0 for the server's own. */
@@ -61,7 +61,7 @@ function authorityFaults(certificates: readonly Certificate[], position: number)
   if (keyUsages !== null && !keyUsages.has(CERTIFICATE_SIGNING)) {
     faults.push(untrusted('may not sign certificates by its key usage', ...NO_AUTHORITY));
   }
-  // RFC 5280 section 4.2.1.9: certificates that an authority made out to itself do not count.
+  // RFC 5280 section 4.2.1.9: self-issued certificates are not counted.
   const below = certificates.slice(1, position).filter((one) => one.subject !== one.issuer).length;
   const allowed = constraints?.pathLength ?? null;
   if (allowed !== null && below > allowed) {
@@ -78,7 +78,7 @@ const NO_AUTHORITY = [
 ];
 
 export const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1';
-/** And what OpenSSL takes for it (`XKU_SGC`). */
+/** And `XKU_SGC`, which OpenSSL accepts instead. */
 export const SERVER_PURPOSES: ReadonlySet<string> = new Set([
   SERVER_AUTHENTICATION,
   '1.3.6.1.4.1.311.10.3.3',
@@ -90,7 +90,7 @@ function purposeFaults({ purposes }: Certificate): readonly Fault[] {
   return [untrusted('is not meant for servers by its extended key usage', 'INVALID_PURPOSE')];
 }
 
-/** Extensions that OpenSSL knows (`X509_supported_extension`): it refuses any other that is critical. */
+/** Extensions that OpenSSL supports (`X509_supported_extension`): it rejects other critical ones. */
 const KNOWN_EXTENSIONS = new Set<string>([
   ...Object.values(extensionOids).filter((oid) => oid !== extensionOids.tlsFeature),
   '2.5.29.31',

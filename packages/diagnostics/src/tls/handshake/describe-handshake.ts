@@ -27,7 +27,7 @@ export interface Shaken {
   readonly flight: ServerFlight;
 }
 
-/** Node keeps the words of OpenSSL to itself, and `authorizationError` is `UNSPECIFIED` for most of its results. */
+/** Node does not expose OpenSSL's message, and `authorizationError` is `UNSPECIFIED` for most results. */
 interface WithVerification {
   readonly _handle?: { readonly verifyError?: () => (Error & { readonly code?: string }) | null } | null;
 }

@@ -37,7 +37,7 @@ export type Handshake =
        * Why the connection was closed since, for example because the server rejected the client; `null` if it is open.
        */
       readonly brokenBy: () => Failure | null;
-      /** Why the certificate is not trusted; the connection stands all the same. */
+      /** Why the certificate is not trusted; the connection stays open. */
       readonly distrust: Failure | null;
       readonly failure: null;
     }
@@ -58,7 +58,8 @@ export type Handshake =
 export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: AbortSignal): Promise<Handshake> {
   return new Promise((resolve, reject) => {
     const { host, alpn, trust, versions, identity } = options;
-    // The first use reads the trusted certificates, which takes some milliseconds: not time of the handshake.
+    // The first use parses the trusted certificates, which takes some milliseconds and must not count as handshake
+    // time.
     const secureContext = trust.secureContext(versions, identity);
     const anchors = trust.anchors();
     const tap = tapSocket(socket);

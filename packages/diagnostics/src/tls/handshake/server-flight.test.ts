@@ -32,7 +32,7 @@ describeWithOpenssl('what a server says in its handshake (skipped without the op
   beforeAll(() => {
     mint = certificateMint();
     const names = Array.from({ length: 1_500 }, (_, at) => `DNS:n${at}.test`);
-    // Above 16 KiB, so that one message takes several records.
+    // Above 16 KiB, so that one message spans several records.
     sent = [
       mint.issue({ subject: '/CN=leaf', names }),
       mint.issue({ subject: '/CN=stranger', ca: true }),
@@ -85,7 +85,7 @@ describeWithOpenssl('what a server says in its handshake (skipped without the op
   });
 });
 
-/** A handshake with `openssl s_server`, as it came over the wire. */
+/** Records a handshake with `openssl s_server`. */
 async function record(args: readonly string[]): Promise<Recorded> {
   const [certificate, ...chain] = sent as [Issued, ...Issued[]];
   const server = await startOpensslServer({ certificate, chain, args: ['-www', ...args] });

@@ -31,11 +31,11 @@ interface Received {
 }
 
 /**
- * Reads the handshake of a server, up to where it breaks off or cannot be read: OpenSSL has judged it, this is for
- * showing.
+ * Parses a server's handshake as far as it is complete and readable; for display, since OpenSSL has verified it.
  *
  * @param received bytes of the connection from its start
- * @param handshakeSecret `SERVER_HANDSHAKE_TRAFFIC_SECRET` of the connection; `null` before TLS 1.3, where all is in clear
+ * @param handshakeSecret `SERVER_HANDSHAKE_TRAFFIC_SECRET` of the connection; `null` before TLS 1.3, where the
+ * handshake is not encrypted
  */
 export function readServerFlight(received: Buffer, handshakeSecret: Buffer | null): ServerFlight {
   let certificates: readonly Buffer[] = [];
@@ -51,7 +51,7 @@ export function readServerFlight(received: Buffer, handshakeSecret: Buffer | nul
   return { certificates, asksForCertificate, alpn };
 }
 
-/** The value of a line of the `keylog` event if it is the secret of the server's handshake, else `null`. */
+/** The secret in a line of the `keylog` event if it is that of the server's handshake, else `null`. */
 export function handshakeSecretOf(line: Buffer): Buffer | null {
   const secret = /^SERVER_HANDSHAKE_TRAFFIC_SECRET [\da-f]+ ([\da-f]+)/i.exec(line.toString('latin1'))?.[1];
   return secret === undefined ? null : Buffer.from(secret, 'hex');

@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** A connected socket as a stream that remembers what came in first. */
+/** A connected socket as a stream that records the first received bytes. */
 export interface WireTap {
   readonly stream: Duplex;
-  /** What came in so far, bounded. */
+  /** The recorded bytes, bounded. */
   readonly received: () => Buffer;
-  /** True once the end of TCP was passed on, after all that came before it. */
+  /** True after the end of the TCP stream was passed on. */
   readonly hasEnded: () => boolean;
-  /** Lets go of what came in, and keeps nothing from now on. */
+  /** Discards the recorded bytes and stops recording. */
   readonly stop: () => void;
 }
 
-/** OpenSSL takes 100 KiB of certificates at most (`SSL_MAX_CERT_LIST_DEFAULT`); the rest of its messages is small. */
+/** OpenSSL accepts at most 100 KiB of certificates (`SSL_MAX_CERT_LIST_DEFAULT`); other messages are small. */
 const MAX_KEPT_BYTES = 256 * 1024;
 const PAUSED_MS = 5;
 
 /**
- * Lets a TLS socket read and write through a stream on which the handshake can be looked at: Node shows neither all
- * certificates of a server nor whether it asks for one of the client.
+ * Records the handshake of a TLS socket: Node exposes neither all certificates of a server nor whether it requests one
+ * from the client.
  */
 export function tapSocket(socket: Socket): WireTap {
   let kept: Buffer[] | null = [];

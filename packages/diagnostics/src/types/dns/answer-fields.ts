@@ -47,7 +47,7 @@ export function classifyMessage(message: Message, { query }: PreparedQuery, zone
   return message.formatError === null ? classified : { ...classified, kind: 'malformed' };
 }
 
-/** The name that was asked for, as the server repeated it: in the form in which names are read. */
+/** The queried name as repeated by the server, in presentation format. */
 export function nameInQuestion({ questions }: Message, query: PreparedQuery['query']): string {
   return questions[0]?.name ?? query.name;
 }

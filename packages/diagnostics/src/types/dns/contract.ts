@@ -19,7 +19,7 @@ export const TRACE_BUDGET_MS = 20_000;
 export const dnsTransports = ['udp', 'tcp', 'tls', 'https'] as const;
 export type DnsTransport = (typeof dnsTransports)[number];
 
-/** The ports that a caller's resolver may be asked on. */
+/** Allowed ports of a client's resolver. */
 const RESOLVER_PORTS: ReadonlySet<number> = new Set([53, 853, 443]);
 
 const recordSchema = Type.Object(

@@ -106,7 +106,7 @@ describe('a server that may do anything', () => {
       expect(outcome.error?.code).toBe(row.code);
       expect(outcome.formatError ?? undefined).toBe(row.breach);
       const isSame = message === ours && warnings.every((warning) => isTold(warning, outcome));
-      // A difference that is gone has no place in the table either.
+      // A difference that no longer exists must leave the table.
       expect(isSame ? undefined : [message, ...warnings].join(', ')).toBe(row.dig);
       expect(row.why === undefined).toBe(row.dig === undefined);
     });
@@ -281,7 +281,7 @@ describe.each(['named', 'unbound'] as const)('the verdict of %s on signatures', 
       const outcome = await ask(port, name, type);
 
       expect(outcome.dnssec?.verdict).toBe(verdict);
-      // A zone that is not signed has no anchor.
+      // An unsigned zone has no trust anchor.
       expect(await delvSays(port, name, type, lab.anchors, zone === plain ? nsec : zone)).toBe(delv);
     });
   }

@@ -23,7 +23,7 @@ export function newRecordBudget(): RecordBudget {
   return { records: MAX_RECORDS, length: MAX_TOTAL_LENGTH };
 }
 
-/** The records of a message as a result shows them, answers first, within the budget. Takes from the budget. */
+/** The sections of a message for a result, answers first. Uses up the budget. */
 export function showSections(message: Message, budget: RecordBudget): ShownSections {
   const [answers, authority, additional] = [message.answers, message.authority, message.additional].map((records) =>
     showRecords(records, budget),
@@ -41,7 +41,7 @@ export interface ShownRecords {
   readonly truncated: boolean;
 }
 
-/** So many of the records, each cut to its bound, as the budget has left. Takes from the budget. */
+/** As many records as the budget allows, each truncated to its limit. Uses up the budget. */
 export function showRecords(records: readonly DnsRecord[], budget: RecordBudget): ShownRecords {
   const shown: DnsRecord[] = [];
   let truncated = false;

@@ -11,7 +11,7 @@ import type { NameServer } from './transport/exchange.ts';
 
 export type ChosenResolvers = { readonly servers: readonly NameServer[] } | { readonly failure: Failure };
 
-/** So many of the probe's own resolvers are asked, one after another, until one answers. */
+/** Limit of the probe's resolvers that are queried in turn. */
 const MAX_RESOLVERS = 3;
 
 /** The resolver of the caller, once the policy has admitted it; else the probe's own, which need no admission. */
@@ -47,8 +47,7 @@ async function admitted(
 }
 
 /**
- * Why a resolver or a name server was not admitted, in its own words: the target of a dns check is the name that is asked
- * for, of which nothing was learned.
+ * Describes why a resolver or name server was not admitted, without naming the target, about which nothing was learned.
  */
 export function resolverNameFailure(failure: Failure, server: 'resolver' | 'name server'): Failure {
   if (failure.code === 'timed_out') return failure;
@@ -64,7 +63,7 @@ export function resolverNameFailure(failure: Failure, server: 'resolver' | 'name
 
 function own(transport: DnsTransport, { resolvers }: DiagnosticContext<typeof dns>): ChosenResolvers {
   const servers = resolvers.slice(0, MAX_RESOLVERS).flatMap((text): NameServer[] => {
-    // Only the probe's own resolvers can be on one of its links (RFC 4007 section 11).
+    // Only the probe's own resolvers may be link-local (RFC 4007 section 11).
     const zone = /%[^\s\]]+/.exec(text)?.[0] ?? '';
     const parsed = parseResolver(text.replace(zone, ''));
     if (parsed === undefined || isIP(parsed.host) === 0) return [];

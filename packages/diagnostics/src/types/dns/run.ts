@@ -48,7 +48,7 @@ const usualWaits: DnsWaits = {
 /** A trace starts at the root servers, on the default port. */
 const fromTheRoot: TraceStart = { servers: rootHints, port: 53 };
 
-/** Asks one question and shows every section of its answer, or follows the delegations from the root. */
+/** Sends one query and returns every section of the answer, or follows the delegations from the root. */
 export async function runDns(
   params: DnsParams,
   context: DiagnosticContext<Dns>,

@@ -18,7 +18,7 @@ import { badResponse, type Answer, type PreparedQuery } from './transport/exchan
 type Context = DiagnosticContext<typeof dns>;
 type Row = NonNullable<ResultFieldsOf<typeof dns>['trace']>[number];
 
-/** A name server of a zone; the addresses that came with the delegation, if any. */
+/** A name server of a zone, with the glue addresses of the delegation. */
 export interface DelegatedServer {
   /** Fully qualified. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface DelegatedServer {
 
 export interface TraceStart {
   readonly servers: readonly DelegatedServer[];
-  /** The port of every server that is asked. */
+  /** Port of every queried server. */
   readonly port: number;
 }
 
@@ -39,13 +39,15 @@ export interface TracePath extends TraceStart {
 
 export interface Traced extends AskedResolver {
   readonly validation: 'unconfirmed';
-  /** The zone whose server was asked last. */
+  /** Zone of the last queried server. */
   readonly zone: string;
-  /** The row of each server asked, with as many records as the budget has left. */
+  /** One row per queried server, with as many records as the budget allows. */
   readonly rows: (budget: RecordBudget) => Row[];
 }
 
-/** Bounds: deeper delegations and lamer zones than these are broken or made to waste the probe's packets. */
+/**
+ * Limits: deeper delegations and more lame servers indicate broken zones, or an attempt to waste the probe's packets.
+ */
 const MAX_DELEGATIONS = 16;
 const MAX_SERVERS_PER_ZONE = 4;
 const MAX_ROWS = 20;
@@ -54,8 +56,8 @@ const MAX_ROWS = 20;
 const MAX_NAME_LENGTH = 256;
 
 /**
- * Asks from the root down, each zone's servers in turn, until one answers with authority. Each server passes the policy
- * before a packet leaves, those whose address came as glue too.
+ * Queries the servers of each zone from the root down, until one answers authoritatively. The target policy applies to
+ * each server before a packet is sent, including glue addresses.
  */
 export async function traceDns(
   prepared: PreparedQuery,
@@ -95,7 +97,10 @@ export async function traceDns(
 
 const tookTooLong = timedOut('request', 'The trace took too long.');
 
-/** Of the servers of a zone one that answered, else one that was asked, else one that could not be; the last of them. */
+/**
+ * The most informative step of a zone: a server that answered, else one that was queried, else one that could not be;
+ * the last of these.
+ */
 function mostTelling(steps: readonly FailedStep[]): FailedStep | undefined {
   return (
     steps.findLast(({ answer }) => answer !== null) ??
@@ -184,7 +189,7 @@ function nextStep(asking: Asking, answer: Answer, prepared: PreparedQuery): Step
   return { ...asking, kind: 'failure', answer, failure: failure ?? badResponse('The answer is not valid.') };
 }
 
-/** The kinds of answers that no other server of the zone needs to be asked for. */
+/** Kinds of answers after which no other server of the zone is queried. */
 const lastKinds: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop']);
 
 function zoneOf(name: string, message: Message): Zone {

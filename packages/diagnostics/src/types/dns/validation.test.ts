@@ -155,7 +155,7 @@ function anchorOf(zone: string, key: string): string {
   return `  "${zone}" static-key ${flags} ${protocol} ${algorithm} "${base64.join('')}";\n`;
 }
 
-/** The DS of a DNSKEY, as dnsmasq takes it (RFC 4034 section 5.1.4 and appendix B). */
+/** The DS of a DNSKEY in dnsmasq's format (RFC 4034 section 5.1.4 and appendix B). */
 function trustAnchor(zone: string, key: string): string {
   const [flags = '', protocol, algorithm, ...base64] = key.split(' ');
   const head = [Number(flags) >> 8, Number(flags) & 0xff, Number(protocol), Number(algorithm)];
@@ -177,7 +177,7 @@ const questions = [
 describe('a resolver', () => {
   for (const resolver of ['named', 'unbound', 'dnsmasq --dnssec']) {
     itWithServers(`that validates has the verdicts of delv: ${resolver}`, async () => {
-      // With an anchor that is not of this root, dnsmasq takes what no anchor is above for bogus.
+      // With a trust anchor of another root, dnsmasq considers names without an anchor bogus.
       const known = questions.filter(([name]) => resolver !== 'dnsmasq --dnssec' || !name.endsWith(plain));
       for (const [name, type, root, delv, verdict] of known) {
         expect([name, await verdictOf(lab.ports[resolver]!, name, type)]).toEqual([name, verdict]);
@@ -186,7 +186,7 @@ describe('a resolver', () => {
     });
   }
 
-  // What came from its cache has lost the bit of the resolver behind it.
+  // Its cache does not keep the AD bit of the resolver behind it.
   const stripped = ['not_validated', 'not_validated', 'not_validated', 'validation_failed'];
   const passedOn = ['validated', 'validated', 'not_validated', 'validation_failed'];
 

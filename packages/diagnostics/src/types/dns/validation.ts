@@ -14,7 +14,7 @@ const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]
 /** Result of verifying a resolver's validation. */
 export type Validation = 'failed' | 'confirmed' | 'unconfirmed';
 
-/** @param timeoutMs for the further questions that it takes */
+/** @param timeoutMs for the additional queries */
 export async function checkValidation(
   asked: AskedResolver,
   prepared: PreparedQuery,
@@ -27,10 +27,9 @@ export async function checkValidation(
 }
 
 /**
- * True where a resolver that answers SERVFAIL has an answer once it is asked not to validate, and answers SERVFAIL again
- * when it is asked to validate once more: the data is there, and the validation is what fails (RFC 4035 section 3.2.2). The
- * third question tells that from a trouble that was over by the second. A resolver that names another cause, and none of
- * DNSSEC, is believed: under CD it may answer from its cache.
+ * True if a resolver answers SERVFAIL with validation, an answer without (CD), and SERVFAIL with validation again: the
+ * data exists, and validation fails (RFC 4035 section 3.2.2). The third query excludes a temporary failure. An extended
+ * error with another cause is believed, because under CD a resolver may answer from its cache.
  */
 async function failsValidation(
   { answer }: AskedResolver,
@@ -57,10 +56,9 @@ function namesAnotherCause({ message }: Answer): boolean {
 }
 
 /**
- * True where the AD bit of an answer is the resolver's own word. A forwarder that knows nothing of DNSSEC may send the bit of
- * the query back, and others set it in every answer. So the question is asked twice more without the bit: a resolver that
- * validates sets AD where it is asked for DNSSEC records (DO), and leaves it out where nothing asks for it (RFC 6840
- * sections 5.7 and 5.8).
+ * True if the resolver itself sets the AD bit. A forwarder without DNSSEC may copy the bit from the query, and others
+ * always set it. So the query is repeated twice without the bit: a validating resolver sets AD if DNSSEC records are
+ * requested (DO), and clears it otherwise (RFC 6840 sections 5.7 and 5.8).
  */
 async function confirmsValidation(
   { answer }: AskedResolver,
@@ -81,7 +79,7 @@ async function confirmsValidation(
   return withDo === true && withNothing === false;
 }
 
-/** Only a resolver (RA) that was asked to resolve, with validation not switched off, has a verdict. */
+/** Only a recursive resolver (RA) that was asked to resolve, without CD, has a verdict. */
 export function canValidate({ message }: Answer, query: PreparedQuery['query']): boolean {
   return !query.checkingDisabled && query.recursionDesired && message.flags.includes('ra');
 }

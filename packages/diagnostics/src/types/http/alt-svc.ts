@@ -6,10 +6,10 @@ import type { HttpFields } from './types.ts';
 type AltSvc = NonNullable<HttpFields['altSvc']>;
 
 /**
- * The other services that an answer advertises in `Alt-Svc` (RFC 7838 section 3), HTTP/3 above all: none of them is tried.
- * Reads what it can: entries without a meaning are left out.
+ * Parses the alternative services in `Alt-Svc` (RFC 7838 section 3), above all HTTP/3; none of them is tried. Malformed
+ * entries are skipped.
  *
- * @returns `null` where there is no such header; none where it says `clear`
+ * @returns `null` without the header; an empty list for `clear`
  */
 export function altSvcOf(head: Head): AltSvc | null {
   const header = headerOf(head, 'alt-svc');

@@ -17,7 +17,7 @@ import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
 import { httpRules, requestOf } from './request-rules.ts';
 import { certificateFields, tlsSchema } from '../../tls/schema.ts';
 
-/** Bytes of a body that are read unless the caller asks for more. */
+/** Default limit of bytes read from a body. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
 
 /** Addresses of a name that are kept, and of those that took no connection. */
@@ -33,7 +33,7 @@ export const MAX_ALTERNATIVES = 8;
 
 /** Handshakes of TCP and TLS, request, end of the connection. */
 const PACKETS_PER_REQUEST = 12;
-/** Of a body that is sent, what one segment carries at least. */
+/** Minimum payload of a segment of a request body. */
 const SEGMENT_BYTES = 1_200;
 /** Handshakes, heads, and data that the target has sent when the connection is closed. */
 const BYTES_PER_REQUEST = 128 * 1024;

@@ -2,7 +2,7 @@ import type { Head } from '../../http-client/response-head.ts';
 
 /** Cookies of one check, kept across redirects as in browsers (RFC 6265). */
 export interface CookieJar {
-  /** Takes the Set-Cookie headers of an answer. */
+  /** Stores the cookies of a response. */
   readonly keep: (url: URL, head: Head) => void;
   /** The Cookie header for this URL; `null` if no cookie matches. */
   readonly cookiesFor: (url: URL) => string | null;
@@ -42,12 +42,12 @@ export function cookieJar(): CookieJar {
   };
 }
 
-/** RFC 6265 section 5.2; undefined for one that is ignored. */
+/** RFC 6265 section 5.2; undefined for an ignored cookie. */
 function parse(header: string, url: URL): { readonly cookie: Cookie; readonly isOver: boolean } | undefined {
   const [pair = '', ...attributes] = header.split(';');
   const at = pair.indexOf('=');
   const [name, value] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()];
-  // Nothing but visible ASCII goes into a request.
+  // Requests contain visible ASCII only.
   if (name === '' || !/^[\x21-\x7e]*$/.test(name) || !/^[\x20-\x7e]*$/.test(value)) return undefined;
   const given = new Map(
     attributes.map((attribute) => {

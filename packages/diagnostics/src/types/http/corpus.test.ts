@@ -47,7 +47,7 @@ describe('an answer of HTTP/1.1', () => {
     expect(seen).toEqual(rowsOf(rawAnswers, verdicts, 'curl'));
   });
 
-  // A browser cannot be made to ask by HEAD.
+  // A browser cannot navigate with HEAD.
   itWithBrowser('is read by Chromium as the table has it', async () => {
     const answers = rawAnswers.filter(({ method }) => method === undefined);
 

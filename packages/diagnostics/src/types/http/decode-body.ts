@@ -13,7 +13,7 @@ export interface Decoded {
   readonly whole: boolean;
 }
 
-/** As blackbox_exporter takes them: `deflate` is without the wrapper of zlib. */
+/** Codings as in blackbox_exporter: `deflate` has no zlib wrapper. */
 const decoders = { gzip: promisify(gunzip), br: promisify(brotliDecompress), deflate: promisify(inflateRaw) } as const;
 
 /** The types of Node do not know what `info` gives back. */

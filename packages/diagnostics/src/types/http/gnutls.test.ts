@@ -32,7 +32,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a check of gnutls-serv', () => {
-  // It ends the connection as soon as the client has ended its handshake: by then the certificates are being looked at.
+  // The server closes right after the client's handshake, while the certificates are evaluated.
   itWithGnutls(
     'says that a certificate of the client is required, though the connection has ended by then',
     async () => {

@@ -25,7 +25,7 @@ export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte' | 'download';
 export interface StepRecord {
   readonly resolved: (address: string) => void;
   readonly headSeen: (seen: HeadSeen) => void;
-  /** A phase came to its end. */
+  /** Records a completed phase. */
   readonly done: (phase: Phase, ms: number) => void;
   /** A phase was broken off: its time counts into the total alone. */
   readonly broken: (ms: number) => void;

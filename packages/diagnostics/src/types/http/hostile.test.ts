@@ -212,7 +212,7 @@ describe('a flood by HTTP/2', () => {
   });
 
   it('of one entry of the HPACK table, named again and again, ends at the bound of the head', async () => {
-    // 0xbe names the newest entry of the dynamic table: a byte that stands for four thousand.
+    // 0xbe is the index of the newest entry in the dynamic table: one byte expands to four thousand.
     const head = Buffer.concat([STATUS, LARGE, Buffer.alloc(12_000, 0xbe)]);
     const port = await answering((socket) => socket.write(Buffer.concat([SETTINGS, frame(1, 4, 1, head)])));
 
@@ -240,7 +240,7 @@ function byHttp2(port: number): Promise<Outcome> {
   return checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
 }
 
-/** Runs a check, and takes the most by which the process has grown meanwhile. */
+/** Runs a check and measures the highest memory growth of the process. */
 async function measured(check: () => Promise<Outcome>): Promise<{ outcome: Outcome; grownBytes: number }> {
   const before = process.memoryUsage.rss();
   let most = before;

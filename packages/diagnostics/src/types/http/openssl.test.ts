@@ -327,7 +327,7 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
   });
 
   it('keeps to its share of a result, however long the names and many the faults', async () => {
-    // OpenSSL takes 64 characters of each attribute, of which a quote takes two in JSON.
+    // OpenSSL allows 64 characters per attribute, and each quote takes two in JSON.
     const long = (at: number): string => `/O=${'"'.repeat(64)}/CN=${`${at}${'"'.repeat(64)}`.slice(0, 64)}`;
     const chain: Issued[] = [];
     for (let at = 0; at < 9; at += 1) {

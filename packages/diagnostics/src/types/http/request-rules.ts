@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES } from '../../http-client/bounds.ts';
 import { tlsRules } from '../../tls/rules.ts';
 
 export const MAX_MODULE_HEADERS = 64;
-/** Bytes of a body that is sent: one frame of HTTP/2 holds them. */
+/** Limit of a request body: one frame of HTTP/2 holds it. */
 export const MAX_REQUEST_BODY_BYTES = 16_384;
 
 export const codings = ['gzip', 'br', 'deflate'] as const;

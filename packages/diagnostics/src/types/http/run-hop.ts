@@ -41,7 +41,7 @@ interface Channel {
   readonly http2: boolean;
   /** For the end of the connection: false if data may have been truncated. */
   readonly endedInOrder: () => boolean;
-  /** Bytes that came in by TCP, those of TLS included. */
+  /** Bytes received over TCP, including TLS overhead. */
   readonly receivedBytes: () => number;
   readonly limitReceived: (bytes: number) => void;
   /** Adds details from the handshake to a failure. */
@@ -50,10 +50,10 @@ interface Channel {
 }
 
 /**
- * Admits the target of a request, connects to its pinned address, makes it secure, sends the request, takes the answer.
- * A server that turns HTTP/2 away for this request is asked by HTTP/1.1 where the caller left the choice (RFC 9113 section 7);
- * one that says that it did not take the request up is asked once more, over a new connection (sections 6.8 and 8.7): every
- * method of a check is safe.
+ * Admits the target of a request, connects to its pinned address, performs the TLS handshake, sends the request and
+ * receives the response. If a server refuses HTTP/2 for this request, it is repeated over HTTP/1.1 unless the client
+ * chose the version (RFC 9113 section 7); if the server did not process it, it is repeated once over a new connection
+ * (sections 6.8 and 8.7), because every method of a check is safe.
  */
 export async function takeStep(
   request: Request,
@@ -94,7 +94,7 @@ interface Asked {
   readonly target: Target;
   readonly request: Request;
   readonly options: StepOptions;
-  /** Bytes that came over the connections of attempts before: they share one bound. */
+  /** Bytes received on connections of earlier attempts, which share one limit. */
   readonly received: { before: number };
 }
 

@@ -120,7 +120,7 @@ function fromRedirect(failure: Failure, redirects: Redirects): Failure {
 /** Limits of the text of one redirect, of all, and of each beyond the total. */
 const [MAX_TEXT, MAX_TEXT_IN_ALL, LEAST_TEXT] = [1_024, 8_192, 256];
 
-/** A redirect as its row in the result: ten of them have to fit with the rest. */
+/** The row of a redirect; ten of them must fit into a result. */
 function redirectOf({ fields, resolvedIp, rt }: Step, before: Redirects): Redirects[number] {
   const { url, statusCode, httpVersion, location, timings, deviations } = fields;
   const taken = before.reduce((sum, row) => sum + row.url.length + (row.location?.length ?? 0), 0);

@@ -63,7 +63,10 @@ describeWithOpenssl('an answer that ends with the connection (skipped without th
   });
 });
 
-/** Asks `openssl s_server`, whose standard input is its answer; killed, it leaves the end of TCP to the kernel. */
+/**
+ * Runs a check against `openssl s_server`, whose standard input is its response; after a kill, the kernel ends the TCP
+ * connection.
+ */
 async function brokenOff(version: string, answer: string): Promise<Outcome<Http>> {
   const { port, output, command, close } = await startOpensslServer({ certificate, args: [version] });
   closers.push(close);

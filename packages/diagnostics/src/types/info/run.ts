@@ -11,7 +11,7 @@ type Info = typeof info;
 /** Margin before the deadline to report the addresses even if PTR lookups hang. */
 const REPORT_MARGIN_MS = 500;
 
-/** An address may have many PTR records; so many are confirmed before one is shown unconfirmed. */
+/** Limit of PTR records that are verified; after these, an unverified one is shown. */
 const MAX_NAMES = 3;
 
 /** Resolves the target and looks its name up. Nothing is sent to it. Places and networks are added by the coordinator. */
@@ -46,7 +46,7 @@ interface Name {
   readonly hostnameVerified: boolean | null;
 }
 
-/** A PTR record is its owner's claim: verified if the name leads back to the address, null if that could not be asked. */
+/** The PTR name: verified if it resolves to the address, null if that is unknown. */
 async function nameOf(address: string, context: DiagnosticContext<Info>): Promise<Name> {
   const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);

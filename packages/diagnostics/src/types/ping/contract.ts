@@ -11,10 +11,10 @@ import { Type } from 'typebox';
 
 import { icmpErrorSchema } from '../../shared/icmp-contract.ts';
 
-/** A reply that takes longer is late: its packet counts as lost. */
+/** After this time a packet counts as lost, even if its reply arrives later. */
 export const REPLY_TIMEOUT_MS = 4_000;
 
-/** Duplicates beyond so many are counted and not listed. */
+/** Further duplicates are counted but not listed. */
 export const MAX_DUPLICATE_ROWS = 16;
 
 /** Of Ethernet, IPv6 and ICMP. */

@@ -9,21 +9,23 @@ import { REPLY_TIMEOUT_MS } from './contract.ts';
 import { isTelling, matchPayload } from './payload.ts';
 import { onWire, quotedPacket, sentAs, type Exchange, type ExchangePlan, type SentPacket } from './sent-packets.ts';
 
-/** Replies beyond so many to one packet are not kept. */
+/** Limit of stored replies per packet. */
 const MAX_REPLIES = 17;
-/** After the last packet, with some RTT known, the rest is awaited for so many times the longest, and no less than this. */
+/**
+ * After the last packet, replies are awaited for this multiple of the longest RTT, but no less than `MIN_WAIT_MS`.
+ */
 const WAIT_RTTS = 4;
 const MIN_WAIT_MS = 1_000;
 /** A network that doubles a packet may let one copy through and refuse the other: the reply is waited for a little. */
 const AFTER_ERROR_MS = 200;
 
-/** A packet process that has not sent a packet after this time hangs: it takes microseconds. */
+/** A packet process that has not sent a packet after this time is hung: it takes microseconds. */
 const SEND_TIMEOUT_MS = 500;
 
 /**
- * Sends the packets of a ping check, one each interval, and gathers what comes back, until every one has its reply or its
- * ICMP error, the kernel or the packet process no longer sends, or nothing more is to be expected. No ICMP error keeps a
- * later packet from being sent: what holds for one packet may not hold for the next.
+ * Sends the packets of a ping check at an interval and collects replies, until every packet has a reply or ICMP error,
+ * packets can no longer be sent, or no further reply is expected. An ICMP error does not stop later packets: it may
+ * concern one packet only.
  *
  * @param onChange called with the state after each packet sent and received
  */
@@ -212,7 +214,7 @@ function replyWaitMs({ packets }: Exchange, clock: AwakeClock): number {
   return Math.max(0, ...packets.map(({ awaitedMs }) => awaitedMs)) + waitMs - clock.now();
 }
 
-/** Resolves after the time or at the abort, whichever comes first. */
+/** Resolves after the time, or when the signal aborts. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

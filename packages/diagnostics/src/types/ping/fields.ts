@@ -57,7 +57,7 @@ function packetRows(packet: SentPacket, target: Target, context: DiagnosticConte
   }
   return [answer, ...duplicates].map((reply, index) => ({
     seq,
-    // The clock has steps: a reply never comes before its request.
+    // Clamped, because the clock has a limited resolution.
     rtt: roundMs(Math.max(0, reply.receivedMs - sentMs)),
     ttl: reply.hopLimit,
     from: shownAddress(reply.from, target, context),

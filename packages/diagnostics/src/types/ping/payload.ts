@@ -19,7 +19,9 @@ export function pingPayload(bytes: number, tag: string): Uint8Array {
 /** Cookies of fewer bytes are had by chance. */
 const TELLING_BYTES = 8;
 
-/** True for a payload with a cookie long enough to know our replies by; without, sender and sequence have to help. */
+/**
+ * True if the payload has enough random bytes to identify replies; otherwise sender and sequence number must suffice.
+ */
 export function isTelling(payload: Uint8Array): boolean {
   return payload.length >= TELLING_BYTES;
 }

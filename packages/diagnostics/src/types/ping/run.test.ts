@@ -40,7 +40,7 @@ function virtualPing(context: TestContextOptions<typeof ping>, options: Options 
   return inVirtualTime(() => runPing(params(TARGET, options), testContext<typeof ping>(context)));
 }
 
-/** The same over a network that is a function. */
+/** The same over a simulated network. */
 async function pingOver(
   answer: (sent: FakeSent, number: number) => readonly FakeAnswer[],
   { hide = false, ...options }: Options & { hide?: boolean } = {},

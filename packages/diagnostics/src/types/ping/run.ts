@@ -42,7 +42,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
     budgetMs: context.remainingMs() - RESERVE_MS,
     caughtUp: async () => ('unavailable' in packets ? undefined : packets.sourceFor(target.address)),
   };
-  // Sending and a quick answer come in a bunch: one state for both.
+  // One partial result for events in the same turn, such as a send and a quick reply.
   let due: NodeJS.Immediate | undefined;
   const onChange = (state: Exchange): void => {
     due ??= setImmediate(() => {

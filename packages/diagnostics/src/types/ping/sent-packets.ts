@@ -28,11 +28,13 @@ export interface Reply {
   readonly from: string;
 }
 
-/** One packet of the check and what came back for it. Other times than the first are those of the packet process. */
+/** A packet of the check with its replies. Times other than the first are by the packet process. */
 export interface SentPacket {
   /** Number within the check, from 1. */
   readonly seq: number;
-  /** When its answer began to be awaited, by the awake clock: when it was sent, or else asked for. */
+  /**
+   * Start of the wait for a reply, by the awake clock: its send time, or the time of the send request.
+   */
   awaitedMs: number;
   /** Null until the packet process reports the send time. */
   sentMs: number | null;
@@ -50,7 +52,7 @@ export interface Exchange {
   failure: Failure | null;
 }
 
-/** True for a reply that came in the time for which one is awaited. */
+/** True for a reply within the timeout. */
 export function isInTime(packet: SentPacket, reply: Reply): boolean {
   return packet.sentMs !== null && reply.receivedMs - packet.sentMs <= REPLY_TIMEOUT_MS;
 }
@@ -69,7 +71,7 @@ export function sentAs(
   return packets[(sequence - firstSequence) & 0xffff];
 }
 
-/** The packet that an ICMP error is about, if it is certainly a packet of this check. */
+/** The packet that an ICMP error quotes, if it certainly belongs to this check. */
 export function quotedPacket(state: Exchange, plan: ExchangePlan, error: IcmpError): SentPacket | undefined {
   const { payload, destination } = error.quoted;
   if (payload.length < 8 || destination !== plan.target.address) return undefined;

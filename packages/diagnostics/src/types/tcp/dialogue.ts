@@ -13,7 +13,7 @@ type Fields = Pick<ResultFieldsOf<typeof tcp>, 'dialogue' | 'tls'>;
 
 export interface DialogueEnd {
   readonly fields: Fields;
-  /** Why it did not come to its end. */
+  /** Why it was not completed. */
   readonly failure: Failure | null;
 }
 
@@ -42,9 +42,9 @@ export interface DialogueContext extends Pick<DiagnosticContext, 'signal' | 'cer
 }
 
 /**
- * Holds the dialogue of a module over a connected socket, which it takes over and closes: what the prober tcp of
- * blackbox_exporter does with `tls` and `query_response`. What is sent is the module’s text, with groups of lines that
- * this target sent before.
+ * Runs a module's dialogue over a connected socket, which it owns and closes: equivalent to `tls` and `query_response`
+ * of blackbox_exporter's tcp prober. It sends the module's text, with groups of lines received earlier from this
+ * target.
  */
 export async function holdDialogue(
   connected: Socket,
@@ -90,7 +90,7 @@ export async function holdDialogue(
     return { fields, failure };
   } finally {
     lines?.release();
-    // The close_notify of TLS goes out, and nothing is waited for.
+    // Sends close_notify without waiting for the peer's.
     socket.end();
     setImmediate(() => {
       socket.destroy();

@@ -5,7 +5,7 @@ import type { Failure } from '@vantage/contract';
 import { classifyError, connectionClosed, timedOut } from '../../shared/classify-error.ts';
 import { MAX_DIALOGUE_BYTES } from './contract.ts';
 
-/** Lines over a connected socket, which the stream takes over until it is released. */
+/** Lines of a connected socket, which the stream owns until it is released. */
 export interface LineStream {
   /**
    * The next line without its terminator; the last one may lack it. `null` after the target has ended the connection.
@@ -49,7 +49,7 @@ interface LineBuffer {
   readonly push: (bytes: Buffer) => void;
   /** The next line; undefined if none is complete. */
   readonly take: (hasEnded: boolean) => Uint8Array | undefined;
-  /** True once more came than it holds. */
+  /** True if the data exceeded the limit. */
   readonly isFull: () => boolean;
 }
 

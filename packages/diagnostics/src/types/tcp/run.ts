@@ -9,19 +9,19 @@ import { compileDialogue, holdDialogue, type Dialogue, type DialogueEnd } from '
 
 type Tcp = typeof tcp;
 type Row = { readonly rt: number; readonly error: null } | { readonly rt: null; readonly error: Failure };
-/** A row of the result, and the ICMP error that its failure comes from. */
+/** A row of the result, and the ICMP error that caused its failure. */
 interface Attempt {
   readonly row: Row;
   readonly icmp: IcmpNotice | null;
-  /** True if an ICMP error may have come that the probe could not read. */
+  /** True if an unread ICMP error may have arrived. */
   readonly icmpUnread: boolean;
   /** How the dialogue of the module ended, if there is one. */
   readonly held?: DialogueEnd;
 }
 
 /**
- * Handshakes with the pinned address, one after another; the connection is reset at once, nothing is written. With a
- * module that has a dialogue, the first connection is used for it, and is the last.
+ * Performs handshakes with the pinned address one after another; each connection is reset at once without data. A
+ * module's dialogue uses the first connection, which is then the only one.
  */
 export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<Tcp>): Promise<Outcome<Tcp>> {
   const { host, port, options } = params;

@@ -12,7 +12,7 @@ export const MAX_MTU_PACKETS = 48;
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
 /** One a second. */
 const MAX_ROUNDS = 60;
-/** Packets of each flow with a TTL that is not limited. */
+/** Packets with the full TTL per flow. */
 const FULL_TTL_PACKETS = 3;
 
 const DEFAULT_PORTS = { icmp: 0, udp: 33_434, tcp: 80 } as const;

@@ -14,7 +14,7 @@ const MTU_TTL = 64;
 /** Whether the target answers a packet that reached it. */
 type Answers = (sent: FakeSent) => boolean;
 
-/** What traces over a path of 1500 bytes claim that is not so. */
+/** False statements of traces over a path with an MTU of 1500 bytes. */
 async function wrongClaims(answersOf: (seed: number) => Answers, rttMs: number): Promise<object[]> {
   const wrong: object[] = [];
   for (let seed = 1; seed <= TRACES; seed += 1) {

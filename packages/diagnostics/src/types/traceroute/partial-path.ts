@@ -36,7 +36,7 @@ export function partialsOf(
 
 function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
   for (const { answer } of packets) {
-    // The name of an address that is not shown would give it away.
+    // The name of a hidden address would reveal it.
     if (answer !== null && dress.shown(answer.from) !== null) names.ask(answer.from);
   }
 }

@@ -341,7 +341,7 @@ describe('traceroute', () => {
   });
 
   it('sends no more than 640 packets, those that ask for the path MTU among them', async () => {
-    // A target that answers nothing but the very last query, so that all of them are sent and it counts as reached.
+    // A target that answers the very last packet only, so that all are sent and it counts as reached.
     const { outcome, fake } = await traceOver(
       (sent) => [sent.ttl < 64 ? expired(sent, router(sent.ttl), 1) : arrived(sent, 1)],
       { maxHops: 64, queries: 10 },

@@ -128,7 +128,7 @@ async function traceWithMtu(
   showPartial: (trace: Trace) => void,
   rounds: number | undefined,
 ): Promise<Trace> {
-  // Answers come in bunches: one state for a bunch, after all of it was read.
+  // One partial result for all answers read in the same turn.
   let due: NodeJS.Immediate | undefined;
   const onChange = (trace: Trace): void => {
     mtu.note(trace);

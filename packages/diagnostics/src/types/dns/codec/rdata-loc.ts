@@ -10,7 +10,7 @@ const HALF_TURN = 180 * 3_600_000;
 const ORIGIN = 0x80_00_00_00;
 const REFERENCE_ALTITUDE = 10_000_000;
 
-/** RFC 1876 section 2. Only version 0 is defined; another comes in the form of RFC 3597. */
+/** RFC 1876 section 2. Only version 0 is defined; others use the form of RFC 3597. */
 export function locationData(data: Reader): string {
   const version = data.u8();
   if (version !== 0) {

@@ -107,7 +107,7 @@ function hostIdentity(data: Reader): string {
 const IPV4 = 1;
 const IPV6 = 2;
 
-/** RFC 3123 section 5. An address family that is not known has no text: the record comes in the form of RFC 3597. */
+/** RFC 3123 section 5. With an unknown address family, the record uses the form of RFC 3597. */
 function prefixes(data: Reader): string {
   const bytes = data.rest();
   const items = createReader(bytes);

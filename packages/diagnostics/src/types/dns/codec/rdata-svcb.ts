@@ -2,7 +2,7 @@ import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
 
 import { base64, escapeOctets, ipv4Text, ipv6Text, quoted } from './text.ts';
 
-/** SVCB and HTTPS: RFC 9460 section 2.2. Parameters come in strictly ascending order of their keys. */
+/** SVCB and HTTPS: RFC 9460 section 2.2. Keys of parameters are strictly ascending. */
 export function serviceBindingData(data: Reader): string {
   const fields = [`${data.u16()} ${data.name()}`];
   let last = -1;

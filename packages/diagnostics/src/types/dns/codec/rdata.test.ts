@@ -25,7 +25,7 @@ const wanted = [
   'SPF SRV SSHFP SVCB TLSA TXT URI TYPE65280',
 ].flatMap((line) => line.split(' '));
 
-/** 32 digits: dig takes an NSEC3 record only from an owner that could be a hash. */
+/** 32 digits: dig accepts an NSEC3 record only if its owner resembles a hash. */
 const ownerOf = (at: number): string => `${String(at).padStart(32, '0')}.example.com.`;
 
 describe('the samples', () => {

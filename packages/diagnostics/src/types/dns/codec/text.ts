@@ -1,6 +1,6 @@
 import { MessageFormatError } from '@vantage/contract/dns-message';
 
-/** Groups of so many characters, as `dig` breaks long hexadecimal and base64 fields. */
+/** Length of the groups into which `dig` splits long hexadecimal and base64 fields. */
 const GROUP = 56;
 
 /** Base64 (RFC 4648 section 4) in groups. */

@@ -28,7 +28,7 @@ const prepared = prepareQuery({
 const answerTo = (query: Uint8Array): Buffer =>
   Buffer.from(respond(readQuery(query), { answers: [addressRecord('www.example.com', '192.0.2.1')] }));
 
-/** The answer to the question that every test asks. */
+/** The answer to the query of every test. */
 const message = answerTo(prepared.withId(0));
 const DNS_MESSAGE = ['content-type', 'application/dns-message'] as const;
 
@@ -81,7 +81,7 @@ describeWithOpenssl('DNS over HTTPS (skipped without the openssl command)', () =
     return started.port;
   }
 
-  /** Answers the request of each connection with frames. */
+  /** Answers one request per connection with frames. */
   async function serveFrames(answer: (number: number) => Buffer, asked: Frame[] = []): Promise<number> {
     return serve(['h2'], (socket, number) => {
       socket.write(writeFrame(frameTypes.settings, 0, 0, Buffer.alloc(0)));

@@ -17,17 +17,17 @@ export interface SecureChannel {
   readonly endedTls: () => boolean;
   /** Adds details from the handshake to a failure of this connection. */
   readonly explain: (failure: Failure) => Failure;
-  /** Bytes that came in by TCP, those of TLS included. */
+  /** Bytes received over TCP, including TLS overhead. */
   readonly receivedBytes: () => number;
   readonly failure: null;
 }
 
-/** RFC 8310 section 10 asks for TLS 1.2 at least; the http check speaks older ones too. */
+/** RFC 8310 section 10 requires TLS 1.2; the http check supports older versions, too. */
 const VERSIONS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
 
 /**
- * TCP and TLS handshake with a resolver. Its certificate must be valid for the name or address that the caller gave
- * (strict privacy profile, RFC 8310 section 5), as the http check asks for it: nothing is sent to another.
+ * Performs the TCP and TLS handshakes with a resolver. Its certificate must be valid for the given name or address
+ * (strict privacy profile, RFC 8310 section 5); otherwise no query is sent.
  */
 export async function secure(
   server: NameServer,

@@ -17,7 +17,7 @@ import {
 } from './exchange.ts';
 import { secure } from './secure.ts';
 
-/** Asks over a separate TCP connection (RFC 7766). */
+/** Sends a query over a separate TCP connection (RFC 7766). */
 export async function askTcp(server: NameServer, prepared: PreparedQuery, signal: AbortSignal): Promise<Asked> {
   const connected = await connectPinned(server.target, server.port, signal);
   if (connected.socket === null) return failed(resolverFailure(connected.failure));
@@ -25,7 +25,7 @@ export async function askTcp(server: NameServer, prepared: PreparedQuery, signal
   return exchange(connected.socket, prepared, common, signal);
 }
 
-/** Asks over TLS (RFC 7858). */
+/** Sends a query over TLS (RFC 7858). */
 export async function askTls(
   server: NameServer,
   prepared: PreparedQuery,
@@ -78,7 +78,7 @@ function exchange(
   });
 }
 
-/** Over a connection to the pinned address nothing else can come: what does not fit the query is the server's fault. */
+/** On a connection to the pinned address, a mismatched answer is the server's fault. */
 function read(
   bytes: Uint8Array,
   query: Uint8Array,

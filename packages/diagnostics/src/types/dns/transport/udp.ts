@@ -16,7 +16,7 @@ import {
 } from './exchange.ts';
 
 export type UdpAsked = Asked & {
-  /** The answer did not fit: ask again over TCP, whether or not what came could be read. */
+  /** The answer is truncated, and may be unreadable: repeat the query over TCP. */
   readonly truncated: boolean;
 };
 
@@ -27,10 +27,9 @@ export interface UdpOptions {
 }
 
 /**
- * Asks over a connected UDP socket, so that the kernel drops what comes from elsewhere and hands on ICMP errors. Each
- * transmission has a separate id, which distinguishes the RTT of one from that of another. What is no answer to one of them is
- * ignored: waiting goes on (RFC 5452 section 9.1).
- *
+ * Sends a query over a connected UDP socket, so that the kernel drops datagrams from other addresses and reports ICMP
+ * errors. Each retransmission has a separate id, which makes its RTT unambiguous. Mismatched datagrams are ignored (RFC
+ * 5452 section 9.1).
  * An ICMP error about the query ends the wait.
  */
 export function askUdp(

@@ -11,8 +11,8 @@ const FEW_LABELS = 4;
 const LABELLED_HOPS = 8;
 
 /**
- * Takes labels, then the names of responders, then responders, then the names of hops until the hops fit a result. Only
- * many flows need it, and routers that mean it.
+ * Drops labels, then names of responders, then responders, then names of hops, until the hops fit into a result. Only
+ * needed for many flows, or hostile routers.
  */
 export function fitHops(hops: readonly Hop[]): Hop[] {
   const most = Math.max(0, ...hops.map(({ responders }) => responders.length));

@@ -6,7 +6,7 @@ import { awakeTimer } from '@vantage/timers';
 /** The name of a hop as a result shows it. */
 export interface HopName {
   readonly hostname: string | null;
-  /** Whether the name leads back to the address; null if that was not asked, could not be answered, or is not known yet. */
+  /** Whether the name resolves to the address; null if that is unknown. */
   readonly hostnameVerified: boolean | null;
 }
 
@@ -21,7 +21,7 @@ export interface HopNames {
 
 export const NAMELESS: HopName = { hostname: null, hostnameVerified: null };
 
-/** Names are shown for so many addresses; more would not fit a result. */
+/** Limit of shown names; more would not fit into a result. */
 const MAX_NAMES = 96;
 
 /**

@@ -30,7 +30,7 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   const kept = keptPackets(trace);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
   const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
-  // One that is still awaited keeps its place before others, but is not known to be on the path after all of them.
+  // A pending packet keeps its place among later ones, but does not extend the path beyond all of them.
   const settled = sent.map((packets) => packets.filter(({ answer, isGivenUp }) => answer !== null || isGivenUp));
   const shown = settled.slice(0, settled.findLastIndex((packets) => packets.length > 0) + 1);
   const ranked = shown.map(respondersOf);
@@ -79,7 +79,7 @@ export function fullTtlOf({ packets }: Trace, dress: HopDress, answersOthers: bo
 
 type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];
 
-/** The router that answered most comes first. */
+/** Ordered by the number of answers, highest first. */
 function respondersOf(packets: readonly TracePacket[]): Ranked {
   const answered = packets.filter(({ answer }) => answer !== null);
   const byAddress = Map.groupBy(answered, ({ answer }) => answer!.from);
@@ -112,7 +112,7 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
   return { sent, received, loss: sent === 0 ? null : roundMs(1 - received / sent), ...rttStatistics(rtts) };
 }
 
-/** The first error among them that is more than a TTL that ran out, or a closed port of the target. */
+/** The first ICMP error other than time exceeded, or a closed port of the target. */
 function icmpOf(answers: readonly TraceAnswer[], { family, shown }: HopDress): Hop['icmp'] {
   for (const { kind, error, from } of answers) {
     const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target');

@@ -3,7 +3,7 @@ import type { Trace } from '../probing/trace-state.ts';
 import type { StopReason } from '../result-fields.ts';
 import { isFull } from '../probing/trace.ts';
 
-/** Why no further hop of the flow was asked. */
+/** Why no further hop of the flow was probed. */
 export function stopReasonOf(flow: number, { views, packets, isCut }: Trace, maxHops: number): StopReason {
   const { end, reached, loop, lastAnswered }: FlowView = views[flow]!;
   if (end !== null) return reached ? 'completed' : 'unreachable';
@@ -16,7 +16,7 @@ export function stopReasonOf(flow: number, { views, packets, isCut }: Trace, max
 
 const order: readonly StopReason[] = ['completed', 'unreachable', 'loop', 'hop_limit', 'gap_limit', 'deadline'];
 
-/** Of several flows the one that came furthest. */
+/** Of several flows, that which got furthest. */
 export function furthest(reasons: readonly StopReason[]): StopReason | null {
   return order.find((reason) => reasons.includes(reason)) ?? null;
 }

@@ -8,7 +8,7 @@ import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
 import { isReached, rtOf } from '../hops/target-answers.ts';
 
 export interface MtuSearch {
-  /** Runs during the trace from its start, if its packets leave room for more, so that it takes no additional time. */
+  /** Starts the search together with the trace if the packet limit allows, so that it takes no additional time. */
   readonly start: () => void;
   /** Derives the timeout of answers from the trace so far. */
   readonly note: (trace: Trace) => void;
@@ -19,7 +19,7 @@ export interface MtuSearch {
   readonly stop: () => void;
 }
 
-/** The path MTU of a trace. Its socket is opened at once, together with those of the trace. */
+/** Searches the path MTU of a trace. Its socket is opened together with those of the trace. */
 export function mtuSearch(
   { protocol, maxHops, queries, flows }: ParamsOf<typeof traceroute>['options'],
   target: Target,

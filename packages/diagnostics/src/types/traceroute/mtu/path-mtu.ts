@@ -10,14 +10,14 @@ const SMALLEST = { 4: 68, 6: 1_280 } as const;
 const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
 /** Candidates if a router does not report its MTU (the common plateaus of RFC 1191 section 7.1). */
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
-/** For a packet of a size of which nothing came back. */
+/** Attempts per packet size without an answer. */
 const TRIES = 2;
 /** Further packets of that size if this process stood still while it waited: then the silence is no evidence. */
 const STALLED_TRIES = 4;
 /**
- * Pairs of packets, one of each size, before it is claimed that one size arrives and the next vanishes: chance does that
- * once in 65,000 times at most. Both packets of a pair leave together, in an order without a period, so that a limit on
- * the number of answers strikes one size as it strikes the other.
+ * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost: by chance that has
+ * a probability of at most 1/65,000. The packets of a pair are sent together, in an aperiodic order, so that a rate
+ * limit affects both sizes alike.
  */
 const PROVING_PAIRS = ['large', 'small', 'small', 'large', 'small', 'large', 'large', 'small'] as const;
 const WAIT_RTTS = 3;
@@ -40,7 +40,7 @@ export interface PathMtuLimits {
   readonly maxPackets: number;
   /** Counts requests and answers of the target. */
   readonly echo: EchoCount;
-  /** Asks first with a packet that any link carries: whether the target answers echo requests at all. */
+  /** First sends a packet that every link can carry, to learn whether the target answers echo requests. */
   readonly isAsking: boolean;
 }
 

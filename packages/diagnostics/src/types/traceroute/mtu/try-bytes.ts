@@ -15,12 +15,12 @@ const LOOK_EVERY_MS = 25;
 /** A stall of the process that counts. */
 const STALL_MS = 50;
 const TTL = 64;
-/** Header of an echo request, and of its payload what proves whose it is. */
+/** Size of an echo request's header, and of the random start of its payload that identifies it. */
 const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
 
 export type Answer =
   | { readonly kind: 'arrived' }
-  /** `isStalled`: this process stood still meanwhile, so that an answer may have been missed. */
+  /** `isStalled`: this process stalled meanwhile and may have missed an answer. */
   | { readonly kind: 'silent'; readonly isStalled: boolean }
   /** The kernel refused it: nothing was sent. */
   | { readonly kind: 'unsent' }
@@ -43,7 +43,7 @@ export function sharedSocket(socket: PacketSocket): SharedSocket {
   return { identifier: socket.identifier, send: socket.send, close: socket.close, listeners };
 }
 
-/** Sends an echo request of so many bytes, header of IP included, that no router may fragment. */
+/** Sends an echo request of this size, including the IP header, with fragmentation forbidden. */
 export function tryBytes(
   socket: SharedSocket,
   { family, address }: Target,
