@@ -34,7 +34,7 @@ export interface LabReport {
   readonly touched: readonly string[];
   /** Queries to the name server; a browser behind a proxy sends none. */
   readonly questions: number;
-  /** Hosts that the browser asked the proxy for. */
+  /** Hosts that the browser requested from the proxy. */
   readonly asked: readonly string[];
   /** Requested paths of the page's server, as proof that the page ran. */
   readonly paths: readonly string[];
@@ -99,7 +99,7 @@ export async function runLab({
         response.end('<h1>one moment</h1>');
       },
       '/worker.js': serviceWorker(canaries.web),
-      // The page counts as loading until it and its worker have tried everything.
+      // Keeps the page loading until it and its worker have finished all attempts.
       '/wait': (_request, response) => void tried.promise.then(touchedAll).then(() => response.end()),
       [done]: (_request, response) => tick(done, response),
       '/worker-tried': (_request, response) => tick('/worker-tried', response),

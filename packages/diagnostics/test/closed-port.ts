@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * A port of 127.0.0.1 that refuses both TCP and UDP, and that no other process can take meanwhile: sockets hold it that speak
- * with one peer alone.
+ * A port of 127.0.0.1 that refuses TCP and UDP and cannot be taken by another process: connected sockets reserve it.
  */
 export async function closedPort(): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
   const server = createServer().listen(0, '127.0.0.1');

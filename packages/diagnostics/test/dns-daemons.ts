@@ -64,9 +64,9 @@ export async function startPdns(zones: Zones): Promise<NameServerDaemon> {
 }
 
 export interface UnboundOptions {
-  /** Port of 127.0.0.1 of the name server that it asks, the only one. */
+  /** Port on 127.0.0.1 of the only name server that it queries. */
   readonly authorityPort: number;
-  /** The zones that it asks for, each with the DNSKEY that it trusts; null: the zone is not to be validated. */
+  /** The zones that it queries, each with its trusted DNSKEY; null disables validation of the zone. */
   readonly zones: Readonly<Record<string, string | null>>;
 }
 
@@ -81,7 +81,7 @@ export async function startUnbound({ authorityPort, zones }: UnboundOptions): Pr
       ...['do-daemonize: no', 'use-syslog: no', `directory: "${folder}"`, `pidfile: "${folder}/unbound.pid"`],
       ...['do-not-query-localhost: no', 'module-config: "validator iterator"', 'qname-minimisation: no', ...anchors],
     ];
-    // The root too: nothing is asked of a server that is not on loopback.
+    // Including the root, so that only servers on loopback are queried.
     const stubs = [...Object.keys(zones), '.'].map(
       (zone) => `stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${authorityPort}\n`,
     );

@@ -21,7 +21,7 @@ export interface TrustedZone {
 }
 
 export interface NamedOptions {
-  /** Port of 127.0.0.1 that it asks for the zones, the only one. */
+  /** Port on 127.0.0.1 of the only name server that it queries. */
   readonly authorityPort: number;
   readonly zones: readonly TrustedZone[];
   readonly certificate: Certificate;

@@ -27,10 +27,10 @@ export interface FakePackets extends PacketSockets {
 export const FAKE_SOURCES = { 4: '192.0.2.1', 6: '2001:db8::1' } as const;
 
 /**
- * A packet socket whose network is a function.
+ * A packet socket with a simulated network.
  *
- * @param answer what comes back for a packet; an error is thrown by `send`
- * @param inTime whether each answer arrives when its `rttMs` is over; else all arrive at once, in their order
+ * @param answer returns the answers to a packet; `send` rejects with what it throws
+ * @param inTime true to deliver each answer after its `rttMs`; else all are delivered at once, in order
  */
 export function fakePackets(
   answer: (sent: FakeSent, number: number) => readonly FakeAnswer[],

@@ -14,7 +14,7 @@ import { undisturbed } from './undisturbed.ts';
 /** A program's verdict on a response: `200 2` is status and body size; otherwise the reason of its refusal. */
 export type Verdict = string;
 
-/** Serves one answer to all clients, for as long as `use` takes. */
+/** Serves one response to all clients while `use` runs. */
 export function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T>): Promise<T> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -91,7 +91,7 @@ export async function curlVersion(): Promise<string | null> {
   return /^curl (\d+\.\d+)/.exec(stdout)?.[1] ?? null;
 }
 
-/** A browser that is asked for its verdict, one answer after the other. */
+/** A browser that loads one response after another and reports its verdicts. */
 export interface Chromium {
   readonly ask: (url: string) => Promise<Verdict>;
   readonly close: () => Promise<void>;

@@ -23,7 +23,7 @@ function data(text: string, set: number = flags.endStream): Buffer {
   return writeFrame(frameTypes.data, set, 1, Buffer.from(text, 'latin1'));
 }
 
-/** A head in as many frames as it takes. */
+/** A head in as many frames as necessary. */
 function largeHead(bytes: number): Buffer {
   const fields = Array.from({ length: bytes / 1024 }, (_, at): Field => [`x-${at}`, 'a'.repeat(1000)]);
   const block = encodeHpack([STATUS, TEXT, ...fields]);

@@ -10,7 +10,7 @@ export interface OpensslServer {
   readonly port: number;
   /** Its output, including the extensions of each ClientHello. */
   readonly output: () => string;
-  /** A line for its standard input, such as `R`, by which it asks for a renegotiation. */
+  /** Writes a line to its standard input, such as `R`, which requests a renegotiation. */
   readonly command: (line: string) => void;
   readonly close: () => Promise<void>;
 }

@@ -10,7 +10,7 @@ import { launch } from 'puppeteer';
 import type { Issued } from '@vantage/test-support/certificate-mint';
 import { undisturbed } from './undisturbed.ts';
 
-/** A server on loopback, and the name that it is asked by. */
+/** A server on loopback, and the host name for the request. */
 export interface Asked {
   readonly host: string;
   readonly port: number;
@@ -18,7 +18,7 @@ export interface Asked {
 
 /** What independent programs report about a certificate. */
 export interface SecondOpinions {
-  /** Every error of the verification that `openssl s_client` prints. */
+  /** All verification errors that `openssl s_client` prints. */
   readonly openssl: (asked: Asked) => Promise<readonly string[]>;
   /** True if curl accepts the certificate. */
   readonly curl: (asked: Asked) => Promise<boolean>;
@@ -78,7 +78,7 @@ export interface ChromiumOptions {
   readonly servers: readonly Issued[];
 }
 
-/** A Chromium that trusts some roots in addition to its own, by the database of its user. */
+/** A Chromium that trusts additional roots from its user's database. */
 export async function chromiumOpinion({
   executablePath,
   certutil,

@@ -29,7 +29,7 @@ export function virtualTrace(
   return inVirtualTime(() => runTraceroute(params(TARGET, options), testContext<typeof traceroute>(context)));
 }
 
-/** The same over a network that is a function; `inTime` has each answer come when its round-trip time is over. */
+/** Traces over a simulated network; with `inTime`, each answer arrives after its round-trip time. */
 export async function traceOver(
   network: Network,
   options: Options = {},
@@ -81,7 +81,7 @@ export function ofTrace({ sent }: FakePackets): readonly FakeSent[] {
   return sent.filter(({ packet }) => packet.length < 200);
 }
 
-/** A straight path whose target is so many hops away. */
+/** A linear path with this number of hops to the target. */
 export function path(
   length: number,
   answer: (sent: FakeSent) => readonly FakeAnswer[] | undefined = () => undefined,

@@ -1,8 +1,8 @@
 const MAX_VISITS = 10;
 
 /**
- * What Chromium says of a server, asked again where an interface of the machine came or went meanwhile, as those of other
- * tests do: that says nothing of the server. The last answer stands, so a machine that is never quiet fails the test.
+ * Chromium's verdict on a server, repeated if a network interface of the machine changed meanwhile, as other tests
+ * cause: that says nothing about the server. The last verdict counts, so a machine that never settles fails the test.
  */
 export async function undisturbed(visit: () => Promise<string>): Promise<string> {
   let seen = await visit();

@@ -26,7 +26,7 @@ export function prefixOf(address: Address, length: number): string {
   return `${address.family === 4 ? masked.join('.') : formatIpv6(masked)}/${length}`;
 }
 
-/** A strict dotted quad, without the octal and short forms that `inet_aton` takes. */
+/** Strict dotted decimal, without the octal and short forms that `inet_aton` accepts. */
 function parseIpv4(text: string): number[] | null {
   if (text.length < 7 || text.length > 15) return null;
   const bytes = [0, 0, 0, 0];
@@ -57,7 +57,7 @@ const DOT = 46;
 const ZERO = 48;
 const NINE = 57;
 
-/** Only for text that `isIPv6` takes. */
+/** Only for text that `isIPv6` accepts. */
 function parseIpv6(text: string): number[] {
   const gap = text.indexOf('::');
   if (gap === -1) return bytesOfGroups(text);

@@ -12,7 +12,7 @@ interface Credit {
   readonly dataDate: string | null;
 }
 
-/** Names the sources of an answer: nearly all answers come from the same few, so each combination is written once. */
+/** Attributions of an answer's sources; memoized per combination, of which there are few. */
 export interface Credits {
   /** @param used one bit for each source, the lowest for the first */
   readonly of: (used: number) => Credit;

@@ -19,7 +19,7 @@ const nowhere = emptyPlace();
 const quiet = { info: () => {}, warn: () => {} };
 
 let folder: string;
-/** In the layout of the bundled data, with two addresses of it: the whole takes half a second to read. */
+/** An excerpt with two addresses of the bundled data, which takes half a second to read. */
 let excerpt: { readonly bundledCity: string; readonly bundledAsn: string };
 let geo: Geo;
 

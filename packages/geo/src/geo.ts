@@ -22,7 +22,7 @@ import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, ty
 import { isSpecial } from './special-addresses.ts';
 
 export interface GeoOptions {
-  /** Operator's MMDB files, asked before everything else and read again when they change. */
+  /** Operator's MMDB file, which takes precedence; reloaded when it changes. */
   readonly cityMmdb?: string | undefined;
   readonly asnMmdb?: string | undefined;
   readonly ispMmdb?: string | undefined;
@@ -32,9 +32,9 @@ export interface GeoOptions {
   readonly bundledAsn?: string | undefined;
   /** How often the operator's files are looked at; default 30 s. */
   readonly pollMs?: number | undefined;
-  /** Base URL of an RDAP server, such as `https://rdap.org/`; default: no registry is asked. */
+  /** Base URL of an RDAP server, such as `https://rdap.org/`; by default registries are not queried. */
   readonly rdapBaseUrl?: string | undefined;
-  /** Longest time that a question to it takes; default 2 s. */
+  /** Timeout of an RDAP query; default 2 s. */
   readonly rdapTimeoutMs?: number | undefined;
   readonly log: GeoLog;
 }
@@ -103,7 +103,7 @@ export async function openGeo(options: GeoOptions): Promise<Geo> {
   };
 }
 
-/** Answers that are kept: hops and callers come again and again. */
+/** Limit of cached answers: addresses of hops and clients recur. */
 const RECENT_PLACES = 2048;
 
 const DEFAULT_POLL_MS = 30_000;
@@ -141,7 +141,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
     credits.clear();
   }
 
-  /** The first need starts the load and goes without. */
+  /** The first lookup starts the load and proceeds without it. */
   function askFallback(address: Address): ReturnType<typeof fallback.find> {
     if (fallback.state() === 'idle') void fallback.load().then(forget);
     return fallback.find(address);

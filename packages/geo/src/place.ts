@@ -42,7 +42,10 @@ export function addNetwork(place: Draft, facts: Facts, prefix: () => string | nu
   return added;
 }
 
-/** Adds what a registry says: whose network it is, and the prefix and country where nothing else says. Returns whether it added anything. */
+/**
+ * Adds registration data: owner of the network, and prefix and country if no other source has them. Returns whether it
+ * added anything.
+ */
 export function addRegistration(
   place: Draft,
   { facts, prefix }: { readonly facts: Facts; readonly prefix: string },
@@ -97,7 +100,7 @@ export function deriveRest(place: Draft, countryNames: (code: string) => string 
   place.org ??= place.asName;
 }
 
-/** English names of ISO 3166-1 alpha-2 codes; `Intl` is asked once for each. */
+/** English names of ISO 3166-1 alpha-2 codes; memoized, because `Intl` is slow. */
 export function createCountryNames(): (code: string) => string | null {
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
   const known = new Map<string, string | null>();

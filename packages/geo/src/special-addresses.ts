@@ -1,11 +1,10 @@
 import type { Address } from './address.ts';
 
 /**
- * Whether an address has no place by its nature: private, loopback, link-local, documentation, multicast, reserved,
- * carrier-grade NAT or a transition mechanism. No source is asked about one, whatever it may hold.
- *
- * The IANA special-purpose registries (RFC 6890) as of 2026, and multicast. Anycast services that are announced as
- * ordinary routes (AS112, 192.31.196.0/24, 192.175.48.0/24) have a network and are left to the data.
+ * Whether an address cannot have a location: private, loopback, link-local, documentation, multicast, reserved,
+ * carrier-grade NAT or a transition mechanism. Sources are not queried for it.
+ * The IANA special-purpose registries (RFC 6890) as of 2026, and multicast. Anycast services announced as ordinary
+ * routes (AS112, 192.31.196.0/24, 192.175.48.0/24) have a network and are left to the data.
  */
 export function isSpecial({ family, bytes }: Address): boolean {
   if (family === 4) return SPECIAL_V4.some(([prefix, length]) => startsWith(bytes, prefix, length));

@@ -19,7 +19,7 @@ export interface RedisSentinel {
   readonly stop: () => Promise<void>;
 }
 
-/** Replication over the socket, at once, with a sign of life each second. */
+/** Diskless replication without delay, with a heartbeat each second. */
 const REPLICATION = '--repl-diskless-sync yes --repl-diskless-sync-delay 0 --repl-ping-replica-period 1'.split(' ');
 const SENTINELS = 3;
 
@@ -65,7 +65,7 @@ export async function startRedisSentinel(executable: string, downAfterMs = 1_500
   }
 }
 
-/** Starts a server that is stopped with the others. */
+/** Starts a server that is stopped together with the others. */
 type Start = (options: Omit<RedisServerOptions, 'executable'>) => Promise<RedisServer>;
 
 /** Resolves when the replica has the data of its master. */

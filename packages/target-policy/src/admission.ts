@@ -32,14 +32,14 @@ export interface AdmissionOptions {
   readonly redis: () => readonly Endpoint[];
   readonly haveIpv4: () => boolean;
   readonly haveIpv6: () => boolean;
-  /** How long an AAAA answer may come after the A answer that will be used, milliseconds; 1 s by default. */
+  /** Wait for an AAAA answer after an A answer that will be used, milliseconds; default 1 s. */
   readonly lateAaaaMs?: number | undefined;
 }
 
 /**
- * The decisive admission: canonicalises again, judges name and port, resolves once, judges every address, and pins the
- * first one of the family that the rule names: IPv4 where the name has an A record and the probe has IPv4, else IPv6;
- * `family` forces one, and then only that family is asked for. One refused address refuses the name.
+ * The decisive admission: canonicalises again, checks name and port, resolves once, checks every address, and pins the
+ * first of the preferred family: IPv4 if the name has an A record and the probe has IPv4, else IPv6. With `family`,
+ * only that family is queried. One refused address refuses the name.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const ownNetwork = compileWhenChanged(options);

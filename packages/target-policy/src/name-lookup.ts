@@ -9,7 +9,7 @@ import type { NameResolver } from './resolver/resolver.ts';
 
 export interface NameLookupOptions {
   readonly resolver: NameResolver;
-  /** Whether names of private addresses are asked for: the resolver may know those of the operator's own network. */
+  /** Whether private addresses are looked up: the resolver may know names of the operator's network. */
   readonly showPrivateAddresses: boolean;
 }
 
@@ -19,8 +19,8 @@ const MAX_NAME_CODE_POINTS = 255;
 const MAX_ADDRESSES = 100;
 
 /**
- * Look-ups whose answers are shown and never connected to. When `signal` aborts they end as for every other failure. A PTR
- * record is a stranger's text: `forward` asks only for names that the rules for names admit.
+ * Lookups whose results are shown but never connected to. An abort by `signal` counts as a failure. A PTR record is
+ * untrusted text: `forward` only queries names that the rules for names allow.
  */
 export function createNameLookup({ resolver, showPrivateAddresses }: NameLookupOptions): NameLookup {
   const policy = createTargetPolicy();

@@ -8,9 +8,9 @@ const LENGTHS = [96, 64, 56, 48, 40, 32];
 const wellKnown = new Set(['192.0.0.170', '192.0.0.171'].map((text) => parseIpv4(text)!.value));
 
 /**
- * Finds the prefixes by which a NAT64 of the probe's network reaches IPv4 (RFC 7050: a DNS64 invents AAAA records for
- * ipv4only.arpa). Through them a caller would reach private IPv4 addresses; they belong into `others` of the agent's own
- * addresses. Empty where there is none, or where the resolver fails.
+ * Discovers the prefixes of a NAT64 in the probe's network (RFC 7050: a DNS64 synthesises AAAA records for
+ * ipv4only.arpa). Through them a client could reach private IPv4 addresses, so they belong into `others` of the agent's
+ * own addresses. Empty if there is none, or if the resolver fails.
  *
  * @throws the reason of `signal`
  */

@@ -10,7 +10,7 @@ export type RecordType = 'A' | 'AAAA' | 'PTR';
 /** What a server answers to one question; `undefined` from a zone means NXDOMAIN. */
 export interface Answer {
   readonly rcode?: number;
-  /** Addresses of the type asked for, or the labels of names for PTR, each joined by dots. */
+  /** Addresses of the queried type, or, for PTR, names with labels joined by dots. */
   readonly records?: readonly string[];
   /** Sends nothing. */
   readonly silent?: boolean;
@@ -19,7 +19,7 @@ export interface Answer {
   readonly delayMs?: number;
   /** Records of any type, owner and length, in the answer section, before `records`. */
   readonly raw?: readonly RawRecord[];
-  /** Any EDNS option of the OPT record; without it there is none. */
+  /** An EDNS option in the OPT record; by default there is none. */
   readonly option?: { readonly code: number; readonly data: Buffer };
   /** Over UDP the answer is cut off. */
   readonly truncated?: boolean;
@@ -41,7 +41,7 @@ export interface RawRecord {
 
 export const RA = 0x80;
 
-/** `asked` counts the questions for the name and type; `hasEdns`: the question has an OPT record. */
+/** `asked` counts the queries for the name and type; `hasEdns`: the query has an OPT record. */
 export type Zone = (name: string, type: RecordType, asked: number, hasEdns: boolean) => Answer | undefined;
 
 export interface DnsServer {
@@ -109,7 +109,7 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
 
 const cutOff: Answer = { truncated: true };
 
-/** A port that is free for both protocols: that of UDP is taken again where another program has the one of TCP. */
+/** A port that is free for both protocols; tries again if another program has the TCP port. */
 async function bindBoth(listener: Server): Promise<UdpSocket> {
   for (;;) {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
@@ -124,7 +124,7 @@ async function bindBoth(listener: Server): Promise<UdpSocket> {
   }
 }
 
-/** A port that refuses datagrams, and that no other socket can take: it is connected to one peer. */
+/** A port that refuses datagrams and that no other socket can take: its socket is connected to one peer. */
 export async function refusingPort(): Promise<DnsServer> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -139,12 +139,12 @@ export async function refusingPort(): Promise<DnsServer> {
   return { address: `127.0.0.1:${port}`, questions: [], stop };
 }
 
-/** Asks a server that answers: once, however long a busy machine lets it wait. */
+/** For a responsive server: one query with a long timeout, for busy machines. */
 export function patientResolver({ address }: Pick<DnsServer, 'address'>): NameResolver {
   return createNameResolver({ servers: [address], timeoutMs: 60_000, tries: 1 });
 }
 
-/** Asks a server that is silent. */
+/** For a silent server: short timeouts. */
 export function hastyResolver({ address }: Pick<DnsServer, 'address'>): NameResolver {
   return createNameResolver({ servers: [address], timeoutMs: 100, tries: 1 });
 }
@@ -160,7 +160,7 @@ function readQuestion(message: Buffer): { readonly name: string; readonly code: 
   return { name: labels.join('.').toLowerCase(), code: message.readUInt16BE(offset + 1), end: offset + 5 };
 }
 
-/** The question again, QR, RD and RA set, each of `records` pointing back to the name of the question. */
+/** The query repeated with QR, RD and RA set; each of `records` points to the queried name. */
 function encode(question: Buffer, code: number, answer: Answer): Buffer {
   const { rcode = 0, records = [], raw = [], option, truncated = false, soa, without = 0 } = answer;
   const head = Buffer.from(question);
@@ -206,7 +206,7 @@ export function encodeName(name: string): Buffer {
   return Buffer.concat([...labels.flatMap((label) => [Buffer.from([label.length]), label]), Buffer.from([0])]);
 }
 
-/** The question again, and the promise of nine records that do not come. */
+/** The query repeated, with a count of nine records that are missing. */
 function garbage(question: Buffer): Buffer {
   const reply = Buffer.from(question);
   reply.writeUInt16BE(0x8180, 2);

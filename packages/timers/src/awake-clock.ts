@@ -1,8 +1,8 @@
 import { readFirstTimer } from './read-first-timer.ts';
 
 /**
- * A monotonic clock that stands still while this process does: stopped, swapped out, or on a machine that stalls. What
- * others have to answer meanwhile, the packet process among them, cannot be read then, and does not make them silent.
+ * A monotonic clock that excludes stalls of this process: stopped, swapped out, or on a machine that stalls. Answers
+ * that arrive during a stall cannot be read then, so their senders must not count as silent.
  */
 export interface AwakeClock {
   /** Milliseconds. */

@@ -1,8 +1,8 @@
 /**
- * A timer that lets the sockets be read before it runs out. The event loop runs timers before it reads: after a stall of
- * the process an answer may have lain in a socket's buffer for long, and it came in time all the same.
+ * A timeout that reads pending socket data before it fires. The event loop runs timers before it reads, so after a
+ * stall of the process an answer that arrived in time may still be in a socket's buffer.
  *
- * @returns stops it
+ * @returns a function that stops it
  */
 export function readFirstTimer(act: () => void, ms: number): () => void {
   let turn: NodeJS.Immediate | undefined;

@@ -34,7 +34,7 @@ export function openMmdbFile(path: string, log: GeoLog): MmdbFile {
   async function refresh(): Promise<boolean> {
     let buffer;
     try {
-      // The identity is taken before the contents: a file that changes while it is read is read again next time.
+      // The identity is read before the contents, so that a file that changes meanwhile is read again.
       const identity = await identityOf(path);
       if (identity === tried) return false;
       buffer = await readFile(path);

@@ -4,7 +4,7 @@ import type { TreeBytes } from './mmdb-tree.ts';
 
 const PAGE_BYTES = 4_096;
 
-/** Pages of one file that are kept, each in the slot that its number says: a power of two. */
+/** Limit of cached pages per file; a page's number determines its slot. A power of two. */
 const SLOTS = 1_024;
 
 interface TreeSize {
@@ -12,7 +12,7 @@ interface TreeSize {
   readonly nodeByteSize: number;
 }
 
-/** Reads a search tree from its file as it is needed. @param fd stays open */
+/** Reads pages of a search tree from its file on demand. @param fd stays open */
 export function readPages(fd: number, { nodeCount, nodeByteSize }: TreeSize): TreeBytes {
   const nodesPerPage = Math.floor(PAGE_BYTES / nodeByteSize);
   const slots = Math.min(SLOTS, 2 ** Math.ceil(Math.log2(nodeCount / nodesPerPage + 1)));

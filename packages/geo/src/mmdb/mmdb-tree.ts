@@ -14,11 +14,11 @@ interface TreeHit {
   readonly prefixLength: number;
 }
 
-/** The bytes of the tree, or of the part of it that is in memory. */
+/** The bytes of the tree, or of the cached part. */
 export interface TreeBytes {
   readonly buffer: Buffer;
   /**
-   * Which node of the buffer is this one, once it is there; without it, all nodes are.
+   * Loads a node and returns its index in the buffer; if undefined, the buffer holds all nodes.
    *
    * @throws {Error} if it cannot be read
    */

@@ -27,10 +27,10 @@ export interface Found {
 }
 
 /**
- * Reads an MMDB file (MaxMind DB file format 2.0), refusing one that is cut off or damaged: a file is often read while it
- * is being copied, and `mmdb-lib` alone finds out in the middle of a look-up, if at all.
+ * Reads an MMDB file (MaxMind DB file format 2.0), and rejects a truncated or damaged one: files are often read while
+ * being copied, and `mmdb-lib` notices at best during a lookup.
  *
- * @throws {Error} saying what is wrong with the file
+ * @throws {Error} with the fault of the file
  */
 export async function readMmdb(buffer: Buffer): Promise<Mmdb> {
   const metadata = readMetadata(buffer, buffer.length);
@@ -44,10 +44,10 @@ export async function readMmdb(buffer: Buffer): Promise<Mmdb> {
 }
 
 /**
- * Opens a file of the bundled data, which does not change: its search tree stays on disk and is read in pages, and of its
- * nodes only a sample is verified. A look-up throws if the file cannot be read any longer.
+ * Opens a file of the bundled data, which never changes: its search tree is read from disk in pages, and only a sample
+ * of its nodes is verified. A lookup throws if the file becomes unreadable.
  *
- * @throws {Error} saying what is wrong with the file
+ * @throws {Error} with the fault of the file
  */
 export async function openMmdb(path: string): Promise<Mmdb & { readonly close: () => Promise<void> }> {
   const file = await open(path);
@@ -154,7 +154,7 @@ function readMetadata(end: Buffer, fileBytes: number): Metadata {
   return metadata;
 }
 
-/** Keeps what `mmdb-lib` finds behind pointers when it is a text: the keys of all records, and frequent names. */
+/** Caches texts that pointers refer to: the keys of all records, and frequent names. */
 function createTextCache(): {
   get: (offset: string | number) => unknown;
   set: (offset: string | number, value: unknown) => void;

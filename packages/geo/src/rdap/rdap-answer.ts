@@ -11,8 +11,8 @@ export interface Registration {
 }
 
 /**
- * Reads an RDAP answer of the class "ip network" (RFC 9083 section 5.4). The network comes from the extension `cidr0`; without
- * it, or where it does not hold the address, the answer counts for the address alone.
+ * Parses an RDAP answer of the class "ip network" (RFC 9083 section 5.4). The prefix is taken from the extension
+ * `cidr0`; without one that contains the address, the answer applies to the address only.
  *
  * @returns null for anything else
  */

@@ -6,12 +6,12 @@ import { readRegistration, type Registration } from './rdap-answer.ts';
 import { createRecentMap } from '../recent-map.ts';
 
 export interface RdapOptions {
-  /** Such as `https://rdap.org/`: `ip/<address>` below it is asked for (RFC 9082 section 3.1.1). */
+  /** Such as `https://rdap.org/`; queries go to `ip/<address>` below it (RFC 9082 section 3.1.1). */
   readonly baseUrl: string;
   readonly log: GeoLog;
-  /** Longest time a question takes, redirects included; default 2 s. */
+  /** Timeout of a query, including redirects; default 2 s. */
   readonly timeoutMs?: number | undefined;
-  /** What ends a question after so many milliseconds; default: the clock. */
+  /** Creates the signal that aborts a query; by default a timeout. */
   readonly deadline?: ((timeoutMs: number) => AbortSignal) | undefined;
   /** Milliseconds, from any origin. */
   readonly now?: (() => number) | undefined;
@@ -20,9 +20,9 @@ export interface RdapOptions {
 /** Cached registration data of networks, queried by RDAP over HTTP. */
 export interface Rdap extends Credited {
   /**
-   * Asks about the network of an address unless it is known, or was asked for in vain of late.
+   * Queries the network of an address unless it is known, or a recent query failed.
    *
-   * @returns whether `find` knows something new; never rejects
+   * @returns whether `find` has new data; never rejects
    */
   readonly prepare: (address: Address) => Promise<boolean>;
   /** Returns cached data; sends no query. */
@@ -40,7 +40,7 @@ const UNKNOWN_MS = 3_600_000;
 const FAILED_MS = 60_000;
 const MAX_BACK_OFF_S = 600;
 
-/** More questions at once than these are not asked: the answer does without. */
+/** Limit of concurrent queries; beyond it, answers lack registration data. */
 const MAX_UNDER_WAY = 4;
 const MAX_REDIRECTS = 3;
 const MAX_ANSWER_BYTES = 256 * 1024;
@@ -111,7 +111,7 @@ export function createRdap(options: RdapOptions): Rdap {
       return { prefix, facts: { ...NO_FACTS, org, countryCode } };
     },
     attribution: () => `registrations by RDAP (${base.host})`,
-    // It is of the day on which it was asked for.
+    // Registration data has the date of its query.
     date: () => null,
   };
 }
@@ -130,7 +130,7 @@ function addLength(lengths: Set<number>, length: number): void {
 type Fetched =
   | { readonly kind: 'answer'; readonly json: unknown }
   | { readonly kind: 'unknown' }
-  /** It asks for so many seconds of silence (RFC 9110 section 10.2.3). */
+  /** The server requests a pause (RFC 9110 section 10.2.3). */
   | { readonly kind: 'busy'; readonly seconds: number }
   | { readonly kind: 'failed'; readonly reason: string };
 

@@ -1,4 +1,4 @@
-/** How an answer names the source of a file, with the attribution that its licence asks for. */
+/** The attribution of a file's source, as its licence requires. */
 export function attributionOf(databaseType: string): string {
   const owner = OWNERS.find(([pattern]) => pattern.test(databaseType))?.[1];
   return owner === undefined ? databaseType : `${databaseType}, ${owner}`;

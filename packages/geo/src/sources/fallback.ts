@@ -13,7 +13,7 @@ import { geoipLiteFolder } from './package-folders.ts';
 /** geoip-lite: old data that is always available; takes 109 MB of memory from its first use. */
 export interface Fallback extends Credited {
   readonly state: () => 'idle' | 'loading' | 'ready' | 'missing';
-  /** Why it is missing. */
+  /** Why it is unavailable. */
   readonly fault: () => string | null;
   /** Loads the data once; never rejects. */
   readonly load: () => Promise<void>;
@@ -56,8 +56,8 @@ export function createFallback(log: GeoLog): Fallback {
 }
 
 /**
- * geoip-lite reads its files synchronously as it is imported. Out of the kernel's cache that takes some 50 ms, from a cold
- * disk seconds in which the service would stand still: so they are read once before, asynchronously.
+ * geoip-lite reads its files synchronously on import: 50 ms from the page cache, but seconds from a cold disk, during
+ * which the service would stall. So they are read asynchronously before.
  */
 async function warmFileCache(): Promise<void> {
   const folder = join(geoipLiteFolder(), 'data');

@@ -48,7 +48,7 @@ describe('the table of special-purpose prefixes', () => {
   it.each(rows.filter(([, row]) => row.refuse))('refuses the first and the last address of %s', (cidr) => {
     const prefix = parsePrefix(cidr)!;
 
-    // The one row that holds permitted rows at an end of it is the IPv6 default, whose ends are refused all the same.
+    // The IPv6 default is the only row with permitted rows at one of its ends, which are refused regardless.
     expect(classifyAddress({ family: prefix.family, value: prefix.first }).refused).toBe(true);
     expect(classifyAddress(lastAddress(prefix)).refused).toBe(true);
   });

@@ -6,9 +6,9 @@ const MAX_LENGTH = 45;
 const IPV4_MAPPED = 0xffffn;
 
 /**
- * Reads IPv6 text as RFC 4291 section 2.2 has it. `::` stands for at least one group.
+ * Parses IPv6 text (RFC 4291 section 2.2). `::` replaces at least one group.
  *
- * @param parseQuad reads a dotted quad in the place of the last two groups
+ * @param parseQuad parses a dotted quad in place of the last two groups
  */
 export function parseIpv6(text: string, parseQuad: (quad: string) => bigint | undefined): bigint | undefined {
   if (text.length > MAX_LENGTH || !text.includes(':')) return undefined;
@@ -23,7 +23,7 @@ export function parseIpv6(text: string, parseQuad: (quad: string) => bigint | un
   return [...head, ...Array<bigint>(missing).fill(0n), ...tail].reduce((sum, group) => (sum << 16n) | group, 0n);
 }
 
-/** @param last true where the text ends the address, and so may end with a dotted quad */
+/** @param last true if the text ends the address, so that it may end with a dotted quad */
 function parseGroups(
   text: string,
   last: boolean,

@@ -9,7 +9,7 @@ export interface RangeRow {
   readonly reason: string;
 }
 
-/** An address shape: matches where `address & mask` is `value`. IPv6 only. */
+/** An address pattern: matches if `address & mask` equals `value`. IPv6 only. */
 export interface PatternRow {
   readonly name: string;
   readonly rfc: string;

@@ -8,11 +8,10 @@ import { formatPrefix, prefixOf } from '../addresses/prefix.ts';
 const NETWORK_BITS = { 4: 24, 6: 64 } as const;
 
 /**
- * What a host is counted by where the measuring of a target is limited: the registrable domain of a name, as the Public
- * Suffix List has it with its private part; a name that has none as itself, canonical; a literal address by its network,
- * /24 or /64.
+ * The key under which limits count a target: the registrable domain of a name, including private suffixes of the Public
+ * Suffix List; a name without one itself; a literal address by its network, /24 or /64.
  *
- * @param host as a caller may write it
+ * @param host as a client may write it
  */
 export function targetGroup(host: string): string {
   const read = canonicalizeHost(host, 'name');

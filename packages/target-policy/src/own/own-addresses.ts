@@ -47,7 +47,7 @@ export function discoverOwnAddresses({ resolvers, others = [] }: DiscoveryOption
     assigned.some(({ address, internal }) => address.family === family && !internal);
   return {
     addresses: assigned.map(({ address }) => formatAddress(address)),
-    // An interface of length 0 claims the whole Internet as its link; its address is listed all the same.
+    // An interface with prefix length 0 would make the whole Internet on-link; only its address is listed.
     onLink: assigned
       .filter(({ length }) => Number.isInteger(length) && length > 0)
       .map(({ address, length }) => formatPrefix(prefixOf(address, length))),

@@ -57,15 +57,15 @@ export function judgeOwn(address: Address, purpose: TargetPurpose, own: OwnNetwo
   return isResolver || own.surroundings.find(address) !== undefined ? ownRefusal() : undefined;
 }
 
-/** Why a broadcast address of the agent's links is refused, whatever an operator allows: a check asks one host. */
+/** Why a broadcast address of the agent's links is refused despite any exception: a check measures one host. */
 export function judgeBroadcast(address: Address, own: OwnNetwork): Refusal | undefined {
   if (own.broadcasts.find(address) === undefined) return undefined;
   return refusal('address_special', `${formatAddress(address)} is the broadcast address of a network of this probe.`);
 }
 
 /**
- * Why the agent's own Redis is refused, whatever an operator allows. A Redis on this machine is refused at every address
- * of the machine, because it may listen on all of them.
+ * Why the agent's own Redis is refused despite any exception. A Redis on this machine is refused at all addresses of
+ * the machine, because it may listen on all of them.
  */
 export function judgeRedis(address: Address, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   const candidates = [address, ...embeddedIpv4(address)];

@@ -7,7 +7,7 @@ export interface Routes {
   readonly hasDefault: boolean;
 }
 
-/** RTF_REJECT of linux/route.h: the kernel's own default route on `lo` where there is no real one. */
+/** RTF_REJECT of linux/route.h: marks the kernel's default route on `lo` when there is no real one. */
 const REJECT = 0x200;
 
 /** Reads /proc/net/route: addresses as 32 bits in the byte order of the host, little-endian on all that Node runs on. */

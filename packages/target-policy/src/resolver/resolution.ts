@@ -23,12 +23,12 @@ export interface ResolutionRequest {
   readonly family?: Family | undefined;
   /** True if an A record is preferred. */
   readonly prefersIpv4: boolean;
-  /** How long an AAAA answer may come after the A answer that will be used, milliseconds; 1 s by default. */
+  /** Wait for an AAAA answer after an A answer that will be used, milliseconds; default 1 s. */
   readonly lateAaaaMs?: number | undefined;
 }
 
 /**
- * Asks once for the A and the AAAA records of a name.
+ * Queries the A and AAAA records of a name once.
  *
  * @throws the reason of `signal`
  */

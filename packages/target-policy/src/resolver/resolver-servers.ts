@@ -15,11 +15,11 @@ export interface ResolverServers {
 const SILENT_MS = 30_000;
 
 /**
- * Servers in the order of the configuration, except that one that was silent comes last for a while: each further question
- * would wait for it in vain.
+ * Servers in configured order, except that a silent one is queried last for a while, because every query would wait for
+ * it.
  *
  * @param configured `address`, `address:port` or `[address]:port`; empty for those of the system
- * @throws when a server is no address
+ * @throws for a malformed address
  */
 export function resolverServers(configured: readonly string[], now = (): number => performance.now()): ResolverServers {
   const fixed = configured.length === 0 ? undefined : readConfigured(configured);

@@ -129,9 +129,9 @@ const EDNS_WAIT_MS = 500;
 const UNREACHABLE = 'dns_resolver_unreachable';
 
 /**
- * Never rejects. EDNS is for large answers and extended errors; servers, forwarders and firewalls that do not know it drop
- * such a query, fail, refuse, or send nonsense (RFC 6891 section 7 names some). So the query is sent without it if the one
- * with it is not answered soon, or by nothing about the name.
+ * Never rejects. EDNS provides large answers and extended errors; some servers, forwarders and firewalls drop such a
+ * query, fail, refuse, or answer garbage (RFC 6891 section 7). So the query is also sent without EDNS if there is no
+ * quick answer, or none about the name.
  */
 async function askOnce(
   server: ResolverAddress,
@@ -154,7 +154,7 @@ async function askOnce(
   }
 }
 
-/** If none is about the name, the first of the list. */
+/** If no answer is about the name, the first of the list. */
 async function firstAboutName(asked: readonly [Promise<StubAnswer>, Promise<StubAnswer>]): Promise<StubAnswer> {
   const telling = asked.map(async (each) => {
     const answer = await each;

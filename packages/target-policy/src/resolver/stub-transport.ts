@@ -52,7 +52,7 @@ function askUdp(
   return settled(signal, (resolve, reject) => {
     const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
     socket.on('error', reject);
-    // Others are ignored, and waiting goes on (RFC 5452 section 9.1).
+    // Mismatched datagrams are ignored (RFC 5452 section 9.1).
     socket.on('message', (message) => {
       if (answers(message)) resolve(message);
     });

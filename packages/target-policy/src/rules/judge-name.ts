@@ -5,11 +5,11 @@ import { refusal, type Refusal } from './refusal.ts';
 import { reversedPrefix } from '../hosts/reversed-name.ts';
 import { specialData } from '../addresses/special-data.ts';
 
-/** `connect`: packets go to what the name resolves to. `question`: a DNS server is asked about the name. */
+/** `connect`: packets are sent to the name's addresses. `question`: a DNS server is queried for the name. */
 export type NameUse = 'connect' | 'question';
 
 const specialNames = new Map(specialData.hosts.map((row) => [row.name, row]));
-/** Under arpa a DNS server may be asked about anything but the names of RFC 6761 kind, which have separate rows. */
+/** Names under arpa may be queried, except special-use names (RFC 6761), which have separate rows. */
 const questionable: ReadonlySet<string> = new Set(['arpa', 'in-addr.arpa', 'ip6.arpa']);
 
 /** Why the policy refuses a canonical name, or undefined. Nothing is resolved. */

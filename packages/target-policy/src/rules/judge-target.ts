@@ -15,7 +15,7 @@ export interface TargetRequest {
   readonly purpose: TargetPurpose;
   /** As the client wrote it. */
   readonly host: string;
-  /** The port packets go to; of a URL it is read from the text. */
+  /** Destination port; for a URL it is part of the text. */
   readonly port?: number | undefined;
   readonly family?: Family | undefined;
 }

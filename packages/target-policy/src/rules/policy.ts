@@ -33,7 +33,7 @@ export interface TargetPolicy {
 /** Standing of an address: refused, admitted by the operator's exception, or admitted as a public one. */
 export type Standing = Refusal | 'allowed' | 'public';
 
-/** Every fault of the options, each as a sentence; empty when `createTargetPolicy` takes them. */
+/** Faults of the options, one sentence each; empty if `createTargetPolicy` accepts them. */
 export function targetPolicyFaults(options: TargetPolicyOptions): readonly string[] {
   const entries = readEntries(options);
   return [
@@ -68,7 +68,7 @@ export function judgeAddress(address: Address, policy: TargetPolicy): Standing {
   return judgePrefix({ family: address.family, first: address.value, length: ADDRESS_BITS[address.family] }, policy);
 }
 
-/** Judges all of a prefix at once, as a reversed name asks about it. */
+/** Decides for a whole prefix, as a reversed name denotes it. */
 export function judgePrefix(prefix: Prefix, policy: TargetPolicy): Standing {
   if (lookUp(policy.deny, prefix) !== undefined) {
     return refusal('address_denied', `The operator of this service does not let ${shown(prefix)} be measured.`);

@@ -14,7 +14,7 @@ export type RefusalCode =
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** One sentence for a person, made of canonical text. */
+  /** One sentence, built from canonical text. */
   readonly message: string;
 }
 

@@ -7,7 +7,7 @@ import { takesPayload } from './reflectors.ts';
 /** Time to wait for an answer to one datagram before the next is sent. */
 export const ATTEMPT_WAIT_MS = 2_000;
 
-/** The first so many bytes of an answer are shown. */
+/** Number of leading bytes of an answer in the result. */
 export const MAX_RESPONSE_BYTES = 256;
 
 const MAX_PAYLOAD_BYTES = 512;

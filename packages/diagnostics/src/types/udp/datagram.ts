@@ -8,16 +8,16 @@ import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { unsentFailure } from '../../sockets/unsent.ts';
 import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../../sockets/icmp/icmp-watch.ts';
 
-/** What came back for one datagram. */
+/** Response to a datagram. */
 export type Heard =
   | { readonly kind: 'answer'; readonly bytes: Uint8Array; readonly rtMs: number }
   /** `notice` is the ICMP error that caused the failure, if known. */
   | { readonly kind: 'failure'; readonly failure: Failure; readonly notice: IcmpNotice | null };
 
 export interface Attempt {
-  /** What came back so far. */
+  /** The response so far. */
   readonly heard: () => Heard | null;
-  /** Resolves once something came back. */
+  /** Resolves with the first response. */
   readonly settled: Promise<void>;
   /** Monotonic, milliseconds; 0 if it could not be sent. */
   readonly sentAtMs: number;
@@ -26,15 +26,14 @@ export interface Attempt {
   readonly close: () => void;
 }
 
-/** The kernel's word of an ICMP error may come before that of the raw socket, which names its sender. */
+/** The kernel may report an ICMP error before the raw socket, which knows its sender. */
 const NOTICE_GRACE_MS = 150;
 /** A network that doubles a packet may let one copy through and refuse the other: the answer is waited for a little. */
 const AFTER_ERROR_MS = 200;
 
 /**
- * Sends one datagram from a separate socket, which distinguishes its answer from that to another. The socket is connected: the
- * kernel drops what comes from elsewhere and hands on ICMP errors; where the probe has raw sockets, those say which it was
- * and whose.
+ * Sends a datagram from a separate socket, so that its answer is unambiguous. The socket is connected: the kernel drops
+ * datagrams from other addresses and reports ICMP errors; raw sockets, if available, add their type and sender.
  */
 export async function sendDatagram(
   target: Target,
@@ -77,7 +76,7 @@ export async function sendDatagram(
   const attempt = (): Attempt => ({
     heard: () => heard,
     settled: settled.promise,
-    // Of a datagram that never left no error can come.
+    // A datagram that was never sent cannot cause an ICMP error.
     ...{ sentAtMs, readsIcmp: watch !== null || sentAtMs === 0, close },
   });
 
@@ -112,7 +111,7 @@ function connected(socket: Socket, target: Target, port: number): Promise<number
   });
 }
 
-/** Only ECONNREFUSED stands for exactly one ICMP error; its sender is not known. */
+/** Only ECONNREFUSED implies one specific ICMP error; its sender is unknown. */
 function fromKernel(
   failure: Failure,
   target: Target,

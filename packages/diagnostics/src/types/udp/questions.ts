@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * What is sent where the caller gives no payload: on well-known ports a question that a server of the usual protocol
- * answers and that changes nothing there; an empty datagram elsewhere.
+ * The default payload: on well-known ports a harmless query of the usual protocol, elsewhere an empty datagram.
  *
- * @param tag how the probe names itself, in protocols with room for it
+ * @param tag name of the probe, for protocols with room for it
  */
 export function questionFor(port: number, host: string, tag: string): Uint8Array {
   return questions.get(port)?.(host, port, tag) ?? new Uint8Array();
@@ -58,8 +57,8 @@ function tlv(tag: number, value: readonly number[]): number[] {
 }
 
 /**
- * A long header of a version that is reserved to make servers name those that they speak (RFC 9000 sections 6 and 15),
- * padded to the size below which they must not answer (section 14.1).
+ * A long header with a reserved version, which makes servers list their versions (RFC 9000 sections 6 and 15), padded
+ * to the minimum size for a response (section 14.1).
  */
 function quicQuestion(): Uint8Array {
   const packet = new Uint8Array(1200);

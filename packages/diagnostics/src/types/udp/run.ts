@@ -11,7 +11,7 @@ import { takesPayload } from './reflectors.ts';
 type Udp = typeof udp;
 type Fields = ResultFieldsOf<Udp>;
 
-/** The answer to a later datagram may take so many times as long as that to an earlier one. */
+/** A later answer may take this multiple of an earlier one's time. */
 const LATER_ANSWER_FACTOR = 1.25;
 
 /** Sends up to three datagrams, two seconds apart, until the port answers or an ICMP error arrives. */
@@ -72,8 +72,8 @@ async function firstHeard(attempts: readonly Attempt[], waitMs: number, signal: 
 }
 
 /**
- * Gives each datagram that is still unanswered the time of the one that was: a slow service answers all of them late, and
- * a row that was cut short would tell of a loss.
+ * Extends the wait for the other datagrams to the time of the answered one: a slow service answers all of them late,
+ * and a shorter wait would report loss.
  */
 async function othersHeard(attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
   const longestMs = Math.max(0, ...attempts.map(({ heard }) => waitOf(heard())));
