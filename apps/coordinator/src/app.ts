@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 import type { Checks } from './checks/checks.ts';
-import type { FirstAnswers } from './checks/create/idempotency-store.ts';
+import type { IdempotencyStore } from './checks/create/idempotency-store.ts';
 import type { LiveChecks } from './checks/read/live-check.ts';
 import { answerNotFound, answerProblems } from './http/answer-problem.ts';
 import { dropForwardedPorts } from './http/client-address.ts';
@@ -60,7 +60,7 @@ export interface AppOptions {
   readonly checkTypes: readonly AnyCheckType[];
   readonly checks: Checks;
   readonly live: LiveChecks;
-  readonly firstAnswers: FirstAnswers;
+  readonly idempotencyStore: IdempotencyStore;
   readonly probes: ProbeList;
   readonly keys: KeyRing;
   readonly monitors: MonitorReads & MonitorWrites;
@@ -118,7 +118,14 @@ export function createApp(options: AppOptions): Express {
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const compressed = createCompressedCache();
   const checkOptions = {
-    ...{ checks, firstAnswers: options.firstAnswers, links, readRequest, retentionSeconds, stopping: options.stopping },
+    ...{
+      checks,
+      idempotencyStore: options.idempotencyStore,
+      links,
+      readRequest,
+      retentionSeconds,
+      stopping: options.stopping,
+    },
     compressed,
     ...{
       limitCreate: limitEarly(buckets.createCheck, window, log),

@@ -81,7 +81,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
       ...{
         checks: core.checks,
         live: core.live,
-        firstAnswers: core.firstAnswers,
+        idempotencyStore: core.idempotencyStore,
         probes: core.probes,
         keys: core.keys,
         monitors: core.monitors,

@@ -10,7 +10,7 @@ export function coreSettings(config: Config): Omit<CoreOptions, 'log' | 'lookUpP
     replicas: { count: config.redisReplicas, withinMs: config.redisReplicaMilliseconds },
     longestQueueMs: config.longestQueueMilliseconds,
     probeKeysMaxBytes: config.probeKeysMaxMiB * 1_048_576,
-    picturesMaxBytes: config.screenshotsMaxMiB * 1_048_576,
+    screenshotsMaxBytes: config.screenshotsMaxMiB * 1_048_576,
     resultsMaxBytes: bytesOf(config.resultsMaxMiB),
     clientResultsMaxBytes: bytesOf(config.clientResultsMaxMiB),
     retentionSeconds: config.resultRetentionSeconds,

@@ -16,7 +16,7 @@ import { runProbeAdmin } from './commands.ts';
 import { runKeyAdmin } from './keys/key-commands.ts';
 import { createKeyRing } from '../keys/key-ring.ts';
 import { createRedisClock } from '../redis/clock.ts';
-import { createFloodGuard } from '../probes/key-quota.ts';
+import { createKeyQuota } from '../probes/key-quota.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
@@ -65,7 +65,7 @@ describe('on a cluster', () => {
     const agent = connectAs(added.environment.REDIS_URL, 'fra');
     await agent.xadd(redisKeys.results('fra'), '*', 'data', 'x'.repeat(100_000));
     const redis = await openOnce({ url: cluster.url, name: 'test' });
-    const guard = createFloodGuard({ redis, limitBytes: 50_000, log: quiet });
+    const guard = createKeyQuota({ redis, limitBytes: 50_000, log: quiet });
 
     // Like a coordinator: tries again while the connection to a node is not established.
     await until(async () => {

@@ -18,8 +18,8 @@ import type { CheckMetrics } from './check-metrics.ts';
 import type { Checks } from './checks.ts';
 import { createChecks } from './create/create-check.ts';
 import { createStartCheck, startScript } from './create/enqueue-check.ts';
-import { createFirstAnswers, replaceScript, type FirstAnswers } from './create/idempotency-store.ts';
-import { createProbeLoad } from './create/probe-capacity.ts';
+import { createIdempotencyStore, replaceScript, type IdempotencyStore } from './create/idempotency-store.ts';
+import { createProbeCapacity } from './create/probe-capacity.ts';
 import { traceStart } from './create/trace-start.ts';
 import { CheckExpiry } from './expire-checks.ts';
 import { createIngest, type Ingest, type IngestDependencies } from './ingest/ingest.ts';
@@ -27,7 +27,7 @@ import { createResultValidators } from './ingest/result-validators.ts';
 import { createLiveChecks } from './read/follow-checks.ts';
 import type { LiveChecks } from './read/live-check.ts';
 import { createReads } from './read/read-check.ts';
-import { createPictureRoom, notePictureScript } from './screenshots/screenshot-quota.ts';
+import { createScreenshotQuota, recordScreenshotScript } from './screenshots/screenshot-quota.ts';
 import { screenshotScripts } from './screenshots/screenshot-scripts.ts';
 import { createScreenshots, type Screenshots } from './screenshots/screenshots.ts';
 import { createAcceptScreenshot } from './screenshots/validate-screenshot.ts';
@@ -41,7 +41,7 @@ import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import { createResultBudget, type BudgetStatus, type ResultBudget } from './store/result-budget.ts';
 
 /** Interval of polls for due deadlines; random, so that coordinators do not poll in step. */
-const SWEEP_EVERY_MS = { from: 150, to: 300 };
+const EXPIRE_EVERY_MS = { from: 150, to: 300 };
 /** Notifications can be lost, so every active stream is also read at this interval. */
 const DRAIN_EVERY_MS = 1_000;
 /** A probe counts as active for this long after a result. */
@@ -60,17 +60,17 @@ const LONGEST_QUEUE_MS = 2_000;
  * difference.
  */
 const LONGEST_CHECK_MS = 60_000;
-const PICTURES_MAX_BYTES = 256 * 1_048_576;
+const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 
 /** Preloaded into Redis at startup. */
 const scripts: readonly Script[] = [
   ...[...checkScripts, startScript, changesScript, replaceScript],
-  ...[...screenshotScripts, notePictureScript, ...resultBudgetScripts],
+  ...[...screenshotScripts, recordScreenshotScript, ...resultBudgetScripts],
 ];
 
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
   /** Maximum bytes of all screenshots in Redis; the oldest are removed first. Default 256 MiB. */
-  readonly picturesMaxBytes?: number | undefined;
+  readonly screenshotsMaxBytes?: number | undefined;
   /**
    * Maximum bytes of the results of all checks and of one client; the oldest are removed first. See
    * `ResultBudgetOptions`.
@@ -93,7 +93,7 @@ export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPla
 export interface CheckService {
   readonly checks: Checks;
   readonly live: LiveChecks;
-  readonly firstAnswers: FirstAnswers;
+  readonly idempotencyStore: IdempotencyStore;
   readonly counters: Readonly<Counters>;
   /** Bytes of stored results, as of the last count. */
   readonly resultBudget: () => BudgetStatus;
@@ -126,11 +126,11 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   const types = createCheckTypes(options.checkTypes ?? checkTypes);
   const queues = createJobQueues(requests, log);
   const reads = createReads(requests, channels, master);
-  const maxBytes = options.picturesMaxBytes ?? PICTURES_MAX_BYTES;
+  const maxBytes = options.screenshotsMaxBytes ?? SCREENSHOTS_MAX_BYTES;
   const screenshots = createScreenshots({
     ...{ redis: background, queueRedis: requests, queues, clock, probes: directory.probes },
     ...{ accept: createAcceptScreenshot(), readers: reads, ...shared },
-    room: createPictureRoom({ redis: background, keptMs, maxBytes }),
+    quota: createScreenshotQuota({ redis: background, keptMs, maxBytes }),
   });
   const ingest = createIngest({
     ...{ redis: background, clock, screenshots, types, validatorsOf: createResultValidators(), isGrace, gate },
@@ -149,7 +149,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
       metrics,
     },
     startCheck: traceStart(createStartCheck(requests, queues, retentionMs), tracing),
-    load: createProbeLoad({
+    load: createProbeCapacity({
       listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
       longestWaitMs: options.longestQueueMs ?? LONGEST_QUEUE_MS,
     }),
@@ -170,7 +170,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
       screenshot: reads.screenshot,
     },
     live: createLiveChecks({ redis: requests, channels, master, log }),
-    firstAnswers: createFirstAnswers(requests),
+    idempotencyStore: createIdempotencyStore(requests),
     counters,
     resultBudget: budget.status,
     started,
@@ -206,7 +206,7 @@ function upkeep({ expiry, screenshots, budget }: Upkeep): readonly BackgroundTas
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
     { name: 'result budget', everyMs: BUDGET_EVERY_MS, run: async () => again(await budget.look()) },
-    { name: 'deadlines', everyMs: SWEEP_EVERY_MS, run: async () => again(await expiry.look()) },
+    { name: 'deadlines', everyMs: EXPIRE_EVERY_MS, run: async () => again(await expiry.look()) },
   ];
 }
 
@@ -256,7 +256,7 @@ function takeHints(
     if (isOversizedNotification(said)) oversize.note(probe);
     const note = decodeNotification(said);
     if (note === undefined) void ingest.drain(probe);
-    else ingest.takeAhead(probe, note);
+    else ingest.commitInline(probe, note);
   });
   // After an outage, results written during it still count for a grace period; notifications of them may have been
   // missed.

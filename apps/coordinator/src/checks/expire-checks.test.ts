@@ -184,7 +184,7 @@ describe('the deadline of a check', () => {
 function expiryOn(redis: Redis): CheckExpiry {
   return new CheckExpiry({
     ...{ redis, clock: createRedisClock(), deadlines: createDeadlines(redis), queues: createJobQueues(redis, quiet) },
-    ingest: { drain: async () => undefined, takeAhead: () => undefined, close: async () => undefined },
+    ingest: { drain: async () => undefined, commitInline: () => undefined, close: async () => undefined },
     screenshots: { end: async () => undefined },
     ...{
       retentionMs: 3_600_000,

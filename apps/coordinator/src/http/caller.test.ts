@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { until } from '../../test/core-bed.ts';
 import { CHECK_ID, highLimits, post, tcpCheck, type Seen } from '../../test/http-bed.ts';
 import { bearer, startKeyBed, type KeyBed } from '../../test/key-bed.ts';
-import { createFirstAnswers } from '../checks/create/idempotency-store.ts';
+import { createIdempotencyStore } from '../checks/create/idempotency-store.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { createStreamPlaces } from './events/stream-places.ts';
 
@@ -236,7 +236,7 @@ describe('the checks of a key', () => {
     const [a, b] = [await bed.add('a', '--scopes', 'check'), await bed.add('b', '--scopes', 'check')];
     const clients: (string | undefined)[] = [];
     const options = {
-      firstAnswers: createFirstAnswers(bed.redis),
+      idempotencyStore: createIdempotencyStore(bed.redis),
       checks: {
         create: async (_request: unknown, admit?: (probes: number) => Promise<boolean>, client?: string) => {
           await admit?.(1);

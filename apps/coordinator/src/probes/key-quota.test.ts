@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { runProbeAdmin } from '../admin/commands.ts';
 import { readAdminConfig } from '../admin/config.ts';
-import { createFloodGuard } from './key-quota.ts';
+import { createKeyQuota } from './key-quota.ts';
 
 // Longer than any wait on a busy machine.
 jest.setTimeout(120_000);
@@ -40,7 +40,7 @@ function connectAs(url: string): Redis {
 
 /** One look of a coordinator, as soon as it is its turn. */
 async function look(): Promise<void> {
-  const guard = createFloodGuard({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
+  const guard = createKeyQuota({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
   await until(async () => {
     await bed.redis.del(redisKeys.keyQuotaLock);
     return guard.look();

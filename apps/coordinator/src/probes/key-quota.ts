@@ -17,7 +17,7 @@ const MEASURE_EVERY_MS = 60_000;
 // `allow-oom`, because a flood may have used up the memory.
 const turnScript = defineScript('allow-oom', "return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX') and 1 or 0");
 
-export interface FloodGuardDependencies {
+export interface KeyQuotaDependencies {
   readonly redis: Redis;
   /** Maximum bytes of one probe's keys. */
   readonly limitBytes: number;
@@ -28,7 +28,7 @@ export interface FloodGuardDependencies {
  * Suspends agents that fill their own keys until memory is short, or open too many connections; an ACL prevents
  * neither. The Redis user is disabled and the probe gets no jobs until the operator enables it again.
  */
-export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependencies): {
+export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies): {
   /**
    * Checks once.
    *

@@ -8,7 +8,7 @@ import { onStore } from '../redis/store.ts';
 import { createAccessWatch, LOOK_EVERY_MS, type AccessWatch } from './enrolment/access-watch.ts';
 import { enrolmentScripts } from './enrolment/access-scripts.ts';
 import { createExcessWatch, notificationFlood, oversizedWrites, type ExcessWatch } from './access/excess-watch.ts';
-import { createFloodGuard } from './key-quota.ts';
+import { createKeyQuota } from './key-quota.ts';
 import { createProbeList } from './registry/list-probes.ts';
 import { createProbeDirectory, type ProbeDirectory } from './registry/probe-directory.ts';
 import type { ProbeList } from './registry/probe-list.ts';
@@ -96,7 +96,7 @@ function announcedUrl(redis: Redis): { readonly announce: (url: string) => void;
 }
 
 function keyQuotas(redis: Redis, { log }: Store, { probeKeysMaxBytes }: ProbeServiceOptions): BackgroundTask {
-  const { look } = createFloodGuard({ redis, log, limitBytes: probeKeysMaxBytes ?? PROBE_KEYS_MAX_BYTES });
+  const { look } = createKeyQuota({ redis, log, limitBytes: probeKeysMaxBytes ?? PROBE_KEYS_MAX_BYTES });
   return {
     name: 'key quotas',
     everyMs: QUOTA_EVERY_MS,

@@ -19,7 +19,7 @@ import { createCheckTypes } from '../store/check-type-cache.ts';
 import { createCounters } from '../store/counters.ts';
 import { createChecks, drawId } from './create-check.ts';
 import { createDeadlines } from '../store/deadlines.ts';
-import { createProbeLoad } from './probe-capacity.ts';
+import { createProbeCapacity } from './probe-capacity.ts';
 import { createJobQueues, type JobQueues } from '../store/job-queues.ts';
 import { createStartCheck, startApart, type StartCheck } from './enqueue-check.ts';
 
@@ -280,7 +280,7 @@ function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Che
     ...{ redis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
     ...{ deadlines: createDeadlines(redis), counters: createCounters() },
     ...{ screenshots: noScreenshots, screenshotBudgetMs: 0, tracing: noTracing },
-    load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
+    load: createProbeCapacity({ listen: () => () => undefined, longestWaitMs: 60_000 }),
     replicas: { look: async () => undefined, server: () => undefined, settled: async () => undefined },
     ...{ writes: takesWrites, queues, startCheck: startOf(redis, queues) },
   });

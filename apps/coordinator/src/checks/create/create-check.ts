@@ -22,7 +22,7 @@ import { dispatchFailure, errorResult } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
 import type { JobQueues } from '../store/job-queues.ts';
-import type { ProbeLoad } from './probe-capacity.ts';
+import type { ProbeCapacity } from './probe-capacity.ts';
 import { screenshotJob, type Screenshots } from '../screenshots/screenshots.ts';
 import { ClockSteppedBack, type NewJob, type StartCheck } from './enqueue-check.ts';
 
@@ -34,7 +34,7 @@ export interface CreateCheckDependencies {
   readonly queues: Pick<JobQueues, 'removeWaiting'>;
   readonly types: CheckTypes;
   readonly deadlines: Deadlines;
-  readonly load: ProbeLoad;
+  readonly load: ProbeCapacity;
   readonly replicas: ReplicaWait;
   readonly writes: Pick<WriteWatch, 'requireWrites'>;
   readonly screenshots: Pick<Screenshots, 'plan' | 'passOn'>;
@@ -95,7 +95,7 @@ async function createCheck(
   // Probes whose heartbeats are refused look offline; that is no fault of the request.
   writes.requireWrites();
   const known = await directory.probes();
-  const selection = selectWithRoom(dependencies, known, request);
+  const selection = selectWithCapacity(dependencies, known, request);
   if (!selection.selected) {
     counters.checksRefused += 1;
     const { selected: _, ...refusal } = selection;
@@ -120,7 +120,7 @@ async function createCheck(
  *
  * @throws QueuesFull
  */
-function selectWithRoom(
+function selectWithCapacity(
   { load, counters, selector }: WithSelector,
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
@@ -133,11 +133,11 @@ function selectWithRoom(
   if (!selection.selected) return selection;
   const isFull = selector
     .find(known, selection.probes)
-    .some((probe) => !selection.offline.has(probe.record.id) && !load.hasRoom(probe, type));
+    .some((probe) => !selection.offline.has(probe.record.id) && !load.hasCapacity(probe, type));
   if (!isFull) return selection;
   const others =
     probes === undefined
-      ? selector.select(known, { ...asked, isEligible: (probe) => load.hasRoom(probe, type) })
+      ? selector.select(known, { ...asked, isEligible: (probe) => load.hasCapacity(probe, type) })
       : ({ selected: false } as const);
   if (others.selected) return others;
   counters.checksRefused += 1;

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
-import { createFirstAnswers, type Claim, type FirstAnswers } from './idempotency-store.ts';
+import { createIdempotencyStore, type Claim, type IdempotencyStore } from './idempotency-store.ts';
 
 let bed: CoreBed;
-let here: FirstAnswers;
+let here: IdempotencyStore;
 /** The store of another coordinator. */
-let there: FirstAnswers;
+let there: IdempotencyStore;
 let second: Redis;
 
 /** Waits and leases that no slow machine exceeds. */
@@ -18,8 +18,8 @@ const answer = { checkId: 'x'.repeat(22), message: 'It runs.' };
 beforeAll(async () => {
   bed = await startCoreBed();
   second = new Redis(bed.server.url);
-  here = createFirstAnswers(bed.redis, patient);
-  there = createFirstAnswers(second, { ...patient, waitMs: 100 });
+  here = createIdempotencyStore(bed.redis, patient);
+  there = createIdempotencyStore(second, { ...patient, waitMs: 100 });
   await until(() => bed.redis.status === 'ready' && second.status === 'ready');
 });
 
@@ -76,7 +76,7 @@ describe('the answer to the first request with a key', () => {
   });
 
   it('is kept for a day, and its claim no longer than a coordinator may need', async () => {
-    const usual = createFirstAnswers(bed.redis);
+    const usual = createIdempotencyStore(bed.redis);
     const before = new Set(await bed.redis.keys('first:*'));
     const claim = first(await usual.claim('192.0.2.1', 'f', 'body', never));
     const key = (await bed.redis.keys('first:*')).find((name) => !before.has(name))!;
@@ -92,7 +92,7 @@ describe('the answer to the first request with a key', () => {
   });
 
   it('is given up by a coordinator that died', async () => {
-    const brief = createFirstAnswers(bed.redis, { leaseMs: 50 });
+    const brief = createIdempotencyStore(bed.redis, { leaseMs: 50 });
     first(await brief.claim('192.0.2.1', 'g', 'body', never));
 
     const next = await here.claim('192.0.2.1', 'g', 'body', never);
@@ -102,7 +102,7 @@ describe('the answer to the first request with a key', () => {
 
   it('cannot be asked for while the store is away', async () => {
     const away = new Redis(bed.server.url, { lazyConnect: true });
-    const claim = createFirstAnswers(away).claim('192.0.2.1', 'h', 'body', never);
+    const claim = createIdempotencyStore(away).claim('192.0.2.1', 'h', 'body', never);
 
     await expect(claim).rejects.toMatchObject({ name: 'StoreUnavailable' });
   });
@@ -110,7 +110,7 @@ describe('the answer to the first request with a key', () => {
   it('is kept or given back later where the store is away for a moment', async () => {
     const shaky = new Redis(bed.server.url);
     await until(() => shaky.status === 'ready');
-    const claim = first(await createFirstAnswers(shaky, patient).claim('192.0.2.1', 'i', 'body', never));
+    const claim = first(await createIdempotencyStore(shaky, patient).claim('192.0.2.1', 'i', 'body', never));
     shaky.disconnect();
     await until(() => shaky.status !== 'ready');
     await claim.release();

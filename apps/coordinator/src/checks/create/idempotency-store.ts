@@ -9,7 +9,7 @@ import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 
 /** The response to the first request with a key. */
-export interface FirstAnswer {
+export interface IdempotencyRecord {
   readonly checkId: string;
   readonly message: string;
 }
@@ -23,10 +23,10 @@ export type Claim =
       readonly kind: 'first';
       /** Digest of client and key; undefined without a key. The record is removed together with the check. */
       readonly digest?: string;
-      readonly keep: (answer: FirstAnswer) => Promise<void>;
+      readonly keep: (answer: IdempotencyRecord) => Promise<void>;
       readonly release: () => Promise<void>;
     }
-  | { readonly kind: 'repeated'; readonly answer: FirstAnswer }
+  | { readonly kind: 'repeated'; readonly answer: IdempotencyRecord }
   /** The key was used with a different request. */
   | { readonly kind: 'other-request' }
   /** The first request with this key has no response yet. */
@@ -36,7 +36,7 @@ export type Claim =
 export const noClaim: Claim = { kind: 'first', keep: async () => undefined, release: async () => undefined };
 
 /** Responses to requests with an `Idempotency-Key`, shared by all coordinators. */
-export interface FirstAnswers {
+export interface IdempotencyStore {
   /**
    * Locks a key; waits for a moment if another request holds it.
    *
@@ -47,7 +47,7 @@ export interface FirstAnswers {
   readonly claim: (client: string, key: string, request: string, signal: AbortSignal) => Promise<Claim>;
 }
 
-export interface FirstAnswerTimes {
+export interface IdempotencyTimes {
   readonly keepMs: number;
   /** Lifetime of a lock, longer than a creation takes: the lock of a coordinator that died expires. */
   readonly leaseMs: number;
@@ -57,7 +57,7 @@ export interface FirstAnswerTimes {
 /** How long a request waits for the response to another one with the same key. */
 export const KEY_WAIT_MS = 5_000;
 
-const standardTimes: FirstAnswerTimes = { keepMs: 24 * 3_600_000, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
+const standardTimes: IdempotencyTimes = { keepMs: 24 * 3_600_000, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
 const LOOK_EVERY_MS = 50;
 const RELEASE_EVERY_MS = 500;
 
@@ -82,10 +82,10 @@ interface Held {
   readonly request: string;
   /** Owner of the lock while there is no response. */
   readonly token?: string;
-  readonly answer?: FirstAnswer;
+  readonly answer?: IdempotencyRecord;
 }
 
-export function createFirstAnswers(redis: Redis, times: Partial<FirstAnswerTimes> = {}): FirstAnswers {
+export function createIdempotencyStore(redis: Redis, times: Partial<IdempotencyTimes> = {}): IdempotencyStore {
   const { keepMs, leaseMs, waitMs } = { ...standardTimes, ...times };
   return {
     claim: async (client, key, request, signal) => {
@@ -110,7 +110,7 @@ function first(
   redis: Redis,
   name: string,
   own: string,
-  { keepMs, leaseMs }: Pick<FirstAnswerTimes, 'keepMs' | 'leaseMs'>,
+  { keepMs, leaseMs }: Pick<IdempotencyTimes, 'keepMs' | 'leaseMs'>,
 ): Claim & { readonly kind: 'first' } {
   const until = performance.now() + leaseMs;
   const replace = async (value: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
-import { createProbeLoad, type ProbeLoad } from './probe-capacity.ts';
+import { createProbeCapacity, type ProbeCapacity } from './probe-capacity.ts';
 
 const CAPACITY = 20;
 
@@ -14,11 +14,11 @@ function bed() {
     listeners.set(id, listener);
     return () => void listeners.delete(id);
   };
-  const load: ProbeLoad = createProbeLoad({ listen, longestWaitMs: 2_000, nowMs: () => nowMs });
+  const load: ProbeCapacity = createProbeCapacity({ listen, longestWaitMs: 2_000, nowMs: () => nowMs });
   const end = (id: string): void => listeners.get(id)?.('{"version":1,"probe":"fra","kind":"final"}');
   const fill = (type: string, most = 100_000): string[] => {
     const ids: string[] = [];
-    while (ids.length < most && load.hasRoom(probe(), type)) {
+    while (ids.length < most && load.hasCapacity(probe(), type)) {
       const id = `check-${(made += 1)}`;
       load.added(id, ['fra'], type, 7_000);
       ids.push(id);
@@ -67,7 +67,7 @@ describe('the room of a probe', () => {
   it('comes back when jobs end, are taken back, or their end is never heard of', () => {
     const { load, fill, end, listeners, pass } = bed();
     const [first, second] = fill('tcp');
-    const full = load.hasRoom(probe(), 'tcp');
+    const full = load.hasCapacity(probe(), 'tcp');
 
     // As long as the initial estimate, so that the average stays the same.
     pass(250);
@@ -78,7 +78,7 @@ describe('the room of a probe', () => {
     pass(7_000);
 
     expect([full, afterEnd, afterRemoval]).toEqual([false, 1, 1]);
-    expect(load.hasRoom(probe(), 'tcp')).toBe(true);
+    expect(load.hasCapacity(probe(), 'tcp')).toBe(true);
     expect([load.size(), listeners.size]).toEqual([0, 0]);
   });
 
@@ -86,7 +86,7 @@ describe('the room of a probe', () => {
     const { load, fill } = bed();
     fill('tcp', 1);
 
-    expect(load.hasRoom(probe(10), 'tcp')).toBe(true);
-    expect(load.hasRoom(probe(1_000), 'tcp')).toBe(false);
+    expect(load.hasCapacity(probe(10), 'tcp')).toBe(true);
+    expect(load.hasCapacity(probe(1_000), 'tcp')).toBe(false);
   });
 });

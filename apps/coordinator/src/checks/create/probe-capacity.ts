@@ -13,9 +13,9 @@ export interface ProbeLoadOptions {
  * Admission control: estimates each probe's queueing delay from the jobs dispatched by this coordinator. A check is
  * refused at once if its job would wait too long, instead of being accepted and expired.
  */
-export interface ProbeLoad {
+export interface ProbeCapacity {
   /** Whether a probe can run a further job of a type so that it and all earlier jobs end on time. */
-  readonly hasRoom: (probe: KnownProbe, type: string) => boolean;
+  readonly hasCapacity: (probe: KnownProbe, type: string) => boolean;
   /** Records dispatched jobs; their ends arrive as events. */
   readonly added: (checkId: string, probes: readonly string[], type: string, lastsMs: number) => void;
   /** Forgets a check that was rolled back. */
@@ -30,7 +30,7 @@ interface Job {
   readonly addedAt: number;
 }
 
-interface Lane {
+interface TypeUsage {
   jobs: number;
   /** Moving average of the time from dispatch to result, milliseconds. */
   tookMs: number;
@@ -55,16 +55,16 @@ const FIRST_GUESS_MS = 250;
 /** Slots of an agent that does not report its number. */
 const CAPACITY = 20;
 
-export function createProbeLoad(options: ProbeLoadOptions): ProbeLoad {
+export function createProbeCapacity(options: ProbeLoadOptions): ProbeCapacity {
   return new LoadOfProbes(options);
 }
 
-class LoadOfProbes implements ProbeLoad {
+class LoadOfProbes implements ProbeCapacity {
   private readonly listen: ProbeLoadOptions['listen'];
   private readonly longestWaitMs: number;
   private readonly nowMs: () => number;
   private readonly checks = new Map<string, Given>();
-  private readonly lanes = new Map<string, Map<string, Lane>>();
+  private readonly lanes = new Map<string, Map<string, TypeUsage>>();
   private lookForOldAt = Number.NEGATIVE_INFINITY;
 
   constructor({ listen, longestWaitMs, nowMs = () => performance.now() }: ProbeLoadOptions) {
@@ -73,7 +73,7 @@ class LoadOfProbes implements ProbeLoad {
     this.nowMs = nowMs;
   }
 
-  readonly hasRoom: ProbeLoad['hasRoom'] = ({ record, heartbeat, waiting = 0 }, type) => {
+  readonly hasCapacity: ProbeCapacity['hasCapacity'] = ({ record, heartbeat, waiting = 0 }, type) => {
     this.forgetOld();
     const capacity = heartbeat?.load.capacity ?? CAPACITY;
     const lane = this.laneOf(record.id, type);
@@ -87,7 +87,7 @@ class LoadOfProbes implements ProbeLoad {
     return waiting === 0 || (waiting / capacity) * slowest < this.longestWaitMs;
   };
 
-  readonly added: ProbeLoad['added'] = (checkId, probes, type, lastsMs) => {
+  readonly added: ProbeCapacity['added'] = (checkId, probes, type, lastsMs) => {
     const addedAt = this.nowMs();
     const stopListening = this.listen(checkId, (message) => {
       const probe = FINAL.exec(message)?.[1];
@@ -98,17 +98,17 @@ class LoadOfProbes implements ProbeLoad {
     for (const probe of probes) this.laneOf(probe, type).jobs += 1;
   };
 
-  readonly removed: ProbeLoad['removed'] = (checkId) => {
+  readonly removed: ProbeCapacity['removed'] = (checkId) => {
     const check = this.checks.get(checkId);
     for (const { probe, type } of check?.jobs ?? []) this.laneOf(probe, type).jobs -= 1;
     check?.stopListening();
     this.checks.delete(checkId);
   };
 
-  readonly size: ProbeLoad['size'] = () => this.checks.size;
+  readonly size: ProbeCapacity['size'] = () => this.checks.size;
 
-  private laneOf(probe: string, type: string): Lane {
-    const ofProbe = this.lanes.get(probe) ?? new Map<string, Lane>();
+  private laneOf(probe: string, type: string): TypeUsage {
+    const ofProbe = this.lanes.get(probe) ?? new Map<string, TypeUsage>();
     this.lanes.set(probe, ofProbe);
     const lane = ofProbe.get(type) ?? { jobs: 0, tookMs: FIRST_GUESS_MS };
     ofProbe.set(type, lane);
@@ -116,7 +116,7 @@ class LoadOfProbes implements ProbeLoad {
   }
 
   /** The share of a probe's capacity that a type uses; 1 is all jobs that do not have to wait too long. */
-  private share({ jobs, tookMs }: Lane, capacity: number): number {
+  private share({ jobs, tookMs }: TypeUsage, capacity: number): number {
     return jobs / Math.max(capacity, (capacity * this.longestWaitMs) / Math.max(tookMs, 1));
   }
 

@@ -11,7 +11,7 @@ import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
 import type { CheckMetrics, FinalResult } from '../check-metrics.ts';
 
-export interface ShowFinalDependencies {
+export interface CommitDependencies {
   readonly redis: Redis;
   readonly deadlines: Deadlines;
   readonly readers: WaitingReaders;
@@ -35,8 +35,8 @@ export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs'
  *
  * @param writtenAt time that is compared with the deadline, milliseconds since the epoch; 0 means in time
  */
-export async function showFinal(
-  dependencies: ShowFinalDependencies,
+export async function commitFinal(
+  dependencies: CommitDependencies,
   { probe, check, checkType, accepted, startedAt, writtenAtMs, traceparent }: AcceptedFinal,
   writtenAt: number,
 ): Promise<Settlement> {
@@ -55,7 +55,7 @@ export async function showFinal(
 }
 
 /** Ends the trace and counts the result: clients can read it now. */
-function tell({ redis, clock, tracing, metrics }: ShowFinalDependencies, final: FinalResult): void {
+function tell({ redis, clock, tracing, metrics }: CommitDependencies, final: FinalResult): void {
   const { type, probe, result, checkId, tookMs, traceparent, writtenAtMs } = final;
   if (traceparent !== undefined) {
     const attributes = {

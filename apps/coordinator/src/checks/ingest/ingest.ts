@@ -9,8 +9,8 @@ import type { Counters } from '../store/counters.ts';
 import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
 import type { ExcessWatch } from '../../probes/access/excess-watch.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
-import { createResultsAhead, type ResultsAhead, type ResultsAheadDependencies } from './inline-results.ts';
-import { showFinal } from './commit-result.ts';
+import { createInlineResults, type InlineResults, type ResultsAheadDependencies } from './inline-results.ts';
+import { commitFinal } from './commit-result.ts';
 import type { MasterGate } from '../../redis/server-state/master-gate.ts';
 import type { Screenshots } from '../screenshots/screenshots.ts';
 
@@ -36,7 +36,7 @@ export interface Ingest {
    * Commits a final result that came inside a notification, then drains the stream: this saves a round trip. Never
    * rejects: the stream entry is the fallback.
    */
-  readonly takeAhead: (probe: string, note: InlineResult) => void;
+  readonly commitInline: (probe: string, note: InlineResult) => void;
   /** Finishes or releases all claimed entries. Never rejects. */
   readonly close: () => Promise<void>;
 }
@@ -52,7 +52,7 @@ const PREPARE_MS = 1_000;
  */
 const ELSEWHERE_MS = 100;
 /** Delay before draining after an inline result: readers already have it, so this is not latency-critical. */
-const SHOWN_MS = 5;
+const INLINE_DRAIN_MS = 5;
 /**
  * Longest duration of a drain: an agent that writes as fast as it is read must not delay the caller and other probes.
  */
@@ -73,7 +73,7 @@ interface Drain {
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const drains = new Map<string, Drain>();
   const done = createAcknowledgements(dependencies.redis);
-  const ahead = createResultsAhead(dependencies);
+  const ahead = createInlineResults(dependencies);
   const soon = new Map<string, NodeJS.Timeout>();
   let closed = false;
 
@@ -117,7 +117,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 
   return {
     drain,
-    takeAhead: (probe, note) => {
+    commitInline: (probe, note) => {
       if (closed || !dependencies.gate.isOpen()) return;
       const checkType = dependencies.types.ofOwn(note.check);
       if (checkType === undefined) return drainIn(probe, ELSEWHERE_MS);
@@ -127,7 +127,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         return;
       }
       ahead.show(probe, note, checkType);
-      drainIn(probe, SHOWN_MS);
+      drainIn(probe, INLINE_DRAIN_MS);
     },
     close: async () => {
       closed = true;
@@ -143,7 +143,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 async function takeNew(
   dependencies: IngestDependencies,
   done: Acknowledgements,
-  ahead: ResultsAhead,
+  ahead: InlineResults,
   probe: string,
 ): Promise<boolean> {
   const { entries, more } = await done.alongWith(probe, (ids) => readNew(dependencies.redis, probe, ids));
@@ -155,7 +155,7 @@ async function takeNew(
 async function takeOver(
   dependencies: IngestDependencies,
   done: Acknowledgements,
-  ahead: ResultsAhead,
+  ahead: InlineResults,
   probe: string,
   idleMs: number,
 ): Promise<void> {
@@ -172,7 +172,7 @@ async function takeOver(
 async function takeIn(
   dependencies: IngestDependencies,
   acknowledgements: Acknowledgements,
-  ahead: ResultsAhead,
+  ahead: InlineResults,
   probe: string,
   entries: readonly StreamEntry[],
 ): Promise<void> {
@@ -216,7 +216,7 @@ interface BatchDependencies extends IngestDependencies {
 /** Rejects only if Redis does not accept the result; the entry then stays. */
 async function takeInOne(
   dependencies: BatchDependencies,
-  ahead: ResultsAhead,
+  ahead: InlineResults,
   probe: string,
   { id, check, kind, data, png, traceparent }: StreamEntry,
   checkType: AnyCheckType | undefined,
@@ -239,7 +239,7 @@ async function takeInOne(
     count(counters, kind, 'unknown');
     return;
   }
-  const shown = kind === 'final' ? ahead.wasShown(probe, check) : undefined;
+  const shown = kind === 'final' ? ahead.wasCommitted(probe, check) : undefined;
   if (shown !== undefined && (await shown)) return;
   const accepted = acceptResult(dependencies, checkType, { kind, data, writtenAtMs: ms });
   if (accepted.kind === 'partial') {
@@ -250,7 +250,7 @@ async function takeInOne(
     return;
   }
   const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: ms, traceparent };
-  const showing = showFinal(dependencies, final, writtenAt);
+  const showing = commitFinal(dependencies, final, writtenAt);
   if (accepted.isCutShort) underWay.set(check, showing);
   count(counters, kind, await showing);
 }

@@ -16,7 +16,7 @@ import {
 import { createCounters } from '../store/counters.ts';
 import { createDeadlines } from '../store/deadlines.ts';
 import { createResultValidators } from './result-validators.ts';
-import { createResultsAhead } from './inline-results.ts';
+import { createInlineResults } from './inline-results.ts';
 
 let bed: CoreBed;
 
@@ -108,7 +108,7 @@ describe('a result that comes with its hint', () => {
     // back.
     const deadlineAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt')) - 60_000;
     await bed.redis.hset(redisKeys.check(id), { deadlineAt });
-    const ahead = createResultsAhead({
+    const ahead = createInlineResults({
       ...{ redis: bed.redis, clock: { now: async () => deadlineAt + lateMs }, isGrace: () => false, log: quiet },
       ...{ validatorsOf: createResultValidators(), lookUpPlace: nowhere, retentionMs: 60_000 },
       ...{ deadlines: createDeadlines(bed.redis), readers: { wait: () => false, tell: () => undefined } },
@@ -117,7 +117,7 @@ describe('a result that comes with its hint', () => {
 
     ahead.show('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);
 
-    expect(await ahead.wasShown('fra-1', id)).toBe(isShown);
+    expect(await ahead.wasCommitted('fra-1', id)).toBe(isShown);
     expect((await bed.read(id)).status).toBe(isShown ? 'completed' : 'pending');
   });
 

@@ -2,22 +2,22 @@ import type { AnyCheckType, InlineResult } from '@vantage/contract';
 import { isTraceparent } from '@vantage/telemetry';
 
 import { acceptResult, type AcceptDependencies } from './validate-result.ts';
-import { showFinal, type ShowFinalDependencies } from './commit-result.ts';
+import { commitFinal, type CommitDependencies } from './commit-result.ts';
 
-export interface ResultsAheadDependencies extends AcceptDependencies, ShowFinalDependencies {
+export interface ResultsAheadDependencies extends AcceptDependencies, CommitDependencies {
   /** True for a grace period after an outage of Redis, in which no result is late. */
   readonly isGrace: () => boolean;
 }
 
 /** Final results that come inside a notification; they are committed one round trip before the stream could be read. */
-export interface ResultsAhead {
+export interface InlineResults {
   /**
    * Commits a valid, timely result. Everything else is left to the stream entry, and so is a result beyond the limit of
    * concurrent commits per probe. Never rejects.
    */
   readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => void;
   /** For the entry of a final result: whether its inline copy was committed. Can be asked once. Never rejects. */
-  readonly wasShown: (probe: string, check: string) => Promise<boolean> | undefined;
+  readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;
 }
 
 /** Limit of remembered results: the entry of some never arrives, because another coordinator reads it. */
@@ -25,7 +25,7 @@ const REMEMBERED = 1_000;
 /** Concurrent commits per probe: a notification is not bounded by Redis as an entry is. */
 const AT_ONCE = 8;
 
-export function createResultsAhead(dependencies: ResultsAheadDependencies): ResultsAhead {
+export function createInlineResults(dependencies: ResultsAheadDependencies): InlineResults {
   const shown = new Map<string, Promise<boolean>>();
   const underWay = new Map<string, number>();
   const count = (probe: string, change: number): void => {
@@ -43,7 +43,7 @@ export function createResultsAhead(dependencies: ResultsAheadDependencies): Resu
       const showing = showAhead(dependencies, probe, note, checkType).finally(() => count(probe, -1));
       shown.set(key, showing);
     },
-    wasShown: (probe, check) => {
+    wasCommitted: (probe, check) => {
       const key = keyOf(probe, check);
       const whether = shown.get(key);
       shown.delete(key);
@@ -72,7 +72,7 @@ async function showAhead(
     if (accepted.isCutShort) return false;
     const place = isTraceparent(traceparent) ? traceparent : undefined;
     const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: now, traceparent: place };
-    if ((await showFinal(dependencies, final, isGrace() ? 0 : now)) !== 'applied') return false;
+    if ((await commitFinal(dependencies, final, isGrace() ? 0 : now)) !== 'applied') return false;
     counters.resultsApplied += 1;
     return true;
   } catch {

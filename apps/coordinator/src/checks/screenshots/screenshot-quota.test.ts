@@ -2,10 +2,10 @@ import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
-import { createPictureRoom, type PictureRoom } from './screenshot-quota.ts';
+import { createScreenshotQuota, type ScreenshotQuota } from './screenshot-quota.ts';
 
 let bed: CoreBed;
-let room: PictureRoom;
+let quota: ScreenshotQuota;
 const KEPT_MS = 3_600_000;
 
 beforeAll(async () => {
@@ -16,10 +16,10 @@ afterAll(() => bed.stop());
 
 beforeEach(async () => {
   await bed.redis.flushall();
-  room = createPictureRoom({ redis: bed.redis, maxBytes: 250, keptMs: KEPT_MS });
+  quota = createScreenshotQuota({ redis: bed.redis, maxBytes: 250, keptMs: KEPT_MS });
 });
 
-async function keep(id: string, bytes = 100, into = room): Promise<void> {
+async function keep(id: string, bytes = 100, into = quota): Promise<void> {
   await bed.redis.set(redisKeys.checkScreenshot(id, 'p'), Buffer.alloc(bytes));
   await into.note(id, 'p', bytes);
   // Times are in milliseconds: two screenshots within the same one have no order.
@@ -37,7 +37,7 @@ async function kept(...ids: readonly string[]): Promise<readonly string[]> {
   return ids.filter((_, index) => there[index] === 1);
 }
 
-describe('the room for pictures', () => {
+describe('the quota for pictures', () => {
   it('keeps what fits', async () => {
     for (const id of ['a', 'b']) await keep(id);
 
@@ -56,14 +56,14 @@ describe('the room for pictures', () => {
 
   it('counts a picture once', async () => {
     await keep('a');
-    for (let again = 0; again < 5; again += 1) await room.note('a', 'p', 100);
+    for (let again = 0; again < 5; again += 1) await quota.note('a', 'p', 100);
     await keep('b');
 
     expect(await kept('a', 'b')).toEqual(['a', 'b']);
   });
 
   it('counts no longer what has expired, and is forgotten with the last', async () => {
-    const short = createPictureRoom({ redis: bed.redis, maxBytes: 1_000, keptMs: 500 });
+    const short = createScreenshotQuota({ redis: bed.redis, maxBytes: 1_000, keptMs: 500 });
     await keep('a', 100, short);
     const writtenAt = await now();
     await until(async () => (await now()) > writtenAt + 250);
@@ -81,7 +81,7 @@ describe('the room for pictures', () => {
     await keep('a', 200);
     await bed.redis.config('SET', 'maxmemory', '1');
     try {
-      await room.note('b', 'p', 100);
+      await quota.note('b', 'p', 100);
     } finally {
       await bed.takeWrites();
     }

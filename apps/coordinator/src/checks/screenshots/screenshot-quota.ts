@@ -10,7 +10,7 @@ import { onStore } from '../../redis/store.ts';
  * KEYS members, total bytes. ARGV member, bytes, maximum bytes, lifetime of a screenshot (ms). Returns the members to
  * remove.
  */
-export const notePictureScript = defineScript(
+export const recordScreenshotScript = defineScript(
   'allow-oom',
   `
 local time = redis.call('TIME')
@@ -35,7 +35,7 @@ return gone
 );
 
 /** Bounds the memory of all screenshots: any client can request screenshots of maximum size. */
-export interface PictureRoom {
+export interface ScreenshotQuota {
   /**
    * Counts a stored screenshot; removes the oldest if the limit is exceeded.
    *
@@ -52,13 +52,13 @@ export interface PictureRoomOptions {
   readonly keptMs: number;
 }
 
-export function createPictureRoom({ redis, maxBytes, keptMs }: PictureRoomOptions): PictureRoom {
+export function createScreenshotQuota({ redis, maxBytes, keptMs }: PictureRoomOptions): ScreenshotQuota {
   return {
     note: (id, probe, bytes) =>
       onStore(redis, async () => {
         const keys = [redisKeys.screenshotSizes, redisKeys.screenshotBytes];
         const values = [`${id} ${probe} ${bytes}`, bytes, maxBytes, keptMs];
-        const gone = (await runScript(redis, notePictureScript, keys, values)) as readonly string[];
+        const gone = (await runScript(redis, recordScreenshotScript, keys, values)) as readonly string[];
         await Promise.all(
           gone.map((note) => {
             const [of = '', by = ''] = note.split(' ');

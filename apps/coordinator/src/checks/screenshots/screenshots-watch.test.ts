@@ -47,7 +47,7 @@ function blindWatcher(): { readonly at: (ms: number) => Promise<void> } {
       removeWaiting: async () => false,
       close: async () => undefined,
     },
-    ...{ accept: createAcceptScreenshot(), room: { note: async () => undefined } },
+    ...{ accept: createAcceptScreenshot(), quota: { note: async () => undefined } },
     ...{ deadlines: createDeadlines(bed.redis), readers: { wait: () => false, tell: () => undefined } },
     ...{ retentionMs: 3_600_000, counters: createCounters(), log: quiet, tracing: noTracing, nowMs: () => nowMs },
   });

@@ -20,8 +20,8 @@ import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
 import { errorName, startJobSpan, withSpan } from '../job-span.ts';
 import type { JobQueues } from '../store/job-queues.ts';
-import type { PictureRoom } from './screenshot-quota.ts';
-import { electProbe } from './select-photographer.ts';
+import type { ScreenshotQuota } from './screenshot-quota.ts';
+import { selectScreenshotProbe } from './select-photographer.ts';
 import { giveUpScreenshot, handOverScreenshot, keepScreenshot, readStanding } from './screenshot-records.ts';
 
 export interface ScreenshotsDependencies {
@@ -33,7 +33,7 @@ export interface ScreenshotsDependencies {
   /** The probes, as of the last refresh. */
   readonly probes: () => Promise<readonly KnownProbe[]>;
   readonly accept: AcceptScreenshot;
-  readonly room: PictureRoom;
+  readonly quota: ScreenshotQuota;
   readonly deadlines: Deadlines;
   readonly readers: WaitingReaders;
   readonly tracing: Tracing;
@@ -127,7 +127,7 @@ class PassedOnScreenshots implements Screenshots {
   };
 
   private readonly elect = (known: readonly KnownProbe[], among: readonly string[], except?: readonly string[]) => {
-    const probe = electProbe(known, { among, except, underWay: (id) => this.underWay.get(id) ?? 0 });
+    const probe = selectScreenshotProbe(known, { among, except, underWay: (id) => this.underWay.get(id) ?? 0 });
     // An estimate until the next look counts the requests of all coordinators.
     if (probe !== undefined) this.underWay.set(probe, (this.underWay.get(probe) ?? 0) + 1);
     return probe;
@@ -256,7 +256,7 @@ class PassedOnScreenshots implements Screenshots {
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;
     if (said !== 'applied') return;
     // If this fails, the limit is exceeded by one screenshot until it expires.
-    await this.dependencies.room.note(id, probe, png.length).catch((error: unknown) => log.warn({ error }, UNCOUNTED));
+    await this.dependencies.quota.note(id, probe, png.length).catch((error: unknown) => log.warn({ error }, UNCOUNTED));
     await this.forget(id, current);
     if (current !== probe) await this.takeBack(id, current);
   };

@@ -2,7 +2,7 @@ import type { Heartbeat } from '@vantage/contract';
 import { describe, expect, it } from '@jest/globals';
 
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
-import { electProbe } from './select-photographer.ts';
+import { selectScreenshotProbe } from './select-photographer.ts';
 
 type Claims = Partial<Pick<Heartbeat, 'load' | 'draining'>> & {
   readonly screenshot?: boolean;
@@ -41,23 +41,23 @@ describe('the election of the probe that takes the screenshot', () => {
       'b',
     ],
   ])('takes %s', (_reason, known, expected) => {
-    expect(electProbe(known, { among, underWay: none })).toBe(expected);
+    expect(selectScreenshotProbe(known, { among, underWay: none })).toBe(expected);
   });
 
   it('takes none that was asked before', () => {
-    expect(electProbe([probe('a'), probe('b')], { among, except: ['a'], underWay: none })).toBe('b');
-    expect(electProbe([probe('a')], { among, except: ['a'], underWay: none })).toBeUndefined();
+    expect(selectScreenshotProbe([probe('a'), probe('b')], { among, except: ['a'], underWay: none })).toBe('b');
+    expect(selectScreenshotProbe([probe('a')], { among, except: ['a'], underWay: none })).toBeUndefined();
   });
 
   it('takes the one with the fewest to take before the one with the least load', () => {
     const known = [probe('a'), probe('b', { load: { running: 9, capacity: 10 } })];
 
-    expect(electProbe(known, { among, underWay: (id) => (id === 'a' ? 2 : 1) })).toBe('b');
+    expect(selectScreenshotProbe(known, { among, underWay: (id) => (id === 'a' ? 2 : 1) })).toBe('b');
   });
 
   it('takes one as often as another where they are equal', () => {
     const elected = new Set(
-      Array.from({ length: 100 }, () => electProbe([probe('a'), probe('b')], { among, underWay: none })),
+      Array.from({ length: 100 }, () => selectScreenshotProbe([probe('a'), probe('b')], { among, underWay: none })),
     );
 
     expect(elected).toEqual(new Set(['a', 'b']));

@@ -13,7 +13,7 @@ export interface ElectionRequest {
  * Selects the probe that takes the screenshot: of the capable ones, that with the fewest pending screenshots, then the
  * least loaded.
  */
-export function electProbe(
+export function selectScreenshotProbe(
   known: readonly KnownProbe[],
   { among, except = [], underWay }: ElectionRequest,
 ): string | undefined {

@@ -6,7 +6,7 @@ import { createScript, partialScript, readScript, settleScript } from './check-s
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { StoredCheck } from './stored-bytes.ts';
-import { FIRST_ANSWER_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
+import { IDEMPOTENCY_RECORD_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
 import { fromStored, toStored } from './stored-json.ts';
 
 /** A check as stored. Times are milliseconds since the epoch by the clock of Redis. */
@@ -138,7 +138,7 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
     stored: {
       bytes: finals.reduce(
         (sum, [, stored]) => sum + stored.length + RESULT_BYTES,
-        RECORD_BYTES + (fields.has('first') ? FIRST_ANSWER_BYTES : 0),
+        RECORD_BYTES + (fields.has('first') ? IDEMPOTENCY_RECORD_BYTES : 0),
       ),
       client: fields.get('client') ?? '',
     },

@@ -1,7 +1,7 @@
 import { MAX_RESULT_BYTES, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
 
 import { defineScript } from '../../redis/scripts.ts';
-import { FIRST_ANSWER_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
+import { IDEMPOTENCY_RECORD_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
 
 /*
  * Scripts that read and write checks. All keys of one script are in one family, hence in one slot of Redis Cluster;
@@ -51,7 +51,7 @@ if pending == 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[1])
   redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"kind":"completed"}')
-  local bytes = ${RECORD_BYTES} + redis.call('HEXISTS', KEYS[1], 'first') * ${FIRST_ANSWER_BYTES}
+  local bytes = ${RECORD_BYTES} + redis.call('HEXISTS', KEYS[1], 'first') * ${IDEMPOTENCY_RECORD_BYTES}
   for _, stored in ipairs(redis.call('HVALS', KEYS[2])) do bytes = bytes + #stored + ${RESULT_BYTES} end
   said[1] = { bytes, redis.call('HGET', KEYS[1], 'client') or '' }
   if ARGV[3] == '1' then said[2] = { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]) } end

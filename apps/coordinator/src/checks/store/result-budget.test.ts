@@ -10,10 +10,10 @@ import { findRedisServer, startRedisCluster, type RedisCluster } from '@vantage/
 import type { Redis } from 'ioredis';
 
 import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
-import { createFirstAnswers } from '../create/idempotency-store.ts';
+import { createIdempotencyStore } from '../create/idempotency-store.ts';
 import { createCounters } from './counters.ts';
 import { createResultBudget, type ResultBudget } from './result-budget.ts';
-import { FIRST_ANSWER_BYTES, REMOVED_BYTES } from './stored-bytes.ts';
+import { IDEMPOTENCY_RECORD_BYTES, REMOVED_BYTES } from './stored-bytes.ts';
 import { DICTIONARY } from './stored-dictionary.ts';
 import { fromStored, toStored } from './stored-json.ts';
 
@@ -184,7 +184,7 @@ describe('the budget of results', () => {
   });
 
   it('frees the idempotency key of a check that it removes', async () => {
-    const answers = createFirstAnswers(bed.redis);
+    const answers = createIdempotencyStore(bed.redis);
     const never = new AbortController().signal;
     const claim = await answers.claim('192.0.2.1', 'key', 'body', never);
     if (claim.kind !== 'first') throw new Error(claim.kind);
@@ -303,7 +303,7 @@ describe('a service whose Redis is small', () => {
       Number(await bed.redis.zscore(`${redisKeys.resultAccounting}:clients`, client));
     await until(async () => (await bytesOf('plain')) > 0 && (await bytesOf('keyed')) > 0);
 
-    expect((await bytesOf('keyed')) - (await bytesOf('plain'))).toBe(FIRST_ANSWER_BYTES);
+    expect((await bytesOf('keyed')) - (await bytesOf('plain'))).toBe(IDEMPOTENCY_RECORD_BYTES);
     expect((await bed.read(plain)).status).toBe('completed');
   });
 

@@ -8,8 +8,8 @@ import {
   KEY_WAIT_MS,
   noClaim,
   type Claim,
-  type FirstAnswer,
-  type FirstAnswers,
+  type IdempotencyRecord,
+  type IdempotencyStore,
 } from '../../checks/create/idempotency-store.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
@@ -29,7 +29,7 @@ import { sendJson } from './send-json.ts';
 
 export interface CheckEndpointsOptions {
   readonly checks: Checks;
-  readonly firstAnswers: FirstAnswers;
+  readonly idempotencyStore: IdempotencyStore;
   readonly links: Links;
   readonly readRequest: RequestReader;
   readonly retentionSeconds: number;
@@ -42,7 +42,7 @@ export interface CheckEndpointsOptions {
 }
 
 export function createCheck(options: CheckEndpointsOptions): Endpoint {
-  const { checks, firstAnswers, links, readRequest, stopping, limitCreate, targetLimits } = options;
+  const { checks, idempotencyStore, links, readRequest, stopping, limitCreate, targetLimits } = options;
   const readings = new WeakMap<Request, PromiseSettledResult<Reading>>();
   return {
     path: '/check',
@@ -64,9 +64,9 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     holdMs: (request) => (hasIdempotencyKey(request) ? KEY_WAIT_MS : 0),
     answer: async (request, response) => {
       const reading = readings.get(request)!;
-      const claim = await settled(claimIn(reading, request, firstAnswers, stopping));
+      const claim = await settled(claimIn(reading, request, idempotencyStore, stopping));
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
-      const start = async (first: string | undefined): Promise<FirstAnswer> => {
+      const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
         const { accepted } = fulfilled(reading);
         const caller = callerOf(request);
         const admit: AdmitCheck = (probes) =>
@@ -95,18 +95,18 @@ interface Reading {
 async function claimIn(
   reading: PromiseSettledResult<Reading>,
   request: Request,
-  firstAnswers: FirstAnswers,
+  idempotencyStore: IdempotencyStore,
   stopping: AbortSignal,
 ): Promise<Claim> {
   const { text } = fulfilled(reading);
-  return text === undefined ? noClaim : claimKey(request, firstAnswers, text, stopping);
+  return text === undefined ? noClaim : claimKey(request, idempotencyStore, text, stopping);
 }
 
 async function startCheck(
   checks: Checks,
   accepted: AcceptedRequest,
   { admit, client, first }: { readonly admit: AdmitCheck; readonly client: string; readonly first: string | undefined },
-): Promise<FirstAnswer> {
+): Promise<IdempotencyRecord> {
   const creation = await checks.create(accepted, admit, client, undefined, first);
   if (!creation.created) {
     if (creation.reason === 'invalid') throw invalid(creation.errors);

@@ -36,7 +36,11 @@ afterAll(async () => bed.stop());
 
 /** The HTTP layer of a coordinator with the real idempotency store; checks are only counted. */
 async function edgeOf(core: Core, options: BedOptions = {}): Promise<HttpBed> {
-  const edge = await startHttpBed({ checkTypes: [checkTypes.tcp], firstAnswers: core.firstAnswers, ...options });
+  const edge = await startHttpBed({
+    checkTypes: [checkTypes.tcp],
+    idempotencyStore: core.idempotencyStore,
+    ...options,
+  });
   edges.push(edge);
   return edge;
 }
@@ -162,8 +166,8 @@ describe('POST /check with an Idempotency-Key', () => {
   });
 
   it('answers 409 to a request that would have to wait too long', async () => {
-    const firstAnswers = { claim: async () => ({ kind: 'under-way' as const }) };
-    const here = await edgeOf(bed.core, { firstAnswers });
+    const idempotencyStore = { claim: async () => ({ kind: 'under-way' as const }) };
+    const here = await edgeOf(bed.core, { idempotencyStore });
 
     const answer = await here.ask('/check', keyed(randomUUID()));
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-import type { Claim, FirstAnswer, FirstAnswers } from '../../checks/create/idempotency-store.ts';
+import type { Claim, IdempotencyRecord, IdempotencyStore } from '../../checks/create/idempotency-store.ts';
 import { callerOf } from '../caller.ts';
 import { callerKey } from '../limits/axes.ts';
 import { HttpProblem } from '../problem.ts';
@@ -23,11 +23,11 @@ export function hasIdempotencyKey(request: Request): boolean {
  */
 export async function claimKey(
   request: Request,
-  firstAnswers: FirstAnswers,
+  idempotencyStore: IdempotencyStore,
   text: string,
   signal: AbortSignal,
 ): Promise<Claim> {
-  return firstAnswers.claim(callerKey(callerOf(request)), readKey(request), text, signal);
+  return idempotencyStore.claim(callerKey(callerOf(request)), readKey(request), text, signal);
 }
 
 /**
@@ -39,8 +39,8 @@ export async function claimKey(
  */
 export async function answerOnce(
   claimed: PromiseSettledResult<Claim>,
-  answer: (digest: string | undefined) => Promise<FirstAnswer>,
-): Promise<FirstAnswer> {
+  answer: (digest: string | undefined) => Promise<IdempotencyRecord>,
+): Promise<IdempotencyRecord> {
   if (claimed.status === 'rejected') throw claimed.reason;
   const claim = claimed.value;
   switch (claim.kind) {
