@@ -11,6 +11,7 @@ import type { Service } from './service.ts';
 import { chooseTheme, currentTheme, themes } from './theme.ts';
 
 const check = lazyView(async () => (await import('./pages/Check.tsx')).CheckPage);
+const compare = lazyView(async () => (await import('./pages/Compare.tsx')).ComparePage);
 const monitors = lazyView(async () => (await import('./pages/monitoring.ts')).MonitorsPage);
 const monitor = lazyView(async () => (await import('./pages/monitoring.ts')).MonitorPage);
 const probes = lazyView(async () => (await import('./pages/Probes.tsx')).ProbesPage);
@@ -89,6 +90,8 @@ function View(): JSX.Element {
       return <HomePage key={route.query} query={route.query} />;
     case 'check':
       return <check.View id={route.id} />;
+    case 'compare':
+      return <compare.View key={`${route.a} ${route.b}`} a={route.a} b={route.b} />;
     case 'probes':
       return <probes.View />;
     case 'monitors':

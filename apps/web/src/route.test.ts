@@ -9,6 +9,8 @@ describe('the address bar', () => {
     ['/net/', '/net', { view: 'home', query: '' }],
     ['/status', '', { view: 'probes' }],
     ['/net/c/qPUXvL1sQx2rGJm0Zf7N4w', '/net', { view: 'check', id: 'qPUXvL1sQx2rGJm0Zf7N4w' }],
+    ['/net/c/a_1/compare/b-2', '/net', { view: 'compare', a: 'a_1', b: 'b-2' }],
+    ['/c/a/compare/', '', { view: 'nowhere' }],
     ['/m', '', { view: 'monitors' }],
     ['/net/m/web-1', '/net', { view: 'monitor', name: 'web-1' }],
     ['/m/No', '', { view: 'nowhere' }],

@@ -499,7 +499,8 @@ describe('the page', () => {
       return readFileSync(new URL(`../${name}`, folder)).length;
     });
 
-    expect(files).toHaveLength(5);
+    // The bundler may split the script.
+    expect(files.length).toBeGreaterThanOrEqual(5);
     // The document is smaller than 2 KiB uncompressed.
     expect(sizes.reduce((sum, size) => sum + size, document.length)).toBeLessThan(80 * 1024);
   });

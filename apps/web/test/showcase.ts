@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 import type { Agent, Agents, Check, Me, Probes, Summary } from '@vantage/contract';
-import { summarize } from '@vantage/summary';
+import { compareChecks, summarize } from '@vantage/summary';
 
 import { openPage } from '../serve/index.ts';
 import { world, worldChecks } from './world.ts';
@@ -110,11 +110,14 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
     if (page!.files.includes(path)) return sendPage(response, page!.file(path, headers));
     if (path === '/' || path === '/status' || /^\/m(?:\/|$)/.test(path))
       return sendPage(response, page!.document(headers));
+    if (/^\/c\/[^/]+\/compare\//.test(path)) return sendPage(response, page!.document(headers));
     if (path.startsWith('/c/')) return sendPage(response, page!.document(headers, path.slice(3)));
     if (path === '/probes') return sendJson(response, 200, probes);
     if (path === '/probes/agents') return sendJson(response, 200, agentsOf(probes));
     if (path === '/me') return sendJson(response, 200, { ...me, ...options.me });
     if (path === '/check' && request.method === 'POST') return start(request, response);
+    const [, a, b] = /^\/check\/([^/]+)\/compare\/([^/]+)$/.exec(path) ?? [];
+    if (a !== undefined && b !== undefined) return compare(response, checks.get(a), checks.get(b));
     const [, id = '', what = ''] = /^\/check\/([^/]+)\/(\w+)$/.exec(path) ?? [];
     const check = checks.get(id);
     if (check === undefined) return sendJson(response, 404, problem(404, 'There is no such check.'));
@@ -122,6 +125,12 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
     if (what === 'summary') return sendJson(response, 200, summaryOf(check, probes));
     if (what === 'screenshot') return void response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
     return follow(check, response);
+  }
+
+  function compare(response: ServerResponse, a: Check | undefined, b: Check | undefined): void {
+    if (a === undefined || b === undefined) return sendJson(response, 404, problem(404, 'There is no such check.'));
+    const [first, second] = [a, b].map((check) => ({ check, summary: summaryOf(check, probes) }));
+    return sendJson(response, 200, compareChecks(first!, second!));
   }
 
   async function start(request: IncomingMessage, response: ServerResponse): Promise<void> {

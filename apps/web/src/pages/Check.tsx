@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { askedOf } from '../check/asked.ts';
+import { AgainButton } from '../check/AgainButton.tsx';
 import { CopyBar } from '../check/CopyBar.tsx';
 import { ProbeIndicators } from '../check/ProbeIndicators.tsx';
 import { ProbeTable } from '../table/ProbeTable.tsx';
@@ -128,6 +129,7 @@ function ResultHead(props: { readonly check: CheckData; readonly summary: Summar
       </p>
       <div class="copy-bar">
         <CopyBar check={check} summary={summary} />
+        {check.status === 'completed' ? <AgainButton check={check} /> : null}
         <RepeatButton check={check} />
       </div>
     </div>

@@ -54,7 +54,7 @@ export function HttpView(props: ViewProps): JSX.Element {
   );
 }
 
-function Legend({ hasRetries }: { readonly hasRetries: boolean }): JSX.Element {
+export function Legend({ hasRetries }: { readonly hasRetries: boolean }): JSX.Element {
   const names = phaseNames.filter((name) => hasRetries || name !== 'retries');
   return (
     <span class="legend" aria-hidden="true">

@@ -9,9 +9,10 @@ export function webPage(page: Page): readonly Endpoint[] {
     path,
     method: 'GET',
     answer: (request, response) => {
-      const { id } = request.params as { readonly id?: string };
+      const { id, other } = request.params as { readonly id?: string; readonly other?: string };
       response.set(headers);
-      send(response, page.document(asked(request), id));
+      // Previews are of one check.
+      send(response, page.document(asked(request), other === undefined ? id : undefined));
     },
   });
   return [
@@ -21,6 +22,7 @@ export function webPage(page: Page): readonly Endpoint[] {
     view('/m/:name'),
     // A check is for those who have its link, not for search engines.
     view('/c/:id', { 'X-Robots-Tag': 'noindex' }),
+    view('/c/:id/compare/:other', { 'X-Robots-Tag': 'noindex' }),
     ...page.files.map((path): Endpoint => ({
       path,
       method: 'GET',

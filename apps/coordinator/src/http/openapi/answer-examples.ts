@@ -91,6 +91,13 @@ export const answerExamples: Readonly<Record<string, Json>> = {
   showProbing: 'Canonical: https://vantage.example/.well-known/probing.txt\nContact: mailto:noc@example.net\n',
   showSecurity: 'Contact: mailto:security@example.net\nExpires: 2027-11-20T00:00:00.000Z\n',
   showOpenApi: { openapi: '3.1.0' },
-  ...{ showDocs: page, showHome: page, showProblem: page, showCheckPage: page, showStatusPage: page },
+  ...{
+    showDocs: page,
+    showHome: page,
+    showProblem: page,
+    showCheckPage: page,
+    showComparePage: page,
+    showStatusPage: page,
+  },
   ...{ showMonitorsPage: page, showMonitorPage: page },
 };

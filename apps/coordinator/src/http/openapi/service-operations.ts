@@ -61,6 +61,16 @@ export function checkPageOperation(): JsonObject {
   return { ...page, parameters: [id, ...(page['parameters'] as JsonObject[])] };
 }
 
+export function comparePageOperation(): JsonObject {
+  const page = pageOperation('showComparePage', 'Two checks compared, as the web page shows them');
+  const schema = toJson(checkIdSchema);
+  const parameters = [
+    { name: 'id', in: 'path', required: true, description: 'The first check.', schema },
+    { name: 'other', in: 'path', required: true, description: 'The second check.', schema },
+  ];
+  return { ...page, parameters: [...parameters, ...(page['parameters'] as JsonObject[])] };
+}
+
 export function monitorPageOperation(): JsonObject {
   const page = pageOperation('showMonitorPage', 'A monitor, as the web page shows it');
   const schema = { type: 'string', pattern: MONITOR_NAME_PATTERN };

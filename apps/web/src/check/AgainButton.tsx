@@ -1,0 +1,57 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { faultText } from '../faults.ts';
+import { Icon } from '../parts/icons.tsx';
+import { useRouter } from '../parts/router.tsx';
+import { remember } from '../recent.ts';
+import { askedOf } from './asked.ts';
+import type { CheckData } from './use-check.ts';
+
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/** Runs the request once more from the same probes, and compares the two checks. */
+export function AgainButton({ check }: { readonly check: CheckData }): JSX.Element {
+  const { go, service } = useRouter();
+  const [fault, setFault] = useState('');
+  const [isStarting, setStarting] = useState(false);
+  const start = async (): Promise<void> => {
+    setStarting(true);
+    setFault('');
+    try {
+      const request = againOf(check);
+      const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0], {
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      });
+      remember({ id: checkId, type: check.type, host: check.host, at: new Date().toISOString(), request });
+      go(`/c/${check.testId}/compare/${checkId}`);
+    } catch (error) {
+      setFault(faultText(error));
+    } finally {
+      setStarting(false);
+    }
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        disabled={isStarting}
+        title="Run it again and compare"
+        onClick={() => void start()}
+      >
+        <Icon name="repeat" />
+        Again
+      </button>
+      <span class="note" role="status">
+        {fault}
+      </span>
+    </>
+  );
+}
+
+/** The request as this browser sent it, else the fields that the results repeat; from the probes of the check. */
+export function againOf(check: CheckData): Readonly<Record<string, unknown>> {
+  const { locations: _locations, limit: _limit, ...asked } = askedOf(check);
+  return { ...asked, type: check.type, host: check.host, probes: Object.keys(check.results) };
+}

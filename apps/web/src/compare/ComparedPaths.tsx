@@ -1,0 +1,59 @@
+import type { Comparison, PathRelation } from '@vantage/contract';
+import type { JSX } from 'preact';
+
+import { Section } from '../parts/section.tsx';
+import { Badge, type Tone } from '../parts/tone.tsx';
+import { hopRowsOf } from './hop-rows.ts';
+
+const relations: Readonly<Record<PathRelation, readonly [Tone, string]>> = {
+  same: ['good', 'Same'],
+  compatible: ['good', 'Compatible'],
+  unsure: ['warn', 'Unsure'],
+  changed: ['bad', 'Changed'],
+  not_compared: ['mute', 'Not compared'],
+};
+
+/** The paths of each probe, hop by hop in one table. */
+export function ComparedPaths({ comparison }: { readonly comparison: Comparison }): JSX.Element | null {
+  const paths = Object.entries(comparison.probes).flatMap(([probe, { path }]) =>
+    path === undefined ? [] : [[probe, path] as const],
+  );
+  if (paths.length === 0) return null;
+  return (
+    <Section title="Paths" note="Silent hops and alternatives of load balancers are no change">
+      {paths.map(([probe, path]) => {
+        const [tone, word] = relations[path.relation];
+        return (
+          <details key={probe} class="more" open={path.changes.length > 0}>
+            <summary>
+              {probe} <Badge tone={tone}>{word}</Badge>
+            </summary>
+            <div class="scroll" tabIndex={0} role="group" aria-label={`Hops from ${probe}`}>
+              <table class="compared">
+                <thead>
+                  <tr>
+                    <th scope="col">First</th>
+                    <th scope="col">Second</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {hopRowsOf(path).map(({ a, b, differs }, index) => (
+                    <tr key={index} class={differs ? 'differs' : ''}>
+                      <td>{hopText(a)}</td>
+                      <td>{hopText(b)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </details>
+        );
+      })}
+    </Section>
+  );
+}
+
+function hopText(addresses: readonly string[] | undefined): string {
+  if (addresses === undefined) return '–';
+  return addresses.length === 0 ? 'no answer' : addresses.join(' or ');
+}

@@ -1,0 +1,35 @@
+import type { PathComparison } from '@vantage/contract';
+
+type Hops = readonly (readonly string[])[];
+
+/** Hops of two paths that stand in one row; undefined for one that the other path lacks. */
+export interface HopRow {
+  readonly a: readonly string[] | undefined;
+  readonly b: readonly string[] | undefined;
+  readonly differs: boolean;
+}
+
+/** Lays two paths out in rows, so that what follows a hop more is in line again. */
+export function hopRowsOf({ a, b, changes }: PathComparison): readonly HopRow[] {
+  const [hopsOfA, hopsOfB]: readonly [Hops, Hops] = [a?.hops ?? [], b?.hops ?? []];
+  const rows: HopRow[] = [];
+  let [i, j] = [0, 0];
+  const take = (countOfA: number, countOfB: number, differs: boolean): void => {
+    for (let k = 0; k < Math.max(countOfA, countOfB); k += 1) {
+      rows.push({
+        a: k < countOfA ? hopsOfA[i + k] : undefined,
+        b: k < countOfB ? hopsOfB[j + k] : undefined,
+        differs,
+      });
+    }
+    i += countOfA;
+    j += countOfB;
+  };
+  for (const change of changes) {
+    const before = change.hopA === null ? change.hopB! - 1 - j : change.hopA - 1 - i;
+    take(before, before, false);
+    take(change.a.length, change.b.length, true);
+  }
+  take(hopsOfA.length - i, hopsOfB.length - j, false);
+  return rows;
+}

@@ -1,0 +1,91 @@
+import type { Comparison } from '@vantage/contract';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+import { askedOf } from '../check/asked.ts';
+import { nameOfCheck } from '../check/name.ts';
+import type { CheckData } from '../check/use-check.ts';
+import { ComparedPaths } from '../compare/ComparedPaths.tsx';
+import { ComparedPhases } from '../compare/ComparedPhases.tsx';
+import { Differences } from '../compare/Differences.tsx';
+import { useComparison, type Compared } from '../compare/use-comparison.ts';
+import { ago, clockTime } from '../format.ts';
+import { Announce } from '../parts/announce.tsx';
+import { Link, useService } from '../parts/router.tsx';
+import { ToneMark, type Tone } from '../parts/tone.tsx';
+
+/** Two checks laid over each other. Anyone with the link can read both. */
+export function ComparePage({ a, b }: { readonly a: string; readonly b: string }): JSX.Element {
+  const { client } = useService();
+  const state = useComparison(client, a, b);
+  useEffect(() => {
+    document.title = 'Comparison · Vantage';
+  }, []);
+  if (state.kind === 'shown') return <Shown {...state.compared} />;
+  if (state.kind === 'failed') {
+    return (
+      <main class="page plain">
+        <h1>The checks cannot be compared</h1>
+        <p class="lead">{state.message}</p>
+        <p>
+          <Link to={`/c/${a}`}>The first check</Link> · <Link to={`/c/${b}`}>The second check</Link>
+        </p>
+      </main>
+    );
+  }
+  return (
+    <main class="page" aria-busy="true">
+      <h1 class="unseen">Comparison</h1>
+      <p class="note loading">Both checks must be completed first</p>
+      <Announce text="Waiting for both checks." />
+    </main>
+  );
+}
+
+const words: Readonly<Record<Comparison['result'], readonly [Tone, string]>> = {
+  same: ['good', 'Same'],
+  unsure: ['warn', 'Unsure'],
+  different: ['bad', 'Different'],
+};
+
+function Shown(compared: Compared): JSX.Element {
+  const { comparison, a, b } = compared;
+  const [tone, word] = words[comparison.result];
+  const { kind, target } = nameOfCheck(a.type, a.host, askedOf(a));
+  return (
+    <main class="page">
+      <div class="result-head">
+        <h1>
+          <span class="type">{kind}</span> <span class="target">{target}</span>
+        </h1>
+        <p class="note">
+          <Which check={a} name="First" /> · <Which check={b} name="Second" />
+        </p>
+      </div>
+      <section class="card" aria-label="Comparison">
+        <div class="verdict">
+          <p class="verdict-line">
+            <span class={`verdict-word ${tone}`}>
+              <ToneMark tone={tone} />
+              {word}
+            </span>
+          </p>
+          <p class="headline">{comparison.sentence}</p>
+        </div>
+      </section>
+      <Differences comparison={comparison} />
+      <ComparedPaths comparison={comparison} />
+      <ComparedPhases {...compared} />
+      <Announce text={comparison.sentence} />
+    </main>
+  );
+}
+
+function Which({ check, name }: { readonly check: CheckData; readonly name: string }): JSX.Element {
+  const { testId, createdAt } = check;
+  return (
+    <span title={clockTime(createdAt)}>
+      <Link to={`/c/${testId}`}>{`${name} check`}</Link> {ago(createdAt, Date.now())}
+    </span>
+  );
+}

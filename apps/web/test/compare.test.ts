@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
+import type { Check } from '@vantage/contract';
+import type { Browser } from 'puppeteer-core';
+
+import {
+  axeViolations,
+  here,
+  openBrowser,
+  openTab,
+  textOf,
+  untilText,
+  untilTrue,
+  WAIT_LIMIT_MS,
+  type Tab,
+} from './browser.ts';
+import { itInBrowser } from './it-in-browser.ts';
+import { startShowcase, type Showcase } from './showcase.ts';
+import { httpCheck, pingCheck, tracerouteCheck, worldChecks } from './world.ts';
+
+jest.setTimeout(4 * WAIT_LIMIT_MS);
+
+type Results = Record<string, Record<string, unknown>>;
+
+/** A later check, with other fields at the first probe that succeeded. */
+function later(check: Check, testId: string, fieldsOf: (result: Record<string, unknown>) => object): Check {
+  const results = check.results as Results;
+  const [probe, result] = Object.entries(results).find(([, one]) => one['result'] === 'success')!;
+  return { ...check, testId, results: { ...results, [probe]: { ...result, ...fieldsOf(result) } } };
+}
+
+const laterTrace = later(tracerouteCheck, 'traceLaterAAAAAAAAAAAA', ({ hops }) => {
+  const all = hops as readonly { readonly ip: string | null; readonly responders: readonly object[] }[];
+  const at = all.findIndex(({ ip }) => ip !== null);
+  const moved = { ...all[at]!, ip: '192.0.2.250', responders: [{ ...all[at]!.responders[0], ip: '192.0.2.250' }] };
+  return { hops: all.with(at, moved), flows: undefined };
+});
+const laterPage = later(httpCheck, 'httpLaterAAAAAAAAAAAAA', () => ({
+  statusCode: 302,
+  timings: { dns: 5, connect: 20, tls: 25, firstByte: 900, download: 5, total: 955 },
+}));
+
+const views = [
+  ['a path', `/c/${tracerouteCheck.testId}/compare/${laterTrace.testId}`, '192.0.2.250'],
+  ['phases', `/c/${httpCheck.testId}/compare/${laterPage.testId}`, 'Status 200 → 302'],
+] as const;
+
+describe('the comparison of two checks', () => {
+  let browser: Browser | undefined;
+  let showcase: Showcase;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    if (here.missing === null) browser = await openBrowser();
+  });
+  afterAll(async () => browser?.close());
+
+  beforeEach(async () => {
+    showcase = await startShowcase({ checks: [...worldChecks, laterTrace, laterPage] });
+    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+  });
+  afterEach(async () => {
+    await tab?.close();
+    showcase.close();
+  });
+
+  for (const [name, path, text] of views) {
+    itInBrowser(`can be used by everyone and fits a phone: ${name}`, async () => {
+      for (const [width, scheme] of [
+        [390, 'dark'],
+        [390, 'light'],
+        [1280, 'dark'],
+        [1280, 'light'],
+      ] as const) {
+        await tab.page.setViewport({ width, height: 900 });
+        await tab.page.emulateMediaFeatures([
+          { name: 'prefers-color-scheme', value: scheme },
+          { name: 'prefers-reduced-motion', value: 'reduce' },
+        ]);
+        await tab.page.goto(`${showcase.url}${path}`);
+        await untilText(tab.page, text);
+        await tab.page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true;`);
+
+        expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await axeViolations(tab.page)).toEqual([]);
+        if (process.env['SHOTS'] !== undefined) {
+          writeFileSync(
+            `${process.env['SHOTS']}/${name.replace(' ', '-')}-${width}-${scheme}.png`,
+            await tab.page.screenshot({ fullPage: true }),
+          );
+        }
+      }
+      expect(tab.faults).toEqual([]);
+    });
+  }
+
+  itInBrowser('opens when a check is run again from the same probes, once the new one is completed', async () => {
+    const again: Check = { ...pingCheck, testId: 'pingAgainAAAAAAAAAAAAA', status: 'pending', completedAt: null };
+    showcase.checks.set(again.testId, again);
+    showcase.answers.push({ status: 202, body: { checkId: again.testId, status: 'pending', message: '' } });
+    await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
+    await untilText(tab.page, 'probes agree');
+
+    await tab.page.evaluate(
+      `[...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Again').click()`,
+    );
+    await untilText(tab.page, 'Both checks must be completed first');
+    expect(showcase.asked.filter((path) => path.includes('/compare/') && path.startsWith('/check'))).toEqual([]);
+    showcase.checks.set(again.testId, { ...again, status: 'completed', completedAt: pingCheck.completedAt });
+
+    await untilTrue(tab.page, `document.querySelector('.verdict-word')?.textContent === 'Same'`);
+    expect(showcase.posted).toEqual([
+      expect.objectContaining({ type: 'ping', host: pingCheck.host, probes: Object.keys(pingCheck.results) }),
+    ]);
+    expect(await tab.page.evaluate('location.pathname')).toBe(`/c/${pingCheck.testId}/compare/${again.testId}`);
+    expect(await textOf(tab.page, '.headline')).toMatch(
+      /^Nothing differs beyond noise from all 1\d probes in both checks/,
+    );
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('says why a check is not run again', async () => {
+    showcase.answers.push({
+      status: 429,
+      headers: { 'retry-after': '7' },
+      body: { status: 429, detail: 'Too many of them.' },
+    });
+    await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
+    await untilText(tab.page, 'probes agree');
+
+    await tab.page.evaluate(
+      `[...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Again').click()`,
+    );
+
+    await untilText(tab.page, 'Too many of them.');
+  });
+
+  itInBrowser('says which checks cannot be compared', async () => {
+    await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}/compare/nnnnnnnnnnnnnnnnnnnnnn`);
+
+    await untilText(tab.page, 'The checks cannot be compared');
+    await untilText(tab.page, 'There is no such check.');
+  });
+});
