@@ -50,6 +50,7 @@ describe('the ticks of monitors', () => {
 
   it.each([
     ['one that started in time', 500, 60_000],
+    ['one that started by a clock that is read as slightly too early', -300, 60_000],
     ['one that started late', 59_000, 60_000],
     ['one that was taken up in the next interval', 90_000, 60_000],
     ['one after an outage goes on at the next place', 600_500, 660_000],

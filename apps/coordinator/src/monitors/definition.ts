@@ -84,6 +84,9 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
   return nowMs - ((((nowMs - offsetMs) % everyMs) + everyMs) % everyMs) + everyMs;
 }
 
+/** Two readings of the clock may differ by this: a reading just before the tick must not repeat it. */
+export const INEXACT_MS = 5_000;
+
 /** The tick after one of `atMs`; ticks that no coordinator could start in time are skipped, and steps of the clock followed. */
 export function nextTickAfter(
   atMs: number,
@@ -91,5 +94,6 @@ export function nextTickAfter(
   definition: Pick<MonitorDefinition, 'name' | 'everyMs'>,
 ): number {
   const nextMs = atMs + definition.everyMs;
-  return Math.abs(nextMs - nowMs) <= definition.everyMs ? nextMs : firstTickAfter(nowMs, definition);
+  const isInTime = nowMs - nextMs <= definition.everyMs && nextMs - nowMs <= definition.everyMs + INEXACT_MS;
+  return isInTime ? nextMs : firstTickAfter(nowMs, definition);
 }

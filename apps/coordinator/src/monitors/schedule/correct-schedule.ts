@@ -3,12 +3,9 @@ import type { Redis } from 'ioredis';
 
 import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
-import { firstTickAfter } from '../definition.ts';
+import { firstTickAfter, INEXACT_MS } from '../definition.ts';
 import { readDue } from './monitor-records.ts';
 import type { ReadStored } from './run-ticks.ts';
-
-/** Tolerated difference between two reads of the clock. */
-const INEXACT_MS = 5_000;
 
 /**
  * Schedules monitors without a next tick, and those whose next tick is too far in the future: Redis lost data, or its
