@@ -12,6 +12,8 @@ export interface Setup {
   readonly store: string;
   /** How much later than promised a check may end, on machines that others keep busy. */
   readonly indulgenceMs: number;
+  /** How long a check is kept after its completion, milliseconds; without it, for the whole history. */
+  readonly keptMs?: number;
 }
 
 /** One request and its answer, or that there was none. */

@@ -20,18 +20,23 @@ const NOTICED_WITHIN_MS = 5_000;
 
 export function judgeCheck(check: CheckHistory, tally: Tally, context: JudgeContext): void {
   tally.accepted += 1;
-  judgeKept(check, tally);
+  judgeKept(check, tally, context);
   judgeFinality(check, tally);
   judgeTime(check, tally, context);
   judgeEvents(check, tally);
   judgeSummaries(check, tally);
 }
 
-/** What was accepted is there, or says why it is not (410). The record of that reason is not kept as long as the check would be. */
-function judgeKept({ start, answers }: CheckHistory, tally: Tally): void {
+/**
+ * What was accepted is there for as long as it is kept after its completion, or says why it is not (410). The record of that reason is
+ * not kept as long as the check would be.
+ */
+function judgeKept({ start, answers, events }: CheckHistory, tally: Tally, { setup }: JudgeContext): void {
+  const isCompleted = completion(answers, events) !== undefined;
+  const keptTo = isCompleted && setup.keptMs !== undefined ? start.at + setup.keptMs : Number.POSITIVE_INFINITY;
   const removals = answers.filter(({ status }) => status === 410).map(({ doneAt }) => doneAt);
   const saidBy = Math.min(...removals);
-  const lost = answers.find(({ status, at }) => status === 404 && at >= start.doneAt && at < saidBy);
+  const lost = answers.find(({ status, at }) => status === 404 && at >= start.doneAt && at < Math.min(saidBy, keptTo));
   if (lost !== undefined) breakRule(tally, 'lost', `${lost.check} is 404 at ${lost.from} (${lost.operation})`);
 }
 

@@ -79,6 +79,7 @@ const fault = (harmed: readonly string[], from = 0, to = 1_000, name = 'trial'):
 });
 
 const setup: HistoryRecord = { kind: 'setup', store: 'single', indulgenceMs: 0 };
+const kept = (keptMs: number): HistoryRecord => ({ ...setup, keptMs });
 const both = { x: success, y: success };
 
 function broken(...records: readonly (HistoryRecord | readonly HistoryRecord[])[]): Partial<Record<Rule, number>> {
@@ -122,6 +123,10 @@ describe('a history without a broken promise', () => {
         answer(100, 110, { status: 410, body: {} }),
         answer(120, 130, { status: 404, body: {} }),
       ],
+    ],
+    [
+      'a completed check that is kept no longer',
+      [kept(60_000), start(), read(3_100, both, 3_000), answer(60_001, 60_010, { status: 404 })],
     ],
     [
       'lateness by an outage',
@@ -234,6 +239,7 @@ const cases: Readonly<
   ],
   lost: [
     ['404', [start(), ...done, answer(4_000, 4_010, { status: 404 })]],
+    ['404 before the end of its time', [kept(60_000), start(), ...done, answer(59_990, 60_010, { status: 404 })]],
     ['404 for its events', [start(), ...done, answer(4_000, 4_010, { status: 404, operation: 'events' })]],
   ],
   incomplete: [

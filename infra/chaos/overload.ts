@@ -69,7 +69,7 @@ export async function loadOnce(
   const port = await deployment.store.masterPort();
   const file = join(deployment.folder, 'history.jsonl');
   const history = openHistory(file);
-  history.add({ kind: 'setup', store: 'single', indulgenceMs });
+  history.add({ kind: 'setup', store: 'single', indulgenceMs, keptMs: RETENTION_SECONDS * 1_000 });
   const stalls = watchStalls(history);
   const outages = watchOutages(
     () => openDirect(port),
