@@ -1,7 +1,6 @@
 /** `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER]`: measures against a peer or a floor in the same run; the last lines are the goals. */
-import { parseArgs } from 'node:util';
-
 import { openProgress, type Progress } from '../command/progress.ts';
+import { readFlags } from '../command/read-flags.ts';
 import { report, type Figure } from './goals.ts';
 
 type Benchmark = (progress: Progress) => Promise<readonly Figure[]>;
@@ -9,24 +8,24 @@ type Benchmark = (progress: Progress) => Promise<readonly Figure[]>;
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   agent: async () => {
     const { agent } = await import('./agent/agent.ts');
-    return () => agent(values.quick === true);
+    return () => agent(values.quick !== undefined);
   },
   'agent-cpu': async () => (await import('./dns/agent-cpu.ts')).agentCpuPerCheck,
   bytes: async () => (await import('./bytes/bytes.ts')).bytes,
   dns: async () => (await import('./dns/dns.ts')).dns,
   gateway: async () => {
     const { gateway } = await import('./gateway/gateway.ts');
-    return () => gateway(values.quick === true);
+    return () => gateway(values.quick !== undefined);
   },
   geo: async () => (await import('./geo/geo.ts')).geo,
   links: async () => {
     const { links } = await import('./links/links.ts');
-    return () => links(values.quick === true);
+    return () => links(values.quick !== undefined);
   },
   paths: async () => (await import('./paths/paths.ts')).paths,
   monitors: async () => {
     const { monitors } = await import('./monitors/monitors.ts');
-    return () => monitors(values.quick === true);
+    return () => monitors(values.quick !== undefined);
   },
   packets: async () => (await import('./packets/packets.ts')).packets,
   tcp: async () => (await import('./tcp/tcp.ts')).tcp,
@@ -37,28 +36,39 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   growth: async () => (await import('./load/growth.ts')).growth,
   idle: async () => {
     const { idleProbes } = await import('./load/idle.ts');
-    return () => idleProbes(values.quick === true ? 10 : 20);
+    return () => idleProbes(values.quick !== undefined ? 10 : 20);
   },
   load: async () => {
     const { load } = await import('./load/load.ts');
-    return () => load(values.quick === true, values.report);
+    return () => load(values.quick !== undefined, values.report);
   },
 };
 
-const { values, positionals } = parseArgs({
-  // `--quick` is for `agent`, `gateway`, `idle`, `load`, `links` and `monitors`, `--report` for `load`.
-  options: { json: { type: 'string' }, quick: { type: 'boolean' }, report: { type: 'string' } },
-  allowPositionals: true,
-});
-const benchmark = benchmarks[positionals[0] ?? ''];
-if (benchmark === undefined || positionals.length !== 1) {
-  process.stderr.write(
-    `usage: npm run -s bench -- ${Object.keys(benchmarks).join('|')} [--json FILE] [--quick] [--report FOLDER]\n`,
-  );
-  process.exitCode = 2;
-} else {
-  const run = await benchmark();
-  const progress = openProgress(`bench ${positionals[0]}`);
+const [name = '', ...given] = process.argv.slice(2);
+const isKnown = Object.hasOwn(benchmarks, name);
+const isHelp = name === '--help' || name === '-h';
+const read = readFlags(
+  'npm run -s bench -- NAME',
+  'Measures beside a peer or a floor in the same run; the last lines are the goals. NAME is one of\n\n' +
+    Object.keys(benchmarks)
+      .toSorted()
+      .map((known) => `  ${known}`)
+      .join('\n'),
+  {
+    quick: { description: 'Shorter: agent, gateway, idle, load, links and monitors.', isSwitch: true },
+    json: { description: 'File for the figures.' },
+    report: { description: 'Folder for the report of load.' },
+  },
+  isKnown ? given : ['--help'],
+);
+const { values } = read.kind === 'values' ? read : { values: {} as { quick?: string; json?: string; report?: string } };
+if (read.kind === 'values') {
+  const run = await benchmarks[name]!();
+  const progress = openProgress(`bench ${name}`);
   const figures = await run(progress).finally(progress.stop);
   process.exitCode = report(figures, values.json);
+} else if (isHelp || (read.status === 0 && isKnown)) process.stdout.write(read.text);
+else {
+  process.stderr.write(isKnown ? read.text : `unknown benchmark "${name}"\n\n${read.text}`);
+  process.exitCode = 2;
 }

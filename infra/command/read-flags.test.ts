@@ -10,19 +10,23 @@ jest.setTimeout(120_000);
 const flags = {
   minutes: { description: 'How long.', fallback: '5', isNumber: true },
   json: { description: 'File for the figures.' },
+  quick: { description: 'Shorter.', isSwitch: true },
 } as const;
 const read = (...argv: readonly string[]) => readFlags('npm run -s x --', 'Does x.', flags, argv);
 
 describe('the flags of a command', () => {
   it('have their defaults', () => {
-    expect(read()).toEqual({ kind: 'values', values: { minutes: '5', json: undefined } });
-    expect(read('--minutes', '0.5', '--json=a')).toEqual({ kind: 'values', values: { minutes: '0.5', json: 'a' } });
+    expect(read()).toEqual({ kind: 'values', values: { minutes: '5', json: undefined, quick: undefined } });
+    expect(read('--minutes', '0.5', '--json=a', '--quick')).toEqual({
+      kind: 'values',
+      values: { minutes: '0.5', json: 'a', quick: 'yes' },
+    });
   });
 
   it('are listed by --help', () => {
     const text =
       'Does x.\n\n  npm run -s x -- [flags]\n\n' +
-      '  --minutes N       How long. Default: 5.\n  --json TEXT       File for the figures.\n  --help            This text.\n';
+      '  --minutes N       How long. Default: 5.\n  --json TEXT       File for the figures.\n  --quick           Shorter.\n  --help            This text.\n';
 
     expect(read('--help', '--minutes', 'x')).toEqual({ kind: 'end', text, status: 0 });
     expect(read('-h')).toMatchObject({ status: 0 });
@@ -37,16 +41,31 @@ describe('the flags of a command', () => {
   });
 
   it.each(['fuzz', 'chaos', 'audit'])('are those of %s', async (command) => {
-    const run = async (flag: string): Promise<readonly [unknown, string, string]> => {
-      const words = ['--conditions=vantage-source', join(import.meta.dirname, '..', command, 'main.ts'), flag];
-      const { promise, resolve } = Promise.withResolvers<readonly [unknown, string, string]>();
-      execFile(process.execPath, words, { env: { ...process.env, NODE_OPTIONS: '' } }, (error, out, err) =>
-        resolve([error?.code ?? 0, out, err]),
-      );
-      return promise;
-    };
+    expect(await runCommand(command, '--help')).toEqual([0, expect.stringContaining('--seed N'), '']);
+    expect(await runCommand(command, '--odd')).toEqual([2, '', expect.stringMatching(/^Unknown option '--odd'\n/)]);
+  });
 
-    expect(await run('--help')).toEqual([0, expect.stringContaining('--seed N'), '']);
-    expect(await run('--odd')).toEqual([2, '', expect.stringMatching(/^Unknown option '--odd'\n/)]);
+  it('are those of bench, with the names of all benchmarks', async () => {
+    expect(await runCommand('bench', '--help')).toEqual([0, expect.stringMatching(/^ {2}overhead$/m), '']);
+    expect(await runCommand('bench', 'overheat')).toEqual([
+      2,
+      '',
+      expect.stringMatching(/^unknown benchmark "overheat"\n/),
+    ]);
+    expect(await runCommand('bench', 'tcp', '--odd')).toEqual([
+      2,
+      '',
+      expect.stringMatching(/^Unknown option '--odd'\n/),
+    ]);
   });
 });
+
+/** @returns status, standard output, standard error */
+async function runCommand(command: string, ...args: readonly string[]): Promise<readonly [unknown, string, string]> {
+  const words = ['--conditions=vantage-source', join(import.meta.dirname, '..', command, 'main.ts'), ...args];
+  const { promise, resolve } = Promise.withResolvers<readonly [unknown, string, string]>();
+  execFile(process.execPath, words, { env: { ...process.env, NODE_OPTIONS: '' } }, (error, out, err) =>
+    resolve([error?.code ?? 0, out, err]),
+  );
+  return promise;
+}

@@ -6,6 +6,8 @@ export interface FlagDefinition {
   readonly fallback?: string;
   /** Accepts positive numbers only, 0 included. */
   readonly isNumber?: boolean;
+  /** Takes no value; `yes` if it is given. */
+  readonly isSwitch?: boolean;
 }
 
 type Values<Flags extends Readonly<Record<string, FlagDefinition>>> = {
@@ -18,7 +20,7 @@ export type ReadFlags<Flags extends Readonly<Record<string, FlagDefinition>>> =
   | { readonly kind: 'end'; readonly text: string; readonly status: 0 | 2 };
 
 /**
- * Reads the flags of a command of the repository; each takes a value, and `--help` is known to all.
+ * Reads the flags of a command of the repository; `--help` is known to all.
  *
  * @param command such as `npm run -s fuzz --`
  */
@@ -29,10 +31,14 @@ export function readFlags<const Flags extends Readonly<Record<string, FlagDefini
   argv: readonly string[],
 ): ReadFlags<Flags> {
   const names = Object.keys(flags);
-  const text = { type: 'string' } as const;
   const options = {
     help: { type: 'boolean', short: 'h' } as const,
-    ...Object.fromEntries(names.map((name) => [name, text])),
+    ...Object.fromEntries(
+      names.map((name) => [
+        name,
+        { type: flags[name]!.isSwitch === true ? ('boolean' as const) : ('string' as const) },
+      ]),
+    ),
   };
   const usage = usageOf(command, summary, flags);
   let given: Readonly<Record<string, string | boolean | undefined>>;
@@ -44,7 +50,7 @@ export function readFlags<const Flags extends Readonly<Record<string, FlagDefini
   }
   if (given['help'] === true) return { kind: 'end', text: usage, status: 0 };
   const values: Readonly<Record<string, string | boolean | undefined>> = Object.fromEntries(
-    names.map((name) => [name, given[name] ?? flags[name]!.fallback]),
+    names.map((name) => [name, given[name] === true ? 'yes' : (given[name] ?? flags[name]!.fallback)]),
   );
   const faults = names.filter(
     (name) => flags[name]!.isNumber === true && !/^\d+(\.\d+)?$/.test(String(values[name] ?? 0)),
@@ -61,8 +67,9 @@ export function flagsOfProcess<const Flags extends Readonly<Record<string, FlagD
   command: string,
   summary: string,
   flags: Flags,
+  argv: readonly string[] = process.argv.slice(2),
 ): Values<Flags> {
-  const read = readFlags(command, summary, flags, process.argv.slice(2));
+  const read = readFlags(command, summary, flags, argv);
   if (read.kind === 'end') {
     (read.status === 0 ? process.stdout : process.stderr).write(read.text);
     process.exit(read.status);
@@ -71,9 +78,10 @@ export function flagsOfProcess<const Flags extends Readonly<Record<string, FlagD
 }
 
 function usageOf(command: string, summary: string, flags: Readonly<Record<string, FlagDefinition>>): string {
-  const rows = Object.entries(flags).map(([name, { description, fallback = '', isNumber }]) => {
+  const rows = Object.entries(flags).map(([name, { description, fallback = '', isNumber, isSwitch }]) => {
+    const value = isSwitch === true ? '' : isNumber === true ? ' N' : ' TEXT';
     const note = fallback === '' ? '' : ` Default: ${fallback}.`;
-    return `  ${`--${name} ${isNumber === true ? 'N' : 'TEXT'}`.padEnd(18)}${description}${note}\n`;
+    return `  ${`--${name}${value}`.padEnd(18)}${description}${note}\n`;
   });
   return `${summary}\n\n  ${command} [flags]\n\n${rows.join('')}  ${'--help'.padEnd(18)}This text.\n`;
 }
