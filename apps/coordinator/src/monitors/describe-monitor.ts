@@ -54,7 +54,7 @@ function describeProbes(state: MonitorState | undefined): Monitor['probes'] {
 }
 
 function describeProbe(memory: ProbeMemory): Monitor['probes'][string] {
-  const { sinceMs, tick: _tick, history: _history, ...shown } = memory;
+  const { sinceMs, tick: _tick, measuredTick: _measuredTick, history: _history, ...shown } = memory;
   return { ...shown, since: timeOf(sinceMs)! };
 }
 

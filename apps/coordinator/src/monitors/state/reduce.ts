@@ -22,6 +22,8 @@ export interface ProbeMemory extends RunAtProbe, ProbePlace {
   readonly sinceMs: number;
   /** Tick of its last result. */
   readonly tick: number;
+  /** Tick at which it last measured; a state of an earlier release has none. */
+  readonly measuredTick?: number | undefined;
   /** `o` and `f` for its last measured ticks, oldest first. */
   readonly history: string;
   readonly flapping: boolean;
@@ -118,20 +120,24 @@ function remember(
   const history = ((before?.history ?? '') + letter).slice(-REMEMBERED_TICKS);
   return {
     ...result,
-    ...{ tick, history },
+    ...{ tick, history, measuredTick: result.state === 'unmeasured' ? before?.measuredTick : tick },
     sinceMs: before?.state === result.state ? before.sinceMs : atMs,
     flapping: isFlapping(history, before?.flapping ?? false),
   };
 }
 
 /**
- * Probes that count: unmeasured and flapping ones do not. If the others are too few for an alarm, the target itself is
- * flapping, and all count.
+ * Probes that count: unmeasured and flapping ones do not. If the probes that do not flap and have measured lately are fewer
+ * than an alarm takes, the target itself is flapping, and all count. While steady probes are away, flapping ones that fail
+ * together by chance raise no alarm.
  */
 function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly ProbeMemory[] {
-  const measured = probes.filter(({ state }) => state !== 'unmeasured');
-  const steady = measured.filter(({ flapping }) => !flapping);
-  return steady.length < fewest(rule) ? measured : steady;
+  const steady = probes.filter(({ flapping }) => !flapping);
+  const known = steady.filter(
+    ({ tick, measuredTick }) => measuredTick !== undefined && tick - measuredTick <= REMEMBERED_TICKS,
+  );
+  const isTargets = known.length < fewest(rule);
+  return (isTargets ? probes : steady).filter(({ state }) => state !== 'unmeasured');
 }
 
 /** Whether enough of the counted probes agree. */
