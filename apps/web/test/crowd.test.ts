@@ -176,6 +176,24 @@ describe('the page of a check from a hundred probes', () => {
     expect(await axeViolations(tab.page)).toEqual([]);
   });
 
+  itInBrowser('writes the JSON of a row only while it is seen', async () => {
+    await open(`/c/${tracerouteCheck.testId}`);
+    const [id = ''] = await rows();
+    await tab.page.click(`[data-probe="${id}"] .opener`);
+    await untilCount('.raw', 1);
+    expect(await count('.raw pre')).toBe(0);
+
+    await tab.page.click('.raw summary');
+    await untilCount('.raw pre', 1);
+    expect(JSON.parse(String(await tab.page.evaluate(`document.querySelector('.raw pre').textContent`)))).toEqual(
+      crowded(tracerouteCheck).results[id],
+    );
+    expect(await axeViolations(tab.page)).toEqual([]);
+
+    await tab.page.click('.raw summary');
+    await untilCount('.raw pre', 0);
+  });
+
   itInBrowser('opens a row that was not listed', async () => {
     await open(`/c/${pingCheck.testId}`);
     const listed = await rows();

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
 
 import { clockTime, duration } from '../format.ts';
 import { Facts, type Fact } from '../parts/facts.tsx';
@@ -8,8 +9,17 @@ import { codeWords } from '../check/columns.ts';
 import type { Result, FailureData } from '../check/use-check.ts';
 
 /** Full result of one probe: error, measurements, and raw JSON. */
-export function Details(props: { readonly type: string; readonly host: string; readonly result: Result }): JSX.Element {
-  const { type, result } = props;
+export function Details({ type, result }: DetailsProps): JSX.Element {
+  // Of live results one changes at a time: the others are not drawn again.
+  return useMemo(() => <Whole type={type} result={result} />, [type, result]);
+}
+
+interface DetailsProps {
+  readonly type: string;
+  readonly result: Result;
+}
+
+function Whole({ type, result }: DetailsProps): JSX.Element {
   const facts: readonly Fact[] = [
     ['Address', result.resolvedIp],
     ['Time', typeof result.rt === 'number' ? duration(result.rt) : null],
@@ -22,11 +32,19 @@ export function Details(props: { readonly type: string; readonly host: string; r
       {result.result === 'pending' ? <p class="note">This probe is still measuring.</p> : null}
       <Facts facts={facts} />
       <ProbeDetails type={type} result={result} />
-      <details class="raw">
-        <summary>Result as JSON</summary>
-        <pre tabIndex={0}>{JSON.stringify(result, null, 2)}</pre>
-      </details>
+      <Raw result={result} />
     </div>
+  );
+}
+
+/** The text of a long trace is written only while it is seen. */
+function Raw({ result }: { readonly result: Result }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="raw" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Result as JSON</summary>
+      {isOpen ? <pre tabIndex={0}>{JSON.stringify(result, null, 2)}</pre> : null}
+    </details>
   );
 }
 

@@ -105,7 +105,7 @@ function GroupBody(
           {open.has(row[0]) ? (
             <tr class="opened" id={`details-${row[0]}`}>
               <td colSpan={columns.length}>
-                <Details type={check.type} host={check.host} result={row[1]} />
+                <Details type={check.type} result={row[1]} />
               </td>
             </tr>
           ) : null}

@@ -66,7 +66,7 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
 function RoundTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element {
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="Hops over the rounds">
-      <table class="hops">
+      <table class="hops rounds">
         <thead>
           <tr>
             {['Hop', 'Router', 'Network', 'Loss', 'Sent', 'Average', 'Best', 'Worst', 'StDev', 'Jitter'].map((name) => (
