@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 import { redisKeys } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -216,6 +216,93 @@ describe('an agent that opens more connections than an agent needs', () => {
     await newest.time();
     expect(await bed.redis.hexists(redisKeys.suspended, 'flaky')).toBe(0);
     await admin('remove', 'flaky');
+  });
+});
+
+describe('an agent that sends what its permissions refuse, in megabytes', () => {
+  const LARGE = 'x'.repeat(3 * LIMIT_BYTES);
+  const agents: Redis[] = [];
+  const sockets: Socket[] = [];
+  afterEach(() => {
+    for (const agent of agents.splice(0)) agent.disconnect();
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+
+  const isSuspended = async (probe: string): Promise<boolean> =>
+    (await bed.redis.hexists(redisKeys.suspended, probe)) === 1;
+
+  async function open(probe: string, count: number): Promise<readonly Redis[]> {
+    const { environment } = await admin('add', probe, ...record);
+    const opened = Array.from({ length: count }, () => connectAs(environment.REDIS_URL));
+    agents.push(...opened);
+    await Promise.all(opened.map((agent) => agent.time()));
+    return opened;
+  }
+
+  const encode = (words: readonly string[]): Buffer =>
+    Buffer.from(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`);
+
+  /** Sends the request again and again, as fast as Redis reads. */
+  function send(url: string, request: readonly string[]): void {
+    const { username, password } = new URL(url);
+    const socket = connect(bed.server.port, '127.0.0.1');
+    sockets.push(socket);
+    const bytes = encode(request);
+    const again = (error?: Error | null): void => {
+      if (!error && socket.writable) socket.write(bytes, again);
+    };
+    socket.on('error', () => undefined).resume();
+    socket.write(encode(['AUTH', username, password]), again);
+  }
+
+  // Redis executes the first whatever the ACL says; the second is read before it is refused.
+  it.each<readonly [string, string, readonly string[]]>([
+    ['a login', 'auth', ['AUTH', 'probe-auth', LARGE]],
+    ['a key that is not its own', 'keys', ['HGETALL', LARGE]],
+    ['a list of keys', 'list', ['DEL', ...Array.from({ length: 100_000 }, () => redisKeys.heartbeat('list'))]],
+  ])('is suspended: %s, on several connections', async (_what, probe, request) => {
+    const { environment } = await admin('add', probe, ...record);
+    for (let count = 0; count < 8; count += 1) send(environment.REDIS_URL, request);
+
+    await until(() => isSuspended(probe));
+
+    expect(await bed.redis.hget(redisKeys.suspended, probe)).toMatch(/values far larger/);
+    await admin('remove', probe);
+  });
+
+  it('is suspended for the name of a connection', async () => {
+    const [agent] = await open('named', 1);
+    await agent!.call('HELLO', '3', 'SETNAME', 'x'.repeat(8_192));
+
+    await until(() => isSuspended('named'));
+
+    await admin('remove', 'named');
+  });
+
+  it('is suspended although its names make the list of connections longer than a client may receive', async () => {
+    const [, limit] = (await bed.redis.config('GET', 'client-output-buffer-limit')) as [string, string];
+    await bed.redis.config('SET', 'client-output-buffer-limit', 'normal 16mb 8mb 10');
+    try {
+      // Before the next look: more than are left to a user, and more than one list may have.
+      const named = await open('names', 30);
+      await Promise.all(named.map((agent) => agent.call('HELLO', '3', 'SETNAME', LARGE).catch(() => undefined)));
+
+      await until(() => isSuspended('names'));
+    } finally {
+      await bed.redis.config('SET', 'client-output-buffer-limit', limit);
+    }
+    await admin('remove', 'names');
+  });
+
+  it('goes on with one large value at a time', async () => {
+    const [agent] = await open('large', 3);
+    for (let sent = 0; sent < 4; sent += 1) {
+      await agent!.xadd(redisKeys.results('large'), '*', 'data', 'x'.repeat(LIMIT_BYTES / 16));
+      await look();
+    }
+
+    expect(await isSuspended('large')).toBe(false);
+    await admin('remove', 'large');
   });
 });
 

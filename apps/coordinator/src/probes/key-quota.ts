@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../redis/log.ts';
 import { defineScript, runScript } from '../redis/scripts.ts';
 import { createConnectionQuota } from './access/connection-quota.ts';
+import { oversizedWrites } from './access/excess-watch.ts';
 import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
 import { switchOff, switchOffUser } from './access/switch-off.ts';
 
@@ -58,12 +59,19 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
     log.error({ probe, isOff }, 'connection quota exceeded: Redis user suspended');
   };
 
+  const endOversized = async (probe: string): Promise<void> => {
+    const isOff = await switchOff(redis, probe, oversizedWrites.reason);
+    log.error({ probe, isOff }, oversizedWrites.message);
+  };
+
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [TURN_MS])) !== 1) return false;
       const off = await redis.hkeys(redisKeys.suspended);
       await Promise.all(off.map((probe) => switchOffUser(redis, probe)));
-      for (const probe of await connections.enforce()) await endConnections(probe);
+      const { tooMany, tooLarge } = await connections.enforce();
+      for (const probe of tooMany) await endConnections(probe);
+      for (const probe of tooLarge) await endOversized(probe);
 
       const used = await usedMemory(redis);
       const isDue = performance.now() - measuredAt > MEASURE_EVERY_MS || used - usedThen > limitBytes / 2;

@@ -3,53 +3,110 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 /**
- * An agent has three. An agent whose network breaks without a FIN leaves three behind each time, until Redis detects
- * them. Redis reads up to 16 KiB per connection and event-loop turn, so their number determines the delay of others.
+ * An agent has three. One whose line breaks off without a sign leaves three behind each time, until Redis finds them dead. In
+ * each turn Redis serves up to 16 KiB of commands of each connection: their number decides what others wait.
  */
 export const MOST_CONNECTIONS = 12;
-/**
- * If there are too many, the newest are kept: they include the agent's own, which reconnects less often than this
- * interval.
- */
+/** Of too many, as many of the newest are left: the agent's own are among them, and it makes fewer than the rest in a look. */
 const LEFT_CONNECTIONS = 6;
 
-/** Login timeout in seconds. Redis has none. */
+/** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
-/** Last command of a connection before its login; its user is `default`, as a coordinator's may be. */
+/** Last commands of a connection that has not logged in; `default` is its user then, as it may be a coordinator's. */
 const WITHOUT_LOGIN = /(?:^| )age=(\d+) .*(?:^| )cmd=(?:NULL|auth|hello) user=default(?: |$)/;
 
 const USER = /(?:^| )user=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
-/** Limits connections per agent user, which an ACL cannot. */
+/**
+ * Redis executes HELLO and AUTH whatever the ACL says, and reads each request before it refuses it: names and requests of
+ * megabytes delay all clients. An agent gives its connections no name, and sends large values on one connection at a time.
+ */
+const LONGEST_LINE = 4_096;
+const LARGE_REQUEST_BYTES = 1_048_576;
+/** One more than two agents in an upgrade. */
+const FEWEST_LARGE = 3;
+/** Seconds of silence after which a connection may be what a broken line left behind. */
+const LONGEST_IDLE = 1;
+/** A look sees one moment: an attack at full speed is seen in every second look or more. */
+const AGAIN_WITHIN_MS = 10_000;
+/** Looks in succession in which the list could not be read, although the commands before it had replies. */
+const UNREADABLE_LOOKS = 2;
+
+/** Probes whose Redis users do what no agent does. */
+export interface ConnectionExcess {
+  /** Users with too many connections again, in the look after one that ended some of them. */
+  readonly tooMany: readonly string[];
+  /** Users with names or requests of megabytes. */
+  readonly tooLarge: readonly string[];
+}
+
+/** Bounds the connections of each agent's user, which an ACL cannot. */
 export function createConnectionQuota(redis: Redis): {
-  /**
-   * Closes connections without a login, and the oldest connections of each user above the limit.
-   *
-   * @returns probes that exceeded the limit twice in a row, which no agent does
-   */
-  readonly enforce: () => Promise<readonly string[]>;
+  /** Ends connections without a login, and the oldest connections of every user that has too many on one server. */
+  readonly enforce: () => Promise<ConnectionExcess>;
 } {
   let before: ReadonlySet<string> = new Set();
+  const largeAt = new Map<string, number>();
+  let unreadable = 0;
 
   return {
     enforce: async () => {
-      const excessive = new Set<string>();
-      for (const master of mastersOf(redis)) {
+      const masters = mastersOf(redis);
+      if (unreadable >= UNREADABLE_LOOKS) {
+        const counts = await Promise.all(masters.map(endOfAgents));
+        unreadable = 0;
+        return {
+          tooMany: counts.flat().flatMap(([user, count]) => (count > MOST_CONNECTIONS ? [probeOf(user)] : [])),
+          tooLarge: [],
+        };
+      }
+      const [excessive, large, named] = [new Set<string>(), new Set<string>(), new Set<string>()];
+      for (const master of masters) {
+        unreadable += 1;
         const lines = (await listConnections(master)).split('\n');
+        unreadable = 0;
         await Promise.all(withoutLogin(lines).map((id) => end(master, id)));
-        for (const [user, ids] of byAgent(lines)) {
-          if (ids.length <= MOST_CONNECTIONS) continue;
-          excessive.add(user.slice(agentUser('').length));
-          const oldest = ids.toSorted((a, b) => a - b).slice(0, -LEFT_CONNECTIONS);
-          await Promise.all(oldest.map((id) => end(master, id)));
+        for (const [user, own] of byAgent(lines)) {
+          if (own.some(({ line }) => line.length > LONGEST_LINE)) named.add(probeOf(user));
+          if (own.filter(({ line }) => isLarge(line)).length >= FEWEST_LARGE) large.add(probeOf(user));
+          if (own.length <= MOST_CONNECTIONS) continue;
+          excessive.add(probeOf(user));
+          const oldest = own.map(({ id }) => id).toSorted((a, b) => a - b);
+          await Promise.all(oldest.slice(0, -LEFT_CONNECTIONS).map((id) => end(master, id)));
         }
       }
-      const again = [...excessive].filter((probe) => before.has(probe));
+      const tooMany = [...excessive].filter((probe) => before.has(probe));
       before = excessive;
-      return again;
+      const nowMs = performance.now();
+      const tooLarge = [...large].filter((probe) => nowMs - (largeAt.get(probe) ?? -Infinity) <= AGAIN_WITHIN_MS);
+      for (const probe of large) largeAt.set(probe, nowMs);
+      return { tooMany, tooLarge: [...new Set([...tooLarge, ...named])] };
     },
   };
+}
+
+function probeOf(user: string): string {
+  return user.slice(agentUser('').length);
+}
+
+function isLarge(line: string): boolean {
+  const value = (name: string): number => Number(new RegExp(` ${name}=(\\d+)`).exec(line)?.[1] ?? 0);
+  return value('tot-mem') > LARGE_REQUEST_BYTES && value('idle') <= LONGEST_IDLE;
+}
+
+/** Ends the connections of all agents, which connect again. Replies with a number however long the names are. */
+async function endOfAgents(master: Redis): Promise<readonly (readonly [string, number])[]> {
+  try {
+    const users = (await master.call('ACL', 'USERS')) as readonly string[];
+    const agents = users.filter((user) => user.startsWith(agentUser('')));
+    return await Promise.all(
+      agents.map(async (user) => [user, Number(await master.call('CLIENT', 'KILL', 'USER', user))] as const),
+    );
+  } catch (error) {
+    if (Error.isError(error) && error.message.startsWith('NOPERM')) return [];
+    throw error;
+  }
 }
 
 function end(master: Redis, id: number): Promise<unknown> {
@@ -63,15 +120,15 @@ function withoutLogin(lines: readonly string[]): readonly number[] {
   });
 }
 
-/** Connection ids by agent user. */
-function byAgent(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
-  const byUser = new Map<string, number[]>();
+/** Connections by user, of agents alone. */
+function byAgent(lines: readonly string[]): ReadonlyMap<string, readonly { id: number; line: string }[]> {
+  const byUser = new Map<string, { id: number; line: string }[]>();
   for (const line of lines) {
     const [user, id] = [USER.exec(line)?.[1], ID.exec(line)?.[1]];
     if (user?.startsWith(agentUser('')) !== true || id === undefined) continue;
-    const ids = byUser.get(user) ?? [];
-    ids.push(Number(id));
-    byUser.set(user, ids);
+    const own = byUser.get(user) ?? [];
+    own.push({ id: Number(id), line });
+    byUser.set(user, own);
   }
   return byUser;
 }
@@ -80,7 +137,7 @@ async function listConnections(master: Redis): Promise<string> {
   try {
     return String(await master.call('CLIENT', 'LIST', 'TYPE', 'normal'));
   } catch (error) {
-    // The operator has not granted the command to the coordinator's user.
+    // The operator did not allow it to the coordinator's user.
     if (Error.isError(error) && error.message.startsWith('NOPERM')) return '';
     throw error;
   }
