@@ -35,6 +35,8 @@ describe('the words on the command line', () => {
       'mtr example.com --from de',
       { type: 'traceroute', host: 'example.com', options: { rounds: 10 }, locations: ['de'] },
     ],
+    ['traceroute example.com --flows all', { type: 'traceroute', host: 'example.com', options: { flows: 'all' } }],
+    ['traceroute example.com --flows 4', { type: 'traceroute', host: 'example.com', options: { flows: 4 } }],
     ['mtr example.com --rounds=30', { type: 'traceroute', host: 'example.com', options: { rounds: 30 } }],
     ['--server http://a.example --json ping example.com', { type: 'ping', host: 'example.com' }],
     ['--server=http://a.example mtr example.com', { type: 'traceroute', host: 'example.com', options: { rounds: 10 } }],

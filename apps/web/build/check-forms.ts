@@ -12,6 +12,8 @@ export interface FieldSchema {
   readonly pattern?: string;
   readonly description?: string;
   readonly examples?: readonly unknown[];
+  /** Words that a number may be replaced by. */
+  readonly words?: readonly string[];
 }
 
 /** Form of a check type, derived from the schemas with which the service validates requests. */
@@ -29,8 +31,12 @@ export interface FormDefinition {
 }
 
 interface Properties {
-  readonly properties: Readonly<Record<string, FieldSchema>>;
+  readonly properties: Readonly<Record<string, FieldSchema & { readonly anyOf?: readonly Branch[] }>>;
   readonly required: readonly string[];
+}
+
+interface Branch extends FieldSchema {
+  readonly const?: unknown;
 }
 
 /** Forms in display order. */
@@ -49,8 +55,24 @@ export function formDefinitions(): readonly FormDefinition[] {
         hostKind: checkType.hostKind,
         fields,
         required,
-        options: (options as unknown as Properties).properties,
+        options: Object.fromEntries(
+          Object.entries((options as unknown as Properties).properties).map(([name, schema]) => [
+            name,
+            flattened(schema),
+          ]),
+        ),
         selection: { locations: locations!, limit: limit!, probes: probes! },
       };
     });
+}
+
+/** A number or a word is one field. */
+function flattened({ anyOf, ...schema }: FieldSchema & { readonly anyOf?: readonly Branch[] }): FieldSchema {
+  const number = anyOf?.find((branch) => branch.const === undefined);
+  if (anyOf === undefined || number === undefined) return schema;
+  return {
+    ...number,
+    ...schema,
+    words: anyOf.flatMap((branch) => (typeof branch.const === 'string' ? [branch.const] : [])),
+  };
 }

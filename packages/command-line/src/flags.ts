@@ -9,6 +9,8 @@ interface FieldSchema {
   readonly maximum?: number;
   readonly maxLength?: number;
   readonly description?: string;
+  readonly anyOf?: readonly FieldSchema[];
+  readonly const?: unknown;
 }
 
 /** A flag of a check type, derived from the schema of a request field. */
@@ -20,6 +22,8 @@ export interface Flag {
   readonly place: 'field' | 'option';
   readonly kind: 'text' | 'number' | 'switch' | 'pairs';
   readonly choices: readonly string[];
+  /** Words that a number may be replaced by. */
+  readonly words: readonly string[];
   readonly description: string;
   /** Default as written on the command line; undefined without one. */
   readonly fallback: string | undefined;
@@ -39,8 +43,10 @@ export function flagsOf(checkType: AnyCheckType): readonly Flag[] {
   ];
 }
 
-function flagOf(field: string, place: Flag['place'], schema: FieldSchema): Flag {
-  const { description = '', default: fallback } = schema;
+function flagOf(field: string, place: Flag['place'], whole: FieldSchema): Flag {
+  const { description = '', default: fallback, anyOf = [] } = whole;
+  const words = anyOf.flatMap((branch) => (typeof branch.const === 'string' ? [branch.const] : []));
+  const schema = anyOf.find((branch) => branch.const === undefined) ?? whole;
   return {
     name: flagName(field),
     field,
@@ -48,14 +54,15 @@ function flagOf(field: string, place: Flag['place'], schema: FieldSchema): Flag 
     kind: kindOf(schema),
     description,
     choices: (schema.enum ?? []).map(String),
+    words,
     fallback: ['string', 'number', 'boolean'].includes(typeof fallback) ? String(fallback) : undefined,
-    range: rangeOf(schema),
+    range: rangeOf(schema, words),
     isRequired: place === 'field' && fallback === undefined,
   };
 }
 
-function rangeOf({ minimum, maximum, maxLength }: FieldSchema): string | undefined {
-  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
+function rangeOf({ minimum, maximum, maxLength }: FieldSchema, words: readonly string[]): string | undefined {
+  if (minimum !== undefined && maximum !== undefined) return [`${minimum} to ${maximum}`, ...words].join(' or ');
   return maxLength === undefined ? undefined : `up to ${maxLength} characters`;
 }
 
@@ -76,10 +83,10 @@ export function parseValue(flag: Flag, text: string): { readonly value: string |
   if (flag.choices.length > 0 && !flag.choices.includes(text)) {
     return { fault: `invalid --${flag.name} "${text}"; expected one of ${flag.choices.join(', ')}` };
   }
-  if (flag.kind !== 'number') return { value: text };
+  if (flag.kind !== 'number' || flag.words.includes(text)) return { value: text };
   return /^-?\d{1,9}(\.\d{1,9})?$/.test(text)
     ? { value: Number(text) }
-    : { fault: `invalid --${flag.name} "${text}"; expected a number` };
+    : { fault: `invalid --${flag.name} "${text}"; expected ${['a number', ...flag.words].join(' or ')}` };
 }
 
 /** Parses pairs of `Name: value` or `name=value`, one per flag. */

@@ -54,6 +54,11 @@ export interface CheckType<
   /** Rules that a schema cannot express. */
   readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
   /**
+   * Parameters as jobs carry them, if agents of earlier releases would reject those of the request; null if they do not.
+   * Agents ignore options that they do not know.
+   */
+  readonly jobParams?: (params: Params<Fields, Options>) => object | null;
+  /**
    * Further targets chosen by the client, such as a resolver. The target policy checks them before a job is created.
    */
   readonly otherTargets?: (params: Params<Fields, Options>) => readonly OtherTarget[];

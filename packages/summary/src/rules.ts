@@ -234,7 +234,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_older: rule(
     ['info'],
-    'traceroute: results have hops and no `rounds` while others have `rounds`: their agents ignore the option and traced once. They count.',
+    'traceroute: results have hops and no `rounds` (`multipath`) while others have it: their agents ignore the option and traced once (some flows). They count.',
   ),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
   probes_unanswered: rule(

@@ -103,7 +103,7 @@ function Entry(props: FieldProps & { readonly common: Common }): JSX.Element {
       {...common}
       type="text"
       list={list}
-      inputmode={schema.type === 'integer' ? 'numeric' : 'text'}
+      inputmode={schema.type === 'integer' && schema.words === undefined ? 'numeric' : 'text'}
       autocomplete="off"
       autocapitalize="off"
       spellcheck={false}

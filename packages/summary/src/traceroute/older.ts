@@ -2,12 +2,19 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { naming } from '../words.ts';
 import type { Trace } from './trace.ts';
 
-/** Finding: agents that ignore `rounds` traced once. Agents that know it report it with the first hop. */
+/** Options that agents of earlier releases ignore, by the field that shows that an agent knows them, and what those do. */
+const options = [
+  { field: 'rounds', text: 'do not know rounds and traced once' },
+  { field: 'multipath', text: 'do not search the paths of all flows and traced some' },
+] as const;
+
+/** Finding: agents that ignore an option. Those that know it report it with the first hop, or at the end. */
 export function findOlder(traces: readonly Trace[]): readonly FindingDraft[] {
-  const hasRounds = ({ probeResult }: Trace): boolean => probeResult.result.rounds !== undefined;
-  if (!traces.some(hasRounds)) return [];
-  const older = traces.filter((trace) => trace.isFinal && !hasRounds(trace)).map(({ probeResult }) => probeResult);
-  if (older.length === 0) return [];
-  const text = `The agents of an earlier release do not know rounds and traced once: ${naming(older)}.`;
-  return [buildFinding('probes_older', 'info', older, text)];
+  return options.flatMap(({ field, text }) => {
+    const isKnown = ({ probeResult }: Trace): boolean => probeResult.result[field] !== undefined;
+    if (!traces.some(isKnown)) return [];
+    const older = traces.filter((trace) => trace.isFinal && !isKnown(trace)).map(({ probeResult }) => probeResult);
+    if (older.length === 0) return [];
+    return [buildFinding('probes_older', 'info', older, `The agents of an earlier release ${text}: ${naming(older)}.`)];
+  });
 }

@@ -140,6 +140,13 @@ export const scopeCases: FindingCases = {
         'another one ran rounds',
         summaryOf('traceroute', { 'fra-1': trace([target], { rounds: 5 }), 'ber-1': trace([target]) }),
       ],
+      [
+        'another one searched all paths',
+        summaryOf('traceroute', {
+          'fra-1': trace([target], { multipath: { complete: true, packets: 1, nodes: [], links: [], paths: [] } }),
+          'ber-1': trace([target]),
+        }),
+      ],
     ],
     absent: [
       ['none ran rounds', summaryOf('traceroute', { 'fra-1': trace([target]), 'ber-1': trace([target]) })],

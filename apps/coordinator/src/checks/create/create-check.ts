@@ -196,7 +196,7 @@ async function start(
   // Only the check waits for its screenshot; the results keep their deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
   const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client, first, once };
-  const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
+  const job: Job = { v: 1, checkId: id, type, params: checkType.jobParams?.(params) ?? params, deadlineAt: ofResults };
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);
   directory.noteActive(online, deadlineAt - createdAt);

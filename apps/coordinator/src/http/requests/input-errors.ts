@@ -7,8 +7,7 @@ const MAX_ERRORS = 20;
 
 /** Converts errors of ajv to pointers into the body and sentences without a subject, such as "is required". */
 export function inputErrors(errors: readonly ErrorObject[]): readonly InputError[] {
-  const told = errors.map(inputError);
-  // For a union, reports only the error of the union, not those of its branches.
+  const told = withoutBranches(errors);
   const unique = told.filter(
     (error, index) => told.findIndex(({ path, message }) => path === error.path && message === error.message) === index,
   );
@@ -17,6 +16,24 @@ export function inputErrors(errors: readonly ErrorObject[]): readonly InputError
     ...unique.slice(0, MAX_ERRORS - 1),
     { path: '', message: `has ${unique.length - MAX_ERRORS + 1} more errors` },
   ];
+}
+
+/** A broken union of values is one error, which joins what its branches say of the value. */
+function withoutBranches(errors: readonly ErrorObject[]): readonly InputError[] {
+  const joined = new Set<ErrorObject>();
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
+  const branchesOf = ({ instancePath, schemaPath }: ErrorObject): readonly ErrorObject[] =>
+    errors.filter((error) => error.instancePath === instancePath && error.schemaPath.startsWith(`${schemaPath}/`));
+  for (const branch of unions.flatMap(branchesOf)) joined.add(branch);
+  return errors
+    .filter((error) => !joined.has(error))
+    .map((error) => {
+      const branches = error.keyword === 'anyOf' ? branchesOf(error).map(inputError) : [];
+      const [first, ...others] = branches;
+      if (first === undefined) return inputError(error);
+      const more = others.map(({ message }) => message.replace(/^must be /, ''));
+      return { path: first.path, message: [first.message, ...more].join(' or ') };
+    });
 }
 
 function inputError(error: ErrorObject): InputError {

@@ -1,11 +1,27 @@
-import { defineCheckType, familySchema, nullable, type InputError, type LookUpPlace } from '@vantage/contract';
+import { defineCheckType, familySchema, nullable, type InputError, type ParamsOf } from '@vantage/contract';
 import { Type } from 'typebox';
 
-import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema, type Hop } from './result-fields.ts';
+import {
+  annotateHop,
+  echoSchema,
+  flowPathSchema,
+  fullTtlSchema,
+  hopSchema,
+  stopReasonSchema,
+} from './result-fields.ts';
+import { multipathSchema } from './multipath-fields.ts';
+import {
+  ALL_FLOWS,
+  fewestFlows,
+  MAX_PACKETS,
+  packetErrors,
+  plannedPackets,
+  queriesOf,
+  roundErrors,
+  wantsAllFlows,
+} from './packet-counts.ts';
 import { takesTrace } from './udp-ports.ts';
 
-/** Packets that one check may send. */
-export const MAX_PACKETS = 640;
 /** Packets that ask for the path MTU: enough for some routers that each carry less than the one before, or for a black hole to a byte. */
 export const MAX_MTU_PACKETS = 48;
 /** The largest of them, and the others. */
@@ -14,6 +30,8 @@ const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
 const MAX_ROUNDS = 60;
 /** Packets with the full TTL per flow. */
 const FULL_TTL_PACKETS = 3;
+
+export { MAX_PACKETS } from './packet-counts.ts';
 
 const DEFAULT_PORTS = { icmp: 0, udp: 33_434, tcp: 80 } as const;
 
@@ -43,11 +61,11 @@ export const traceroute = defineCheckType({
       default: 3,
       description: 'Packets per hop and flow; 1 with `rounds`.',
     }),
-    flows: Type.Integer({
-      minimum: 1,
-      maximum: 16,
+    flows: Type.Union([Type.Integer({ minimum: 1, maximum: 16 }), Type.Literal('all')], {
       default: 1,
-      description: 'Flows to trace: load balancers send different flows over different paths.',
+      description:
+        'Flows to trace: load balancers send different flows over different paths. `all` searches the paths of all flows, ' +
+        'with as many as it takes, and each next hop with a confidence of 95 %; `queries` is of no effect then.',
     }),
     rounds: Type.Optional(
       Type.Integer({
@@ -75,6 +93,7 @@ export const traceroute = defineCheckType({
       maxItems: 16,
       description: 'The path of each flow: which router answered which packet. Links of a path are within one flow.',
     }),
+    multipath: Type.Optional(multipathSchema),
     fullTtl: nullable(fullTtlSchema),
     echo: nullable(echoSchema),
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], { description: 'What was sent.' }),
@@ -116,16 +135,21 @@ export const traceroute = defineCheckType({
   requiredOnSuccess: ['hops', 'reached', 'protocol', 'pathMtu', 'loop'],
   needsRawSockets: true,
   traffic: ({ options }) => {
-    const { maxHops, flows, rounds = 1 } = options;
+    const { maxHops, rounds = 1 } = options;
+    const flows = fewestFlows(options);
     const planned = plannedPackets(options);
     const forMtu = planned + MAX_MTU_PACKETS <= MAX_PACKETS ? MAX_MTU_PACKETS : 0;
-    const traced = planned + flows * FULL_TTL_PACKETS;
+    const traced = wantsAllFlows(options) ? MAX_PACKETS - forMtu : planned + flows * FULL_TTL_PACKETS;
     const ofRounds = Math.min(maxHops * (rounds - 1), Math.max(0, MAX_PACKETS - traced - forMtu));
     const packets = traced + ofRounds;
     return { packets: packets + forMtu, bytes: 2 * (packets * PACKET_BYTES + forMtu * MAX_MTU_BYTES) };
   },
   budgetMs: ({ options: { rounds = 0 } }) => 30_000 + rounds * 1_000,
   inputErrors: ({ options }) => [...packetErrors(options), ...roundErrors(options), ...portErrors(options)],
+  jobParams: ({ options, ...others }) =>
+    options.flows === 'all'
+      ? { ...others, options: { ...options, flows: fewestFlows(options), [ALL_FLOWS]: true } }
+      : null,
   otherTargets: ({ host, options }) => {
     const { protocol } = options;
     return protocol === 'icmp' ? [] : [{ path: '/options/port', host, port: portOf(options), purpose: protocol }];
@@ -156,42 +180,15 @@ function portErrors(options: Asked): InputError[] {
   return message === undefined ? [] : [{ path: '/options/port', message }];
 }
 
-interface Counts {
-  readonly maxHops: number;
-  readonly queries: number;
+/** Options as the probe follows them: with rounds and with all flows the trace sends one packet to each hop. */
+export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows'> {
+  /** Flows of the trace; the search for all adds others. */
   readonly flows: number;
-  readonly rounds?: number | undefined;
+  readonly isOfAllFlows: boolean;
 }
 
-/** Packets of the trace, the first round, without those that silence causes. */
-function plannedPackets(counts: Counts): number {
-  return counts.maxHops * queriesOf(counts) * counts.flows;
-}
-
-/** Packets that the trace sends to each hop. */
-export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'>): number {
-  return rounds === undefined ? queries : 1;
-}
-
-function roundErrors({ flows, rounds }: Counts): InputError[] {
-  if (rounds === undefined || flows === 1) return [];
-  return [{ path: '/options/flows', message: 'must be 1 with rounds: they follow one flow' }];
-}
-
-function packetErrors(counts: Counts): InputError[] {
-  const packets = plannedPackets(counts);
-  if (packets <= MAX_PACKETS) return [];
-  const message = `maxHops × queries × flows is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
-  return [{ path: '/options', message }];
-}
-
-function annotateHop(hop: Hop, lookUp: LookUpPlace): Hop {
-  const responders = hop.responders.map((responder) => ({ ...responder, ...network(responder.ip, lookUp) }));
-  return { ...hop, ...network(hop.ip, lookUp), responders };
-}
-
-function network(ip: string | null, lookUp: LookUpPlace): Pick<Hop, 'asn' | 'asName'> {
-  if (ip === null) return { asn: null, asName: null };
-  const { asn, asName } = lookUp(ip);
-  return { asn, asName };
+export function traceOptions(options: ParamsOf<typeof traceroute>['options']): TraceOptions {
+  const isOfAllFlows = wantsAllFlows(options);
+  if (isOfAllFlows) return { ...options, flows: 1, queries: 1, isOfAllFlows };
+  return { ...options, flows: fewestFlows(options), queries: queriesOf(options), isOfAllFlows };
 }

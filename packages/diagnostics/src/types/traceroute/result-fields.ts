@@ -1,4 +1,4 @@
-import { addressSchema, asnSchema, durationSchema, nullable } from '@vantage/contract';
+import { addressSchema, asnSchema, durationSchema, nullable, type LookUpPlace } from '@vantage/contract';
 import { Type, type Static } from 'typebox';
 
 /** Limit of listed responders per hop; more would need as many flows and paths. */
@@ -176,3 +176,15 @@ export const echoSchema = Type.Object(
 );
 
 export type FullTtl = Static<typeof fullTtlSchema>;
+
+/** Adds the networks of a hop and its responders. */
+export function annotateHop(hop: Hop, lookUp: LookUpPlace): Hop {
+  const responders = hop.responders.map((responder) => ({ ...responder, ...network(responder.ip, lookUp) }));
+  return { ...hop, ...network(hop.ip, lookUp), responders };
+}
+
+function network(ip: string | null, lookUp: LookUpPlace): Pick<Hop, 'asn' | 'asName'> {
+  if (ip === null) return { asn: null, asName: null };
+  const { asn, asName } = lookUp(ip);
+  return { asn, asName };
+}

@@ -4,37 +4,32 @@ import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { capabilityMissing, shownAddress } from '../../sockets/provide-packets.ts';
 import type { PacketSockets } from '../../sockets/packet-socket.ts';
-import { addressBytes, addressText } from '../../shared/address-bytes.ts';
-import { MAX_MTU_PACKETS, MAX_PACKETS, portOf, queriesOf, refusedPort, type traceroute } from './contract.ts';
+import { MAX_PACKETS, portOf, refusedPort, traceOptions, type traceroute, type TraceOptions } from './contract.ts';
 import { demoteFilters } from './probing/answer-kind.ts';
 import { fitHops } from './hops/fit-hops.ts';
 import { viewFlows } from './probing/flow-view.ts';
 import { hopNames } from './hops/hop-names.ts';
 import { fullTtlOf, shownPath, type HopDress } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
+import { multipathOf } from './multipath/multipath.ts';
 import { clockOf, partialsOf } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
-import { pursue, type PursuitPlan } from './probing/pursue.ts';
-import { ROUND_MS, runRounds } from './probing/rounds.ts';
+import type { PursuitPlan } from './probing/pursue.ts';
 import type { Trace } from './probing/trace-state.ts';
-import { MAX_WAIT_MS } from './probing/waits.ts';
 import { furthest } from './hops/stop-reason.ts';
-import { isReached } from './hops/target-answers.ts';
+import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts';
 import { verdict } from './verdict.ts';
 
 type Traceroute = typeof traceroute;
 type Context = DiagnosticContext<Traceroute>;
 type TracerouteParams = ParamsOf<Traceroute>;
-
-/** Time for the last names, and left of the deadline for the result to get home. */
-const NAMES_MS = 1_500;
-const RESERVE_MS = 500;
+type TraceParams = Readonly<{ host: string; options: TraceOptions }>;
 
 /** Traces the path to the pinned address with packets of one or several flows and growing TTLs. */
 export async function runTraceroute(asked: TracerouteParams, context: Context): Promise<Outcome<Traceroute>> {
-  const params = { ...asked, options: { ...asked.options, queries: queriesOf(asked.options) } };
+  const params = { host: asked.host, options: traceOptions(asked.options) };
   const { protocol } = params.options;
   // The coordinator refuses this; the probe is the one that counts.
   const refused = refusedPort(params.options);
@@ -46,7 +41,10 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   const { packets } = context;
   if ('unavailable' in packets) return notStarted(capabilityMissing(packets.unavailable), target, protocol);
   const mtu = mtuSearch(params.options, target, packets, context);
-  const opened = await openFlows(params, target, packets, context.attribution.payloadTag, context.signal);
+  const { payloadTag } = context.attribution;
+  const openMore = (count: number): ReturnType<typeof openFlows> =>
+    openFlows(params.options, target, packets, payloadTag, context.signal, count);
+  const opened = await openMore(params.options.flows);
   if ('failure' in opened) {
     mtu.stop();
     return notStarted(opened.failure, target, protocol);
@@ -54,10 +52,10 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
   const dress = dressOf(params, target, names, context);
-  const plan = planOf(params, opened.flows, target, context);
+  const plan = planOf(params.options, [...opened.flows], target, context.remainingMs());
   try {
     const showPartial = partialsOf(target, protocol, names, dress, context);
-    const trace = await traceWithMtu(plan, mtu, others, context, showPartial, params.options.rounds);
+    const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
     // If the kernel lets nothing out, there is no path that could have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
     const room = MAX_PACKETS - trace.packets.length - (mtu.echo()?.sent ?? 0);
@@ -68,11 +66,12 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
     const { hops, flows } = shownPath(trace, dress);
+    const multipath = params.options.isOfAllFlows ? multipathOf(trace, dress) : undefined;
     return {
       resolvedIp: target.address,
       protocol,
-      hops: fitHops(hops),
-      flows,
+      hops: fitHops(hops, multipath),
+      ...(multipath === undefined ? { flows } : { flows: flows.slice(0, 1), multipath }),
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
       fullTtl: fullTtlOf(trace, dress, others.areAnswered()),
       pathMtu,
@@ -85,27 +84,12 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   } finally {
     mtu.stop();
     others.leave();
-    for (const { socket } of opened.flows) socket.close();
+    for (const { socket } of plan.flows) socket.close();
   }
 }
 
-function planOf(
-  { options }: TracerouteParams,
-  flows: PursuitPlan['flows'],
-  target: Target,
-  context: Context,
-): PursuitPlan {
-  const { protocol, maxHops, queries, rounds } = options;
-  const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
-  return {
-    ...{ flows, protocol, maxHops, queries, maxPackets: MAX_PACKETS },
-    destination: addressText(addressBytes(target.address)),
-    budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS - roundsMs,
-  };
-}
-
 function dressOf(
-  { options }: TracerouteParams,
+  { options }: TraceParams,
   target: Target,
   names: ReturnType<typeof hopNames>,
   context: Context,
@@ -119,45 +103,8 @@ function dressOf(
   };
 }
 
-/** Runs the trace, and the search for the path MTU at the same time. */
-async function traceWithMtu(
-  plan: PursuitPlan,
-  mtu: ReturnType<typeof mtuSearch>,
-  others: ReturnType<typeof joinTraces>,
-  { signal, remainingMs }: Context,
-  showPartial: (trace: Trace) => void,
-  rounds: number | undefined,
-): Promise<Trace> {
-  // One partial result for all answers read in the same turn.
-  let due: NodeJS.Immediate | undefined;
-  const onChange = (trace: Trace): void => {
-    mtu.note(trace);
-    if (isReached(trace)) others.noteAnswer();
-    due ??= setImmediate(() => {
-      due = undefined;
-      showPartial(trace);
-    });
-  };
-  const startedMs = performance.now();
-  const pursuit = pursue(plan, signal, (trace) => {
-    // Its first states already have the figures of the first round.
-    if (rounds !== undefined) trace.rounds = 1;
-    onChange(trace);
-  });
-  mtu.start();
-  const trace = await pursuit;
-  if (rounds !== undefined) {
-    trace.rounds = 1;
-    const maxPackets = MAX_PACKETS - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
-    const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS;
-    await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs }, signal, onChange);
-  }
-  clearImmediate(due);
-  return trace;
-}
-
 async function admit(
-  { host, options }: TracerouteParams,
+  { host, options }: TraceParams,
   { admit, signal }: Context,
 ): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
   const { protocol, family } = options;

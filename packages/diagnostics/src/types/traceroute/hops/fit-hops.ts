@@ -11,10 +11,13 @@ const FEW_LABELS = 4;
 const LABELLED_HOPS = 8;
 
 /**
- * Drops labels, then names of responders, then responders, then names of hops, until the hops fit into a result. Only
- * needed for many flows, or hostile routers.
+ * Takes labels, then the names of responders, then responders, then the names of hops until the hops fit a result. Only
+ * many flows need it, and routers that mean it.
+ *
+ * @param multipath what else the result says of the path
  */
-export function fitHops(hops: readonly Hop[]): Hop[] {
+export function fitHops(hops: readonly Hop[], multipath?: object): Hop[] {
+  const bytes = HOPS_BYTES - (multipath === undefined ? 0 : bytesOf(multipath));
   const most = Math.max(0, ...hops.map(({ responders }) => responders.length));
   const steps: ((hop: Hop) => Hop)[] = [
     (hop) => ({ ...hop, mpls: hop.mpls.slice(0, FEW_LABELS) }),
@@ -28,12 +31,12 @@ export function fitHops(hops: readonly Hop[]): Hop[] {
   ];
   let fitted = [...hops];
   for (const step of steps) {
-    if (fits(fitted)) return fitted;
+    if (bytesOf(fitted) <= bytes) return fitted;
     fitted = fitted.map(step);
   }
   return fitted;
 }
 
-function fits(hops: readonly Hop[]): boolean {
-  return Buffer.byteLength(JSON.stringify(hops)) <= HOPS_BYTES;
+function bytesOf(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

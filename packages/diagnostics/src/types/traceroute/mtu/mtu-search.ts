@@ -1,8 +1,8 @@
-import type { ParamsOf, Target } from '@vantage/contract';
+import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
-import { MAX_MTU_PACKETS, MAX_PACKETS, type traceroute } from '../contract.ts';
+import { MAX_MTU_PACKETS, MAX_PACKETS, type TraceOptions } from '../contract.ts';
 import { findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
 import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
 import { isReached, rtOf } from '../hops/target-answers.ts';
@@ -21,7 +21,7 @@ export interface MtuSearch {
 
 /** Searches the path MTU of a trace. Its socket is opened together with those of the trace. */
 export function mtuSearch(
-  { protocol, maxHops, queries, flows }: ParamsOf<typeof traceroute>['options'],
+  { protocol, maxHops, queries, flows }: TraceOptions,
   target: Target,
   packets: PacketSockets,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,

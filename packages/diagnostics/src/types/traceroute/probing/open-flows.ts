@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 
-import type { Failure, ParamsOf, Target } from '@vantage/contract';
+import type { Failure, Target } from '@vantage/contract';
 
 import { openPackets } from '../../../sockets/provide-packets.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../../sockets/unsent.ts';
-import { portOf, type traceroute } from '../contract.ts';
+import { portOf, type TraceOptions } from '../contract.ts';
 import { traceFlow } from './flow.ts';
 import type { PursuitFlow } from './pursue.ts';
 
@@ -13,11 +13,12 @@ type Opening = Awaited<ReturnType<typeof openPackets>>;
 
 /** Opens a socket for each flow; a packet process that hangs is not waited for beyond the signal. */
 export async function openFlows(
-  { options }: ParamsOf<typeof traceroute>,
+  options: Pick<TraceOptions, 'protocol' | 'port'>,
   { address, family }: Target,
   packets: PacketSockets,
   tag: string,
   signal: AbortSignal,
+  count: number,
 ): Promise<{ readonly flows: readonly PursuitFlow[] } | { readonly failure: Failure }> {
   const { protocol } = options;
   const sockets: PacketSocket[] = [];
@@ -28,7 +29,7 @@ export async function openFlows(
   const source = packets.sourceFor(address);
   // Asked for during the opening, and needed only after it.
   source.catch(() => undefined);
-  while (sockets.length < options.flows) {
+  while (sockets.length < count) {
     const opening = openPackets(packets, { family, protocol });
     const opened = await unlessAborted(opening, signal);
     if (opened === null) {

@@ -24,17 +24,19 @@ export interface PursuitPlan {
   readonly maxHops: number;
   readonly queries: number;
   readonly maxPackets: number;
+  /** Packets under way at once; 1 sends none beyond the target. `WINDOW` if absent. */
+  readonly window?: number;
   /** Time for everything, milliseconds. */
   readonly budgetMs: number;
 }
 
 /** Packets that may be under way at once; one that is out for longer than `STALL_MS` makes room for another. */
-const WINDOW = 16;
+export const WINDOW = 16;
 /** Packets sent back to back, and the time until the next may follow: a burst would meet the routers' ICMP limits. */
-const BURST = 8;
-const BURST_EVERY_MS = 1;
+export const BURST = 8;
+export const BURST_EVERY_MS = 1;
 /** Silence after which the target is asked with the full TTL, and each further hop once. */
-const STALL_MS = 500;
+export const STALL_MS = 500;
 /**
  * Sends packets with growing TTLs, a window of them at a time, until the path is known to the target, to its end, to a
  * loop, or to a run of silent hops. Where nothing more answers, the target is asked with the full TTL, more than once
@@ -57,6 +59,7 @@ class Pursuit {
   private readonly trace: Trace;
   private readonly clock = awakeClock();
   private readonly endsAtMs: number;
+  private readonly window: number;
   /** When a packet was last sent or answered. */
   private progressMs: number;
   private stopTimer = (): void => undefined;
@@ -69,6 +72,7 @@ class Pursuit {
     resolve: (trace: Trace) => void,
   ) {
     this.plan = plan;
+    this.window = plan.window ?? WINDOW;
     this.signal = signal;
     this.onChange = onChange;
     this.resolve = resolve;
@@ -137,7 +141,7 @@ class Pursuit {
   private sendBurst(): Wanted | null {
     let burst = 0;
     let wanted = this.next();
-    while (wanted !== null && burst < BURST && this.underWay().length < WINDOW) {
+    while (wanted !== null && burst < BURST && this.underWay().length < this.window) {
       this.send(wanted);
       burst += 1;
       this.trace.views = this.look();
@@ -219,7 +223,7 @@ class Pursuit {
   private restMs(wanted: Wanted | null, awaited: readonly TracePacket[]): number {
     const now = this.clock.now();
     const outFor = this.underWay().map(({ awaitedMs }) => awaitedMs + STALL_MS - now);
-    if (wanted !== null) return outFor.length < WINDOW ? BURST_EVERY_MS : Math.min(...outFor);
+    if (wanted !== null) return outFor.length < this.window ? BURST_EVERY_MS : Math.min(...outFor);
     const { packets, trace } = this;
     const silentIn = awaited.map((packet) => packet.awaitedMs + waitMs(packet, packets, trace.views) - now);
     const stallIn = this.openFlows().length > 0 ? [this.progressMs + STALL_MS - now] : [];

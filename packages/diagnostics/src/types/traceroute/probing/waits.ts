@@ -24,6 +24,16 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
   return bounded(WAIT_RTTS * slowest(packets.filter(({ ttl }) => ttl > packet.ttl)), SILENT_HOP_MS);
 }
 
+/** The same while several flows are followed, of which some have not ended: by what others were answered. */
+export function patienceMs(packet: TracePacket, packets: readonly TracePacket[]): number {
+  const { ttl } = packet;
+  if (isFull(packet)) return bounded(WAIT_RTTS * slowest(packets), KNOWN_HOP_MS);
+  const here = slowest(packets.filter((one) => one.ttl === ttl));
+  if (here > 0) return bounded(WAIT_RTTS * here, KNOWN_HOP_MS);
+  const beyond = slowest(packets.filter((one) => one.ttl > ttl));
+  return beyond > 0 ? bounded(WAIT_RTTS * beyond, SILENT_HOP_MS) : MAX_WAIT_MS;
+}
+
 function fullWaitMs(packet: TracePacket, packets: readonly TracePacket[]): number {
   if (!isFull(packet)) return Infinity;
   const first = packets.find((one) => isFull(one) && one.flow === packet.flow)!;

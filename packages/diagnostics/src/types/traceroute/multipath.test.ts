@@ -1,0 +1,160 @@
+import { describe, expect, it, jest } from '@jest/globals';
+
+import { networks, randomOf, routeOf, TARGET_NAME, type Network } from '../../../test/balanced-network.ts';
+import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
+import { searched } from '../../../test/path-search.ts';
+import { arrived, expired, ofTrace, path, router, traceOver } from '../../../test/trace-network.ts';
+import { MAX_MTU_PACKETS, MAX_PACKETS, traceroute } from './contract.ts';
+import { stoppingPoint } from './multipath/stopping-points.ts';
+
+jest.setTimeout(120_000);
+
+const RUNS = 12;
+const isLarge = (sent: FakeSent): boolean => sent.packet.length >= 200;
+
+/** A network behind the packet sockets: router names become addresses. */
+function over(network: Network, lost: (name: string, flow: number) => boolean = () => false) {
+  const route = routeOf(network, randomOf(7));
+  const names = namesOf(network);
+  return (sent: FakeSent): readonly FakeAnswer[] => {
+    if (isLarge(sent)) return [arrived(sent)];
+    const name = route(sent.identifier, sent.ttl);
+    if (lost(name, sent.identifier)) return [];
+    return name === TARGET_NAME ? [arrived(sent)] : [expired(sent, router(names.indexOf(name) + 1))];
+  };
+}
+
+function namesOf(network: Network): readonly string[] {
+  return [...new Set(Object.entries(network).flatMap(([name, { next }]) => [name, ...next]))];
+}
+
+const all = { flows: 'all' } as const;
+
+describe('the search for all paths', () => {
+  it('has the stopping points of Augustin, Friedman and Teixeira', () => {
+    const found = Array.from({ length: 16 }, (_, index) => stoppingPoint(index + 1));
+    expect(found).toEqual([6, 11, 16, 21, 27, 33, 38, 44, 51, 57, 63, 70, 76, 83, 90, 96]);
+  });
+
+  it('finds every link that packets can prove in 95 of 100 runs, and none that does not exist', () => {
+    const runs = Object.values(networks).flatMap((network) =>
+      Array.from({ length: RUNS }, (_, seed) => searched(network, seed)),
+    );
+    const complete = runs.filter(({ isComplete }) => isComplete).length;
+    expect(complete / runs.length).toBeGreaterThanOrEqual(0.95);
+    expect(runs.flatMap(({ wrong }) => wrong)).toEqual([]);
+    expect(Math.max(...runs.map(({ packets }) => packets))).toBeLessThan(MAX_PACKETS - MAX_MTU_PACKETS);
+  });
+
+  it.each([
+    ['2 ways', 'flow'],
+    ['16 ways', 'flow'],
+    ['2 long ways', 'flow'],
+    ['by packet, 2 ways', 'packet'],
+    ['by packet, 8 ways', 'packet'],
+    ['by packet, unequal', 'packet'],
+  ] as const)('tells how the balancer of “%s” chooses: by %s', (name, kind) => {
+    const kinds = Array.from({ length: RUNS }, (_, seed) =>
+      searched(networks[name]!, seed).graph.nodes.flatMap(({ balances }) => balances ?? []),
+    ).flat();
+    expect(kinds.filter((found) => found === kind).length).toBeGreaterThanOrEqual(RUNS - 1);
+  });
+
+  it('reports nodes, links with their packets, and the path of each flow', async () => {
+    const { outcome, fake } = await traceOver(over(networks['2 ways']!), all, { inTime: true });
+
+    const { multipath } = outcome;
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
+    expect(multipath).toMatchObject({ complete: true, packets: ofTrace(fake).length });
+    expect(multipath!.nodes.map(({ hop, kind, balances, reaches }) => [hop, kind, balances, reaches])).toEqual([
+      [1, 'router', 'flow', true],
+      [2, 'router', null, true],
+      [2, 'router', null, true],
+      [3, 'router', null, true],
+      [4, 'router', null, true],
+      [5, 'target', null, true],
+    ]);
+    const ends = multipath!.links.map(({ from, to }) => `${from ?? 'probe'}-${to}`);
+    expect(ends.toSorted()).toEqual(['0-1', '0-2', '1-3', '2-3', '3-4', '4-5', 'probe-0']);
+    for (const { sent, received, rttMin } of multipath!.links) {
+      expect(received).toBe(sent);
+      expect(rttMin).toBeGreaterThan(0);
+    }
+    expect(new Set(multipath!.paths.map((nodes) => nodes[1]))).toEqual(new Set([1, 2]));
+    expect(multipath!.links.reduce((sum, { sent }) => sum + sent, 0)).toBe(multipath!.packets);
+  });
+
+  it('knows the way that leads nowhere', async () => {
+    const network = networks['2 long ways']!;
+    const isLost = new Set<number>();
+    const { outcome } = await traceOver(
+      over(network, (name, flow) => {
+        if (name === 'first.1.1') isLost.add(flow);
+        return isLost.has(flow) && name !== 'first' && name !== 'first.1.0';
+      }),
+      all,
+      { inTime: true },
+    );
+
+    const dead = outcome.multipath!.nodes.filter(({ kind, reaches }) => kind === 'router' && !reaches);
+    expect(outcome.reached).toBe(true);
+    expect(dead.map(({ ip }) => ip)).toEqual([router(namesOf(network).indexOf('first.1.0') + 1)]);
+    expect(outcome.fullTtl!.rtts.filter((rtt) => rtt === null).length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('takes silent routers for no end', async () => {
+    const { outcome } = await traceOver(
+      path(7, ({ ttl }) => (ttl === 3 || ttl === 4 ? [] : undefined)),
+      all,
+      { inTime: true },
+    );
+
+    const { nodes, complete } = outcome.multipath!;
+    expect(complete).toBe(true);
+    expect(nodes.map(({ hop, kind, reaches }) => [hop, kind, reaches])).toEqual([
+      ...[1, 2].map((hop) => [hop, 'router', true]),
+      ...[3, 4].map((hop) => [hop, 'silent', true]),
+      ...[5, 6].map((hop) => [hop, 'router', true]),
+      [7, 'target', true],
+    ]);
+  });
+
+  it('sends no more packets than any check, and says that they did not suffice', async () => {
+    // Each flow has other routers: there is no end to them.
+    const { outcome, fake } = await traceOver(
+      (sent) => {
+        if (isLarge(sent) || sent.ttl > 9) return [arrived(sent, 10)];
+        return [expired(sent, sent.ttl === 1 ? router(1) : `203.0.${sent.ttl}.${sent.identifier % 256}`)];
+      },
+      all,
+      { inTime: true },
+    );
+
+    expect(fake.sent.length).toBeLessThanOrEqual(MAX_PACKETS);
+    expect(outcome.multipath).toMatchObject({ complete: false });
+    expect(outcome.reached).toBe(true);
+  });
+
+  it('verifies a loss before it is a silent way', async () => {
+    let count = 0;
+    const { outcome } = await traceOver(
+      path(5, (sent) => (!isLarge(sent) && sent.ttl === 3 && (count += 1) % 4 === 0 ? [] : undefined)),
+      all,
+      { inTime: true },
+    );
+
+    const { nodes, links } = outcome.multipath!;
+    expect(nodes.every(({ kind }) => kind !== 'silent')).toBe(true);
+    const lossy = links.filter(({ sent, received }) => received < sent);
+    expect(lossy.map(({ to }) => nodes[to]!.hop)).toEqual([3]);
+  });
+
+  it('reaches agents of earlier releases as a number of flows that they can trace', () => {
+    const options = { protocol: 'icmp', maxHops: 30, queries: 3, flows: 'all' } as const;
+    const job = traceroute.jobParams!({ host: 'example.com', options }) as { options: object };
+
+    expect(job).toEqual({ host: 'example.com', options: { ...options, flows: 7, allFlows: true } });
+    expect(traceroute.jobParams!({ host: 'example.com', options: { ...options, flows: 3 } })).toBeNull();
+    expect(traceroute.traffic({ host: 'example.com', options }).packets).toBe(MAX_PACKETS);
+  });
+});

@@ -1,0 +1,93 @@
+import type { TracePacket } from '../probing/trace.ts';
+import { kindOfBalancer, type BalancerKind } from './kinds.ts';
+import { answersIn, seenAs, SILENT } from './slots.ts';
+import type { Place } from './place.ts';
+import type { Survey } from './survey.ts';
+
+export interface GraphNode {
+  readonly key: string;
+  /** What answered: an address, or an end; `SILENT` where nothing did. */
+  readonly seen: string;
+  ttl: number;
+  /** How it chooses among its next hops; null if it has one at most. */
+  balances: BalancerKind | null;
+}
+
+export interface GraphLink {
+  readonly from: string;
+  readonly to: string;
+  readonly flows: Set<number>;
+  /** Packets that were to end at the far end. */
+  readonly packets: TracePacket[];
+}
+
+export interface Graph {
+  readonly nodes: readonly GraphNode[];
+  readonly links: readonly GraphLink[];
+}
+
+/** Key of the probe itself. */
+export const PROBE = 'probe';
+
+/**
+ * Nodes and links that packets took. Links between what two hops behind a per-packet balancer answered are absent unless one
+ * of them is a single router: nothing tells which leads to which.
+ */
+export function graphOf(survey: Survey): Graph {
+  const nodes = new Map<string, GraphNode>();
+  const links = new Map<string, GraphLink>();
+  const add = (from: string, to: string): GraphLink => {
+    const key = `${from} ${to}`;
+    const link = links.get(key) ?? { from, to, flows: new Set(), packets: [] };
+    links.set(key, link);
+    return link;
+  };
+  for (const place of [survey.probe, ...survey.places].toSorted((a, b) => a.ttl - b.ttl)) {
+    for (const seen of place.seen) noteNode(nodes, place, seen);
+    for (const next of place.next.keys()) {
+      if (place.kind === 'cloud' && next.kind === 'cloud') continue;
+      for (const from of keysOf(place)) {
+        for (const to of keysOf(next)) if (from !== to) add(from, to);
+      }
+    }
+  }
+  addPackets(survey, links);
+  return { nodes: [...nodes.values()], links: [...links.values()] };
+}
+
+function noteNode(nodes: Map<string, GraphNode>, place: Place, seen: string): void {
+  const key = keyOf(place, seen);
+  const node = nodes.get(key) ?? { key, seen, ttl: place.ttl, balances: null };
+  nodes.set(key, node);
+  if (place.kind !== 'cloud' && place.seenNext.size > 1) node.balances = kindOfBalancer(place);
+}
+
+function keysOf(place: Place): readonly string[] {
+  return place.kind === 'probe' ? [PROBE] : [...place.seen].map((seen) => keyOf(place, seen));
+}
+
+function keyOf(place: Place, seen: string): string {
+  if (seen !== SILENT) return seen;
+  return place.kind === 'silence' ? place.key : `${SILENT}${place.key}`;
+}
+
+/** Gives each packet to the link over which it came to where it ended. */
+function addPackets({ slots, at }: Survey, links: ReadonlyMap<string, GraphLink>): void {
+  for (const own of slots.values()) {
+    for (const slot of own.values()) {
+      const [before, here] = [at(slot.flow, slot.ttl - 1), at(slot.flow, slot.ttl)];
+      if (before === undefined || here === undefined || before.kind === 'cloud') continue;
+      const isSilent = answersIn(slot).length === 0;
+      for (const packet of slot.packets) {
+        const { answer } = packet;
+        const [from] = keysOf(before);
+        // A lost packet of a flow that is balanced packet by packet could have been on any link.
+        if (answer === null && !isSilent && here.kind === 'cloud') continue;
+        const to = answer === null && here.kind !== 'cloud' ? keysOf(here)[0]! : answer === null ? '' : seenAs(answer);
+        const link = links.get(`${from} ${to}`);
+        link?.packets.push(packet);
+        link?.flows.add(slot.flow);
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import type { Place } from './place.ts';
+import type { Ask, Survey } from './survey.ts';
+
+/** Bits of evidence that a balancer keeps the packets of a flow together; twice as many if what is beyond looks crossed. */
+const BITS = 6;
+const BITS_IF_CROSSED = 12;
+/** Changes of the answers to one flow that a change of the path does not explain. */
+const CHANGES = 2;
+/** Packets to the hop of a per-packet balancer. */
+const PACKETS_AT_OWN_HOP = 12;
+
+export type BalancerKind = 'flow' | 'packet' | 'unknown';
+
+/** How a place with several next hops chooses. */
+export function kindOfBalancer(place: Place): BalancerKind {
+  if (place.isPacketwise) return place.changes >= CHANGES ? 'packet' : 'unknown';
+  return place.repeats + consistentBeyond(place) >= wantedRepeats(place, BITS) ? 'flow' : 'unknown';
+}
+
+/**
+ * Packets that ask a flow again, to tell balancers of packets from those of flows. At once if links beyond seem to cross,
+ * which is how the former looks.
+ */
+export function kindAsks(survey: Survey, places: readonly Place[], which: 'crossed' | 'all'): readonly Ask[] {
+  const parents = new Set(which === 'all' ? places : places.flatMap((place) => [...place.parents]));
+  for (const place of parents) {
+    const own = asksAtOwnHop(survey, place);
+    if (own.length > 0) return own;
+    const count = missingRepeats(place, which);
+    const slot = count > 0 ? repeatable(survey, place) : undefined;
+    if (slot !== undefined) return Array.from({ length: count }, () => slot);
+  }
+  return [];
+}
+
+/** Before a router counts as a per-packet balancer, that it is not one of several that such a balancer before it chooses from. */
+function asksAtOwnHop({ slots, at }: Survey, place: Place): readonly Ask[] {
+  if (!place.isPacketwise || place.kind !== 'router') return [];
+  const here = [...slots.values()].flatMap((own) => own.get(place.ttl) ?? []);
+  const slot = here.find(({ flow, ttl }) => at(flow, ttl) === place);
+  const sent = here.reduce((sum, { packets }) => sum + packets.length, 0);
+  if (slot === undefined) return [];
+  return Array.from({ length: Math.max(0, PACKETS_AT_OWN_HOP - sent) }, () => ({ flow: slot.flow, ttl: slot.ttl }));
+}
+
+function missingRepeats(place: Place, which: 'crossed' | 'all'): number {
+  const { kind, seenNext, isPacketwise, changes, repeats } = place;
+  if (seenNext.size < 2 || (kind !== 'router' && kind !== 'silence')) return 0;
+  const isCrossed = hasCrossedLinks(place);
+  if (which === 'crossed' && !isCrossed && !isPacketwise) return 0;
+  const wanted = wantedRepeats(place, isCrossed || isPacketwise ? BITS_IF_CROSSED : BITS);
+  if (isPacketwise) return changes >= CHANGES ? 0 : Math.max(0, wanted - repeats);
+  return Math.max(0, wanted - repeats - (isCrossed ? 0 : consistentBeyond(place)));
+}
+
+function wantedRepeats({ seenNext }: Place, bits: number): number {
+  return Math.ceil(bits / Math.log2(Math.max(2, seenNext.size)));
+}
+
+/** Whether two of the next places lead on to the same two. */
+function hasCrossedLinks({ next }: Place): boolean {
+  const sets = [...next.keys()].map(({ seenNext }) => new Set(seenNext.keys())).filter(({ size }) => size > 1);
+  return sets.some((one, index) =>
+    sets.slice(index + 1).some((other) => [...one].filter((seen) => other.has(seen)).length > 1),
+  );
+}
+
+/** Flows beyond the first of each next place that went on as it did, where the next places lead to different ones. */
+function consistentBeyond({ next }: Place): number {
+  const places = [...next.keys()].filter(({ samples }) => samples > 0);
+  const beyond = places.flatMap(({ seenNext }) => [...seenNext.keys()]);
+  const isParallel = places.length > 1 && new Set(beyond).size === places.length && beyond.length === places.length;
+  return isParallel ? places.reduce((sum, { samples }) => sum + samples - 1, 0) : 0;
+}
+
+/** A flow known at the place and answered beyond it, the one with the most repeats. */
+function repeatable(survey: Survey, place: Place): Ask | undefined {
+  const slots = [...survey.slots.values()].flatMap((own) => [...own.values()]);
+  const own = slots.filter(
+    ({ flow, ttl, packets }) => survey.at(flow, ttl - 1) === place && packets.some(({ answer }) => answer !== null),
+  );
+  const [most] = own.toSorted((a, b) => b.packets.length - a.packets.length);
+  return most && { flow: most.flow, ttl: most.ttl };
+}

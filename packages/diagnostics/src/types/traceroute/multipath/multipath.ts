@@ -1,0 +1,90 @@
+import { roundMs } from '@vantage/contract';
+
+import type { HopDress } from '../hops/hops.ts';
+import { isReached } from '../hops/target-answers.ts';
+import type { Trace } from '../probing/trace-state.ts';
+import { isFull, rttOf } from '../probing/trace.ts';
+import type { Multipath } from '../multipath-fields.ts';
+import { graphOf, PROBE, type Graph, type GraphNode } from './graph.ts';
+import { addressIn, isEnd } from './slots.ts';
+import type { Place } from './place.ts';
+import { surveyOf, type Survey } from './survey.ts';
+
+/** What a result says of all paths. */
+export function multipathOf(trace: Trace, dress: HopDress): Multipath {
+  const survey = surveyOf(trace.packets, trace.views.length);
+  const graph = graphOf(survey);
+  const index = new Map(graph.nodes.map(({ key }, at) => [key, at]));
+  const reaching = reachingOf(graph, survey, trace);
+  return {
+    complete: !trace.isCut && trace.failure === null,
+    packets: trace.packets.length,
+    nodes: graph.nodes.map((node) => nodeOf(node, reaching, trace, dress)),
+    links: graph.links.map(({ from, to, flows, packets }) => {
+      const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
+      return {
+        ...{ from: from === PROBE ? null : index.get(from)!, to: index.get(to)! },
+        ...{ flows: flows.size, sent: packets.length, received: rtts.length },
+        rttMin: rtts.length === 0 ? null : roundMs(Math.min(...rtts)),
+        rttAvg: rtts.length === 0 ? null : roundMs(rtts.reduce((sum, rtt) => sum + rtt, 0) / rtts.length),
+      };
+    }),
+    paths: Array.from({ length: survey.flows }, (_, flow) => pathOf(flow, survey, index)),
+  };
+}
+
+function nodeOf(
+  { key, seen, ttl, balances }: GraphNode,
+  reaching: ReadonlySet<string>,
+  trace: Trace,
+  dress: HopDress,
+): Multipath['nodes'][number] {
+  const address = addressIn(seen);
+  const isTarget = trace.packets.some(({ answer }) => answer?.kind === 'target' && answer.from === address);
+  const end = isTarget ? 'target' : 'refused';
+  return {
+    hop: ttl,
+    kind: address === null ? 'silent' : isEnd(seen) ? end : 'router',
+    ip: address === null ? null : dress.shown(address),
+    private: address !== null && dress.isPrivate(address),
+    balances,
+    reaches: reaching.has(key),
+  };
+}
+
+/** Nodes from which links lead to the target, and those of flows whose packets with the full TTL reached it. */
+function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
+  const { packets } = trace;
+  const targets = new Set(packets.flatMap(({ answer }) => (answer?.kind === 'target' ? [answer.from] : [])));
+  const reaching = new Set(
+    nodes.filter(({ seen }) => isEnd(seen) && targets.has(addressIn(seen)!)).map(({ key }) => key),
+  );
+  if (!isReached(trace)) return reaching;
+  const full = new Set(packets.flatMap((one) => (isFull(one) && one.answer?.kind === 'target' ? [one.flow] : [])));
+  for (const flow of full) {
+    if (flow >= flows) continue;
+    for (let ttl = 1; ttl <= lastTtl; ttl += 1) for (const key of keysOf(at(flow, ttl))) reaching.add(key);
+  }
+  for (let size = -1; size !== reaching.size;) {
+    size = reaching.size;
+    for (const { from, to } of links) if (reaching.has(to)) reaching.add(from);
+  }
+  return reaching;
+}
+
+function keysOf(place: Place | undefined): readonly string[] {
+  return place === undefined || place.kind === 'cloud' ? [] : [place.key];
+}
+
+function pathOf(
+  flow: number,
+  { at, hasEnded, lastTtl }: Survey,
+  index: ReadonlyMap<string, number>,
+): (number | null)[] {
+  const path: (number | null)[] = [];
+  for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {
+    const place = at(flow, ttl);
+    path.push(place === undefined || place.kind === 'cloud' ? null : (index.get(place.key) ?? null));
+  }
+  return path.slice(0, path.findLastIndex((node) => node !== null) + 1);
+}

@@ -1,0 +1,199 @@
+import type { Failure } from '@vantage/contract';
+import { awakeClock, readFirstTimer } from '@vantage/timers';
+
+import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
+import { demoteFilters, kindOf } from '../probing/answer-kind.ts';
+import { viewFlows } from '../probing/flow-view.ts';
+import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/pursue.ts';
+import { answered, type Trace } from '../probing/trace-state.ts';
+import type { TracePacket } from '../probing/trace.ts';
+import { MAX_WAIT_MS } from '../probing/waits.ts';
+import { awaitedIn, sendAsk, silentAt, underWay, type SearchPlan } from './under-way.ts';
+import { nextAsks } from './wanted/next-asks.ts';
+import type { Ask } from './survey.ts';
+
+/** States of hundreds of flows are costly: they are shown no more often. */
+const SHOW_EVERY_MS = 100;
+
+/**
+ * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. `isCut` of it
+ * says that time or packets did not suffice.
+ *
+ * @param onChange called after each answer and each packet given up
+ */
+export function searchPaths(
+  trace: Trace,
+  plan: SearchPlan,
+  signal: AbortSignal,
+  onChange: (trace: Trace) => void,
+): Promise<void> {
+  if (trace.failure !== null || trace.isCut) return Promise.resolve();
+  return new Promise((resolve) => new Search(trace, plan, signal, onChange, resolve).start());
+}
+
+class Search {
+  private readonly trace: Trace;
+  private readonly plan: SearchPlan;
+  private readonly signal: AbortSignal;
+  private readonly onChange: (trace: Trace) => void;
+  private readonly resolve: () => void;
+  private readonly clock = awakeClock();
+  private readonly endsAtMs: number;
+  private asks: Ask[] = [];
+  private stopTimer = (): void => undefined;
+  private isOpening = false;
+  private shownMs = -Infinity;
+  private isOver = false;
+
+  constructor(
+    trace: Trace,
+    plan: SearchPlan,
+    signal: AbortSignal,
+    onChange: (trace: Trace) => void,
+    resolve: () => void,
+  ) {
+    this.trace = trace;
+    this.plan = plan;
+    this.signal = signal;
+    this.onChange = onChange;
+    this.resolve = resolve;
+    this.endsAtMs = performance.now() + plan.budgetMs;
+  }
+
+  start(): void {
+    for (const flow of this.plan.flows.keys()) this.listen(flow);
+    if (this.signal.aborted) return this.finish(true);
+    this.signal.addEventListener('abort', this.abort);
+    this.step(false);
+  }
+
+  private readonly abort = (): void => this.finish(true);
+
+  private listen(flow: number): void {
+    const { socket } = this.plan.flows[flow]!;
+    socket.onPacket((received) => this.receive(flow, received));
+    socket.onLost((error) => {
+      const message = `The packet process ended during the check. ${error.message}`;
+      this.finish(true, { code: 'probe_interrupted', phase: 'exec', source: 'probe', message });
+    });
+  }
+
+  private finish(isCut: boolean, failure?: Failure): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.stopTimer();
+    this.clock.stop();
+    this.signal.removeEventListener('abort', this.abort);
+    this.trace.failure ??= failure ?? null;
+    this.trace.isCut = isCut;
+    for (const packet of awaitedIn(this.trace.packets)) packet.isGivenUp = true;
+    this.look();
+    this.resolve();
+  }
+
+  private look(): void {
+    this.trace.views = viewFlows(this.trace.packets, this.plan.flows.length, this.plan, new Set());
+  }
+
+  private noteChange(): void {
+    const now = this.clock.now();
+    if (now - this.shownMs < SHOW_EVERY_MS) return;
+    this.shownMs = now;
+    this.look();
+    this.onChange(this.trace);
+  }
+
+  private step(isDue: boolean): void {
+    if (this.isOver) return;
+    this.stopTimer();
+    // Answers may wait to be read: only a timer, which reads first, declares a packet silent.
+    if (isDue) this.giveUpSilent();
+    const leftMs = this.endsAtMs - performance.now();
+    if (isDue && leftMs <= 0) return this.finish(true);
+    this.sendBurst();
+    const awaited = awaitedIn(this.trace.packets);
+    if (this.asks.length === 0 && awaited.length === 0 && !this.isOpening) {
+      if (this.plan.maxPackets <= this.trace.packets.length) return this.finish(this.wanted().length > 0);
+      this.asks = [...this.wanted()];
+      if (this.asks.length === 0) return this.finish(false);
+      return this.openFor(this.asks);
+    }
+    const restMs = Math.min(leftMs, this.restMs(awaited));
+    this.stopTimer = readFirstTimer(() => this.step(true), Math.max(1, Math.ceil(restMs)));
+  }
+
+  private wanted(): readonly Ask[] {
+    const { trace, plan } = this;
+    const room = Math.max(1, plan.maxPackets - trace.packets.length);
+    return nextAsks(trace.packets, plan.flows.length, plan.maxHops, room).slice(0, room);
+  }
+
+  /** Opens the flows that the packets need, and goes on then. */
+  private openFor(asks: readonly Ask[]): void {
+    const { flows, open } = this.plan;
+    const missing = Math.max(...asks.map(({ flow }) => flow + 1)) - flows.length;
+    if (missing <= 0) return this.step(false);
+    this.isOpening = true;
+    open(missing).then(
+      (opened) => {
+        this.isOpening = false;
+        for (const flow of opened) this.listen(flows.push(flow) - 1);
+        // States that are shown have all flows of their packets.
+        this.look();
+        if (opened.length < missing) this.finish(true);
+        this.step(false);
+      },
+      () => this.finish(true),
+    );
+  }
+
+  private sendBurst(): void {
+    if (this.isOpening) return;
+    for (
+      let burst = 0;
+      burst < BURST && this.asks.length > 0 && underWay(this.trace.packets, this.clock.now()) < WINDOW;
+      burst += 1
+    ) {
+      if (this.trace.packets.length >= this.plan.maxPackets) this.asks = [];
+      else this.send(this.asks.shift()!);
+    }
+  }
+
+  private send(ask: Ask): void {
+    sendAsk(ask, this.trace.packets, this.plan, this.clock, (packet) => {
+      if (packet.answer !== null && !this.isOver) this.noteChange();
+    });
+  }
+
+  private receive(flow: number, received: ReceivedPacket): void {
+    if (this.isOver) return;
+    const { plan, trace } = this;
+    const match = plan.flows[flow]!.flow.match(received);
+    const packet = match === undefined ? undefined : answered(trace.packets, flow, match);
+    if (match === undefined || packet === undefined || packet.answer !== null) return;
+    const { error } = match;
+    const { from, receivedMs, clock } = received;
+    if (packet.sentMs !== null && receivedMs - packet.sentMs > MAX_WAIT_MS) return;
+    packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan, trace.packets) };
+    if (packet.answer.kind === 'expired') demoteFilters(from, plan.destination, trace.packets);
+    this.noteChange();
+    this.step(false);
+  }
+
+  private giveUpSilent(): void {
+    const [{ packets }, now] = [this.trace, this.clock.now()];
+    const silent = awaitedIn(packets).filter((packet) => silentAt(packet, packets) <= now);
+    if (silent.length === 0) return;
+    for (const packet of silent) packet.isGivenUp = true;
+    this.noteChange();
+  }
+
+  /** Until there may be something to do without an answer. */
+  private restMs(awaited: readonly TracePacket[]): number {
+    if (this.isOpening) return MAX_WAIT_MS;
+    const now = this.clock.now();
+    const silentIn = awaited.map((packet) => silentAt(packet, this.trace.packets) - now);
+    if (this.asks.length === 0) return Math.min(...silentIn);
+    return underWay(this.trace.packets, this.clock.now()) < WINDOW ? BURST_EVERY_MS : Math.min(STALL_MS, ...silentIn);
+  }
+}

@@ -1,0 +1,53 @@
+import { isFull, type TracePacket } from '../probing/trace.ts';
+
+/** A TTL of a flow that was asked, once or more often. */
+export interface Slot {
+  readonly flow: number;
+  readonly ttl: number;
+  readonly packets: readonly TracePacket[];
+}
+
+/** Mark of an answer that is no router's: the packet came to its end there. */
+const END = '=';
+/** No answer. */
+export const SILENT = '*';
+
+export type Slots = ReadonlyMap<number, ReadonlyMap<number, Slot>>;
+
+/** The packets with limited TTLs by flow and TTL. */
+export function slotsOf(packets: readonly TracePacket[]): Slots {
+  const slots = new Map<number, Map<number, Slot & { readonly packets: TracePacket[] }>>();
+  for (const packet of packets) {
+    if (isFull(packet)) continue;
+    const { flow, ttl } = packet;
+    const own = slots.get(flow) ?? new Map<number, Slot & { readonly packets: TracePacket[] }>();
+    slots.set(flow, own);
+    const slot = own.get(ttl) ?? { flow, ttl, packets: [] };
+    slot.packets.push(packet);
+    own.set(ttl, slot);
+  }
+  return slots;
+}
+
+/** Who answered the packets of a slot, one entry per answer, in the order sent. */
+export function answersIn({ packets }: Slot): readonly string[] {
+  return packets.flatMap(({ answer }) => (answer === null ? [] : [seenAs(answer)]));
+}
+
+export function seenAs({ kind, from }: NonNullable<TracePacket['answer']>): string {
+  return kind === 'expired' ? from : `${END}${from}`;
+}
+
+export function isEnd(seen: string): boolean {
+  return seen.startsWith(END);
+}
+
+/** The address in an answer; null for silence. */
+export function addressIn(seen: string): string | null {
+  if (seen === SILENT) return null;
+  return isEnd(seen) ? seen.slice(END.length) : seen;
+}
+
+export function isAwaited({ packets }: Slot): boolean {
+  return packets.some(({ answer, isGivenUp }) => answer === null && !isGivenUp);
+}

@@ -1,0 +1,32 @@
+/** Probability with which a node's next hops are missed, if it balances evenly. */
+export const RISK = 0.05;
+
+/** No check has packets for more next hops of one node. */
+const MOST_WAYS = 96;
+
+/**
+ * Samples after which a node with `found` next hops is taken to have no more: with one more, evenly used, so many samples
+ * miss one of them with a probability of at most `risk` (Augustin, Friedman, Teixeira: Multipath tracing with Paris
+ * traceroute, 2007).
+ */
+export function stoppingPoint(found: number, risk = RISK): number {
+  if (found >= MOST_WAYS) return Infinity;
+  const known = points.get(risk) ?? [0];
+  points.set(risk, known);
+  while (known.length <= found) known.push(least(known.length + 1, risk));
+  return known[found]!;
+}
+
+const points = new Map<number, number[]>();
+
+/** The fewest samples that miss one of `ways` equally likely ways with no more than that probability. */
+function least(ways: number, risk: number): number {
+  // Chances of so many different ways among the samples.
+  let chances = [1, ...Array<number>(ways).fill(0)];
+  for (let samples = 0; ; samples += 1) {
+    if (1 - chances[ways]! <= risk) return samples;
+    chances = chances.map(
+      (chance, seen) => chance * (seen / ways) + (seen === 0 ? 0 : chances[seen - 1]! * (1 - (seen - 1) / ways)),
+    );
+  }
+}

@@ -1,0 +1,160 @@
+import type { TracePacket } from '../probing/trace.ts';
+import { countChanges, newPlace, type Place } from './place.ts';
+import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
+
+/** A packet to send; flows from `Survey.flows` on are new ones. */
+export interface Ask {
+  readonly flow: number;
+  readonly ttl: number;
+}
+
+export interface Survey {
+  readonly slots: Slots;
+  readonly flows: number;
+  readonly probe: Place;
+  readonly places: readonly Place[];
+  /** Where a flow is at a TTL, by its answer or because all flows pass there; undefined if unknown. */
+  readonly at: (flow: number, ttl: number) => Place | undefined;
+  /** The place through which all flows pass at a TTL. */
+  readonly sole: (ttl: number) => Place | undefined;
+  /** The highest TTL that was asked. */
+  readonly lastTtl: number;
+  /** Whether the flow came to its end before the TTL. */
+  readonly hasEnded: (flow: number, ttl: number) => boolean;
+  /** Slots that are to be asked again, since others in the same case were answered. */
+  readonly again: readonly Slot[];
+}
+
+/** Packets sent for a slot whose silence may be a loss. */
+const TRIES = 3;
+/** Slots of one place that were silent so often: the next one is silent after its first packet. */
+const ENOUGH_SILENT = 3;
+
+/** What the packets say of the paths. Those that are awaited say nothing yet. */
+export function surveyOf(packets: readonly TracePacket[], flows: number): Survey {
+  return new Surveyor(packets, flows).survey();
+}
+
+class Surveyor {
+  private readonly slots: Slots;
+  private readonly flows: number;
+  private readonly places = new Map<string, Place>();
+  private readonly probe = newPlace('probe', 'probe', 0, 0);
+  private readonly located: Map<number, Place>[];
+  private readonly soles: (Place | undefined)[] = [this.probe];
+  private readonly again: Slot[] = [];
+
+  constructor(packets: readonly TracePacket[], flows: number) {
+    this.slots = slotsOf(packets);
+    this.flows = flows;
+    this.located = Array.from({ length: flows }, () => new Map());
+  }
+
+  survey(): Survey {
+    const { slots, flows, probe, places, again } = this;
+    const last = Math.max(0, ...[...slots.values()].flatMap((own) => [...own.keys()]));
+    for (let ttl = 1; ttl <= last; ttl += 1) this.lookAt(ttl);
+    const at = (flow: number, ttl: number): Place | undefined => this.at(flow, ttl);
+    const hasEnded = (flow: number, ttl: number): boolean => this.hasEnded(flow, ttl);
+    const sole = (ttl: number): Place | undefined => this.soles[ttl];
+    return { slots, flows, probe, places: [...places.values()], at, sole, lastTtl: last, hasEnded, again };
+  }
+
+  private at(flow: number, ttl: number): Place | undefined {
+    // Where it was asked and the answer is not clear, others do not say it.
+    const isAsked = this.slots.get(flow)?.has(ttl) === true;
+    return isAsked ? this.located[flow]!.get(ttl) : this.soles[ttl];
+  }
+
+  private hasEnded(flow: number, ttl: number): boolean {
+    return [...(this.located[flow] ?? [])].some(([at, { kind }]) => at < ttl && kind === 'end');
+  }
+
+  private lookAt(ttl: number): void {
+    const asked = [...this.slots].flatMap(([flow, own]) => {
+      const slot = own.get(ttl);
+      return slot === undefined || isAwaited(slot) ? [] : [{ slot, parent: this.at(flow, ttl - 1) }];
+    });
+    const byParent = Map.groupBy(asked, ({ parent }) => parent);
+    for (const [parent, own] of byParent) {
+      if (parent !== undefined) this.settle(parent, this.settled(own.map(({ slot }) => slot)), ttl);
+    }
+    this.locateStrays(
+      (byParent.get(undefined) ?? []).map(({ slot }) => slot),
+      ttl,
+    );
+    this.soles[ttl] = this.soleAt(ttl);
+  }
+
+  /** Leaves out the slots whose silence is to be verified. */
+  private settled(slots: readonly Slot[]): readonly Slot[] {
+    const isSilent = (slot: Slot): boolean => answersIn(slot).length === 0;
+    if (slots.every(isSilent)) return slots;
+    const proved = slots.filter((slot) => isSilent(slot) && slot.packets.length >= TRIES);
+    const doubtful = slots.filter((slot) => isSilent(slot) && slot.packets.length < TRIES);
+    if (proved.length >= ENOUGH_SILENT) return slots;
+    this.again.push(...doubtful);
+    return slots.filter((slot) => !doubtful.includes(slot));
+  }
+
+  private settle(parent: Place, slots: readonly Slot[], ttl: number): void {
+    for (const slot of slots) countChanges(parent, answersIn(slot));
+    const isByPacket = parent.isPacketwise || parent.kind === 'cloud';
+    const seen = new Set(slots.flatMap(outcomesOf));
+    for (const slot of slots) {
+      const outcomes = outcomesOf(slot);
+      const place =
+        isByPacket && seen.size > 1 ? this.cloudAfter(parent, ttl, seen) : this.placeOf(outcomes[0]!, parent, ttl);
+      const weight = isByPacket ? outcomes.length : 1;
+      this.located[slot.flow]!.set(ttl, place);
+      parent.samples += weight;
+      parent.repeats += answersIn(slot).length === 0 ? 0 : outcomes.length - 1;
+      for (const one of outcomes) parent.seenNext.set(one, (parent.seenNext.get(one) ?? 0) + 1);
+      if (place === parent) continue;
+      parent.next.set(place, (parent.next.get(place) ?? 0) + weight);
+      place.parents.add(parent);
+    }
+  }
+
+  private placeOf(seen: string, parent: Place, ttl: number): Place {
+    if (seen !== SILENT) return this.place(seen, isEnd(seen) ? 'end' : 'router', ttl, 0, [seen]);
+    return this.place(`${SILENT}${parent.key}`, 'silence', ttl, parent.silence + 1, [seen]);
+  }
+
+  private cloudAfter(parent: Place, ttl: number, seen: Iterable<string>): Place {
+    return this.place(`~${parent.key}`, 'cloud', ttl, 0, seen);
+  }
+
+  private place(key: string, kind: Place['kind'], ttl: number, silence: number, seen: Iterable<string>): Place {
+    const place = this.places.get(key) ?? newPlace(key, kind, ttl, silence);
+    this.places.set(key, place);
+    for (const one of seen) place.seen.add(one);
+    return place;
+  }
+
+  /** Flows that were not followed to this TTL are where they were answered, unless chance decided that. */
+  private locateStrays(slots: readonly Slot[], ttl: number): void {
+    const clouds = [...this.places.values()].filter(({ kind }) => kind === 'cloud');
+    for (const slot of slots) {
+      const [first, ...others] = answersIn(slot);
+      if (first === undefined || others.some((other) => other !== first)) continue;
+      if (clouds.some(({ seen }) => seen.has(first))) continue;
+      this.located[slot.flow]!.set(ttl, this.place(first, isEnd(first) ? 'end' : 'router', ttl, 0, [first]));
+    }
+  }
+
+  private soleAt(ttl: number): Place | undefined {
+    const before = this.soles[ttl - 1];
+    const here = new Set(this.located.flatMap((own) => own.get(ttl) ?? []));
+    const [place] = here;
+    const hasEnded = this.located.some((_, flow) => this.hasEnded(flow, ttl));
+    if (here.size !== 1 || place === undefined || place.kind === 'end' || hasEnded) return undefined;
+    // Through one place before it, or where several lead together.
+    return before !== undefined || [...place.parents].length > 0 ? place : undefined;
+  }
+}
+
+function outcomesOf(slot: Slot): readonly string[] {
+  const answers = answersIn(slot);
+  return answers.length === 0 ? [SILENT] : answers;
+}

@@ -1,0 +1,51 @@
+import type { AwakeClock } from '@vantage/timers';
+
+import { STALL_MS, type PursuitFlow, type PursuitPlan } from '../probing/pursue.ts';
+import type { TracePacket } from '../probing/trace.ts';
+import { patienceMs } from '../probing/waits.ts';
+import type { Ask } from './survey.ts';
+
+export interface SearchPlan extends PursuitPlan {
+  /** The flow of the trace before; further ones are added. */
+  readonly flows: PursuitFlow[];
+  /** Opens further flows. @returns none if that fails */
+  readonly open: (count: number) => Promise<readonly PursuitFlow[]>;
+}
+
+/** Sends a packet and adds it to those of the trace. */
+export function sendAsk(
+  { flow, ttl }: Ask,
+  packets: TracePacket[],
+  { flows, destination }: SearchPlan,
+  clock: AwakeClock,
+  onSent: (packet: TracePacket) => void,
+): void {
+  const index = packets.reduce((count, packet) => count + (packet.flow === flow ? 1 : 0), 0);
+  const awaitedMs = clock.now();
+  const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
+  packets.push(packet);
+  const { socket, flow: builder, label } = flows[flow]!;
+  socket.send(builder.packet(index), destination, ttl, label).then(
+    (sentMs) => {
+      packet.sentMs = sentMs;
+      packet.awaitedMs = clock.now();
+      onSent(packet);
+    },
+    // After answers to others, a packet that the kernel refuses is lost.
+    () => void (packet.isGivenUp = true),
+  );
+}
+
+export function awaitedIn(packets: readonly TracePacket[]): TracePacket[] {
+  return packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
+}
+
+/** When a packet that was not answered by then is given up. */
+export function silentAt(packet: TracePacket, packets: readonly TracePacket[]): number {
+  return packet.awaitedMs + patienceMs(packet, packets);
+}
+
+/** Packets whose answer may come at any time: others have to wait for them. */
+export function underWay(packets: readonly TracePacket[], nowMs: number): number {
+  return awaitedIn(packets).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS).length;
+}

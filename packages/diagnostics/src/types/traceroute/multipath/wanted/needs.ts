@@ -1,0 +1,61 @@
+import { GAP_LIMIT } from '../../probing/flow-view.ts';
+import type { Place } from '../place.ts';
+import { isEnd, SILENT } from '../slots.ts';
+import { stoppingPoint } from '../stopping-points.ts';
+import type { Survey } from '../survey.ts';
+
+/** Samples of a place in silence that is followed by more silence. */
+export const SAMPLES_IN_SILENCE = 2;
+/** Packets that show that the paths of a per-packet balancer have met: links to where they meet follow from it. */
+const SAMPLES_AFTER_CLOUD = 12;
+/** Samples that tell whether the places of a hop lead on alike (phi of MDA-Lite). */
+const SAMPLES_OF_EACH = 2;
+/** Fewer parallel places are looked at one by one: it takes hardly more packets. */
+const LITE_WIDTH = 4;
+
+/** Samples that the places of one hop need: each of them, and all together. */
+export interface Needs {
+  readonly least: ReadonlyMap<Place, number>;
+  readonly total: number;
+}
+
+export function needsOf(group: readonly Place[], survey: Survey, risk: number): Needs {
+  const mode = modeOf(group, survey);
+  const stop = (found: number): number => stoppingPoint(Math.max(1, found), risk);
+  const leastOf = (place: Place): number => {
+    if (isEnough(place, survey)) return 0;
+    if (isInSilence(place)) return SAMPLES_IN_SILENCE;
+    if (place.kind === 'cloud' && place.seenNext.size <= 1) return SAMPLES_AFTER_CLOUD;
+    if (mode === 'full') return stop(place.seenNext.size);
+    return mode === 'converging' ? 1 : SAMPLES_OF_EACH;
+  };
+  const total = mode === 'full' ? 0 : stop(mode === 'converging' ? 1 : nextOf(group).size);
+  return { least: new Map(group.map((place) => [place, leastOf(place)])), total };
+}
+
+/** MDA-Lite where the places lead on alike: all to one, or each to one of as many. */
+function modeOf(group: readonly Place[], survey: Survey): 'full' | 'converging' | 'parallel' {
+  const known = group.filter(({ samples }) => samples > 0);
+  const isAlike = group.every((place) => place.seenNext.size <= 1 && !place.isPacketwise && !isInSilence(place));
+  if (group.length < 2 || !isAlike || group.some((place) => isEnough(place, survey))) return 'full';
+  const next = nextOf(group);
+  if (next.size <= 1) return 'converging';
+  return group.length >= LITE_WIDTH && next.size === known.length ? 'parallel' : 'full';
+}
+
+function nextOf(group: readonly Place[]): ReadonlySet<string> {
+  return new Set(group.flatMap(({ seenNext }) => [...seenNext.keys()]));
+}
+
+/** The gap is long enough, or the last router before the target: that is on its own link. */
+function isEnough(place: Place, survey: Survey): boolean {
+  if (place.silence >= GAP_LIMIT) return true;
+  const next = [...place.seenNext.keys()];
+  if (place.kind === 'cloud') return false;
+  return survey.sole(place.ttl) === place && next.length === 1 && isEnd(next[0]!);
+}
+
+/** Whether nothing but silence is known of what leads on from a place in silence. */
+export function isInSilence({ silence, seenNext }: Place): boolean {
+  return silence > 0 && [...seenNext.keys()].every((seen) => seen === SILENT);
+}

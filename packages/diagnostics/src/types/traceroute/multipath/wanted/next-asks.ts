@@ -1,0 +1,27 @@
+import type { TracePacket } from '../../probing/trace.ts';
+import { deadEndAsks } from './dead-ends.ts';
+import { wantedAsks } from './plan.ts';
+import { RISK } from '../stopping-points.ts';
+import { surveyOf, type Ask, type Survey } from '../survey.ts';
+
+/**
+ * The packets that the search sends next; none if all paths are known. When every place has been searched at its own risk, the
+ * search goes on until the risk of all balancers together, with one that may have been missed, is as small.
+ */
+export function nextAsks(
+  packets: readonly TracePacket[],
+  flows: number,
+  maxHops: number,
+  room: number,
+): readonly Ask[] {
+  const survey = surveyOf(packets, flows);
+  const asks = wantedAsks(survey, { maxHops, room, risk: RISK });
+  if (asks.length > 0) return asks;
+  const balancers = balancersIn(survey);
+  const more = balancers === 0 ? [] : wantedAsks(survey, { maxHops, room, risk: RISK / (balancers + 1) });
+  return more.length > 0 ? more : deadEndAsks(survey, packets);
+}
+
+function balancersIn({ places }: Survey): number {
+  return places.filter(({ kind, seenNext }) => kind === 'router' && seenNext.size > 1).length;
+}

@@ -1,0 +1,154 @@
+import { GAP_LIMIT } from '../../probing/flow-view.ts';
+import { kindAsks } from '../kinds.ts';
+import { proofAsks } from './proofs.ts';
+import { isInSilence, needsOf, SAMPLES_IN_SILENCE } from './needs.ts';
+import { stoppingPoint } from '../stopping-points.ts';
+import type { Place } from '../place.ts';
+import type { Ask, Survey } from '../survey.ts';
+
+export interface Limits {
+  readonly maxHops: number;
+  /** Packets that may be sent yet. */
+  readonly room: number;
+  /** Chance to miss a next hop that is accepted at each place. */
+  readonly risk: number;
+}
+
+/**
+ * The packets that are wanted by what is known now; the answers decide on further ones. Goes hop by hop: what leads on
+ * from the nearest places is found first, since it finds flows for the places beyond.
+ */
+export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
+  if (survey.again.length > 0) return survey.again.map(({ flow, ttl }) => ({ flow, ttl }));
+  if (survey.flows === 1) {
+    const early = asksInSilence(survey, limits);
+    if (early.length > 0) return early;
+  }
+  const byTtl = Map.groupBy(
+    survey.places.filter(({ kind, ttl }) => kind !== 'end' && ttl < limits.maxHops),
+    ({ ttl }) => ttl,
+  );
+  for (const ttl of [...byTtl.keys()].toSorted((a, b) => a - b)) {
+    const group = byTtl.get(ttl)!;
+    const crossed = kindAsks(survey, group, 'crossed');
+    if (crossed.length > 0) return crossed;
+    const asks = new GroupPlan(survey, group, limits).asks();
+    if (asks.length > 0) return asks;
+    const proofs = group.flatMap((place) => proofAsks(survey, place));
+    if (proofs.length > 0) return proofs;
+  }
+  return kindAsks(survey, survey.places, 'all');
+}
+
+/** Hops at which the first flow was met by silence, all at once: each costs a wait. */
+function asksInSilence({ places }: Survey, { maxHops, risk }: Limits): readonly Ask[] {
+  return places
+    .filter(({ kind, ttl, silence }) => kind === 'silence' && ttl <= maxHops && silence <= GAP_LIMIT)
+    .flatMap((place) => {
+      const count = isInSilence(place) || place.next.size === 0 ? SAMPLES_IN_SILENCE : stoppingPoint(1, risk);
+      return Array.from({ length: count - 1 }, (_, index) => ({ flow: index + 1, ttl: place.ttl }));
+    });
+}
+
+/** The places first seen at one hop. */
+class GroupPlan {
+  private readonly survey: Survey;
+  private readonly group: readonly Place[];
+  private readonly limits: Limits;
+  private readonly asked: Ask[] = [];
+  private readonly known = new Set<string>();
+  private fresh: number;
+
+  constructor(survey: Survey, group: readonly Place[], limits: Limits) {
+    this.survey = survey;
+    this.group = group;
+    this.limits = limits;
+    this.fresh = survey.flows;
+  }
+
+  asks(): readonly Ask[] {
+    const counts = new Map(this.group.map((place) => [place, place.samples]));
+    const { least, total } = needsOf(this.group, this.survey, this.limits.risk);
+    const sum = (): number => [...counts.values()].reduce((all, one) => all + one, 0);
+    const short = new Set<Place>();
+    for (;;) {
+      const wanting = [...counts]
+        .filter(([place, count]) => !short.has(place) && (count < least.get(place)! || sum() < total))
+        .toSorted(([a, has], [b, hasToo]) => has - least.get(a)! - (hasToo - least.get(b)!));
+      const [first] = wanting;
+      if (first === undefined || this.asked.length >= this.limits.room) break;
+      const [place] = first;
+      if (this.askBeyond(place)) counts.set(place, counts.get(place)! + 1);
+      else short.add(place);
+    }
+    const missing = [...short].map((place) => ({ place, count: least.get(place)! - counts.get(place)! }));
+    this.steer(
+      missing.filter(({ count }) => count > 0),
+      Math.max(0, total - sum()),
+    );
+    return this.asked;
+  }
+
+  private ask(flow: number, ttl: number): true {
+    this.asked.push({ flow, ttl });
+    this.known.add(`${flow} ${ttl}`);
+    return true;
+  }
+
+  private askBeyond(place: Place): boolean {
+    const { survey, limits } = this;
+    const isNew = (flow: number, ttl: number): boolean =>
+      survey.slots.get(flow)?.has(ttl) !== true && !this.known.has(`${flow} ${ttl}`);
+    for (let ttl = place.ttl; ttl < limits.maxHops && ttl < survey.lastTtl + 1; ttl += 1) {
+      for (let flow = 0; flow < this.fresh; flow += 1) {
+        if (survey.at(flow, ttl) !== place || !isNew(flow, ttl + 1) || survey.hasEnded(flow, ttl)) continue;
+        return this.ask(flow, ttl + 1);
+      }
+      if (survey.sole(ttl) === place) return this.ask((this.fresh += 1) - 1, ttl + 1);
+    }
+    return this.askAgain(place);
+  }
+
+  /** Chance decides beyond a per-packet balancer: each packet of the same flow is a sample. */
+  private askAgain(place: Place): boolean {
+    if (place.kind !== 'cloud' && !place.isPacketwise) return false;
+    const slots = [...this.survey.slots.values()].flatMap((own) => [...own.values()]);
+    const slot = slots.find(({ flow, ttl }) => this.survey.at(flow, ttl - 1) === place);
+    return slot !== undefined && this.ask(slot.flow, slot.ttl);
+  }
+
+  /** Looks for flows through places that have too few. */
+  private steer(missing: readonly { readonly place: Place; readonly count: number }[], total: number): void {
+    const { survey, group } = this;
+    const wanted = missing.filter(({ place }) => place.kind === 'router');
+    if (this.asked.length > 0 || (wanted.length === 0 && total === 0)) return;
+    const ttl = group[0]!.ttl;
+    const here = [...survey.slots.values()].filter((own) => own.has(ttl)).length;
+    if (here > MOST_AT_HOP * stoppingPoint(group.length)) return;
+    const count = Math.max(total, ...wanted.map((one) => Math.ceil((one.count * group.length) / STEERED_SHARE)));
+    const parents = new Set(wanted.flatMap(({ place }) => [...place.parents]));
+    for (const parent of parents.size > 0 ? parents : [undefined]) {
+      for (let rest = Math.ceil(count / Math.max(1, parents.size)); rest > 0; rest -= 1) {
+        if (parent === undefined || parent.kind === 'cloud' || !this.askThrough(parent, ttl)) {
+          this.ask((this.fresh += 1) - 1, ttl);
+        }
+      }
+    }
+  }
+
+  /** Asks a flow that is known at the place before. */
+  private askThrough(parent: Place, ttl: number): boolean {
+    const { survey } = this;
+    for (let flow = 0; flow < survey.flows; flow += 1) {
+      const isNew = survey.slots.get(flow)?.has(ttl) !== true && !this.known.has(`${flow} ${ttl}`);
+      if (!isNew || survey.at(flow, ttl - 1) !== parent || survey.hasEnded(flow, ttl)) continue;
+      return this.ask(flow, ttl);
+    }
+    return false;
+  }
+}
+
+/** Slots of a hop that are asked to find flows through one of its places, as a multiple of its stopping point. */
+const MOST_AT_HOP = 4;
+/** Of the packets that would be needed on average, those that are sent at once. */
+const STEERED_SHARE = 2;

@@ -1,0 +1,31 @@
+import { answersIn } from '../slots.ts';
+import { stoppingPoint } from '../stopping-points.ts';
+import type { Place } from '../place.ts';
+import type { Ask, Survey } from '../survey.ts';
+
+/** Flows that verify a place through which they are only taken to pass. */
+const PROOFS = 3;
+/** Flows that are asked at the first hop, which the probe chooses. */
+const AT_FIRST_HOP = 1;
+
+/**
+ * Packets that ask flows at the place through which all seem to pass, if they alone found a next hop: with a second place
+ * there, which the first flows missed, the link would not exist.
+ */
+export function proofAsks({ slots, sole, at }: Survey, place: Place): readonly Ask[] {
+  const { ttl, seenNext, isPacketwise, kind } = place;
+  if (sole(ttl) !== place || kind !== 'router' || isPacketwise || seenNext.size < 2) return [];
+  const asked = [...slots].flatMap(([flow, own]) => (own.has(ttl) ? [flow] : []));
+  const found = [...slots].flatMap(([flow, own]) => {
+    const slot = own.get(ttl + 1);
+    return slot === undefined || at(flow, ttl) !== place ? [] : answersIn(slot).map((seen) => ({ flow, seen }));
+  });
+  const proved = new Set(found.filter(({ flow }) => asked.includes(flow)).map(({ seen }) => seen));
+  const byNext = Map.groupBy(
+    found.filter(({ seen }) => !proved.has(seen)),
+    ({ seen }) => seen,
+  );
+  const further = Math.max(0, asked.length - (ttl === 1 ? AT_FIRST_HOP : stoppingPoint(1)));
+  const flows = [...byNext.values()].map(([first]) => first!.flow);
+  return flows.slice(0, Math.max(0, PROOFS - further)).map((flow) => ({ flow, ttl }));
+}

@@ -1,0 +1,46 @@
+import type { InputError } from '@vantage/contract';
+
+/** Packets that one check may send. */
+export const MAX_PACKETS = 640;
+
+interface Counts {
+  readonly maxHops: number;
+  readonly queries: number;
+  readonly flows: number | 'all';
+  readonly rounds?: number | undefined;
+}
+
+/** Agents of earlier releases reject a word for `flows`: jobs carry a number for them, and this option, which they ignore. */
+export const ALL_FLOWS = 'allFlows';
+
+/** Whether the paths of all flows are wanted, as a client or a job says it. */
+export function wantsAllFlows(options: Pick<Counts, 'flows'>): boolean {
+  return options.flows === 'all' || (options as { readonly [ALL_FLOWS]?: unknown })[ALL_FLOWS] === true;
+}
+
+/** Flows that are traced in any case; of all flows, as many as an agent of an earlier release may trace. */
+export function fewestFlows({ maxHops, queries, flows }: Counts): number {
+  return flows === 'all' ? Math.min(16, Math.floor(MAX_PACKETS / (maxHops * queries))) : flows;
+}
+
+/** Packets of the trace, the first round, without those that silence causes. */
+export function plannedPackets(counts: Counts): number {
+  return counts.maxHops * queriesOf(counts) * fewestFlows(counts);
+}
+
+/** Packets that the trace sends to each hop. */
+export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'>): number {
+  return rounds === undefined ? queries : 1;
+}
+
+export function roundErrors({ flows, rounds }: Counts): InputError[] {
+  if (rounds === undefined || flows === 1) return [];
+  return [{ path: '/options/flows', message: 'must be 1 with rounds: they follow one flow' }];
+}
+
+export function packetErrors(counts: Counts): InputError[] {
+  const packets = plannedPackets(counts);
+  if (packets <= MAX_PACKETS) return [];
+  const message = `maxHops × queries × flows is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
+  return [{ path: '/options', message }];
+}

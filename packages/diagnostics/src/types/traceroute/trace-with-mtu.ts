@@ -1,0 +1,89 @@
+import type { Target } from '@vantage/contract';
+
+import type { DiagnosticContext } from '../../diagnostic.ts';
+import { addressBytes, addressText } from '../../shared/address-bytes.ts';
+import { MAX_MTU_PACKETS, MAX_PACKETS, type traceroute, type TraceOptions } from './contract.ts';
+import { isReached } from './hops/target-answers.ts';
+import type { mtuSearch } from './mtu/mtu-search.ts';
+import { searchPaths } from './multipath/search.ts';
+import type { openFlows } from './probing/open-flows.ts';
+import type { joinTraces } from './probing/other-traces.ts';
+import { ECHO_REQUESTS } from './probing/port-filter.ts';
+import { pursue, type PursuitFlow, type PursuitPlan } from './probing/pursue.ts';
+import { ROUND_MS, runRounds } from './probing/rounds.ts';
+import type { Trace } from './probing/trace-state.ts';
+import { MAX_WAIT_MS } from './probing/waits.ts';
+
+/** Time for the last names, and left of the deadline for the result to get home. */
+export const NAMES_MS = 1_500;
+export const RESERVE_MS = 500;
+
+export interface TracePlan extends PursuitPlan {
+  readonly flows: PursuitFlow[];
+}
+
+export function planOf(
+  { protocol, maxHops, queries, rounds, isOfAllFlows }: TraceOptions,
+  flows: PursuitFlow[],
+  target: Target,
+  remainingMs: number,
+): TracePlan {
+  const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
+  return {
+    ...{ flows, protocol, maxHops, queries, maxPackets: MAX_PACKETS },
+    destination: addressText(addressBytes(target.address)),
+    budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs,
+    // The search sends no packet that it does not need.
+    ...(isOfAllFlows ? { window: 1 } : {}),
+  };
+}
+
+/** What runs with a trace. */
+export interface Companions {
+  readonly mtu: ReturnType<typeof mtuSearch>;
+  readonly others: ReturnType<typeof joinTraces>;
+  readonly showPartial: (trace: Trace) => void;
+  readonly openMore: (count: number) => ReturnType<typeof openFlows>;
+}
+
+/** Runs the trace, then its rounds or the search for all paths, and the search for the path MTU at the same time. */
+export async function traceWithMtu(
+  plan: TracePlan,
+  { rounds, isOfAllFlows }: TraceOptions,
+  { mtu, others, showPartial, openMore }: Companions,
+  { signal, remainingMs }: Pick<DiagnosticContext<typeof traceroute>, 'signal' | 'remainingMs'>,
+): Promise<Trace> {
+  // Answers come in bunches: one state for a bunch, after all of it was read.
+  let due: NodeJS.Immediate | undefined;
+  const onChange = (trace: Trace): void => {
+    mtu.note(trace);
+    if (isReached(trace)) others.noteAnswer();
+    due ??= setImmediate(() => {
+      due = undefined;
+      showPartial(trace);
+    });
+  };
+  const startedMs = performance.now();
+  const pursuit = pursue(plan, signal, (trace) => {
+    // Its first states already have the figures of the first round.
+    if (rounds !== undefined) trace.rounds = 1;
+    onChange(trace);
+  });
+  mtu.start();
+  const trace = await pursuit;
+  const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS;
+  if (isOfAllFlows) {
+    const maxPackets = MAX_PACKETS - MAX_MTU_PACKETS - ECHO_REQUESTS;
+    const open = async (count: number): Promise<readonly PursuitFlow[]> => {
+      const opened = await openMore(count);
+      return 'flows' in opened ? opened.flows : [];
+    };
+    await searchPaths(trace, { ...plan, maxPackets, budgetMs, open }, signal, onChange);
+  } else if (rounds !== undefined) {
+    trace.rounds = 1;
+    const maxPackets = MAX_PACKETS - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
+    await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs }, signal, onChange);
+  }
+  clearImmediate(due);
+  return trace;
+}

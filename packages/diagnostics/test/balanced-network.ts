@@ -1,0 +1,116 @@
+import type { TracePacket } from '../src/types/traceroute/probing/trace.ts';
+
+/** Routers by name, each with its next hops; the last is the target. */
+export type Network = Readonly<Record<string, Hop>>;
+
+interface Hop {
+  readonly next: readonly string[];
+  /** By flow if absent. */
+  readonly by?: 'packet';
+}
+
+export const FIRST = 'first';
+export const TARGET_NAME = 'target';
+
+/** A balancer whose ways have so many routers each, and lead to one router. */
+function diamond(from: string, to: string, lengths: readonly number[], by?: 'packet'): Network {
+  const name = (way: number, hop: number): string => (hop === lengths[way] ? to : `${from}.${way}.${hop}`);
+  const ways = lengths.flatMap((length, way) =>
+    Array.from({ length }, (_, hop) => [name(way, hop), { next: [name(way, hop + 1)] }] as const),
+  );
+  return { [from]: { next: lengths.map((_, way) => name(way, 0)), ...(by && { by }) }, ...Object.fromEntries(ways) };
+}
+
+const ways = (count: number, length: number): readonly number[] => Array<number>(count).fill(length);
+const chain = (...names: readonly string[]): Network =>
+  Object.fromEntries(names.slice(1).map((name, index) => [names[index]!, { next: [name] }]));
+const end = chain('end', 'last', TARGET_NAME);
+
+/** What a search must find: 2 to 16 ways, of different lengths, nested, crossed, in a row, packet by packet. */
+export const networks: Readonly<Record<string, Network>> = {
+  straight: chain(FIRST, 'a', 'b', 'end', 'last', TARGET_NAME),
+  ...Object.fromEntries(
+    [2, 3, 4, 6, 8, 12, 16].map((count) => [`${count} ways`, { ...diamond(FIRST, 'end', ways(count, 1)), ...end }]),
+  ),
+  '2 long ways': { ...diamond(FIRST, 'end', [2, 2]), ...end },
+  '8 long ways': { ...diamond(FIRST, 'end', ways(8, 2)), ...end },
+  '16 long ways': { ...diamond(FIRST, 'end', ways(16, 3)), ...end },
+  'unequal by 1': { ...diamond(FIRST, 'end', [1, 2]), ...end },
+  'unequal by 3': { ...diamond(FIRST, 'end', [1, 4]), ...end },
+  'unequal to the target': diamond(FIRST, TARGET_NAME, [1, 3]),
+  nested: { ...diamond(FIRST, 'end', [2, 2]), ...diamond(`${FIRST}.0.0`, 'end', [1, 1]), ...end },
+  'nested late': { ...diamond(FIRST, 'end', [3, 3]), ...diamond(`${FIRST}.0.1`, 'end', [1, 1]), ...end },
+  crossed: {
+    ...{ [FIRST]: { next: ['a', 'b'] }, a: { next: ['c', 'd'] }, b: { next: ['c', 'd'] } },
+    ...{ ...chain('c', 'end'), ...chain('d', 'end'), ...end },
+  },
+  'two in a row': { ...diamond(FIRST, 'middle', [1, 1]), ...diamond('middle', 'end', [1, 1]), ...end },
+  'by packet, 2 ways': { ...diamond(FIRST, 'end', [1, 1], 'packet'), ...end },
+  'by packet, 8 ways': { ...diamond(FIRST, 'end', ways(8, 1), 'packet'), ...end },
+  'by packet, 2 long ways': { ...diamond(FIRST, 'end', [2, 2], 'packet'), ...end },
+  'by packet, unequal': { ...diamond(FIRST, 'end', [1, 2], 'packet'), ...end },
+};
+
+/** Random numbers from 0 to 1 that follow from a seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** @returns the name at which a packet of a flow ends: each router's choice for a flow is drawn once */
+export function routeOf(network: Network, random: () => number): (flow: number, ttl: number) => string {
+  const choices = new Map<string, number>();
+  return (flow, ttl) => {
+    let name = FIRST;
+    for (let hop = 1; hop < ttl && name !== TARGET_NAME; hop += 1) {
+      const { next, by } = network[name]!;
+      const drawn = Math.floor(random() * next.length);
+      const key = `${name} ${flow}`;
+      const choice = by === 'packet' ? drawn : (choices.get(key) ?? drawn);
+      choices.set(key, choice);
+      name = next[choice]!;
+    }
+    return name;
+  };
+}
+
+/** Every link of a network that packets can take. */
+export function linksOf(network: Network): ReadonlySet<string> {
+  const reachable = new Set([FIRST]);
+  for (const name of reachable) for (const next of network[name]?.next ?? []) reachable.add(next);
+  return new Set([...reachable].flatMap((from) => (network[from]?.next ?? []).map((to) => `${from} ${to}`)));
+}
+
+/**
+ * The links that packets can prove: behind a per-packet balancer, between two hops with several routers each, nothing tells
+ * which leads to which.
+ */
+export function provableLinks(network: Network): ReadonlySet<string> {
+  const hops: ReadonlySet<string>[] = [new Set([FIRST])];
+  for (let names = hops[0]!; names.size > 0; hops.push(names)) {
+    names = new Set([...names].flatMap((name) => network[name]?.next ?? []));
+  }
+  const isChance = Object.values(network).some(({ by }) => by === 'packet');
+  const isProvable = (link: string): boolean => {
+    const [from, to] = link.split(' ');
+    return hops.some((names, at) => {
+      const beyond = hops[at + 1];
+      return names.has(from!) && beyond?.has(to!) === true && (names.size === 1 || beyond.size === 1);
+    });
+  };
+  return new Set([...linksOf(network)].filter((link) => !isChance || isProvable(link)));
+}
+
+/** A packet that was answered at a name. */
+export function answeredPacket(flow: number, ttl: number, index: number, from: string): TracePacket {
+  const kind = from === TARGET_NAME ? 'target' : 'expired';
+  return {
+    ...{ flow, index, ttl, awaitedMs: 0, sentMs: 0, isGivenUp: false },
+    answer: { from, receivedMs: ttl, clock: 'kernel', kind, error: null },
+  };
+}

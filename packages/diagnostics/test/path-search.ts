@@ -1,0 +1,54 @@
+import { graphOf, PROBE, type Graph } from '../src/types/traceroute/multipath/graph.ts';
+import { nextAsks } from '../src/types/traceroute/multipath/wanted/next-asks.ts';
+import { addressIn } from '../src/types/traceroute/multipath/slots.ts';
+import { surveyOf } from '../src/types/traceroute/multipath/survey.ts';
+import type { TracePacket } from '../src/types/traceroute/probing/trace.ts';
+import {
+  answeredPacket,
+  provableLinks,
+  linksOf,
+  randomOf,
+  routeOf,
+  TARGET_NAME,
+  type Network,
+} from './balanced-network.ts';
+
+const MAX_HOPS = 30;
+const MAX_PACKETS = 589;
+
+export interface Searched {
+  readonly graph: Graph;
+  readonly packets: number;
+  /** Whether all links that can be proved were found. */
+  readonly isComplete: boolean;
+  /** Links that do not exist. */
+  readonly wrong: readonly string[];
+}
+
+/** Searches a network without sockets: every packet is answered at once. What it finds follows from the seed. */
+export function searched(network: Network, seed: number): Searched {
+  const route = routeOf(network, randomOf(seed));
+  const packets: TracePacket[] = [];
+  let flows = 1;
+  const send = (flow: number, ttl: number): void => {
+    flows = Math.max(flows, flow + 1);
+    const index = packets.filter((packet) => packet.flow === flow).length;
+    packets.push(answeredPacket(flow, ttl, index, route(flow, ttl)));
+  };
+  for (let ttl = 1; ttl === 1 || packets.at(-1)!.answer!.from !== TARGET_NAME; ttl += 1) send(0, ttl);
+  let asks = nextAsks(packets, flows, MAX_HOPS, MAX_PACKETS);
+  while (asks.length > 0 && packets.length < MAX_PACKETS) {
+    for (const { flow, ttl } of asks.slice(0, MAX_PACKETS - packets.length)) send(flow, ttl);
+    asks = nextAsks(packets, flows, MAX_HOPS, MAX_PACKETS);
+  }
+  const graph = graphOf(surveyOf(packets, flows));
+  const found = new Set(
+    graph.links.filter(({ from }) => from !== PROBE).map(({ from, to }) => `${from} ${addressIn(to)}`),
+  );
+  const exist = linksOf(network);
+  return {
+    ...{ graph, packets: packets.length },
+    isComplete: [...provableLinks(network)].every((link) => found.has(link)),
+    wrong: [...found].filter((link) => !exist.has(link)),
+  };
+}
