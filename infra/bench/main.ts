@@ -49,7 +49,7 @@ const isKnown = Object.hasOwn(benchmarks, name);
 const isHelp = name === '--help' || name === '-h';
 const read = readFlags(
   'npm run -s bench -- NAME',
-  'Measures beside a peer or a floor in the same run; the last lines are the goals. NAME is one of\n\n' +
+  'Measures against a peer or a floor in the same run; the last lines are the goals. NAME is one of\n\n' +
     Object.keys(benchmarks)
       .toSorted()
       .map((known) => `  ${known}`)
