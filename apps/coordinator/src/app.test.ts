@@ -156,7 +156,7 @@ describe('the service', () => {
     const { text } = await ask('/docs');
 
     expect(text).toMatch(/<ol>\s*<li><code>POST \/check<\/code> starts a check/);
-    expect(text.match(/<ol>[^]*?<\/ol>/)![0].match(/<li>/g)).toHaveLength(4);
+    expect(text.match(/<ol>[^]*?<\/ol>/)![0].match(/<li>/g)).toHaveLength(5);
   });
 
   it('serves one document for every view of the web page, and the files that it is made of', async () => {

@@ -83,7 +83,11 @@ describe('a coordinator whose master was replaced', () => {
     const connected = once(late, 'ready');
     await master.look();
     await connected;
-    expect(serverOf(late)).toBe(serverOf(there));
+    // A Sentinel that has not learned of the failover yet leads to the replaced server again; the next look leaves it.
+    while (serverOf(late) !== serverOf(there)) {
+      await sleep(100);
+      await master.look();
+    }
     expect(await reads.read(id, 0, never)).toMatchObject({ testId: id, status: 'pending' });
     // The Sentinels learn of the failover one after another.
     while ((await reads.read(drawId(), 0, never).catch(() => 'unknown')) !== undefined) await sleep(20);
