@@ -12,7 +12,6 @@ import {
   setting,
   SettingsError,
   text,
-  url,
   type VariableKind,
   type Settings,
   type SettingValues,
@@ -20,6 +19,7 @@ import {
 import { policyKinds, resolverKind } from '@vantage/target-policy';
 import { telemetrySettings } from '@vantage/telemetry';
 
+import { proxyAddress, serviceAddress } from './addresses.ts';
 import { screenshotWishes } from './screenshot-offer.ts';
 
 const probeId: VariableKind<string> = {
@@ -145,7 +145,7 @@ export const measuringSettings = {
 export const settings = {
   vantageUrl: setting({
     env: 'VANTAGE_URL',
-    kind: url(['http:', 'https:']),
+    kind: serviceAddress,
     description:
       'Public address of the service, as `probe:invite` prints it: the agent connects to its gateway, and needs neither ' +
       '`PROBE_ID` nor `REDIS_URL`.',
@@ -171,7 +171,7 @@ export const settings = {
   }),
   httpsProxy: setting({
     env: 'HTTPS_PROXY',
-    kind: url(['http:', 'https:']),
+    kind: proxyAddress,
     secret: true,
     description:
       'Proxy to an `https:` address in `VANTAGE_URL`, by CONNECT, such as `http://user:password@proxy.example.net:3128`. ' +

@@ -64,7 +64,11 @@ export function readSettings<S extends Settings>(
       return [name, declared.kind.parse(text)];
     } catch (error) {
       const reason = Error.isError(error) ? error.message : 'cannot be read';
-      faults.push(declared.secret === true ? `${declared.env} cannot be read` : `${declared.env} ${reason}`);
+      faults.push(
+        declared.secret === true
+          ? `${declared.env} cannot be read; allowed: ${declared.kind.name}`
+          : `${declared.env} ${reason}`,
+      );
       return [name, undefined];
     }
   });

@@ -275,7 +275,7 @@ describe('the settings of the commands', () => {
     const environment = { REDIS_URL: 'http://a:very-secret@b', AGENT_REDIS_URL: 'x', REDIS_CA_FILE: '/nowhere' };
 
     expect(() => readAdminConfig(environment)).toThrow(
-      /REDIS_URL cannot be read\n.*REDIS_CA_FILE .*\n.*AGENT_REDIS_URL /,
+      /REDIS_URL cannot be read; allowed: .*\n.*REDIS_CA_FILE .*\n.*AGENT_REDIS_URL /,
     );
     expect(() => readAdminConfig(environment)).not.toThrow(/very-secret/);
   });

@@ -14,7 +14,16 @@ const token = enrolmentToken('fra-1', 'x'.repeat(43));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function run(...args: readonly string[]): Promise<{ readonly status: number; readonly text: string }> {
+interface Ran {
+  readonly status: number;
+  readonly text: string;
+}
+
+function run(...args: readonly string[]): Promise<Ran> {
+  return runWith({}, ...args);
+}
+
+async function runWith(more: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ran> {
   let text = '';
   const stream = {
     write: (chunk: string) => {
@@ -22,7 +31,7 @@ async function run(...args: readonly string[]): Promise<{ readonly status: numbe
       return true;
     },
   } as NodeJS.WritableStream;
-  const environment = { VANTAGE_STATE_FOLDER: join(folder, 'state') };
+  const environment = { VANTAGE_STATE_FOLDER: join(folder, 'state'), ...more };
   return { status: await enrol(args, environment, { output: stream, errors: stream }), text };
 }
 
@@ -34,6 +43,8 @@ it.each([
     ['vantage.example.com', token],
     'URL: must be an http(s) address, not "vantage.example.com"',
   ],
+  ['a login in the address', ['https://a:secret@vantage.example.com', token], 'URL: must have no user and no password'],
+  ['a fragment', ['https://vantage.example.com/#a', token], 'URL: must have no query and no fragment'],
   ['half a token', ['https://vantage.example.com', 'vt1_fra-1_secret'], 'TOKEN: is not a token of probe:invite'],
   ['more', ['https://vantage.example.com', token, 'now'], 'unexpected argument "now"'],
 ])('enrol names what is wrong with %s, and makes no key', async (_reason, args, fault) => {
@@ -43,6 +54,18 @@ it.each([
   expect(text).toContain(fault);
   expect(text).not.toContain('secret');
   expect(existsSync(join(folder, 'state'))).toBe(false);
+});
+
+it.each([
+  ['of another protocol', 'socks5://secret@proxy.example.net'],
+  ['without one', 'proxy.example.net:3128'],
+  ['with a login that is not encoded', 'http://user:secret%@proxy.example.net:3128'],
+])('enrol refuses a proxy %s, and names the form without its password', async (_reason, proxy) => {
+  const { status, text } = await runWith({ HTTPS_PROXY: proxy }, 'https://vantage.example.com', token);
+
+  expect(status).toBe(2);
+  expect(text).toContain('HTTPS_PROXY cannot be read; allowed: http(s)://host:port');
+  expect(text).not.toContain('secret');
 });
 
 it('enrol says why a service is not reached', async () => {

@@ -1,15 +1,17 @@
 import { enrolOnce } from '@vantage/agent-loop';
 import { probeOfToken } from '@vantage/contract';
-import { readSettings, url as urlKind } from '@vantage/settings';
+import { readSettings, SettingsError, type SettingValues } from '@vantage/settings';
 import { pino } from 'pino';
 
 import { ownVersion } from '../agent.ts';
 import { settings } from '../config.ts';
+import { serviceAddress } from '../addresses.ts';
 import { openIdentity } from './identity.ts';
 
 export const ENROL_USAGE = 'vantage-agent enrol URL TOKEN';
 
 const { stateFolder, vantageCertificates, httpsProxy, noProxy } = settings;
+const enrolSettings = { stateFolder, vantageCertificates, httpsProxy, noProxy } as const;
 
 interface Streams {
   readonly output: Pick<NodeJS.WritableStream, 'write'>;
@@ -26,13 +28,17 @@ export async function enrol(
   environment: Readonly<Record<string, string | undefined>>,
   { output, errors }: Streams,
 ): Promise<number> {
-  const [url = '', token = ''] = args;
+  const [url = '', token = ''] = args.map((arg) => arg.trim());
   const faults = faultsOf(args);
   if (faults.length > 0) {
     errors.write(`${[...faults, `Usage: ${ENROL_USAGE}`].join('\n')}\n`);
     return 2;
   }
-  const config = readSettings({ stateFolder, vantageCertificates, httpsProxy, noProxy }, environment);
+  const config = configOf(environment);
+  if (config instanceof SettingsError) {
+    errors.write(`${config.message}\n`);
+    return 2;
+  }
   const folder = config.stateFolder;
   try {
     const identity = await openIdentity({ folder, url, token, log: pino({ level: 'silent' }) });
@@ -50,21 +56,35 @@ export async function enrol(
   }
 }
 
+type EnrolConfig = SettingValues<typeof enrolSettings>;
+
+function configOf(environment: Readonly<Record<string, string | undefined>>): EnrolConfig | SettingsError {
+  try {
+    return readSettings(enrolSettings, environment);
+  } catch (error) {
+    if (error instanceof SettingsError) return error;
+    throw error;
+  }
+}
+
 function faultsOf([url, token, ...more]: readonly string[]): readonly string[] {
   const faults: string[] = [];
   if (url === undefined) faults.push('URL: is required, the address that probe:invite printed');
-  else if (!isUrl(url)) faults.push(`URL: must be an http(s) address, not "${url.slice(0, 80)}"`);
+  else faults.push(...urlFaults(url.trim()));
   if (token === undefined) faults.push('TOKEN: is required, the one that probe:invite printed');
   // Never shown: it may be a token with a letter too few.
-  else if (probeOfToken(token) === undefined) faults.push('TOKEN: is not a token of probe:invite (vt1_…)');
+  else if (probeOfToken(token.trim()) === undefined) faults.push('TOKEN: is not a token of probe:invite (vt1_…)');
   return more.length > 0 ? [...faults, `unexpected argument "${more[0]!.slice(0, 80)}"`] : faults;
 }
 
-function isUrl(text: string): boolean {
+function urlFaults(url: string): readonly string[] {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    return [`URL: must be an http(s) address, not "${url.slice(0, 80)}"`];
+  }
   try {
-    urlKind(['http:', 'https:']).parse(text);
-    return true;
-  } catch {
-    return false;
+    serviceAddress.parse(url);
+    return [];
+  } catch (error) {
+    return [`URL: ${Error.isError(error) ? error.message : String(error)}`];
   }
 }

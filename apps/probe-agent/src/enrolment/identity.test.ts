@@ -66,6 +66,10 @@ describe('the identity of an agent', () => {
     expect(without.token).toBeUndefined();
   });
 
+  it('reads a token with the line feed of the file that it comes from', async () => {
+    expect((await (await open(` ${first}\n`)).answer('n')).token).toBe(first);
+  });
+
   it('ignores the token that its key was made for', async () => {
     const identity = await open(first);
     const { publicKey } = await identity.answer('n');

@@ -45,7 +45,9 @@ const ofKey: ReadonlySet<EnrolmentRefusal> = new Set([
 ]);
 
 /** @throws if there is neither a key nor a token, or the folder cannot be used */
-export async function openIdentity({ folder, url, token, log }: IdentityOptions): Promise<Identity> {
+export async function openIdentity({ folder, url, token: given, log }: IdentityOptions): Promise<Identity> {
+  // Files of secrets often end with a line feed.
+  const token = given?.trim();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const files = openKeyFiles(folder);
   const counter = openCounter(folder);

@@ -1,0 +1,25 @@
+import { url, type VariableKind } from '@vantage/settings';
+
+const http = url(['http:', 'https:']);
+
+/** Address of the service. What else a URL may have would be lost, sent to the gateway, or written into logs. */
+export const serviceAddress: VariableKind<string> = {
+  name: http.name,
+  parse: (value) => {
+    const { username, password, search, hash } = new URL(http.parse(value));
+    if (username !== '' || password !== '') throw new Error('must have no user and no password');
+    if (search !== '' || hash !== '') throw new Error('must have no query and no fragment');
+    return value;
+  },
+};
+
+/** Address of a proxy, with a login if it wants one. */
+export const proxyAddress: VariableKind<string> = {
+  name: 'http(s)://host:port or http(s)://user:password@host:port, with other characters than letters and digits of the login as %XX',
+  parse: (value) => {
+    const { username, password } = new URL(http.parse(value));
+    // Node decodes them with each connection, and throws.
+    for (const part of [username, password]) decodeURIComponent(part);
+    return value;
+  },
+};
