@@ -124,7 +124,9 @@ export const comparisonSchema = Type.Object(
     a: side,
     b: side,
     result: Type.Enum(['same', 'unsure', 'different'], {
-      description: 'same: nothing differs beyond noise; unsure: only what two checks cannot tell; different: the rest.',
+      description:
+        'same: nothing differs beyond noise; unsure: only what two checks cannot tell, or no probe measured in both; ' +
+        'different: the rest.',
     }),
     sentence: Type.String({ maxLength: 1024, description: 'The differences in one sentence, for a person.' }),
     differences: Type.Array(sharedDifference, {

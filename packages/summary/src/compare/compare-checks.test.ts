@@ -151,11 +151,13 @@ describe('a comparison does not name', () => {
       http(200, { addresses: ['192.0.2.1', '192.0.2.2'] }),
       { ...http(200, { addresses: ['192.0.2.2', '192.0.2.1'] }), resolvedIp: '192.0.2.2' },
     ],
-    ['two probes that cannot measure', 'ping', down, down],
   ])('%s', (_what, type, a, b) => {
     const { result, sentence } = pair(type, a, b);
 
-    expect([result, sentence]).toEqual(['same', 'Nothing differs beyond noise from the one probe in both checks.']);
+    expect([result, sentence]).toEqual([
+      'same',
+      'Nothing differs beyond noise: compared from the one probe in both checks.',
+    ]);
   });
 });
 
@@ -201,7 +203,7 @@ describe('the whole of a comparison', () => {
 
     expect([a.probes, b.probes, Object.keys(probes)]).toEqual([['fra-1'], ['syd-1'], ['nyc-1']]);
     expect(sentence).toBe(
-      'Nothing differs beyond noise from the one probe in both checks; fra-1 only in the first check; syd-1 only in the second check.',
+      'Nothing differs beyond noise: compared from the one probe in both checks; fra-1 only in the first check; syd-1 only in the second check.',
     );
   });
 
@@ -209,7 +211,33 @@ describe('the whole of a comparison', () => {
     const { sentence, result } = compared('ping', each('fra-1', ping([5, 5, 5])), each('syd-1', ping([5, 5, 5])));
 
     expect(sentence).toMatch(/^No probe is in both checks, so nothing was compared; fra-1 only in the first check; /);
-    expect(result).toBe('same');
+    expect(result).toBe('unsure');
+  });
+
+  it.each<readonly [string, object, 'same' | 'unsure', string]>([
+    ['no probe measured', down, 'unsure', 'No probe measured in both checks, so nothing was compared.'],
+    [
+      'one of two measured',
+      ping([5, 5, 5]),
+      'same',
+      'Nothing differs beyond noise: compared from 1 of 2 probes, the other did not measure.',
+    ],
+  ])('says what was compared if %s', (_reason, ofFirst, expected, text) => {
+    const check = { 'fra-1': ofFirst as Result<'ping'>, 'nyc-1': down };
+    const { result, sentence } = compared('ping', check, check);
+
+    expect([result, sentence]).toEqual([expected, text]);
+  });
+
+  it('is unsure of the target if a probe could not measure, or there is no verdict', () => {
+    const measured = ping([5, 5, 5]);
+    const [interrupted, fine] = [{ 'fra-1': down, 'nyc-1': measured }, each('fra-1 nyc-1', measured)];
+
+    expect(compared('ping', interrupted, fine)).toMatchObject({
+      ...{ result: 'unsure', sentence: 'Outcome error (probe_offline) → success (fra-1).' },
+      differences: [{ subject: 'outcome', certain: false }],
+    });
+    expect(compared('ping', each('fra-1', down), each('fra-1', measured)).result).toBe('unsure');
   });
 
   it('names other hosts first', () => {

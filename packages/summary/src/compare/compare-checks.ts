@@ -1,5 +1,5 @@
 import { escapeText, type Check, type Comparison, type Difference } from '@vantage/contract';
-import type { ProbeComparison, SharedDifference, Summary } from '@vantage/contract';
+import type { ProbeComparison, SharedDifference, Summary, Verdict } from '@vantage/contract';
 
 import { ofType, probeResultsOf, type ProbeResult } from '../probe-result.ts';
 import { tracesOf } from '../traceroute/trace.ts';
@@ -33,15 +33,16 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
   const drafts = new Map(pairs.map(([ofA, ofB]) => [ofA.probe, compareProbe(type, ofA, ofB, pairs.length)]));
   const ofCheck = [
     ...differentValue({ subject: 'request', name: 'host', label: 'host' }, a.check.host, b.check.host),
-    ...differentValue({ subject: 'verdict', label: 'verdict' }, a.summary.verdict, b.summary.verdict),
+    ...verdictDifferences(a.summary.verdict, b.summary.verdict),
   ];
   const differences = sharedDifferences(ofCheck, drafts);
+  const measured = pairs.filter((pair) => !pair.some(isUnmeasured)).length;
   const sides = { a: sideOf(a, b), b: sideOf(b, a) };
   return {
     type,
     ...sides,
-    result: resultOf(differences),
-    sentence: escapeText(sentenceOf(differences, sides, pairs.length), 1_024),
+    result: resultOf(differences, measured),
+    sentence: escapeText(sentenceOf(differences, sides, { compared: pairs.length, measured }), 1_024),
     differences: [...differences],
     probes: Object.fromEntries([...drafts].map(([probe, draft]) => [probe, published(draft)])),
   };
@@ -55,9 +56,20 @@ function published({ differences, ...draft }: ProbeDraft): ProbeComparison {
   return { differences: differences.map(({ chance: _chance, ...difference }) => difference), ...draft };
 }
 
-function resultOf(differences: readonly SharedDifference[]): Comparison['result'] {
+/** @param measured number of probes that measured in both checks; without one nothing is known to be the same */
+function resultOf(differences: readonly SharedDifference[], measured: number): Comparison['result'] {
   if (differences.some(({ certain }) => certain)) return 'different';
-  return differences.length > 0 ? 'unsure' : 'same';
+  return differences.length > 0 || measured === 0 ? 'unsure' : 'same';
+}
+
+/** Without a verdict nothing is known of the target. */
+function verdictDifferences(a: Verdict, b: Verdict): readonly Difference[] {
+  const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a, b);
+  return [a, b].includes('unknown') ? differences.map(uncertainly) : differences;
+}
+
+function uncertainly(difference: Difference): Difference {
+  return { ...difference, certain: false };
 }
 
 function sideOf({ check, summary }: ComparedCheck, other: ComparedCheck): Comparison['a'] {
@@ -70,7 +82,7 @@ function sideOf({ check, summary }: ComparedCheck, other: ComparedCheck): Compar
 function compareProbe(type: string, a: ProbeResult, b: ProbeResult, count: number): ProbeDraft {
   const [request, outcome] = [requestDifferences(type, a, b), outcomeDifferences(a, b)];
   // A probe that could not measure says nothing about the target.
-  if (isUnmeasured(a) || isUnmeasured(b)) return { differences: [...request, ...outcome] };
+  if (isUnmeasured(a) || isUnmeasured(b)) return { differences: [...request, ...outcome.map(uncertainly)] };
   const { path, differences: ofPath } = type === 'traceroute' ? pathOf(a, b) : { path: undefined, differences: [] };
   const loss = outcome.length > 0 ? [] : lossDifferences(type, a, b, count);
   const measured = measuredDifferences(type, a, b).map((draft) =>

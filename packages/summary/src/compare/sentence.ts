@@ -7,8 +7,15 @@ const NAMED = 4;
 
 type Sides = Pick<Comparison, 'a' | 'b'>;
 
-/** @param compared number of probes that are in both checks */
-export function sentenceOf(differences: readonly SharedDifference[], sides: Sides, compared: number): string {
+interface Counts {
+  /** Probes that are in both checks. */
+  readonly compared: number;
+  /** Of those, probes that measured in both. */
+  readonly measured: number;
+}
+
+export function sentenceOf(differences: readonly SharedDifference[], sides: Sides, counts: Counts): string {
+  const { compared } = counts;
   const clauses = differences.slice(0, NAMED).map(({ text, probes }) => {
     // A text with amounts names its probes.
     const isNamed = probes.length === 0 || (probes.length > 1 && text.includes(`${probes[0]} `));
@@ -16,16 +23,20 @@ export function sentenceOf(differences: readonly SharedDifference[], sides: Side
   });
   const more = differences.length - clauses.length;
   const what = [
-    ...(clauses.length === 0 ? [sameness(compared)] : clauses),
+    ...(clauses.length === 0 ? [sameness(counts)] : clauses),
     ...(more > 0 ? [countOf(more, 'more difference')] : []),
     ...onlyIn(sides),
   ].join('; ');
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
 }
 
-function sameness(compared: number): string {
+function sameness({ compared, measured }: Counts): string {
   if (compared === 0) return 'no probe is in both checks, so nothing was compared';
-  return `nothing differs beyond noise from ${compared === 1 ? 'the one probe' : allOf(compared)} in both checks`;
+  if (measured === 0) return 'no probe measured in both checks, so nothing was compared';
+  const probes = compared === 1 ? 'the one probe' : allOf(compared);
+  if (measured === compared) return `nothing differs beyond noise: compared from ${probes} in both checks`;
+  const others = compared - measured === 1 ? 'the other' : 'the others';
+  return `nothing differs beyond noise: compared from ${measured} of ${compared} probes, ${others} did not measure`;
 }
 
 function namesOf(probes: readonly string[], compared: number): string {
