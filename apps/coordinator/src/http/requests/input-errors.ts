@@ -28,12 +28,17 @@ function withoutBranches(errors: readonly ErrorObject[]): readonly InputError[] 
   return errors
     .filter((error) => !joined.has(error))
     .map((error) => {
-      const branches = error.keyword === 'anyOf' ? branchesOf(error).map(inputError) : [];
+      const branches = error.keyword === 'anyOf' ? branchesOf(error).filter(isClearest).map(inputError) : [];
       const [first, ...others] = branches;
       if (first === undefined) return inputError(error);
       const more = others.map(({ message }) => message.replace(/^must be /, ''));
       return { path: first.path, message: [first.message, ...more].join(' or ') };
     });
+}
+
+/** The only value of a branch says its type, too. */
+function isClearest({ keyword, parentSchema }: ErrorObject): boolean {
+  return keyword !== 'type' || !Object.hasOwn(parentSchema ?? {}, 'const');
 }
 
 function inputError(error: ErrorObject): InputError {
