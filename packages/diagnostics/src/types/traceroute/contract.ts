@@ -65,7 +65,8 @@ export const traceroute = defineCheckType({
       default: 1,
       description:
         'Flows to trace: load balancers send different flows over different paths. `all` searches the paths of all flows, ' +
-        'with as many as it takes, and each next hop with a confidence of 95 %; `queries` is of no effect then.',
+        'with as many as it takes, and each next hop with a confidence of 95 %; `queries` has no effect then. Some routers, ' +
+        'Linux among them, send all ICMP to a target over one path: use `udp` or `tcp`.',
     }),
     rounds: Type.Optional(
       Type.Integer({
