@@ -123,13 +123,18 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the comparison of any
       const [ofA, ofB] = [a, b].map(({ check }) => Object.keys(check.results).toSorted());
       expect([...Object.keys(probes), ...comparison.a.probes].toSorted()).toEqual(ofA);
       expect([...Object.keys(probes), ...comparison.b.probes].toSorted()).toEqual(ofB);
-      expect(result === 'same').toBe(differences.length === 0);
+      expect(result === 'same').toBe(differences.length === 0 && measuredInBoth(a, b));
+      expect(result === 'different').toBe(differences.some(({ certain }) => certain));
       expect(`${sentence} ${differences.map(({ text }) => text).join()}`).not.toMatch(/undefined|NaN|null|\[object/);
     }
   });
 
   it('has no difference between a check and itself', () => {
-    for (const one of checks) expect(compareChecks(one, one).result).toBe('same');
+    for (const one of checks) {
+      const { result, differences } = compareChecks(one, one);
+      expect([result, differences]).toEqual([measuredInBoth(one, one) ? 'same' : 'unsure', []]);
+    }
+    expect(checks.some((one) => measuredInBoth(one, one))).toBe(true);
   });
 
   it('does not depend on the order of anything, and has the same subjects in both directions', () => {
@@ -186,3 +191,14 @@ describe('the graph of any paths', () => {
     }
   });
 });
+
+/** True if some probe measured the target in both checks. */
+function measuredInBoth(a: ComparedCheck, b: ComparedCheck): boolean {
+  const [ofA, ofB] = [a, b].map(({ check }) =>
+    Object.entries(check.results).flatMap(([probe, { result, error }]) => {
+      const { source } = (error ?? {}) as { readonly source?: string };
+      return result === 'pending' || result === 'error' || source === 'probe' ? [] : [probe];
+    }),
+  );
+  return ofA!.some((probe) => ofB!.includes(probe));
+}
