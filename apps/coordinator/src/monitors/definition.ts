@@ -87,13 +87,28 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
 /** Two readings of the clock may differ by this: a reading just before the tick must not repeat it. */
 export const INEXACT_MS = 5_000;
 
-/** The tick after one of `atMs`; ticks that no coordinator could start in time are skipped, and steps of the clock followed. */
+/** A tick that nobody could claim for so long, since no coordinator lived or Redis was away, is missed. */
+export const MISSED_AFTER_MS = 10_000;
+
+/** A missed tick of a longer interval is made up for within this time. */
+const MAKE_UP_WITHIN_MS = 60_000;
+
+/**
+ * When a monitor runs whose tick was missed: monitors of an outage do not run all at once, and one of a long interval does not
+ * wait for the next.
+ */
+export function tickAfterMissed(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
+  const madeUpMs = firstTickAfter(nowMs, { name, everyMs: Math.min(everyMs, MAKE_UP_WITHIN_MS) });
+  return Math.min(firstTickAfter(nowMs, { name, everyMs }), madeUpMs);
+}
+
+/** The tick after one of `atMs`. Ticks that were missed meanwhile are skipped, and steps of the clock followed. */
 export function nextTickAfter(
   atMs: number,
   nowMs: number,
   definition: Pick<MonitorDefinition, 'name' | 'everyMs'>,
 ): number {
-  const nextMs = atMs + definition.everyMs;
-  const isInTime = nowMs - nextMs <= definition.everyMs && nextMs - nowMs <= definition.everyMs + INEXACT_MS;
+  const nextMs = firstTickAfter(atMs, definition);
+  const isInTime = nowMs - nextMs <= MISSED_AFTER_MS && nextMs - nowMs <= definition.everyMs + INEXACT_MS;
   return isInTime ? nextMs : firstTickAfter(nowMs, definition);
 }

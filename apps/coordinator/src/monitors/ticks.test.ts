@@ -11,7 +11,7 @@ import { createRedisClock } from '../redis/clock.ts';
 import type { ReadDefinition, StoredMonitor } from './definition.ts';
 import { followMonitorsFile } from './file/follow-file.ts';
 import { correctSchedule } from './schedule/correct-schedule.ts';
-import { claimTicks, putMonitor, removeMonitor, type Claim } from './schedule/monitor-records.ts';
+import { claimTicks, putMonitor, readDue, removeMonitor, type Claim } from './schedule/monitor-records.ts';
 import { createReadStored, MOST_KNOWN } from './schedule/run-ticks.ts';
 
 const PROBES = ['fra-1', 'nyc-1'];
@@ -61,7 +61,7 @@ async function readWhen(name: string, isSo: (monitor: Monitor) => boolean): Prom
 
 describe('the ticks of a monitor', () => {
   it('are ordinary checks whose results make its state', async () => {
-    await putMonitor(bed.redis, 'web', web(), 0);
+    await putMonitor(bed.redis, 'web', web(), Date.now());
     let fails = false;
     const failure = { ...success('no'), result: 'failure', error: refused };
     const answering = setInterval(
@@ -107,7 +107,7 @@ describe('the ticks of a monitor', () => {
     await bed.core.close();
     const core = bed.startCore({ monitors: { readDefinition: readAnyTrace } });
     const request = { ...web().request, alarm: { when: '1 of 4', for: 1 } };
-    await putMonitor(bed.redis, 'web', { owner: 'api', request }, 0);
+    await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
     const failure = { ...success('no'), result: 'failure', error: refused };
     const answering = setInterval(() => {
       void answerJobs('fra-1').catch(() => undefined);
@@ -131,7 +131,7 @@ describe('the ticks of a monitor', () => {
   });
 
   it('have no check while no probe is online, and say so', async () => {
-    await putMonitor(bed.redis, 'web', web({ locations: ['JP'] }), 0);
+    await putMonitor(bed.redis, 'web', web({ locations: ['JP'] }), Date.now());
 
     const monitor = await readWhen('web', ({ runs }) => runs.length > 0);
 
@@ -150,7 +150,7 @@ describe('the ticks of a monitor', () => {
       await bed.keepAlive(`more-${index}`);
     }
     await until(async () => (await bed.core.knownProbes()).filter(({ alive }) => alive).length === 8);
-    await putMonitor(bed.redis, 'web', web({ limit: 3, budget: 50 }), 0);
+    await putMonitor(bed.redis, 'web', web({ limit: 3, budget: 50 }), Date.now());
 
     const { runs } = await readWhen('web', (monitor) => monitor.runs.length >= 5);
     const probes = runs.map(({ results }) => Object.keys(results).toSorted().join(' '));
@@ -161,7 +161,7 @@ describe('the ticks of a monitor', () => {
 
   it('are taken up under the same number and check if a coordinator ends after its claim', async () => {
     await bed.core.close();
-    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000 }), 1);
+    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000 }), Date.now());
     const { claimed } = await claimTicks(bed.redis, [drawId()]);
     const claim = JSON.parse(claimed[0]!.claim) as Claim;
     bed.startCore();
@@ -175,7 +175,7 @@ describe('the ticks of a monitor', () => {
 
   it('are not measured twice if a coordinator ends after the start of the check', async () => {
     await bed.core.close();
-    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000 }), 1);
+    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000 }), Date.now());
     const [id, first] = [
       drawId(),
       bed.startCore({ monitors: { readDefinition: () => ({ valid: false, errors: [] }) } }),
@@ -197,7 +197,7 @@ describe('the ticks of a monitor', () => {
   });
 
   it('are evaluated by another coordinator if the one that started the check ends', async () => {
-    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000, budget: 500 }), 1);
+    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000, budget: 500 }), Date.now());
     await until(async () => (await bed.redis.llen(redisKeys.monitorOpenTicks('web'))) === 1);
     await bed.core.close();
     const other = bed.startCore();
@@ -208,7 +208,7 @@ describe('the ticks of a monitor', () => {
   });
 
   it('end with the monitor', async () => {
-    await putMonitor(bed.redis, 'web', web(), 0);
+    await putMonitor(bed.redis, 'web', web(), Date.now());
     await until(async () => (await bed.redis.llen(redisKeys.monitorOpenTicks('web'))) > 0);
 
     expect(await removeMonitor(bed.redis, 'web', 'api')).toBe('removed');
@@ -228,6 +228,26 @@ describe('the schedule of monitors', () => {
 
     const due = Number(await bed.redis.zscore(redisKeys.monitorsDue, 'web'));
     expect(due).toBeLessThanOrEqual((await clock.now(bed.redis)) + everyMs);
+  });
+
+  it('makes up for ticks that were missed within a minute, not all at once', async () => {
+    await bed.core.close();
+    const [names, everyMs] = [Array.from({ length: 60 }, (_, index) => `monitor-${index}`), 3_600_000];
+    const begin = Date.now();
+    for (const name of names) await putMonitor(bed.redis, name, web({ everyMs }), begin - 150_000);
+    bed.startCore();
+
+    let due: readonly number[] = [];
+    await until(async () => {
+      due = [...(await readDue(bed.redis)).values()];
+      return Math.min(...due) > begin && new Set(due).size > names.length / 2;
+    });
+    await until(async () => (await bed.redis.hlen(redisKeys.monitorTicks)) > 0);
+    const tenths = due.map((at) => Math.floor((at - begin) / 6_000));
+
+    expect(new Set(tenths).size).toBeGreaterThan(5);
+    expect(Math.max(...due)).toBeLessThanOrEqual(Date.now() + 60_000);
+    expect(await bed.redis.hlen(redisKeys.monitorTicks)).toBeLessThan(names.length);
   });
 
   it('keeps a bounded number of definitions', () => {
@@ -266,7 +286,7 @@ describe('the file of monitors', () => {
       monitors: { readDefinition: readEcho, file: join(folder, 'monitors.yml') },
     });
     await until(async () => (await names()).join() === 'of-api,one,two');
-    expect(await putMonitor(bed.redis, 'one', web(), 0)).toBe('file');
+    expect(await putMonitor(bed.redis, 'one', web(), Date.now())).toBe('file');
     expect(await removeMonitor(bed.redis, 'one', 'api')).toBe('file');
 
     write(`monitors:\n${entry('two')}${entry('three')}`);

@@ -32,7 +32,7 @@ async function turnBad(sendWebhook: (delivery: Delivery) => DeliveryOutcome): Pr
   });
   const webhooks = ['https://one.example/secret', 'https://two.example/secret'];
   const request = { check: { everyMs: 1_000 }, every: '10s', alarm: { when: '1 of 1', for: 1 }, webhooks };
-  await putMonitor(bed.redis, 'web', { owner: 'api', request }, 0);
+  await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
   const failure = {
     ...{ result: 'failure', rt: null, resolvedIp: null, startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z' },
     error: { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' },

@@ -2,7 +2,7 @@ import { redisKeys, type MonitorEvent as PublicEvent } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../../redis/scripts.ts';
-import type { MonitorOwner, StoredMonitor } from '../definition.ts';
+import { MISSED_AFTER_MS, type MonitorOwner, type StoredMonitor } from '../definition.ts';
 import type { JudgedRun, RunRecord } from '../state/judge-run.ts';
 import type { Delivery } from '../webhooks/send-webhook.ts';
 import type { MonitorState } from '../state/reduce.ts';
@@ -12,6 +12,7 @@ import {
   commitScript,
   confirmScript,
   EVENTS_KEPT,
+  postponeScript,
   putScript,
   removeScript,
 } from './schedule-scripts.ts';
@@ -66,21 +67,41 @@ export interface MonitorRecord {
 /** A claim expires after this time if its coordinator has not started the check. */
 export const LEASE_MS = 4_000;
 
+export interface Claimed {
+  readonly nowMs: number;
+  readonly nextMs: number | undefined;
+  readonly claimed: readonly ClaimedTick[];
+  /** Ticks that nobody claimed in time, to be postponed; they have no claim. */
+  readonly missed: readonly Omit<ClaimedTick, 'claim'>[];
+}
+
 /** @param ids as many as may be claimed */
-export async function claimTicks(
-  redis: Redis,
-  ids: readonly string[],
-): Promise<{ readonly nowMs: number; readonly nextMs: number | undefined; readonly claimed: readonly ClaimedTick[] }> {
+export async function claimTicks(redis: Redis, ids: readonly string[]): Promise<Claimed> {
   const { monitorsDue, monitors, monitorClaims, monitorTicks } = redisKeys;
   const keys = [monitorsDue, monitors, monitorClaims, monitorTicks];
-  const reply = await runScript(redis, claimScript, keys, [LEASE_MS, ids.length, ...ids]);
+  const reply = await runScript(redis, claimScript, keys, [LEASE_MS, MISSED_AFTER_MS, ids.length, ...ids]);
   const [now, next, flat] = reply as [string, string, string[]];
-  const claimed: ClaimedTick[] = [];
+  const [claimed, missed]: [ClaimedTick[], Omit<ClaimedTick, 'claim'>[]] = [[], []];
   for (let index = 0; index + 2 < flat.length; index += 3) {
     const [name = '', claim = '', stored = ''] = flat.slice(index, index + 3);
-    claimed.push({ name, claim, stored });
+    if (claim === '') missed.push({ name, stored });
+    else claimed.push({ name, claim, stored });
   }
-  return { nowMs: Number(now), nextMs: next === '' ? undefined : Number(next), claimed };
+  return { nowMs: Number(now), nextMs: next === '' ? undefined : Number(next), claimed, missed };
+}
+
+/**
+ * Moves missed ticks to other times.
+ *
+ * @param claimedMs when they were claimed
+ */
+export async function postponeTicks(
+  redis: Redis,
+  claimedMs: number,
+  times: readonly (readonly [name: string, atMs: number])[],
+): Promise<void> {
+  if (times.length > 0)
+    await runScript(redis, postponeScript, [redisKeys.monitorsDue], [claimedMs + LEASE_MS, ...times.flat()]);
 }
 
 /** @returns false if the claim is gone: the monitor was changed, or another coordinator was faster */

@@ -7,12 +7,22 @@ import { onStore } from '../../redis/store.ts';
 import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
 import {
   nextTickAfter,
+  tickAfterMissed,
   type DefinitionReading,
   type MonitorDefinition,
   type ReadDefinition,
   type StoredMonitor,
 } from '../definition.ts';
-import { claimTicks, confirmTick, LEASE_MS, type Claim, type ClaimedTick, type OpenTick } from './monitor-records.ts';
+import {
+  claimTicks,
+  confirmTick,
+  LEASE_MS,
+  postponeTicks,
+  type Claim,
+  type Claimed,
+  type ClaimedTick,
+  type OpenTick,
+} from './monitor-records.ts';
 
 /** Ticks claimed per run. */
 const AT_ONCE = 50;
@@ -62,12 +72,27 @@ export function createTicks(dependencies: TickDependencies): () => Promise<'agai
     if (performance.now() < restUntil) return undefined;
     const ids = Array.from({ length: AT_ONCE }, drawId);
     const sentAt = performance.now();
-    const { nowMs, nextMs, claimed } = await onStore(redis, () => claimTicks(redis, ids));
-    await Promise.all(claimed.map((tick) => startTick(dependencies, tick)));
-    if (claimed.length === AT_ONCE) return 'again';
+    const looked = await onStore(redis, () => claimTicks(redis, ids));
+    const { nowMs, nextMs, claimed, missed } = looked;
+    await Promise.all([postpone(dependencies, looked), ...claimed.map((tick) => startTick(dependencies, tick))]);
+    if (claimed.length + missed.length === AT_ONCE) return 'again';
     restUntil = sentAt + Math.min(REST_MS, (nextMs ?? Number.POSITIVE_INFINITY) - nowMs);
     return undefined;
   };
+}
+
+/** Ticks that are not postponed here are missed again at the end of their lease. */
+async function postpone({ redis, readStored, log }: TickDependencies, { nowMs, missed }: Claimed): Promise<void> {
+  if (missed.length === 0) return;
+  const times = missed.map(({ name, stored }) => {
+    return [name, tickAfterMissed(nowMs, { name, everyMs: intervalOf(readStored(name, stored)) })] as const;
+  });
+  await onStore(redis, () => postponeTicks(redis, nowMs, times));
+  log.warn({ monitors: missed.length }, 'ticks of monitors were missed');
+}
+
+function intervalOf(reading: DefinitionReading): number {
+  return reading.valid ? reading.definition.everyMs : 60_000;
 }
 
 /** Never rejects: a tick that could not be started is taken up at the end of its lease. */
@@ -80,8 +105,7 @@ async function startTick(dependencies: TickDependencies, tick: ClaimedTick): Pro
     const open = await openTick(dependencies, name, claim, reading);
     if (open === undefined) return;
     const nowMs = await clock.now(redis);
-    const everyMs = reading.valid ? reading.definition.everyMs : 60_000;
-    const nextMs = nextTickAfter(claim.atMs, nowMs, { name, everyMs });
+    const nextMs = nextTickAfter(claim.atMs, nowMs, { name, everyMs: intervalOf(reading) });
     const lookMs = nowMs + open.budgetMs + EVALUATED_WITHIN_MS;
     if (!(await onStore(redis, () => confirmTick(redis, tick, open, { nextMs, lookMs })))) return;
     if (open.startedMs !== null) observe(Math.max(0, open.startedMs - claim.atMs));

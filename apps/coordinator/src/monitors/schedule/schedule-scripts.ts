@@ -8,15 +8,16 @@ import { defineScript, type Script } from '../../redis/scripts.ts';
  */
 
 /**
- * KEYS due, definitions, claims, ticks. ARGV lease (ms), limit, then as many ids for checks. Returns the time (ms), the
- * time of the next tick or '', and name, claim and definition of each claimed tick.
+ * KEYS due, definitions, claims, ticks. ARGV lease (ms), time after which a tick is missed (ms), limit, then as many ids for
+ * checks. Returns the time (ms), the time of the next tick or '', and name, claim and definition of each claimed tick. The
+ * claim of a missed tick is '': it is to be postponed.
  */
 export const claimScript = defineScript(
   'allow-oom',
   `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 local claimed = {}
 for i = 1, #due, 2 do
   local name, at = due[i], due[i + 1]
@@ -26,9 +27,11 @@ for i = 1, #due, 2 do
     redis.call('HDEL', KEYS[3], name)
   else
     local claim = redis.call('HGET', KEYS[3], name)
-    if not claim then
+    if not claim and now - at > tonumber(ARGV[2]) then
+      claim = ''
+    elseif not claim then
       local tick = redis.call('HINCRBY', KEYS[4], name, 1)
-      local id = ARGV[3 + (i - 1) / 2]
+      local id = ARGV[4 + (i - 1) / 2]
       claim = '{"tick":' .. tick .. ',"checkId":"' .. id .. '","atMs":' .. string.format('%.0f', at) .. '}'
       redis.call('HSET', KEYS[3], name, claim)
     end
@@ -40,6 +43,21 @@ for i = 1, #due, 2 do
 end
 local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 return { string.format('%.0f', now), next[2] or '', claimed }
+`,
+);
+
+/**
+ * KEYS due. ARGV the lease of the missed ticks (ms, a time), then name and new time (ms) of each. A tick that another
+ * coordinator has postponed meanwhile stays as it is.
+ */
+export const postponeScript = defineScript(
+  'allow-oom',
+  `
+for i = 2, #ARGV, 2 do
+  local at = redis.call('ZSCORE', KEYS[1], ARGV[i])
+  if at and tonumber(at) == tonumber(ARGV[1]) then redis.call('ZADD', KEYS[1], ARGV[i + 1], ARGV[i]) end
+end
+return 1
 `,
 );
 
@@ -153,5 +171,5 @@ return 'removed'
 );
 
 export const monitorScripts: readonly Script[] = [
-  ...[claimScript, confirmScript, commitScript, claimDueScript, putScript, removeScript],
+  ...[claimScript, postponeScript, confirmScript, commitScript, claimDueScript, putScript, removeScript],
 ];
