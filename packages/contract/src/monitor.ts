@@ -204,6 +204,12 @@ const monitorFields = {
     description: 'bad: the probes agree, as `alarm` says; unknown: too few probes could measure.',
   }),
   since: nullable(timestampSchema),
+  alarmSince: nullable({
+    ...timestampSchema,
+    description:
+      'Since when the alarm is on: from the turn to bad until the turn to ok, also while the monitor is unknown in between. ' +
+      'Null while it is off.',
+  }),
   headline: nullable(Type.String({ maxLength: 1_024, description: 'The last run in a sentence.' })),
   lastTickAt: nullable(timestampSchema),
   nextTickAt: nullable(timestampSchema),

@@ -23,6 +23,7 @@ const web: Monitor = {
     every: '60s',
     state: 'bad',
     since: later,
+    alarmSince: later,
   },
   ...{ headline: 'It does not answer.', lastTickAt: later, nextTickAt: null, tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w' },
   agreement: { failing: 1, counted: 2, needed: 1, networks: 1, countries: 1 },

@@ -17,6 +17,7 @@ export function describeMonitor(name: string, { stored, state, nextMs }: Monitor
     ...(rule === undefined ? {} : { alarm: describeAlarm(rule) }),
     state: state?.state ?? 'unknown',
     since: timeOf(state?.sinceMs),
+    alarmSince: timeOf(state?.alarmSinceMs ?? (state?.state === 'bad' ? state.sinceMs : null)),
     headline: state?.headline ?? null,
     lastTickAt: timeOf(state?.atMs),
     nextTickAt: timeOf(nextMs),

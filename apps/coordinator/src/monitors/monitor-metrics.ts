@@ -20,6 +20,12 @@ export const monitorMetrics = {
     help: 'Time of the tick at which the monitor came into its state.',
     labels: { monitor },
   },
+  alarm: {
+    kind: 'gauge',
+    name: 'vantage_monitor_alarm',
+    help: '1 from the turn to `bad` until the turn to `ok`, also while the monitor is `unknown` in between, else 0.',
+    labels: { monitor },
+  },
   tick: {
     kind: 'gauge',
     name: 'vantage_monitor_last_tick_timestamp_seconds',
@@ -99,9 +105,10 @@ export function monitorMetricsText(monitors: Monitors): string {
 }
 
 function samplesOf(monitor: string, one: MonitorInList): readonly Sample[] {
-  const { state, since, lastTickAt, every, agreement, probes } = one;
+  const { state, since, alarmSince, lastTickAt, every, agreement, probes } = one;
   const own: readonly (readonly [MetricName, number | null])[] = [
     ['since', secondsOf(since)],
+    ['alarm', alarmSince === null ? 0 : 1],
     ['tick', secondsOf(lastTickAt)],
     ['interval', (readInterval(every) ?? 0) / 1_000],
     ['failing', agreement?.failing ?? null],

@@ -47,6 +47,7 @@ export function monitorAfter(ticks: number): Monitor {
       : 'Port 443 of www.example.com is open from all 5 probes.',
     ...{ lastTickAt: timeOf(ticks), nextTickAt: timeOf(ticks + 1) },
     agreement: { failing: isBad ? 3 : 0, counted: 4, needed: 3, networks: isBad ? 3 : 0, countries: isBad ? 3 : 0 },
+    alarmSince: isBad ? timeOf(ticks) : null,
     tracerouteId: isBad ? tracerouteCheck.testId : null,
     probes: Object.fromEntries(probes),
     runs: Array.from({ length: Math.min(ticks, TICKS) }, (_, back) => runAt(ticks - back)),

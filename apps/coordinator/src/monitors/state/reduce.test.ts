@@ -81,6 +81,18 @@ describe('the state of a monitor', () => {
     expect(run(ticks).states).toEqual(expected);
   });
 
+  it('keeps the alarm on while it is unknown, until it is ok for as many ticks as an alarm takes', () => {
+    const outage = ['fffff', 'fffff', '-----', '-----', '-----'];
+    const blind = run(outage);
+    const back = run([...outage, 'ooooo']);
+
+    expect(blind.state).toMatchObject({ state: 'unknown', alarmSinceMs: 120_000 });
+    expect(run([...outage, 'fffff', 'fffff']).state).toMatchObject({ state: 'bad', alarmSinceMs: 120_000 });
+    expect(back.state).toMatchObject({ state: 'unknown', alarmSinceMs: 120_000 });
+    expect(run([...outage, 'ooooo', '-----', 'ooooo']).state).toMatchObject({ state: 'ok', alarmSinceMs: null });
+    expect(run(['ooooo', '-----', '-----']).state).toMatchObject({ state: 'unknown', alarmSinceMs: null });
+  });
+
   it('is unknown, not ok, if all that measure fail and are too few networks to agree', () => {
     const alone = run(['ooooo', 'fffoo', 'fffoo', 'ff---', 'ff---']);
 

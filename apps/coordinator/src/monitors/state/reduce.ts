@@ -39,6 +39,8 @@ export interface MonitorState {
   readonly turning: Turning | null;
   /** A turn that is paused while too few probes measure: those ticks count neither for nor against it. */
   readonly suspended?: Turning | null | undefined;
+  /** Since when the alarm is on: from a turn to bad to a turn to ok. A state of an earlier release has none. */
+  readonly alarmSinceMs?: number | null | undefined;
   readonly agreement: Agreement;
   readonly headline: string | null;
   /** The traceroute of its turn to bad. */
@@ -92,12 +94,14 @@ export function reduce(
   );
   const agreement = agree(counted, rule);
   const current = { state: state?.state ?? 'unknown', sinceMs: state?.sinceMs ?? atMs };
-  const turn = turnTo(conditionOf(agreement, counted, rule), current.state, state, rule);
+  const alarmSinceMs = state?.alarmSinceMs ?? (current.state === 'bad' ? current.sinceMs : null);
+  const turn = turnTo(conditionOf(agreement, counted, rule), current.state, { ...state, alarmSinceMs }, rule);
   const changed = turn.state !== current.state;
   return {
     state: {
       ...{ tick, atMs, headline, agreement, turning: turn.turning, suspended: turn.suspended },
       ...{ state: turn.state, sinceMs: changed ? atMs : current.sinceMs },
+      alarmSinceMs: turn.state === 'ok' ? null : (alarmSinceMs ?? (turn.state === 'bad' ? atMs : null)),
       traceId: turn.state === 'bad' ? (state?.traceId ?? null) : null,
       probes: Object.fromEntries([...measured, ...absent]),
     },
@@ -181,17 +185,18 @@ function conditionOf(
 function turnTo(
   condition: MonitorStateName,
   state: MonitorStateName,
-  before: Pick<MonitorState, 'turning' | 'suspended'> | undefined,
+  before: Partial<Pick<MonitorState, 'turning' | 'suspended' | 'alarmSinceMs'>>,
   rule: AlarmRule,
 ): Pick<MonitorState, 'state' | 'turning' | 'suspended'> {
-  const [turning, suspended] = [before?.turning ?? null, before?.suspended ?? null];
+  const [turning, suspended] = [before.turning ?? null, before.suspended ?? null];
   const isMeasured = condition !== 'unknown';
   const measured = turning === null || turning.to === 'unknown' ? suspended : turning;
   if (condition === state) return { state, turning: null, suspended: isMeasured ? null : measured };
   const last = isMeasured ? measured : turning;
   const ticks = last?.to === condition ? last.ticks + 1 : 1;
-  // The first measurement sets ok at once; an alarm always needs its ticks.
-  const needed = state === 'unknown' && condition === 'ok' ? 1 : rule.ticks;
+  // The first measurement sets ok at once; an alarm always needs its ticks, and so does its end.
+  const isFirst = state === 'unknown' && (before.alarmSinceMs ?? null) === null;
+  const needed = isFirst && condition === 'ok' ? 1 : rule.ticks;
   if (ticks < needed) return { state, turning: { to: condition, ticks }, suspended: isMeasured ? null : measured };
   return { state: condition, turning: null, suspended: null };
 }

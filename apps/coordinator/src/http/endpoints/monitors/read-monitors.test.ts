@@ -9,7 +9,7 @@ const at = '2026-01-01T00:00:00.000Z';
 const inList: MonitorInList = {
   ...{ name: 'web', owner: 'file', check: { type: 'ping', host: 'example.com' }, every: '60s' },
   alarm: { when: '3 of 5', networks: 2, countries: 1, for: 2 },
-  ...{ state: 'bad', since: at, headline: 'It fails.', lastTickAt: at, nextTickAt: null },
+  ...{ state: 'bad', since: at, alarmSince: at, headline: 'It fails.', lastTickAt: at, nextTickAt: null },
   agreement: { failing: 1, counted: 1, needed: 1, networks: 1, countries: 1 },
   tracerouteId: 'nHcPoYCo1qdOC0RrqEcIwQ',
   probes: {
