@@ -17,7 +17,7 @@ import { openHistory, readHistory } from './history.ts';
 import { judge } from './judge.ts';
 import { monitorFigures } from './monitors/figures.ts';
 import { overloadFigures } from './overload.ts';
-import { inNamespace, isInNamespace } from './partition.ts';
+import { inNamespace, isInNamespace, preparePartitions } from './partition.ts';
 import { runChaos } from './run.ts';
 
 const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whole service under load.', {
@@ -43,6 +43,7 @@ else await breakAll();
 
 /** Partitions need a private loopback, on which no fault can affect another service of the machine. */
 async function runInNamespace(): Promise<number> {
+  await preparePartitions();
   const { command, environment } = inNamespace();
   const [program, ...words] = [...command, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const child = spawn(program!, words, { stdio: 'inherit', env: environment });

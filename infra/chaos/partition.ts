@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+
 /** Drops what goes one way over the loopback of this network namespace, without a word to either side. */
 export interface Partition {
   /** What is sent to a port arrives no more. */
@@ -25,22 +27,39 @@ export function inNamespace(): { readonly command: readonly string[]; readonly e
 export const partition: Partition = {
   dropTo: (port) => drop(`tcp dport ${port}`),
   dropFrom: (port) => drop(`tcp sport ${port}`),
-  mend: async () => {
-    await run('nft', ['flush ruleset']);
-  },
+  mend: () => nft('flush ruleset'),
 };
 
 async function drop(what: string): Promise<void> {
-  await run('nft', ['add table inet chaos']);
-  await run('nft', ['add chain inet chaos input { type filter hook input priority 0; }']);
-  await run('nft', [`add rule inet chaos input ${what} drop`]);
+  await nft('add table inet chaos');
+  await nft('add chain inet chaos input { type filter hook input priority 0; }');
+  await nft(`add rule inet chaos input ${what} drop`);
+}
+
+/** Fetches nft if this machine has none: from inside the namespace no package can be downloaded. */
+export async function preparePartitions(): Promise<void> {
+  const isInstalled = await run('nft', ['--version']).then(
+    () => true,
+    () => false,
+  );
+  if (!isInstalled) await packagesMissing('nftables');
 }
 
 /** Why there can be no partition here, or undefined. */
 export async function partitionImpossible(): Promise<string | undefined> {
   if (!isInNamespace()) return 'a one-way partition needs root';
-  return run('nft', ['list', 'ruleset']).then(
+  return nft('list ruleset').then(
     () => undefined,
     () => 'a one-way partition needs nft',
   );
+}
+
+async function nft(command: string): Promise<void> {
+  try {
+    await run('nft', [command]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const { program, environment } = await unpackPackages('nftables');
+    await run(program('nft'), [command], { env: environment });
+  }
 }
