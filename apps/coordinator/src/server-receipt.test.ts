@@ -96,10 +96,10 @@ describe('a service that stood still', () => {
   }
 
   /** Blocks the event loop for longer than a request may take. Afterwards it runs timers first, then reads. */
-  async function standStill(act?: () => void): Promise<void> {
+  async function standStill(act?: () => void, milliseconds = 700): Promise<void> {
     await new Promise(setImmediate);
     act?.();
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
   }
 
   it.each([
@@ -116,6 +116,30 @@ describe('a service that stood still', () => {
     await standStill(() => socket.write(meanwhile));
 
     expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it.each([
+    ['', 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['GET /next HTTP/1.1\r\nHo', 'st: a\r\n\r\n'],
+  ])('answers %j%j on a connection that was idle for too long before it was read', async (meanwhile, afterwards) => {
+    await start({ receipt: { idleMs: 300 } });
+    const socket = connect(server!.port, '127.0.0.1');
+    sockets.push(socket);
+    socket.write('GET /first HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(socket, 'data');
+    const answer = once(socket, 'data').then(String);
+
+    // Node itself adds a second to the time that it announces.
+    await standStill(() => socket.write(meanwhile), 2_000);
+    socket.write(afterwards);
+
+    expect(await answer).toContain('answer to /next');
+  });
+
+  it('closes a connection that is idle for too long', async () => {
+    await start({ receipt: { idleMs: 100 } });
+
+    expect(await talk('GET /only HTTP/1.1\r\nHost: a\r\n\r\n').answer).toContain('answer to /only');
   });
 
   it('hands over an upgrade that arrived meanwhile', async () => {

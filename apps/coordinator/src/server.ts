@@ -45,11 +45,11 @@ export interface ServerOptions {
   readonly behindProxies?: boolean;
   /** Limit of concurrent connections per client. */
   readonly maxConnectionsPerClient?: number;
-  /** Timeouts for the header and for the whole request, and the interval of their checks; milliseconds. */
-  readonly receipt?: { readonly headersMs: number; readonly requestMs: number; readonly lookEveryMs: number };
+  /** Timeouts for the header, for the whole request and between requests, and the interval of their checks; milliseconds. */
+  readonly receipt?: Partial<typeof RECEIPT>;
 }
 
-const RECEIPT = { headersMs: 10_000, requestMs: 15_000, lookEveryMs: 2_000 };
+const RECEIPT = { headersMs: 10_000, requestMs: 15_000, idleMs: 65_000, lookEveryMs: 2_000 };
 
 /**
  * Starts to listen. Limits of time and size apply before any handler runs.
@@ -60,7 +60,7 @@ export async function startServer(
   options: ServerOptions,
   listenerFor: (publicUrl: string) => RequestListener,
 ): Promise<RunningServer> {
-  const { headersMs, requestMs, lookEveryMs } = options.receipt ?? RECEIPT;
+  const { headersMs, requestMs, idleMs, lookEveryMs } = { ...RECEIPT, ...options.receipt };
   let takeAgent: TakeUpgrade | undefined;
   let paths: readonly string[] = [];
   const server = createServer({
@@ -69,7 +69,7 @@ export async function startServer(
     // Bounds the receipt of a request only; a response may take longer (`?wait=`).
     requestTimeout: requestMs,
     connectionsCheckingInterval: lookEveryMs,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: idleMs,
     requireHostHeader: false,
     // Upgrade headers of other requests are ignored (RFC 9110 section 7.8).
     shouldUpgradeCallback: (request) =>

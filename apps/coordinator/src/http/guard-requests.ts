@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { readFirstTimer } from '@vantage/timers';
@@ -37,6 +38,7 @@ export function guardRequests(server: Server, links: Links, listener: RequestLis
     if (error.code === REQUEST_TIMEOUT) refuseUnlessArrived(newestOf, socket, refuseIt);
     else refuseIt();
   });
+  server.on('timeout', closeUnlessArrived);
   server.on('connect', (_request, socket) => refuse(notAProxy(), socket, links));
   server.on('request', (request, response) => {
     const fault = requestFault(request);
@@ -66,6 +68,14 @@ function refuseUnlessArrived(
     if (isNew) refuseUnlessArrived(newestOf, socket, refuseIt, LINGER_MS);
     else refuseIt();
   }, milliseconds);
+}
+
+/** Closes a connection that is idle for too long. After a stall of the process, its next request may have arrived unread. */
+function closeUnlessArrived(socket: Socket): void {
+  const { bytesRead } = socket;
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy();
+  });
 }
 
 /** Tracks the newest request of each connection. */
