@@ -40,6 +40,7 @@ export const attacks: readonly Attack[] = [
   { name: 'results of 5 MB', request: ['XADD', redisKeys.results(THIEF), '*', 'data', LARGE] },
   { name: 'small results without end', request: ['XADD', redisKeys.results(THIEF), '*', 'a', 'b'] },
   { name: 'results of 100,000 fields', request: ['XADD', redisKeys.results(THIEF), '*', ...repeated('a', 200_000)] },
+  { name: 'the time, on 12 connections', isFlood: true, connections: 12, request: ['TIME'] },
   { name: 'the time, on 200 connections', isFlood: true, connections: 200, request: ['TIME'] },
 ];
 

@@ -18,7 +18,7 @@ export interface AttackReport {
   readonly longestMs: number;
   /** Of these, what Redis itself was on a processor for, p99: whatever else the machine does. */
   readonly busyP99Ms: number;
-  /** When a flood was ended by switching its user off, after its start; null for what is none, or was not ended. */
+  /** When its user was switched off, after its start; null if it was not. */
   readonly endedAfterMs: number | null;
   readonly refused: number;
   readonly firstRefusal: string | null;
@@ -51,7 +51,7 @@ export async function tryStolenLogin(
         const isFlood = attack.isFlood === true;
         const [seen, endedAfterMs] = await Promise.all([
           watch(attack.name, bystander, seconds),
-          isFlood ? endOfFlood(bed) : null,
+          endOf(bed, isFlood ? ENDS_WITHIN_MS : seconds * 1_000),
         ]);
         reports.push({ ...seen, isFlood, endedAfterMs });
       } finally {
@@ -90,9 +90,9 @@ async function watch(
 }
 
 /** Milliseconds until the thief is switched off; null if it is not in time. */
-async function endOfFlood({ redis }: CoreBed): Promise<number | null> {
+async function endOf({ redis }: CoreBed, withinMs: number): Promise<number | null> {
   const startedAt = performance.now();
-  while (performance.now() - startedAt < ENDS_WITHIN_MS) {
+  while (performance.now() - startedAt < withinMs) {
     if ((await redis.hexists(redisKeys.suspended, THIEF)) === 1) return performance.now() - startedAt;
     await sleep(100);
   }

@@ -3,12 +3,15 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 /**
- * An agent has three. One whose line breaks off without a sign leaves three behind each time, until Redis finds them dead. In
- * each turn Redis serves up to 16 KiB of commands of each connection: their number decides what others wait.
+ * An agent has three, and in an upgrade there are two. What a line that breaks off without a sign leaves behind is older than
+ * the agent's own, so that only the oldest are closed. In each turn Redis serves up to 16 KiB of commands of each connection:
+ * their number decides what others wait.
  */
-export const MOST_CONNECTIONS = 12;
-/** Of too many, as many of the newest are left: the agent's own are among them, and it makes fewer than the rest in a look. */
-const LEFT_CONNECTIONS = 6;
+export const MOST_CONNECTIONS = 6;
+/** More than lines that break off again and again leave behind between two looks. */
+const FAR_TOO_MANY = 2 * MOST_CONNECTIONS;
+/** Two looks in succession with far too many connections suspend a user, or six with too many. */
+const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
@@ -35,7 +38,7 @@ const UNREADABLE_LOOKS = 2;
 
 /** Probes whose Redis users do what no agent does. */
 export interface ConnectionExcess {
-  /** Users with too many connections again, in the look after one that ended some of them. */
+  /** Users with too many connections again and again, although each look ended some of them. */
   readonly tooMany: readonly string[];
   /** Users with names or requests of megabytes. */
   readonly tooLarge: readonly string[];
@@ -46,7 +49,7 @@ export function createConnectionQuota(redis: Redis): {
   /** Ends connections without a login, and the oldest connections of every user that has too many on one server. */
   readonly enforce: () => Promise<ConnectionExcess>;
 } {
-  let before: ReadonlySet<string> = new Set();
+  let strikes: ReadonlyMap<string, number> = new Map();
   const largeAt = new Map<string, number>();
   let unreadable = 0;
 
@@ -57,11 +60,11 @@ export function createConnectionQuota(redis: Redis): {
         const counts = await Promise.all(masters.map(endOfAgents));
         unreadable = 0;
         return {
-          tooMany: counts.flat().flatMap(([user, count]) => (count > MOST_CONNECTIONS ? [probeOf(user)] : [])),
+          tooMany: counts.flat().flatMap(([user, count]) => (count > FAR_TOO_MANY ? [probeOf(user)] : [])),
           tooLarge: [],
         };
       }
-      const [excessive, large, named] = [new Set<string>(), new Set<string>(), new Set<string>()];
+      const [excessive, large, named] = [new Map<string, number>(), new Set<string>(), new Set<string>()];
       for (const master of masters) {
         unreadable += 1;
         const lines = (await listConnections(master)).split('\n');
@@ -71,13 +74,14 @@ export function createConnectionQuota(redis: Redis): {
           if (own.some(({ line }) => line.length > LONGEST_LINE)) named.add(probeOf(user));
           if (own.filter(({ line }) => isLarge(line)).length >= FEWEST_LARGE) large.add(probeOf(user));
           if (own.length <= MOST_CONNECTIONS) continue;
-          excessive.add(probeOf(user));
+          const strike = own.length > FAR_TOO_MANY ? STRIKES.farTooMany : STRIKES.tooMany;
+          excessive.set(probeOf(user), (strikes.get(probeOf(user)) ?? 0) + strike);
           const oldest = own.map(({ id }) => id).toSorted((a, b) => a - b);
-          await Promise.all(oldest.slice(0, -LEFT_CONNECTIONS).map((id) => end(master, id)));
+          await Promise.all(oldest.slice(0, -MOST_CONNECTIONS).map((id) => end(master, id)));
         }
       }
-      const tooMany = [...excessive].filter((probe) => before.has(probe));
-      before = excessive;
+      const tooMany = [...excessive].flatMap(([probe, count]) => (count >= STRIKES.suspended ? [probe] : []));
+      strikes = excessive;
       const nowMs = performance.now();
       const tooLarge = [...large].filter((probe) => nowMs - (largeAt.get(probe) ?? -Infinity) <= AGAIN_WITHIN_MS);
       for (const probe of large) largeAt.set(probe, nowMs);
