@@ -15,8 +15,7 @@ import { loadOnce } from './overload.ts';
 /** Where others keep the machine busy, two seconds after a deadline are no measure. */
 const INDULGENCE_MS = 20_000;
 /** The trial takes no screenshots. */
-const mayBeSkipped =
-  process.env['CI'] === undefined ? /screenshots|needs root|needs nft|a C compiler/ : /screenshots/;
+const mayBeSkipped = process.env['CI'] === undefined ? /screenshots|needs root|needs nft|a C compiler/ : /screenshots/;
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 describe('a service with two coordinators and three probes, whatever dies', () => {
