@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { report, type Figure } from '../bench/goals.ts';
-import { openProgress } from '../command/progress.ts';
+import { openProgress, type Progress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { faults } from './faults/index.ts';
 import { describe, goalsOf } from './goals.ts';
-import { openHistory, readHistory } from './history.ts';
+import { openHistory, readHistory, type History } from './history.ts';
 import { judge } from './judge.ts';
 import { monitorFigures } from './monitors/figures.ts';
 import { overloadFigures } from './overload.ts';
@@ -35,6 +35,9 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   logs: { description: 'Folder for the logs.' },
 });
 
+/** Trials of their own, after those of the faults. */
+const PARTS = ['overload', 'monitors'];
+
 let print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 if (values.judge !== undefined) process.exitCode = verdict(values.judge, []);
@@ -53,17 +56,19 @@ async function runInNamespace(): Promise<number> {
 }
 
 async function breakAll(): Promise<void> {
+  const wanted = chosenFaults();
+  if (wanted.length === 0 && !PARTS.some(isWanted)) {
+    process.stderr.write(`no fault has a name with "${values.only}" in it\n`);
+    process.exitCode = 2;
+    return;
+  }
   const progress = openProgress('chaos');
   print = progress.print;
   const folder = values.history === undefined ? mkdtempSync(join(tmpdir(), 'vantage-chaos-history-')) : undefined;
   const file = values.history ?? join(folder!, 'history.jsonl');
   const history = openHistory(file);
-  const has = (name: string, text: string): boolean => name.toLowerCase().includes(text.toLowerCase());
-  const wanted = faults.filter(
-    ({ name }) => has(name, values.only) && (values.except === undefined || !has(name, values.except)),
-  );
   const skipped = new Set<string>();
-  for (const reason of await runAll(wanted)) skipped.add(reason);
+  for (const reason of await runAll(wanted, history, progress)) skipped.add(reason);
   await history.close();
 
   const more = [...(await overload()), ...(await ofMonitors())];
@@ -72,48 +77,60 @@ async function breakAll(): Promise<void> {
   for (const reason of skipped) print(`skipped: ${reason}`);
   process.exitCode = verdict(wanted.length > 0 ? file : undefined, more);
   if (folder !== undefined) rmSync(folder, { recursive: true });
+}
 
-  async function runAll(all: typeof faults): Promise<readonly string[]> {
-    const interrupted = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => interrupted.abort(new Error(signal)));
-    }
-    const shared = {
-      ...{ rate: Number(values.rate), scale: Number(values.scale), indulgenceMs: Number(values.indulgence) },
-      ...{ history, signal: interrupted.signal, keepLogsIn: values.logs },
-      report: (name: string): void => {
-        progress.step(name);
-        print(`· ${new Date().toISOString().slice(11, 19)} ${name}`);
-      },
-    };
-    const seed = Number(values.seed);
-    const totalMs = Number(values.minutes) * 60_000;
-    const failOvers = all.filter(({ store }) => store === 'sentinel');
-    const others = all.filter(({ store }) => store !== 'sentinel');
-    const reasons: string[] = [];
-    if (others.length > 0) {
-      const durationMs = totalMs * (failOvers.length > 0 ? 0.85 : 1);
-      reasons.push(
-        ...(await runChaos({
-          ...shared,
-          seed,
-          faults: others,
-          store: 'single',
-          durationMs,
-          screenshots: values.scale === '1',
-        })),
-      );
-    }
-    if (failOvers.length > 0) {
-      const durationMs = totalMs * (others.length > 0 ? 0.15 : 1);
-      reasons.push(...(await runChaos({ ...shared, seed, faults: failOvers, store: 'sentinel', durationMs })));
-    }
-    return reasons;
+/** @returns the reasons for which faults were skipped */
+async function runAll(all: typeof faults, history: History, progress: Progress): Promise<readonly string[]> {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => interrupted.abort(new Error(signal)));
   }
+  const shared = {
+    ...{ rate: Number(values.rate), scale: Number(values.scale), indulgenceMs: Number(values.indulgence) },
+    ...{ history, signal: interrupted.signal, keepLogsIn: values.logs },
+    report: (name: string): void => {
+      progress.step(name);
+      print(`· ${new Date().toISOString().slice(11, 19)} ${name}`);
+    },
+  };
+  const seed = Number(values.seed);
+  const totalMs = Number(values.minutes) * 60_000;
+  const failOvers = all.filter(({ store }) => store === 'sentinel');
+  const others = all.filter(({ store }) => store !== 'sentinel');
+  const reasons: string[] = [];
+  if (others.length > 0) {
+    const durationMs = totalMs * (failOvers.length > 0 ? 0.85 : 1);
+    reasons.push(
+      ...(await runChaos({
+        ...shared,
+        seed,
+        faults: others,
+        store: 'single',
+        durationMs,
+        screenshots: values.scale === '1',
+      })),
+    );
+  }
+  if (failOvers.length > 0) {
+    const durationMs = totalMs * (others.length > 0 ? 0.15 : 1);
+    reasons.push(...(await runChaos({ ...shared, seed, faults: failOvers, store: 'sentinel', durationMs })));
+  }
+  return reasons;
+}
+
+function chosenFaults(): typeof faults {
+  return faults.filter(
+    ({ name }) => hasAny(name, values.only) && (values.except === undefined || !hasAny(name, values.except)),
+  );
+}
+
+/** @param texts separated by commas; an empty one is in every name */
+function hasAny(name: string, texts: string): boolean {
+  return texts.split(',').some((text) => name.toLowerCase().includes(text.trim().toLowerCase()));
 }
 
 function isWanted(name: string): boolean {
-  return values.only === name || (values.only === '' && values.scale === '1');
+  return values.only.split(',').includes(name) || (values.only === '' && values.scale === '1');
 }
 
 async function overload(): Promise<readonly Figure[]> {

@@ -42,7 +42,7 @@ export async function preparePartitions(): Promise<void> {
     () => true,
     () => false,
   );
-  if (!isInstalled) await packagesMissing('nftables');
+  if (!isInstalled) await packagesMissing(['nftables']);
 }
 
 /** Why there can be no partition here, or undefined. */
