@@ -35,7 +35,7 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   logs: { description: 'Folder for the logs.' },
 });
 
-/** Trials of their own, after those of the faults. */
+/** Separate trials, after those of the faults. */
 const PARTS = ['overload', 'monitors'];
 
 let print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -87,7 +87,7 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
 /** Two readings of the clock may differ by this: a reading just before the tick must not repeat it. */
 export const INEXACT_MS = 5_000;
 
-/** A tick that nobody could claim for so long, since no coordinator lived or Redis was away, is missed. */
+/** A tick that no coordinator could claim for so long, since none ran or Redis was away, is missed. */
 export const MISSED_AFTER_MS = 10_000;
 
 /** A missed tick of a longer interval is made up for within this time. */

@@ -71,7 +71,7 @@ export interface Claimed {
   readonly nowMs: number;
   readonly nextMs: number | undefined;
   readonly claimed: readonly ClaimedTick[];
-  /** Ticks that nobody claimed in time, to be postponed; they have no claim. */
+  /** Ticks that no coordinator claimed in time, to be postponed; they have no claim. */
   readonly missed: readonly Omit<ClaimedTick, 'claim'>[];
 }
 
