@@ -1,7 +1,7 @@
 import type { Place } from './place.ts';
 import type { Ask, Survey } from './survey.ts';
 
-/** Bits of evidence that a balancer keeps the packets of a flow together; twice as many if what is beyond looks crossed. */
+/** Bits of evidence that a balancer keeps the packets of a flow together; more if what is beyond looks crossed. */
 const BITS = 6;
 const BITS_IF_CROSSED = 12;
 /** Changes of the answers to one flow that a change of the path does not explain. */

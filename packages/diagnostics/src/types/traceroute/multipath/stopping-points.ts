@@ -1,5 +1,7 @@
 /** Probability with which a node's next hops are missed, if it balances evenly. */
 export const RISK = 0.05;
+/** The same of a node with more than two: each stop on the way to the last one adds to the risk. */
+export const RISK_OF_MANY = 0.025;
 
 /** No check has packets for more next hops of one node. */
 const MOST_WAYS = 96;

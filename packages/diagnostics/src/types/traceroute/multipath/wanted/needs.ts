@@ -1,7 +1,7 @@
 import { GAP_LIMIT } from '../../probing/flow-view.ts';
 import type { Place } from '../place.ts';
 import { isEnd, SILENT } from '../slots.ts';
-import { stoppingPoint } from '../stopping-points.ts';
+import { RISK, RISK_OF_MANY, stoppingPoint } from '../stopping-points.ts';
 import type { Survey } from '../survey.ts';
 
 /** Samples of a place in silence that is followed by more silence. */
@@ -19,14 +19,15 @@ export interface Needs {
   readonly total: number;
 }
 
-export function needsOf(group: readonly Place[], survey: Survey, risk: number): Needs {
-  const mode = modeOf(group, survey);
-  const stop = (found: number): number => stoppingPoint(Math.max(1, found), risk);
+export function needsOf(group: readonly Place[], survey: Survey, balancers: number): Needs {
+  const mode = modeOf(group);
+  const stop = (found: number, isSole = false): number =>
+    stoppingPoint(Math.max(1, found), riskAt(Math.max(1, found), isSole, balancers));
   const leastOf = (place: Place): number => {
-    if (isEnough(place, survey)) return 0;
+    if (isEnough(place)) return 0;
     if (isInSilence(place)) return SAMPLES_IN_SILENCE;
     if (place.kind === 'cloud' && place.seenNext.size <= 1) return SAMPLES_AFTER_CLOUD;
-    if (mode === 'full') return stop(place.seenNext.size);
+    if (mode === 'full') return stop(place.seenNext.size, survey.sole(place.ttl) === place);
     return mode === 'converging' ? 1 : SAMPLES_OF_EACH;
   };
   const total = mode === 'full' ? 0 : stop(mode === 'converging' ? 1 : nextOf(group).size);
@@ -34,13 +35,23 @@ export function needsOf(group: readonly Place[], survey: Survey, risk: number): 
 }
 
 /** MDA-Lite where the places lead on alike: all to one, or each to one of as many. */
-function modeOf(group: readonly Place[], survey: Survey): 'full' | 'converging' | 'parallel' {
+function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
   const known = group.filter(({ samples }) => samples > 0);
   const isAlike = group.every((place) => place.seenNext.size <= 1 && !place.isPacketwise && !isInSilence(place));
-  if (group.length < 2 || !isAlike || group.some((place) => isEnough(place, survey))) return 'full';
+  if (group.length < 2 || !isAlike || group.some((place) => isEnough(place))) return 'full';
   const next = nextOf(group);
   if (next.size <= 1) return 'converging';
   return group.length >= LITE_WIDTH && next.size === known.length ? 'parallel' : 'full';
+}
+
+/**
+ * Chance to miss a next hop that is accepted at a place. Where balancers are known, the risks of all together count, with one
+ * that may have been missed: behind one balancer, only where all flows pass.
+ */
+function riskAt(found: number, isSole: boolean, balancers: number): number {
+  if (found > 1) return found > 2 ? RISK_OF_MANY : RISK;
+  if (balancers > 1) return RISK / (2 * balancers);
+  return balancers === 1 && isSole ? RISK / 2 : RISK;
 }
 
 function nextOf(group: readonly Place[]): ReadonlySet<string> {
@@ -48,11 +59,11 @@ function nextOf(group: readonly Place[]): ReadonlySet<string> {
 }
 
 /** The gap is long enough, or the last router before the target: that is on its own link. */
-function isEnough(place: Place, survey: Survey): boolean {
+function isEnough(place: Place): boolean {
   if (place.silence >= GAP_LIMIT) return true;
   const next = [...place.seenNext.keys()];
   if (place.kind === 'cloud') return false;
-  return survey.sole(place.ttl) === place && next.length === 1 && isEnd(next[0]!);
+  return next.length === 1 && isEnd(next[0]!);
 }
 
 /** Whether nothing but silence is known of what leads on from a place in silence. */

@@ -1,7 +1,6 @@
 import type { TracePacket } from '../../probing/trace.ts';
 import { deadEndAsks } from './dead-ends.ts';
 import { wantedAsks } from './plan.ts';
-import { RISK } from '../stopping-points.ts';
 import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
@@ -15,10 +14,10 @@ export function nextAsks(
   room: number,
 ): readonly Ask[] {
   const survey = surveyOf(packets, flows);
-  const asks = wantedAsks(survey, { maxHops, room, risk: RISK });
+  const asks = wantedAsks(survey, { maxHops, room, balancers: 0 });
   if (asks.length > 0) return asks;
   const balancers = balancersIn(survey);
-  const more = balancers === 0 ? [] : wantedAsks(survey, { maxHops, room, risk: RISK / (balancers + 1) });
+  const more = balancers === 0 ? [] : wantedAsks(survey, { maxHops, room, balancers });
   return more.length > 0 ? more : deadEndAsks(survey, packets);
 }
 

@@ -10,8 +10,8 @@ export interface Limits {
   readonly maxHops: number;
   /** Packets that may be sent yet. */
   readonly room: number;
-  /** Chance to miss a next hop that is accepted at each place. */
-  readonly risk: number;
+  /** Known balancers whose risks are to count together; 0 to search each place at its own risk. */
+  readonly balancers: number;
 }
 
 /**
@@ -41,11 +41,11 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
 }
 
 /** Hops at which the first flow was met by silence, all at once: each costs a wait. */
-function asksInSilence({ places }: Survey, { maxHops, risk }: Limits): readonly Ask[] {
+function asksInSilence({ places }: Survey, { maxHops }: Limits): readonly Ask[] {
   return places
     .filter(({ kind, ttl, silence }) => kind === 'silence' && ttl <= maxHops && silence <= GAP_LIMIT)
     .flatMap((place) => {
-      const count = isInSilence(place) || place.next.size === 0 ? SAMPLES_IN_SILENCE : stoppingPoint(1, risk);
+      const count = isInSilence(place) || place.next.size === 0 ? SAMPLES_IN_SILENCE : stoppingPoint(1);
       return Array.from({ length: count - 1 }, (_, index) => ({ flow: index + 1, ttl: place.ttl }));
     });
 }
@@ -68,7 +68,7 @@ class GroupPlan {
 
   asks(): readonly Ask[] {
     const counts = new Map(this.group.map((place) => [place, place.samples]));
-    const { least, total } = needsOf(this.group, this.survey, this.limits.risk);
+    const { least, total } = needsOf(this.group, this.survey, this.limits.balancers);
     const sum = (): number => [...counts.values()].reduce((all, one) => all + one, 0);
     const short = new Set<Place>();
     for (;;) {
@@ -100,11 +100,14 @@ class GroupPlan {
     const isNew = (flow: number, ttl: number): boolean =>
       survey.slots.get(flow)?.has(ttl) !== true && !this.known.has(`${flow} ${ttl}`);
     for (let ttl = place.ttl; ttl < limits.maxHops && ttl < survey.lastTtl + 1; ttl += 1) {
+      const isSole = survey.sole(ttl) === place;
       for (let flow = 0; flow < this.fresh; flow += 1) {
         if (survey.at(flow, ttl) !== place || !isNew(flow, ttl + 1) || survey.hasEnded(flow, ttl)) continue;
+        // Flows that were not asked there show a second place that those missed, if it leads on elsewhere.
+        if (isSole && survey.slots.get(flow)?.has(ttl) === true) continue;
         return this.ask(flow, ttl + 1);
       }
-      if (survey.sole(ttl) === place) return this.ask((this.fresh += 1) - 1, ttl + 1);
+      if (isSole) return this.ask((this.fresh += 1) - 1, ttl + 1);
     }
     return this.askAgain(place);
   }

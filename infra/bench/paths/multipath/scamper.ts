@@ -1,0 +1,49 @@
+import { text } from 'node:stream/consumers';
+
+import type { Internet } from '../../../simulator/internet.ts';
+import type { Links } from './truth.ts';
+
+/** More than it can send: the delays of the paths bound it. */
+const PACKETS_A_SECOND = 1_000;
+/** Between two packets to one target, hundredths of a second: the least that it takes. */
+const LEAST_WAIT = 15;
+
+/** The links that Debian’s `scamper` finds from one probe by `tracelb`, by target. */
+export async function scamperLinks(
+  internet: Internet,
+  program: string,
+  probe: number,
+  targets: readonly string[],
+): Promise<ReadonlyMap<string, Links>> {
+  const method = ['-O', 'json', '-c', `tracelb -P ICMP-echo -W ${LEAST_WAIT}`];
+  const command = ['-p', String(PACKETS_A_SECOND), ...method, '-i', ...targets];
+  const child = internet.start(probe, program, ...command);
+  child.stdin!.end();
+  return readTracelb(await text(child.stdout!));
+}
+
+interface Node {
+  readonly addr?: string;
+}
+
+interface Traced {
+  readonly type: string;
+  readonly dst: string;
+  readonly nodes?: readonly (Node & { readonly links?: readonly (readonly Node[])[] })[];
+}
+
+/** Reads one JSON object a line. */
+function readTracelb(printed: string): ReadonlyMap<string, Links> {
+  const objects = printed.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Traced]));
+  const traces = objects.filter(({ type }) => type === 'tracelb');
+  return new Map(traces.map(({ dst, nodes = [] }) => [dst, new Set(nodes.flatMap(linksFrom))]));
+}
+
+/** Links to what is behind a node, hop by hop: between hops of several each, it does not say which leads to which. */
+function linksFrom({ addr, links = [] }: NonNullable<Traced['nodes']>[number]): readonly string[] {
+  return [[{ addr }], ...links].slice(0, -1).flatMap((here, at) => {
+    const beyond = links[at]!;
+    if (here.length > 1 && beyond.length > 1) return [];
+    return here.flatMap((from) => beyond.map((to) => `${from.addr} ${to.addr}`));
+  });
+}
