@@ -24,7 +24,7 @@ const MODULES = `modules:
   dns: {prober: dns, timeout: 10s, dns: {query_name: ${ZONE}, query_type: SOA}}
 `;
 
-/** `$` is the selector of one exporter. The second field says whether the values are times, which differ. */
+/** `$` is the selector of one exporter. The second field says whether the values are times, which are equal within a tolerance. */
 const expressions: readonly (readonly [expression: string, isTime?: true])[] = [
   ['probe_success$'],
   ['sum by (job) (probe_success$) / count by (job) (probe_success$)'],
@@ -46,12 +46,21 @@ const expressions: readonly (readonly [expression: string, isTime?: true])[] = [
   ['max by (instance, job) (probe_failed_due_to_regex$) or max by (instance, job) (probe_ip_protocol$)'],
 ];
 
+interface Values {
+  readonly equal: Record<string, number>;
+  readonly times: Record<string, number>;
+}
+
 interface Sample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
 }
 
-const SCRAPES_OF_TARGETS = 8;
+const SCRAPES_OF_TARGETS = 9;
+/** Times are equal within this: less than each pause of `/slow`, so that one in a wrong phase is seen. */
+const TOLERANCE_SECONDS = 0.3;
+/** Vantage sends four packets, blackbox_exporter one. */
+const PING_PAUSES_SECONDS = 0.6;
 
 describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporter', () => {
   const data = temporaryFolder();
@@ -111,20 +120,18 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
     return found.result;
   }
 
-  /** Values by labels, without those that tell the exporters apart. Of a time: whether there is one. */
-  async function evaluate(exporter: string, at: number): Promise<Record<string, unknown>> {
-    const found: Record<string, unknown> = {};
+  /** Values by labels, without those that tell the exporters apart. */
+  async function evaluate(exporter: string, at: number): Promise<Values> {
+    const values: Values = { equal: {}, times: {} };
     for (const [expression, isTime] of expressions) {
       const samples = await query(expression.replaceAll('$', `{exporter="${exporter}"}`), at);
       for (const { metric, value } of samples) {
         const { probe: _, exporter: __, ...labels } = metric;
-        const number = Number(value[1]);
-        found[`${expression} ${JSON.stringify(sorted(labels))}`] = isTime
-          ? Number.isFinite(number) && number >= 0
-          : number;
+        const found = isTime === true ? values.times : values.equal;
+        found[`${expression} ${JSON.stringify(sorted(labels))}`] = Number(value[1]);
       }
     }
-    return found;
+    return values;
   }
 
   itSideBySide('has the same label sets and values for 18 expressions', async () => {
@@ -136,18 +143,41 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
       const [ours, theirs] = [await evaluate('vantage', at), await evaluate('blackbox', at)];
       const isComplete = scraped.length === 2 && scraped.every(({ value }) => Number(value[1]) === SCRAPES_OF_TARGETS);
       const isOver = performance.now() > until;
-      if (!isOver && !(isComplete && JSON.stringify(sorted(ours)) === JSON.stringify(sorted(theirs)))) {
+      const isEqual = JSON.stringify(sorted(ours.equal)) === JSON.stringify(sorted(theirs.equal));
+      const differing = differingTimes(ours.times, theirs.times);
+      if (!isOver && !(isComplete && isEqual && differing.length === 0)) {
         await sleep(500);
         continue;
       }
-      expect(ours).toEqual(theirs);
-      const seen = expressions.filter(([expression]) => Object.keys(ours).some((key) => key.startsWith(expression)));
+      expect(ours.equal).toEqual(theirs.equal);
+      expect(differing).toEqual([]);
+      const keys = [...Object.keys(ours.equal), ...Object.keys(ours.times)];
+      const seen = expressions.filter(([expression]) => keys.some((key) => key.startsWith(expression)));
       expect(seen).toEqual(expressions);
-      expect(Object.keys(ours).length).toBeGreaterThan(60);
+      expect(keys.length).toBeGreaterThan(60);
+      const slow = Object.entries(ours.times).filter(([key]) => key.includes('/slow'));
+      expect(slow.filter(([, seconds]) => seconds > TOLERANCE_SECONDS).length).toBeGreaterThanOrEqual(4);
       return;
     }
   });
 });
+
+/** Labels that only one exporter has, and those with values further apart than the tolerance. */
+function differingTimes(
+  ours: Values['times'],
+  theirs: Values['times'],
+): readonly (readonly [string, unknown, unknown])[] {
+  return [...new Set([...Object.keys(ours), ...Object.keys(theirs)])]
+    .map((key) => [key, ours[key], theirs[key]] as const)
+    .filter(([key, one = NaN, other = NaN]) => {
+      const pausesSeconds = isPingDuration(key) ? PING_PAUSES_SECONDS : 0;
+      return !(Math.abs(one - pausesSeconds - other) <= TOLERANCE_SECONDS);
+    });
+}
+
+function isPingDuration(key: string): boolean {
+  return key.startsWith('avg by (instance, job) (probe_duration_seconds') && key.includes('["job","icmp"]');
+}
 
 function sorted(found: Readonly<Record<string, unknown>>): unknown {
   return Object.entries(found).toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -159,7 +189,7 @@ function scrapeConfig(
   exporters: Readonly<Record<string, string>>,
 ): object {
   const byModule = {
-    http_2xx: [`${http}/`, `${http}/missing`, `${https}/redirect`, `http://${closed}/`],
+    http_2xx: [`${http}/`, `${http}/missing`, `${http}/slow`, `${https}/redirect`, `http://${closed}/`],
     tcp_tls: [dialogues.at.pop3s, dialogues.at.ownTls],
     icmp: ['127.0.0.1'],
     dns: [dns],

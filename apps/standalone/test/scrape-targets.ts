@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -68,6 +68,9 @@ function loopbackAddress(): string {
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 }
 
+/** Of `/slow`: before the head of the response, and from there to the end of its body. */
+export const SLOW_MS = { head: 1_200, body: 700 };
+
 const LAST_MODIFIED = 'Wed, 21 Oct 2015 07:28:00 GMT';
 
 const answer: RequestListener = (request, response) => {
@@ -77,10 +80,18 @@ const answer: RequestListener = (request, response) => {
   if (url === '/redirect') response.writeHead(302, { Location: '/modified' }).end('moved');
   else if (url === '/modified') response.writeHead(200, { ...plain, 'Last-Modified': LAST_MODIFIED }).end(body);
   else if (url === '/chunked') response.write('part', () => response.end('part'));
+  else if (url === '/slow') answerSlowly(response);
   else if (url === '/empty') response.writeHead(204).end();
   else if (url === '/large') response.end('x'.repeat(5_000));
   else response.writeHead(url === '/missing' ? 404 : 200, plain).end(body);
 };
+
+function answerSlowly(response: ServerResponse): void {
+  setTimeout(() => {
+    response.write('slow');
+    setTimeout(() => response.end('ly'), SLOW_MS.body);
+  }, SLOW_MS.head);
+}
 
 async function listen<S extends Server>(server: S): Promise<S> {
   server.listen(0, '127.0.0.1');

@@ -122,6 +122,30 @@ describe('monitors on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('have a long list of which a part is shown, and that can be searched', async () => {
+    const others = Array.from({ length: 60 }, (_, index) => ({ ...monitorAfter(20), name: `site-${index}` }));
+    await start([...others, bad]);
+    await open('/m', '1 bad, 60 ok, 1 unknown');
+    const cards = (): Promise<unknown> => tab.page.evaluate(`document.querySelectorAll('.monitor-list > li').length`);
+    const textOf = (index: number): Promise<unknown> =>
+      tab.page.evaluate(`document.querySelectorAll('.monitor-list > li')[${index}].innerText`);
+    const first = await cards();
+    await tab.page.click('button.rest');
+    await untilTrue(tab.page, `document.querySelectorAll('.monitor-list > li').length > ${String(first)}`);
+
+    // Probes that are well are a number, others have their names.
+    expect(await textOf(0)).toContain('fra-1, failing');
+    expect(await textOf(2)).not.toContain('fra-1');
+    expect(await textOf(2)).toContain('4 other probes, ok');
+    expect(await axeViolations(tab.page)).toEqual([]);
+
+    await tab.page.type('#seek', 'SITE-42');
+    await untilText(tab.page, '1 monitor');
+    await untilTrue(tab.page, `document.querySelectorAll('.monitor-list > li').length === 1`);
+    expect(await textOf(0)).toContain('site-42');
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('show each place over the runs, the moment of change and where the paths end', async () => {
     await start();
     await open('/m/web', 'Paths when it turned bad: ');

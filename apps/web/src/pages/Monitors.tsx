@@ -1,9 +1,9 @@
 import type { MonitorInList } from '@vantage/contract';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import { faultText } from '../faults.ts';
-import { ago, clockTime, compareNames } from '../format.ts';
+import { ago, clockTime, compareNames, plural } from '../format.ts';
 import { nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
 import { Link, useService } from '../parts/router.tsx';
 import { Badge } from '../parts/tone.tsx';
@@ -11,6 +11,9 @@ import { useLoad } from '../parts/use-load.ts';
 import '../style/monitors.css';
 
 const EVERY_MS = 15_000;
+/** Cards that a long list shows, and so many more at each press; the length from which it is long. */
+const FIRST = 20;
+const MANY = 30;
 
 /** All monitors, bad ones first. */
 export function MonitorsPage(): JSX.Element {
@@ -20,6 +23,10 @@ export function MonitorsPage(): JSX.Element {
     document.title = 'Monitors · Vantage';
   }, []);
   const all = Object.values(monitors ?? {}).toSorted((a, b) => rankOf(a) - rankOf(b) || compareNames(a.name, b.name));
+  const [sought, seek] = useState('');
+  const shown = all.filter((monitor) => textOf(monitor).includes(sought.trim().toLowerCase()));
+  const [wanted, setWanted] = useState(FIRST);
+  const drawn = shown.length <= Math.max(MANY, wanted) ? shown.length : wanted;
   const count = (state: string): number => all.filter((monitor) => monitor.state === state).length;
   return (
     <main class="page">
@@ -42,13 +49,33 @@ export function MonitorsPage(): JSX.Element {
           both with an API key.
         </p>
       )}
+      {all.length <= MANY ? null : (
+        <div class="seek">
+          <label for="seek">Find a monitor</label>
+          <input
+            id="seek"
+            type="search"
+            placeholder="Name, target, state …"
+            value={sought}
+            onInput={(event) => seek(event.currentTarget.value)}
+          />
+          <span class="note" role="status">
+            {plural(shown.length, 'monitor')}
+          </span>
+        </div>
+      )}
       <ul class="monitor-list">
-        {all.map((monitor) => (
+        {shown.slice(0, drawn).map((monitor) => (
           <li key={monitor.name} class="card">
-            <MonitorCard monitor={monitor} />
+            <MonitorCard monitor={monitor} isOneOfMany={all.length > MANY} />
           </li>
         ))}
       </ul>
+      {drawn === shown.length ? null : (
+        <button type="button" class="quiet rest" onClick={() => setWanted(wanted + FIRST)}>
+          Show {Math.min(FIRST, shown.length - drawn)} more
+        </button>
+      )}
     </main>
   );
 }
@@ -57,8 +84,14 @@ function rankOf({ state }: MonitorInList): number {
   return ['bad', 'unknown', 'ok'].indexOf(state);
 }
 
-function MonitorCard({ monitor }: { readonly monitor: MonitorInList }): JSX.Element {
-  const { name, state, since, headline, every, probes } = monitor;
+function textOf(monitor: MonitorInList): string {
+  const { name, state, owner, check } = monitor;
+  return [name, state, owner, String(check['type']), String(check['host'])].join(' ').toLowerCase();
+}
+
+function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfMany: boolean }): JSX.Element {
+  const { monitor, isOneOfMany } = props;
+  const { name, state, since, headline, every } = monitor;
   const { kind, target } = nameOfMonitored(monitor);
   return (
     <>
@@ -77,17 +110,34 @@ function MonitorCard({ monitor }: { readonly monitor: MonitorInList }): JSX.Elem
         </span>
       </header>
       <p class="sentence">{headline ?? 'It has not run yet.'}</p>
-      <ul class="probe-states">
-        {Object.entries(probes).map(([probe, { state: at, flapping }]) => (
-          <li key={probe}>
-            <Badge tone={probeTones[at] ?? 'mute'}>
-              {probe}
-              {at === 'ok' ? '' : `, ${at}`}
-              {flapping ? ', flapping' : ''}
-            </Badge>
-          </li>
-        ))}
-      </ul>
+      <ProbeStates probes={monitor.probes} isShort={isOneOfMany} />
     </>
+  );
+}
+
+/** The state at each probe; if it is to be short, those that are well as a number. */
+function ProbeStates(props: { readonly probes: MonitorInList['probes']; readonly isShort: boolean }): JSX.Element {
+  const all = Object.entries(props.probes);
+  const named = props.isShort ? all.filter(([, { state, flapping }]) => state !== 'ok' || flapping) : all;
+  const others = all.length - named.length;
+  return (
+    <ul class="probe-states">
+      {named.map(([probe, { state, flapping }]) => (
+        <li key={probe}>
+          <Badge tone={probeTones[state] ?? 'mute'}>
+            {probe}
+            {state === 'ok' ? '' : `, ${state}`}
+            {flapping ? ', flapping' : ''}
+          </Badge>
+        </li>
+      ))}
+      {others === 0 ? null : (
+        <li>
+          <Badge tone={probeTones['ok']!}>
+            {named.length === 0 ? plural(others, 'probe') : plural(others, 'other probe')}, ok
+          </Badge>
+        </li>
+      )}
+    </ul>
   );
 }
