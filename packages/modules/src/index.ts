@@ -7,5 +7,5 @@ export type { PlannedModules } from './plan/plan-modules.ts';
 export type { ReadText } from './plan/refusals.ts';
 export { checkRequest } from './request/check-request.ts';
 export { EXPOSITION_TYPE, exposition } from './series/exposition.ts';
-export { probeSeries, type ScrapedRun } from './series/probe-series.ts';
+export { probeSeries, type ScrapedRun, type ScrapeFacts } from './series/probe-series.ts';
 export type { AnyResult } from './series/result.ts';

@@ -22,7 +22,7 @@ function readNone(path: string): never {
   throw new Error(`${path} is not read`);
 }
 
-/** The modules of a service without a file: those that blackbox_exporter's example has and a probe can run. */
+/** The modules of a service without a file: those that blackbox_exporter's example has and a probe can run, and one of an own prober. */
 export const DEFAULT_MODULES = `modules:
   http_2xx:
     prober: http
@@ -35,6 +35,8 @@ export const DEFAULT_MODULES = `modules:
     timeout: 5s
     icmp:
       ttl: 5
+  traceroute:
+    prober: traceroute
   dns:
     prober: dns
     dns:

@@ -17,6 +17,11 @@ export interface IcmpModule extends Common {
   readonly ttl: number | undefined;
 }
 
+/** A prober that blackbox_exporter does not have; it accepts a file with it and refuses a scrape. */
+export interface TracerouteModule extends Common {
+  readonly prober: 'traceroute';
+}
+
 export interface TcpModule extends Common {
   readonly prober: 'tcp';
   /** Undefined for a connection without a dialogue. */
@@ -87,7 +92,7 @@ export interface DnsModule extends Common {
 }
 
 /** How a module measures, and its criteria of success. */
-export type Module = IcmpModule | TcpModule | HttpModule | DnsModule;
+export type Module = IcmpModule | TracerouteModule | TcpModule | HttpModule | DnsModule;
 
 /** An option for which a module cannot be run. */
 export interface Refusal {

@@ -7,6 +7,8 @@ import type { Module, Refusal } from './module.ts';
 import { collectRefusals, type ReadText, type Refusals } from './refusals.ts';
 import { planTcp } from './tcp.ts';
 
+const PROBERS = 'icmp, tcp, http, dns, traceroute';
+
 export interface PlannedModules {
   /** By name. */
   readonly usable: ReadonlyMap<string, Module>;
@@ -41,6 +43,8 @@ function plan(name: string, line: number, raw: RawModule, refusals: Refusals): M
   switch (prober) {
     case 'icmp':
       return { ...common, ...planIcmp(raw.icmp, refusals) };
+    case 'traceroute':
+      return { ...common, prober, family: undefined };
     case 'tcp':
       return { ...common, ...planTcp(raw.tcp, refusals) };
     case 'http':
@@ -48,10 +52,10 @@ function plan(name: string, line: number, raw: RawModule, refusals: Refusals): M
     case 'dns':
       return { ...common, ...planDns(raw.dns, refusals) };
     case '':
-      refusals.refuse(raw, '', 'prober', 'is required: one of icmp, tcp, http, dns');
+      refusals.refuse(raw, '', 'prober', `is required: one of ${PROBERS}`);
       return undefined;
     default:
-      refusals.refuse(raw, '', 'prober', `"${prober}" cannot be run; expected one of icmp, tcp, http, dns`);
+      refusals.refuse(raw, '', 'prober', `"${prober}" cannot be run; expected one of ${PROBERS}`);
       return undefined;
   }
 }

@@ -37,6 +37,7 @@ const MAX_BODY_BYTES = 1_048_576;
  */
 export function checkRequest(module: Module, target: string, budgetMs: number): CheckRequest {
   if (module.prober === 'icmp') return pingCheck(module, target, budgetMs);
+  if (module.prober === 'traceroute') return traceCheck(target);
   if (module.prober === 'tcp') return tcpCheck(module, target, budgetMs);
   return module.prober === 'http' ? httpCheck(module, target, budgetMs) : dnsCheck(module, target);
 }
@@ -44,6 +45,13 @@ export function checkRequest(module: Module, target: string, budgetMs: number): 
 function pingCheck({ family, payloadBytes: size, ttl }: IcmpModule, target: string, budgetMs: number): CheckRequest {
   const count = Math.min(MAX_PACKETS, 1 + Math.floor((budgetMs * SENDING_SHARE) / PACKET_INTERVAL_MS));
   return { ...check('ping', target, { count, interval: PACKET_INTERVAL_MS, size, family, ttl }), rules: TIMED };
+}
+
+/** With a port the trace is one of TCP: its packets take the way of the service behind it. */
+function traceCheck(target: string): CheckRequest {
+  const split = splitHostPort(target);
+  if (split === undefined) return check('traceroute', target, {});
+  return check('traceroute', split.host, { protocol: 'tcp', port: split.port });
 }
 
 function tcpCheck({ family, dialogue, tlsOptions }: TcpModule, target: string, budgetMs: number): CheckRequest {

@@ -32,6 +32,8 @@ export const families = {
   vantage_probe_packets_sent: 'Packets that the probe sent.',
   vantage_probe_packets_lost: 'Packets that were not answered in time.',
   vantage_probe_jitter_seconds: 'Mean of the absolute differences between the RTTs of neighbouring replies.',
+  vantage_probe_hops: 'Hops to the target, or to the last router that answered.',
+  vantage_probe_path_hash: 'Number of the path: equal if the same routers answered at the same hops.',
   vantage_probe_rtt_seconds: 'RTTs of the answered packets of this probe run.',
 } as const;
 

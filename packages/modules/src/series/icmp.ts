@@ -27,14 +27,14 @@ export function icmpSeries(result: Ping, resolveMs: number | undefined): readonl
     gauge('vantage_probe_packets_sent', sent),
     gauge('vantage_probe_packets_lost', sent - (result.pingCompleted ?? 0)),
     ...(typeof result.jitter === 'number' ? [gauge('vantage_probe_jitter_seconds', seconds(result.jitter))] : []),
-    ...summary(rtts),
+    ...rttSummary(rtts),
   ];
 }
 
 const QUANTILES = [0, 0.5, 0.9, 1];
 
 /** Over the replies: each quantile is the RTT of a packet (nearest rank). */
-function summary(rttsMs: readonly number[]): readonly Sample[] {
+export function rttSummary(rttsMs: readonly number[]): readonly Sample[] {
   if (rttsMs.length === 0) return [];
   const sorted = rttsMs.toSorted((one, other) => one - other);
   const family = 'vantage_probe_rtt_seconds';

@@ -6,6 +6,7 @@ import { gauge, type Sample } from './families.ts';
 import { httpReading, httpSeries, lacksRules as lacksHttpRules } from './http.ts';
 import { icmpReading, icmpSeries } from './icmp.ts';
 import type { AnyResult, Reading } from './result.ts';
+import { tracerouteReading, tracerouteSeries } from './traceroute.ts';
 import { lacksDialogue, tcpReading, tcpSeries } from './tcp.ts';
 
 export interface ProbeRun {
@@ -27,11 +28,18 @@ export interface ScrapeFacts {
   readonly isLiteral: boolean;
   /** Time since the scrape began, for a probe that has not ended. */
   readonly elapsedMs: number;
+  /** Hashes of the paths by probe, hexadecimal; of a traceroute only. */
+  readonly pathHashes?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The series of one probe, named and labelled as those of blackbox_exporter, and the label `probe`. */
 export function probeSeries(module: Module, { probe, result, place }: ProbeRun, facts: ScrapeFacts): ScrapedRun {
-  const { success, reasons, samples } = read(module, result, facts.isLiteral ? 0 : undefined);
+  const { success, reasons, samples } = read(
+    module,
+    result,
+    facts.isLiteral ? 0 : undefined,
+    facts.pathHashes?.[probe],
+  );
   const isOld = result.result !== 'pending' && lacksRules(module, result);
   const measured = result.result !== 'error' && (result.startedAt ?? null) !== null && !isOld;
   const isSuccess = success && measured;
@@ -59,9 +67,13 @@ function read(
   module: Module,
   result: AnyResult,
   literalMs: number | undefined,
+  pathHash: string | undefined,
 ): Reading & { readonly samples: readonly Sample[] } {
   const resolveMs = literalMs ?? (result as { readonly resolve?: number }).resolve;
   if (module.prober === 'icmp') return { ...icmpReading(result), samples: icmpSeries(result, resolveMs) };
+  if (module.prober === 'traceroute') {
+    return { ...tracerouteReading(result), samples: tracerouteSeries(result, resolveMs, pathHash) };
+  }
   if (module.prober === 'tcp') return { ...tcpReading(module, result), samples: tcpSeries(module, result, resolveMs) };
   if (module.prober === 'http') return { ...httpReading(module, result), samples: httpSeries(module, result) };
   return { ...dnsReading(module, result), samples: dnsSeries(module, result, resolveMs) };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Check, Probe } from '@vantage/contract';
+import type { Check, Probe, Summary } from '@vantage/contract';
 import type { Request } from 'express';
 
 import {
@@ -91,6 +91,39 @@ describe('GET /probe', () => {
     expect(seen.get('probe_dns_lookup_time_seconds{probe="fra-1"}')).toBe('0.012');
     // Simulates an agent of an earlier release.
     expect(seen.has('probe_dns_lookup_time_seconds{probe="nyc-1"}')).toBe(false);
+  });
+
+  it('has the hops of a traceroute and the hash of the summary, once the trace has ended', async () => {
+    const { ask, stored, created } = await start();
+    const hopAt = (hop: number, ip: string | null) => ({
+      ...{ hop, ip, private: false, hostname: null, hostnameVerified: null, asn: null, asName: null },
+      ...{ latency: ip === null ? null : hop, rtts: ip === null ? [null] : [hop, hop + 2], icmp: null, mpls: null },
+      responders: [],
+    });
+    const trace = {
+      ...{ ...common, result: 'success', resolvedIp: '192.0.2.9', protocol: 'tcp', reached: true, stopReason: null },
+      ...{ hops: [hopAt(1, '192.0.2.1'), hopAt(2, null), hopAt(3, '192.0.2.9')], flows: [], fullTtl: null },
+      ...{ echo: null, pathMtu: null, mtuBlackHole: null, clock: null, loop: null },
+    };
+    const results = { 'fra-1': trace, 'nyc-1': { ...trace, result: 'pending' } } as unknown as Check['results'];
+    stored.set(CHECK_ID, check('traceroute', results));
+
+    const seen = samples((await ask('/probe?target=a.example:443&module=traceroute')).text);
+    const summary = (await ask(`/check/${CHECK_ID}/summary`)).text;
+    const { hash } = (JSON.parse(summary) as Summary).paths!.canonical!['fra-1']!;
+
+    expect(created).toMatchObject([{ params: { host: 'a.example', options: { protocol: 'tcp', port: 443 } } }]);
+    expect(seen.get('probe_success{probe="fra-1"}')).toBe('1');
+    expect(seen.get('vantage_probe_hops{probe="fra-1"}')).toBe('3');
+    expect(BigInt(seen.get('vantage_probe_path_hash{probe="fra-1"}')!).toString(16).padStart(13, '0')).toBe(
+      hash.slice(0, 13),
+    );
+    expect(seen.get('vantage_probe_rtt_seconds_count{probe="fra-1"}')).toBe('2');
+    expect(seen.get('probe_success{probe="nyc-1"}')).toBe('0');
+    expect([...seen.keys()].filter((name) => /hops|hash.*nyc|rtt.*nyc/.test(name))).toEqual([
+      'probe_ip_addr_hash{probe="nyc-1"}',
+      'vantage_probe_hops{probe="fra-1"}',
+    ]);
   });
 
   it('passes the places on', async () => {

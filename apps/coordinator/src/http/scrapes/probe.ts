@@ -9,7 +9,9 @@ import {
   type Module,
   type PlannedModules,
   type ScrapedRun,
+  type ScrapeFacts,
 } from '@vantage/modules';
+import { summarize } from '@vantage/summary';
 import { canonicalizeHost } from '@vantage/target-policy';
 import type { Request, Response } from 'express';
 
@@ -73,7 +75,10 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       // Redis has lost the results, which must not appear as an outage of the target.
       if (check === undefined) throw new StoreUnavailable('The check of the scrape was lost');
       const places = await options.probes.list();
-      const facts = { isLiteral: isLiteral(scrape, accepted), elapsedMs: performance.now() - startedMs };
+      const facts = {
+        ...{ isLiteral: isLiteral(scrape, accepted), elapsedMs: performance.now() - startedMs },
+        pathHashes: pathHashes(scrape.module, check),
+      };
       const runs = probes.map((probe) => runOf(scrape, check, places, probe, facts));
       await send(request, response, scrape, runs);
     },
@@ -127,7 +132,7 @@ function asScrapeFault(error: unknown, { prober }: Module): unknown {
 
 function parameterOf(path: string, hostOf: string): string {
   if (path === '/host') return hostOf;
-  if (path === '/port' || path === RESOLVER) return '?target';
+  if (['/port', '/options/port', RESOLVER].includes(path)) return '?target';
   const [, field = ''] = path.split('/');
   return { probes: '?probe', locations: '?location', limit: '?limit' }[field] ?? '?module';
 }
@@ -181,13 +186,14 @@ function isLiteral({ module, target }: Scrape, { params }: AcceptedRequest): boo
   return read.ok && read.canonical.kind !== 'name';
 }
 
-function runOf(
-  { module }: Scrape,
-  check: Check,
-  places: Probes,
-  probe: string,
-  facts: { readonly isLiteral: boolean; readonly elapsedMs: number },
-): ScrapedRun {
+/** As `paths.canonical` of the summary. */
+function pathHashes({ prober }: Module, check: Check): ScrapeFacts['pathHashes'] {
+  if (prober !== 'traceroute') return undefined;
+  const paths = Object.entries(summarize(check, new Map()).paths?.canonical ?? {});
+  return Object.fromEntries(paths.map(([probe, { hash }]) => [probe, hash]));
+}
+
+function runOf({ module }: Scrape, check: Check, places: Probes, probe: string, facts: ScrapeFacts): ScrapedRun {
   const result = (check.results[probe] ?? { result: 'pending' }) as AnyResult;
   return probeSeries(module, { probe, result, place: places[probe] }, facts);
 }
