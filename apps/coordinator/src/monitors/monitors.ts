@@ -27,7 +27,7 @@ export interface MonitorReads {
    * @throws StoreUnavailable
    */
   readonly eventsAfter: (name: string, after: string | undefined) => Promise<EventsReading | undefined>;
-  /** Why `MONITORS_FILE` cannot be used, one fault a line; undefined if it can. */
+  /** Why `MONITORS_FILE` is not in force, one fault a line; undefined if it is. */
   readonly fileFault: () => string | undefined;
 }
 

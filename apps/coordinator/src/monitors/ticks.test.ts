@@ -321,6 +321,24 @@ describe('the file of monitors', () => {
     expect(await bed.redis.get(redisKeys.monitorState('two'))).toBe('{}');
   });
 
+  it('that another coordinator does not have is reported by the one whose file is not in force', async () => {
+    write(`monitors:\n${entry('one')}`);
+    const first = bed.startCore({ monitors: { readDefinition: readEcho, file: join(folder, 'monitors.yml') } });
+    await until(async () => (await names()).join() === 'one');
+    const others = `monitors:\n${entry('two')}`;
+    writeFileSync(join(folder, 'others.yml'), others);
+    const second = bed.startCore({ monitors: { readDefinition: readEcho, file: join(folder, 'others.yml') } });
+    await until(async () => (await names()).join() === 'two');
+
+    await until(() => first.monitors.fileFault() !== undefined);
+    expect(first.monitors.fileFault()).toContain('monitors.yml: the file of another coordinator differs');
+    expect(second.monitors.fileFault()).toBeUndefined();
+
+    write(others);
+    await until(() => first.monitors.fileFault() === undefined);
+    expect(await names()).toEqual(['two']);
+  });
+
   it('is applied again when Redis has lost its last version', async () => {
     write(`monitors:\n${entry('one')}`);
     bed.startCore({ monitors: { readDefinition: readEcho, file: join(folder, 'monitors.yml') } });

@@ -114,7 +114,7 @@ export const coordinatorMetrics = {
   monitorsFileValid: {
     kind: 'gauge',
     name: 'vantage_monitors_file_valid',
-    help: '1 if `MONITORS_FILE` is valid or not set, 0 while its last valid content stays in force.',
+    help: '1 if `MONITORS_FILE` is in force or not set, 0 while it is not valid or the file of another coordinator differs and is in force.',
   },
   modulesLoaded: {
     kind: 'gauge',

@@ -13,7 +13,7 @@ import { readMonitorsFile } from './monitors-file.ts';
 export interface MonitorsFile {
   /** Reads the file, and applies it if it changed or Redis lost its monitors. */
   readonly look: () => Promise<void>;
-  /** Why the file cannot be used; undefined if it can. Its last valid content stays in force. */
+  /** Why the file is not in force: it is not valid, or that of another coordinator was applied later. Undefined if it is. */
   readonly fault: () => string | undefined;
 }
 
@@ -33,11 +33,16 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
   let fault: string | undefined;
   let valid: { readonly definitions: readonly MonitorDefinition[]; readonly digest: string } | undefined;
   let applied: Application | undefined;
+  let isSuperseded = false;
 
   const report = (message: string): void => {
     if (message !== fault)
       log.error({ file: path, fault: message }, 'MONITORS_FILE rejected; its last valid content stays');
     fault = message;
+  };
+  const noteOther = (isOther: boolean): void => {
+    if (isOther && !isSuperseded) log.warn({ file: path }, 'MONITORS_FILE of another coordinator is in force');
+    isSuperseded = isOther;
   };
   const read = async (): Promise<void> => {
     const text = await readFile(path, 'utf8').catch((error: Error) => error);
@@ -59,7 +64,8 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
   };
 
   return {
-    fault: () => fault,
+    fault: () =>
+      fault ?? (isSuperseded ? `${path}: the file of another coordinator differs and is in force` : undefined),
     look: async () => {
       await read();
       if (valid === undefined) return;
@@ -67,7 +73,8 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
       const stored = readApplication(await onStore(redis, () => redis.get(redisKeys.monitorsFile)));
       // Another coordinator may have another version of the file: only a change of the own file, or a loss, is applied.
       const isLost = applied !== undefined && stored.generation < applied.generation;
-      if (applied?.digest === digest && !isLost) return;
+      if (applied?.digest === digest && !isLost) return noteOther(stored.digest !== digest);
+      noteOther(false);
       const generation = Math.max(stored.generation, applied?.generation ?? 0) + 1;
       if (stored.digest === digest) applied = stored;
       else applied = await onStore(redis, () => applyFile(dependencies, definitions, { digest, generation }));
