@@ -116,15 +116,16 @@ function refuseHost(hostname: string, judge: (url: string) => void): void {
 }
 
 const RESOLVER = '/options/resolver';
+const PORT = '/options/port';
 
 /** Rewrites the path of an error to the scrape parameter. The host of a dns check belongs to the module. */
 function asScrapeFault(error: unknown, { prober }: Module): unknown {
   if (!(error instanceof HttpProblem)) return error;
   const hostOf = prober === 'dns' ? '?module' : '?target';
   if (error.type === 'target-refused') {
-    const isResolver = error.message.startsWith(`${RESOLVER}: `);
-    const message = isResolver ? error.message.slice(RESOLVER.length + 2) : error.message;
-    return invalid([{ path: isResolver ? '?target' : hostOf, message }]);
+    const option = [RESOLVER, PORT].find((path) => error.message.startsWith(`${path}: `));
+    if (option === undefined) return invalid([{ path: hostOf, message: error.message }]);
+    return invalid([{ path: '?target', message: error.message.slice(option.length + 2) }]);
   }
   if (error.errors === undefined) return error;
   return invalid(error.errors.map(({ path, message }) => ({ path: parameterOf(path, hostOf), message })));
@@ -132,7 +133,7 @@ function asScrapeFault(error: unknown, { prober }: Module): unknown {
 
 function parameterOf(path: string, hostOf: string): string {
   if (path === '/host') return hostOf;
-  if (['/port', '/options/port', RESOLVER].includes(path)) return '?target';
+  if (['/port', PORT, RESOLVER].includes(path)) return '?target';
   const [, field = ''] = path.split('/');
   return { probes: '?probe', locations: '?location', limit: '?limit' }[field] ?? '?module';
 }
