@@ -88,7 +88,7 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
 export const INEXACT_MS = 5_000;
 
 /** A tick that no coordinator could claim for so long, since none ran or Redis was away, is missed. */
-export const MISSED_AFTER_MS = 10_000;
+export const MISSED_AFTER_MS = 20_000;
 
 /** A missed tick of a longer interval is made up for within this time. */
 const MAKE_UP_WITHIN_MS = 60_000;

@@ -11,7 +11,14 @@ import { createRedisClock } from '../redis/clock.ts';
 import type { ReadDefinition, StoredMonitor } from './definition.ts';
 import { followMonitorsFile } from './file/follow-file.ts';
 import { correctSchedule } from './schedule/correct-schedule.ts';
-import { claimTicks, putMonitor, readDue, removeMonitor, type Claim } from './schedule/monitor-records.ts';
+import {
+  claimTicks,
+  postponeTicks,
+  putMonitor,
+  readDue,
+  removeMonitor,
+  type Claim,
+} from './schedule/monitor-records.ts';
 import { createReadStored, MOST_KNOWN } from './schedule/run-ticks.ts';
 
 const PROBES = ['fra-1', 'nyc-1'];
@@ -248,6 +255,26 @@ describe('the schedule of monitors', () => {
     expect(new Set(tenths).size).toBeGreaterThan(5);
     expect(Math.max(...due)).toBeLessThanOrEqual(Date.now() + 60_000);
     expect(await bed.redis.hlen(redisKeys.monitorTicks)).toBeLessThan(names.length);
+  });
+
+  it('leaves a missed tick due until it is postponed, once, so that it cannot become one in time', async () => {
+    await bed.core.close();
+    const atMs = Date.now() - 150_000;
+    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000 }), atMs);
+
+    // The first coordinator stalls before it postpones the tick; the second does it.
+    const first = await claimTicks(bed.redis, [drawId()]);
+    const second = await claimTicks(bed.redis, [drawId()]);
+    const [later, laterStill] = [Date.now() + 30_000, Date.now() + 50_000];
+    await postponeTicks(bed.redis, [[second.missed[0]!, later]]);
+    await postponeTicks(bed.redis, [[first.missed[0]!, laterStill]]);
+
+    expect([first, second].map(({ claimed, missed }) => [claimed.length, missed.map((tick) => tick.atMs)])).toEqual([
+      [0, [String(atMs)]],
+      [0, [String(atMs)]],
+    ]);
+    expect((await readDue(bed.redis)).get('web')).toBe(later);
+    expect(await bed.redis.hlen(redisKeys.monitorTicks)).toBe(0);
   });
 
   it('keeps a bounded number of definitions', () => {

@@ -67,12 +67,18 @@ export interface MonitorRecord {
 /** A claim expires after this time if its coordinator has not started the check. */
 export const LEASE_MS = 4_000;
 
+/** A tick that no coordinator claimed in time. */
+export interface MissedTick extends Omit<ClaimedTick, 'claim'> {
+  /** When it was due, milliseconds since the epoch. */
+  readonly atMs: string;
+}
+
 export interface Claimed {
   readonly nowMs: number;
   readonly nextMs: number | undefined;
   readonly claimed: readonly ClaimedTick[];
-  /** Ticks that no coordinator claimed in time, to be postponed; they have no claim. */
-  readonly missed: readonly Omit<ClaimedTick, 'claim'>[];
+  /** To be postponed; they are due until then. */
+  readonly missed: readonly MissedTick[];
 }
 
 /** @param ids as many as may be claimed */
@@ -80,28 +86,27 @@ export async function claimTicks(redis: Redis, ids: readonly string[]): Promise<
   const { monitorsDue, monitors, monitorClaims, monitorTicks } = redisKeys;
   const keys = [monitorsDue, monitors, monitorClaims, monitorTicks];
   const reply = await runScript(redis, claimScript, keys, [LEASE_MS, MISSED_AFTER_MS, ids.length, ...ids]);
-  const [now, next, flat] = reply as [string, string, string[]];
-  const [claimed, missed]: [ClaimedTick[], Omit<ClaimedTick, 'claim'>[]] = [[], []];
-  for (let index = 0; index + 2 < flat.length; index += 3) {
-    const [name = '', claim = '', stored = ''] = flat.slice(index, index + 3);
-    if (claim === '') missed.push({ name, stored });
-    else claimed.push({ name, claim, stored });
-  }
-  return { nowMs: Number(now), nextMs: next === '' ? undefined : Number(next), claimed, missed };
+  const [now, next, claimed, missed] = reply as [string, string, string[], string[]];
+  return {
+    nowMs: Number(now),
+    nextMs: next === '' ? undefined : Number(next),
+    claimed: triplesOf(claimed).map(([name, claim, stored]) => ({ name, claim, stored })),
+    missed: triplesOf(missed).map(([name, atMs, stored]) => ({ name, atMs, stored })),
+  };
 }
 
-/**
- * Moves missed ticks to other times.
- *
- * @param claimedMs when they were claimed
- */
+function triplesOf(flat: readonly string[]): readonly (readonly [string, string, string])[] {
+  const count = Math.floor(flat.length / 3);
+  return Array.from({ length: count }, (_, index) => flat.slice(3 * index, 3 * index + 3) as [string, string, string]);
+}
+
+/** Moves missed ticks to other times, milliseconds since the epoch. */
 export async function postponeTicks(
   redis: Redis,
-  claimedMs: number,
-  times: readonly (readonly [name: string, atMs: number])[],
+  times: readonly (readonly [missed: MissedTick, toMs: number])[],
 ): Promise<void> {
-  if (times.length > 0)
-    await runScript(redis, postponeScript, [redisKeys.monitorsDue], [claimedMs + LEASE_MS, ...times.flat()]);
+  const values = times.flatMap(([{ name, atMs }, toMs]) => [name, atMs, toMs]);
+  if (times.length > 0) await runScript(redis, postponeScript, [redisKeys.monitorsDue], values);
 }
 
 /** @returns false if the claim is gone: the monitor was changed, or another coordinator was faster */

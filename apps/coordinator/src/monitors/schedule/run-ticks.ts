@@ -81,13 +81,14 @@ export function createTicks(dependencies: TickDependencies): () => Promise<'agai
   };
 }
 
-/** Ticks that are not postponed here are missed again at the end of their lease. */
+/** Ticks that are not postponed here are missed again at the next look of a coordinator. */
 async function postpone({ redis, readStored, log }: TickDependencies, { nowMs, missed }: Claimed): Promise<void> {
   if (missed.length === 0) return;
-  const times = missed.map(({ name, stored }) => {
-    return [name, tickAfterMissed(nowMs, { name, everyMs: intervalOf(readStored(name, stored)) })] as const;
+  const times = missed.map((tick) => {
+    const { name, stored } = tick;
+    return [tick, tickAfterMissed(nowMs, { name, everyMs: intervalOf(readStored(name, stored)) })] as const;
   });
-  await onStore(redis, () => postponeTicks(redis, nowMs, times));
+  await onStore(redis, () => postponeTicks(redis, times));
   log.warn({ monitors: missed.length }, 'ticks of monitors were missed');
 }
 

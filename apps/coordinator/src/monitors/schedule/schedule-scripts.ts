@@ -9,8 +9,8 @@ import { defineScript, type Script } from '../../redis/scripts.ts';
 
 /**
  * KEYS due, definitions, claims, ticks. ARGV lease (ms), time after which a tick is missed (ms), limit, then as many ids for
- * checks. Returns the time (ms), the time of the next tick or '', and name, claim and definition of each claimed tick. The
- * claim of a missed tick is '': it is to be postponed.
+ * checks. Returns the time (ms), the time of the next tick or '', name, claim and definition of each claimed tick, and name, due
+ * time (ms) and definition of each missed one. A missed tick stays due: at the end of a lease it would be one in time.
  */
 export const claimScript = defineScript(
   'allow-oom',
@@ -18,7 +18,7 @@ export const claimScript = defineScript(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
-local claimed = {}
+local claimed, missed = {}, {}
 for i = 1, #due, 2 do
   local name, at = due[i], due[i + 1]
   local definition = redis.call('HGET', KEYS[2], name)
@@ -27,35 +27,35 @@ for i = 1, #due, 2 do
     redis.call('HDEL', KEYS[3], name)
   else
     local claim = redis.call('HGET', KEYS[3], name)
-    if not claim and now - at > tonumber(ARGV[2]) then
-      claim = ''
-    elseif not claim then
+    local isMissed = not claim and now - at > tonumber(ARGV[2])
+    if not claim and not isMissed then
       local tick = redis.call('HINCRBY', KEYS[4], name, 1)
       local id = ARGV[4 + (i - 1) / 2]
       claim = '{"tick":' .. tick .. ',"checkId":"' .. id .. '","atMs":' .. string.format('%.0f', at) .. '}'
       redis.call('HSET', KEYS[3], name, claim)
     end
-    redis.call('ZADD', KEYS[1], now + ARGV[1], name)
-    claimed[#claimed + 1] = name
-    claimed[#claimed + 1] = claim
-    claimed[#claimed + 1] = definition
+    if not isMissed then redis.call('ZADD', KEYS[1], now + ARGV[1], name) end
+    local list = isMissed and missed or claimed
+    list[#list + 1] = name
+    list[#list + 1] = isMissed and string.format('%.0f', at) or claim
+    list[#list + 1] = definition
   end
 end
 local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-return { string.format('%.0f', now), next[2] or '', claimed }
+return { string.format('%.0f', now), next[2] or '', claimed, missed }
 `,
 );
 
 /**
- * KEYS due. ARGV the lease of the missed ticks (ms, a time), then name and new time (ms) of each. A tick that another
- * coordinator has postponed meanwhile stays as it is.
+ * KEYS due. ARGV name, due time and new time (ms) of each missed tick. One that another coordinator has postponed meanwhile
+ * stays as it is.
  */
 export const postponeScript = defineScript(
   'allow-oom',
   `
-for i = 2, #ARGV, 2 do
+for i = 1, #ARGV, 3 do
   local at = redis.call('ZSCORE', KEYS[1], ARGV[i])
-  if at and tonumber(at) == tonumber(ARGV[1]) then redis.call('ZADD', KEYS[1], ARGV[i + 1], ARGV[i]) end
+  if at and string.format('%.0f', at) == ARGV[i + 1] then redis.call('ZADD', KEYS[1], ARGV[i + 2], ARGV[i]) end
 end
 return 1
 `,
