@@ -13,26 +13,33 @@ const ELSEWHERE = 213;
  * namespaces.
  */
 export const targetAddress = (family: Family, number: number): string =>
-  family === 4 ? `185.${number >> 8}.${number & 255}.9` : number === 0 ? '2a03::9' : `2a03:0:${number}::9`;
+  family === 4 ? `185.${number >> 8}.${number & 255}.9` : canonical(`2a03:0:${number}::9`);
 
 export const elsewhereAddress = (family: Family, number: number): string =>
-  family === 4 ? `${ELSEWHERE}.${number >> 8}.${number & 255}.9` : `2a03:1:${number}::9`;
+  family === 4 ? `${ELSEWHERE}.${number >> 8}.${number & 255}.9` : canonical(`2a03:1:${number}::9`);
 
 export const routerAddress = (family: Family, number: number, hop: number, way: number): string =>
-  family === 4 ? `${WAYS[way]}.${number >> 8}.${number & 255}.${hop}` : `2a01:${way}:${number}::${hop}`;
+  family === 4 ? `${WAYS[way]}.${number >> 8}.${number & 255}.${hop}` : canonical(`2a01:${way}:${number}::${hop}`);
 
 /** The second address of a router. */
 export const otherAddress = (family: Family, number: number, hop: number, way: number): string =>
-  family === 4 ? `${WAYS[way]}.${number >> 8}.${number & 255}.${hop + 100}` : `2a01:${way}:${number}::1:${hop}`;
+  family === 4
+    ? `${WAYS[way]}.${number >> 8}.${number & 255}.${hop + 100}`
+    : canonical(`2a01:${way}:${number}::1:${hop}`);
 
 export const privateAddress = (family: Family, number: number, hop: number): string =>
-  family === 4 ? `10.${number >> 8}.${number & 255}.${hop}` : `fd00:${number}::${hop}`;
+  family === 4 ? `10.${number >> 8}.${number & 255}.${hop}` : canonical(`fd00:${number}::${hop}`);
 
 export const firstRouterAddress = (family: Family, number: number, probe: number): string =>
-  family === 4 ? `${FIRST_ROUTERS[probe]}.${number >> 8}.${number & 255}.1` : `2a02:${probe}:${number}::1`;
+  family === 4 ? `${FIRST_ROUTERS[probe]}.${number >> 8}.${number & 255}.1` : canonical(`2a02:${probe}:${number}::1`);
 
 export const probeAddress = (family: Family, probe: number): string =>
   family === 4 ? `5.9.${probe}.10` : `2a04:${probe}::10`;
+
+/** As results have it: that of case 0 has a longer run of zeros. */
+function canonical(address: string): string {
+  return new URL(`http://[${address}]/`).hostname.slice(1, -1);
+}
 
 const nowhere: Place = {
   ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },

@@ -10,10 +10,49 @@ function asked(name: string, path: readonly Stage[], more: Partial<Scenario> = {
   return [1, 7].map((flows) => ({ name: `${name}f${flows}`, path, options: { flows }, ...more }));
 }
 
+const lossFindings = ['path_loss', 'loss_at_target', 'rate_limited_hop', 'path_cut'] as const;
 const isUnsteady = { truth: { isUnsteady: true } } as const;
 const byLabel = { families: [6] } as const;
 
+const half = {
+  name: 'half',
+  path: around(split('flow', routers(3), [...routers(2), router({ hole: true })])),
+  options: { flows: 7 },
+  truth: {
+    finds: [{ code: 'flows_stop', hop: 5 }],
+    verdicts: ['up', 'degraded'],
+    pathMtu: null,
+    pingMay: ['packet_loss', 'down_some', 'down_one_probe', 'down_everywhere'],
+    pingVerdicts: ['up', 'degraded', 'partial', 'down'],
+  },
+} as const satisfies Scenario;
+
+/** All their paths are searched. */
+const searched = (
+  [
+    { name: 'alleq2', path: around(equal('flow', 2, 3)) },
+    { name: 'alleq8', path: around(equal('flow', 8, 2)) },
+    { name: 'allrow', path: around(equal('flow', 2, 1), equal('flow', 2, 1)) },
+    { name: 'alluneq', path: around(split('flow', routers(1), routers(4))) },
+    { name: 'allsil', path: around(split('flow', routers(2, silent), routers(2))) },
+    {
+      name: 'allloss',
+      path: around(equal('flow', 2, 2)).map((stage) => ({ ...stage, loss: 0.05 })),
+      truth: { may: lossFindings, verdicts: ['up', 'degraded'] },
+    },
+    { name: 'alleach', path: around(equal('packet', 2, 2)), ...isUnsteady },
+    { ...half, name: 'allhalf' },
+    {
+      ...half,
+      name: 'allgone',
+      path: around(split('flow', routers(3), [router({ hole: true, silent: true }), ...routers(2)])),
+      truth: { ...half.truth, finds: [{ code: 'flows_stop', hop: 2 }] },
+    },
+  ] satisfies readonly Scenario[]
+).map((scenario: Scenario): Scenario => ({ ...scenario, options: { flows: 'all' }, checks: ['icmp', 'udp', 'tcp'] }));
+
 export const balance: readonly Scenario[] = [
+  ...searched,
   ...asked('eq2', around(equal('flow', 2, 3))),
   ...asked('eq3', around(equal('flow', 3, 2))),
   ...asked('eq8', around(equal('flow', 8, 2))),
@@ -34,18 +73,7 @@ export const balance: readonly Scenario[] = [
     // What tells the packets of a ping apart is what this balancer looks at.
     truth: { pathMtu: null, pingMay: ['jitter_high', 'replies_odd'], pingVerdicts: ['up', 'degraded'] },
   },
-  {
-    name: 'half',
-    path: around(split('flow', routers(3), [...routers(2), router({ hole: true })])),
-    options: { flows: 7 },
-    truth: {
-      finds: [{ code: 'flows_stop', hop: 5 }],
-      verdicts: ['up', 'degraded'],
-      pathMtu: null,
-      pingMay: ['packet_loss', 'down_some', 'down_one_probe', 'down_everywhere'],
-      pingVerdicts: ['up', 'degraded', 'partial', 'down'],
-    },
-  },
+  half,
   {
     // The ports that are drawn decide which probes take the broken way with their only flow.
     name: 'halff1',

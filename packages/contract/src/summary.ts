@@ -24,6 +24,7 @@ const probes = Type.Array(probeIdSchema, {
 });
 
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: 100, description });
+const packetCount = (description: string) => Type.Integer({ minimum: 0, description });
 
 const finding = Type.Object(
   {
@@ -73,6 +74,12 @@ const pathNode = Type.Object(
     rttMin: nullable(durationSchema),
     hopMin: Type.Integer({ minimum: 0, maximum: 64, description: 'The smallest hop it was seen at; 0 for a probe.' }),
     hopMax: Type.Integer({ minimum: 0, maximum: 64, description: 'The largest hop it was seen at.' }),
+    balances: Type.Optional(
+      Type.Enum(['flow', 'packet', 'unknown'], {
+        description:
+          'With `flows: "all"`: how it chooses among several next hops; `unknown` also if probes disagree. Absent with one next hop at most.',
+      }),
+    ),
     probes,
   },
   { additionalProperties: false, title: 'Node of the paths' },
@@ -89,6 +96,9 @@ const pathEdge = Type.Object(
           'The packets of a flow met several routers at `from`, so that it is not known which of them led to `to`.',
       }),
     ),
+    sent: Type.Optional(packetCount('With `flows: "all"`: packets that were to end at `to`, of all probes together.')),
+    received: Type.Optional(packetCount('Those that were answered.')),
+    rttMin: Type.Optional(nullable(durationSchema)),
   },
   { additionalProperties: false, title: 'Edge of the paths' },
 );

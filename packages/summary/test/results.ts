@@ -156,3 +156,43 @@ const networks: readonly (readonly [string, string, string])[] = [
 export function info(fields: ResultOf<'info'> = {}): Final<'info'> {
   return ok({ ip: '203.0.113.1', addresses: ['203.0.113.1'], hostname: null, hostnameVerified: null, ...fields });
 }
+
+type Multipath = NonNullable<ResultOf<'traceroute'>['multipath']>;
+
+/**
+ * What a search for all paths found, one string per link in the order of hops: `probe > 198.51.100.1 6/6`, with the packets that
+ * were answered of those sent; `*1` for a silent node. `marks` by node: how it balances, whether it is `broken`.
+ */
+export function multipath(
+  links: readonly string[],
+  marks: Readonly<Record<string, 'flow' | 'packet' | 'unknown' | 'broken'>> = {},
+  target = '203.0.113.1',
+): Multipath {
+  const names = [...new Set(links.map((link) => link.split(' ')[2]!))];
+  const read = links.map((link) => {
+    const [from = '', , to = '', counts = ''] = link.split(' ');
+    const [received = 0, sent = 0] = counts.split('/').map(Number);
+    const rtt = received === 0 ? null : 5;
+    const [tail, head] = [names.indexOf(from), names.indexOf(to)];
+    return { from: tail === -1 ? null : tail, to: head, flows: sent, sent, received, rttMin: rtt, rttAvg: rtt };
+  });
+  const hopOf = (index: number): number => {
+    const { from } = read.find(({ to }) => to === index)!;
+    return from === null ? 1 : hopOf(from) + 1;
+  };
+  const reaches = (index: number): boolean =>
+    names[index] === target || read.some(({ from, to }) => from === index && reaches(to));
+  const nodes = names.map((name, index) => {
+    const [mark, isSilent] = [marks[name], name.startsWith('*')];
+    return {
+      hop: hopOf(index),
+      kind: isSilent ? ('silent' as const) : name === target ? ('target' as const) : ('router' as const),
+      ip: isSilent ? null : name,
+      private: false,
+      balances: mark === undefined || mark === 'broken' ? null : mark,
+      reaches: reaches(index),
+      ...(mark === 'broken' ? { broken: true as const } : {}),
+    };
+  });
+  return { complete: true, packets: 60, nodes, links: read, paths: [] };
+}

@@ -55,7 +55,7 @@ function sampleOf(steps: readonly Step[]): Sample {
 
 /** Finding: one of several parallel paths is broken. */
 export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] {
-  const broken = traces.flatMap((trace) => deadWays(trace).map((way) => ({ trace, last: lastOf(way)! })));
+  const broken = traces.flatMap((trace) => deadWays(trace).map((way) => ({ trace, way, last: lastOf(way)! })));
   const byPlace = Map.groupBy(broken, ({ last }) => last.routers[0]!.ip);
   return [...byPlace.values()].map((own) => {
     const probeResults = groupBy(
@@ -66,9 +66,19 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
       ([{ probeResult, ways }, dead]) => `${dead.length} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`,
     );
     const where = stepText(own[0]!.last);
-    const text = `Nothing comes back from beyond ${where} for ${listed(unique(shares), 3)}; the other flows go by other routers and reach the target. One of several parallel paths is broken.`;
-    return buildFinding('flows_stop', 'warning', probeResults, text, `one of several parallel paths ends at ${where}`);
+    const forks = unique(own.map(({ trace, way }) => forkText(trace, way)));
+    const ways = forks.length === 1 && forks[0] !== '' ? forks[0]! : 'several parallel paths';
+    const text = `Nothing comes back from beyond ${where} for ${listed(unique(shares), 3)}; the other flows go by other routers and reach the target. One of ${ways} is broken.`;
+    return buildFinding('flows_stop', 'warning', probeResults, text, `one of ${ways} ends at ${where}`);
   });
+}
+
+/** `the ways behind hop 3, 198.51.100.7`: the last router before it that leads other flows to the target. */
+function forkText(trace: Trace, { steps }: Way): string {
+  const alive = trace.ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
+  const passed = new Set(alive.flatMap(({ routers }) => routers.map(({ ip }) => ip)));
+  const fork = steps.findLast(({ routers }) => routers.length === 1 && passed.has(routers[0]!.ip));
+  return fork === undefined ? '' : `the ways behind ${stepText(fork)}`;
 }
 
 function lastOf({ steps }: Way): Step | undefined {

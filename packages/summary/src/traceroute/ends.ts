@@ -5,6 +5,7 @@ import { groupBy, type ProbeResult } from '../probe-result.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
+import { findBrokenBranches } from './broken-branches.ts';
 import { findDeadWays } from './dead-ways.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
@@ -28,6 +29,7 @@ export function findEnds(
     ...unheard(silent.filter(isUnproved)),
     ...cuts(traces),
     ...findDeadWays(traces),
+    ...findBrokenBranches(traces),
     ...blackHoles(traces),
     ...mtus(traces),
   ];
@@ -80,7 +82,11 @@ function placeOrPosition({ hop, routers: [router] }: Step): string {
 /** Routers on paths that reach the target. */
 function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
   const alive = traces.flatMap(({ ways }) => ways.filter(({ isReached }) => isReached));
-  return new Set(alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip))));
+  const ofFlows = alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip)));
+  const ofSearches = traces.flatMap(({ branching }) =>
+    branching.flatMap(({ ip, reaches }) => (reaches ? (ip ?? []) : [])),
+  );
+  return new Set([...ofFlows, ...ofSearches]);
 }
 
 /** Last router shared with paths that reach the target, if this path continues by another router. */

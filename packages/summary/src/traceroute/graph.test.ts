@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Paths } from '@vantage/contract';
 
 import { broken, summaryOf, type Result } from '../../test/cases.ts';
-import { trace } from '../../test/results.ts';
+import { multipath, trace } from '../../test/results.ts';
 
 function pathsOf(results: Readonly<Record<string, Result<'traceroute'>>>): Paths {
   return summaryOf('traceroute', results).paths!;
@@ -170,7 +170,7 @@ describe('the graph of paths', () => {
     expect(summary.verdict).toBe('degraded');
     expect(summary.findings.map(({ code, text }) => `${code}: ${text}`)).toEqual([
       'flows_stop: Nothing comes back from beyond hop 2, 192.0.2.12 in AS64511 (Transit Net) for 1 of 3 flows of fra-1; ' +
-        'the other flows go by other routers and reach the target. One of several parallel paths is broken.',
+        'the other flows go by other routers and reach the target. One of the ways behind hop 1, 192.0.2.1 in AS64511 (Transit Net) is broken.',
     ]);
     expect(edgesOf(summary.paths!)).toContain('192.0.2.12 > silent:192.0.2.12|: fra-1');
     expect(edgesOf(summary.paths!).join()).not.toContain('192.0.2.12 > 192.0.2.3');
@@ -247,5 +247,98 @@ describe('the graph of paths', () => {
       canonical: {},
     });
     expect(summaryOf('ping', {})).not.toHaveProperty('paths');
+  });
+});
+
+describe('the graph of a search for all paths', () => {
+  const hops = ['198.51.100.1 1 1', '192.0.2.1/192.0.2.2 5 6', '192.0.2.3 7 7', target];
+  const diamond = [
+    'probe > 198.51.100.1 2/2',
+    '198.51.100.1 > 192.0.2.1 7/7',
+    '198.51.100.1 > 192.0.2.2 5/6',
+    '192.0.2.1 > 192.0.2.3 6/6',
+    '192.0.2.2 > 192.0.2.3 6/6',
+    '192.0.2.3 > 203.0.113.1 6/6',
+  ];
+  const withPackets = ({ edges }: Paths): readonly string[] =>
+    edges.map(({ from, to, sent, received, inferred }) =>
+      [`${short(from)} > ${short(to)}`, sent === undefined ? 'none' : `${received}/${sent}`, inferred ? 'inferred' : '']
+        .join(' ')
+        .trim(),
+    );
+
+  it('has the links that packets took, with their packets, and how routers balance', () => {
+    const paths = pathsOf({ 'fra-1': trace(hops, { multipath: multipath(diamond, { '198.51.100.1': 'flow' }) }) });
+
+    expect(withPackets(paths)).toEqual([
+      'fra-1 > 198.51.100.1 2/2',
+      '198.51.100.1 > 192.0.2.1 7/7',
+      '198.51.100.1 > 192.0.2.2 5/6',
+      '192.0.2.1 > 192.0.2.3 6/6',
+      '192.0.2.2 > 192.0.2.3 6/6',
+      '192.0.2.3 > 203.0.113.1 6/6',
+    ]);
+    expect(paths.nodes.flatMap(({ ip, balances, asn }) => (balances ? [[ip, balances, asn]] : []))).toEqual([
+      ['198.51.100.1', 'flow', 'AS64510'],
+    ]);
+    expect(endsOf(paths)).toEqual(['203.0.113.1 reached: fra-1']);
+  });
+
+  it('adds up the packets of several probes, and is in doubt about a balancer that they see differently', () => {
+    const of = (kind: 'flow' | 'packet') => trace(hops, { multipath: multipath(diamond, { '198.51.100.1': kind }) });
+    const paths = pathsOf({ 'fra-1': of('flow'), 'ber-1': of('packet') });
+
+    const edge = paths.edges.find(({ from, to }) => short(from) === '198.51.100.1' && short(to) === '192.0.2.2');
+    expect(edge).toMatchObject({ probes: ['ber-1', 'fra-1'], sent: 12, received: 10 });
+    expect(paths.nodes.find(({ ip }) => ip === '198.51.100.1')?.balances).toBe('unknown');
+  });
+
+  it('claims no link between hops that a per-packet balancer chooses from', () => {
+    const cloud = [...diamond.slice(0, 3), '192.0.2.4 > 192.0.2.3 6/6', '192.0.2.5 > 192.0.2.3 6/6', diamond[5]!];
+    const found = multipath(
+      [...cloud.slice(0, 3), 'probe > 192.0.2.4 0/0', 'probe > 192.0.2.5 0/0', ...cloud.slice(3)],
+      {
+        '198.51.100.1': 'packet',
+      },
+    );
+    const nodes = found.nodes.map((node) =>
+      ['192.0.2.4', '192.0.2.5'].includes(node.ip!) ? { ...node, hop: 3 } : node,
+    );
+    const links = found.links.filter(({ sent }) => sent > 0);
+    const paths = pathsOf({ 'fra-1': trace(hops, { multipath: { ...found, nodes, links } }) });
+
+    expect(withPackets(paths).filter((text) => !text.includes('inferred'))).toEqual([
+      'fra-1 > 198.51.100.1 2/2',
+      '198.51.100.1 > 192.0.2.1 7/7',
+      '198.51.100.1 > 192.0.2.2 5/6',
+      '192.0.2.3 > 203.0.113.1 6/6',
+    ]);
+    const targets = new Set(paths.edges.map(({ to }) => to));
+    expect(paths.nodes.filter(({ id, kind }) => kind !== 'probe' && !targets.has(id))).toEqual([]);
+  });
+
+  it('has the end of a broken way, and one node for the silence beyond', () => {
+    const broken = [...diamond.slice(0, 4), '192.0.2.2 > *1 0/9', '*1 > *2 0/9', diamond[5]!];
+    const paths = pathsOf({
+      'fra-1': trace(hops, { multipath: multipath(broken, { '198.51.100.1': 'flow', '192.0.2.2': 'broken' }) }),
+    });
+
+    expect(endsOf(paths)).toEqual(['192.0.2.2 silent: fra-1', '203.0.113.1 reached: fra-1']);
+    expect(paths.edges.filter(({ from }) => short(from) === '192.0.2.2')).toMatchObject([
+      { to: 'silent:ip:192.0.2.2|', sent: 9, received: 0 },
+    ]);
+  });
+
+  it('survives links of hostile agents', () => {
+    const found = multipath(diamond);
+    const links = [...found.links, { ...found.links[0]!, from: 600, to: 601 }, { ...found.links[3]!, from: 3, to: 1 }];
+    const silent = found.nodes.map((node) => ({ ...node, ip: null, kind: 'silent' as const }));
+
+    for (const nodes of [found.nodes, silent, []]) {
+      const paths = pathsOf({ 'fra-1': trace(hops, { multipath: { ...found, nodes, links } }) });
+      const ids = new Set(paths.nodes.map(({ id }) => id));
+      for (const { from, to } of paths.edges)
+        expect([ids.has(from), ids.has(to), from === to]).toEqual([true, true, false]);
+    }
   });
 });

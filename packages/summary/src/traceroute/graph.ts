@@ -1,9 +1,13 @@
-import type { PathEdge, PathEnd, PathNode, Paths } from '@vantage/contract';
+import type { PathEnd, Paths } from '@vantage/contract';
 
 import { byText } from '../probe-result.ts';
 import { canonicalPath } from './canonical.ts';
 import { deadWays } from './dead-ways.ts';
 import { circleOf, endReason } from './ends.ts';
+import { addEdge, addNode, edgesFrom, finished, type Draft, type Edges } from './drafts.ts';
+import { branchesOf, least } from './multipath/branches.ts';
+import { brokenWaysOf } from './multipath/broken-ways.ts';
+import { addressId, type WayNode } from './multipath/ways.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
 import { shown } from '../words.ts';
 
@@ -11,14 +15,6 @@ import { shown } from '../words.ts';
 interface Place {
   readonly step: Step;
   readonly ids: readonly string[];
-}
-
-interface Draft {
-  readonly node: Omit<PathNode, 'probes' | 'hopMin' | 'hopMax' | 'rttMin'>;
-  readonly probes: Set<string>;
-  hopMin: number;
-  hopMax: number;
-  rttMin: number | null;
 }
 
 /**
@@ -35,7 +31,8 @@ export function mergePaths(traces: readonly Trace[]): Paths {
     const start = `probe:${probe}`;
     addNode(nodes, { ...blank(start), kind: 'probe' }, probe, 0, null);
     const dead = deadWays(trace);
-    for (const way of trace.ways) {
+    addBranches(nodes, edges, trace, targets);
+    for (const way of trace.branching.length > 0 ? [] : trace.ways) {
       const hasTail = trace.isFinal && (trace.isReached ? dead.includes(way) : !way.isReached);
       const places = placesOf(way.steps, start, hasTail);
       for (const { step, ids } of places) {
@@ -50,7 +47,11 @@ export function mergePaths(traces: readonly Trace[]): Paths {
         from = ids;
       }
     }
-    for (const end of [endOf(trace, start), ...dead.map((way) => deadEndOf(way, start))]) {
+    const brokenEnds = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last }) => ({
+      node: last.id,
+      reason: 'silent' as const,
+    }));
+    for (const end of [endOf(trace, start), ...dead.map((way) => deadEndOf(way, start)), ...brokenEnds]) {
       // Reports are untrusted and may be inconsistent: hops that no flow has.
       const node = nodes.has(end.node) ? end.node : start;
       const key = `${end.reason} ${node}`;
@@ -65,6 +66,29 @@ export function mergePaths(traces: readonly Trace[]): Paths {
     ends: [...ends.values()].toSorted((a, b) => byText(a.node, b.node) || byText(a.reason, b.reason)),
     canonical: Object.fromEntries(traces.map((trace) => [trace.probeResult.probe, canonicalPath(trace)])),
   };
+}
+
+/** Adds what a search for all paths found. */
+function addBranches(
+  nodes: Map<string, Draft>,
+  edges: Edges,
+  { branching, steps, probeResult: { probe } }: Trace,
+  targets: ReadonlySet<string>,
+): void {
+  const routers = new Map(steps.flatMap((step) => step.routers.map((router) => [router.ip, router] as const)));
+  for (const { id, ip, kind, hop, before, balances } of branching) {
+    const name = routers.get(ip ?? '') ?? { ip: ip ?? '', hostname: null, asn: null, asName: null, rttMin: null };
+    const isSilent = kind === 'silent';
+    const node =
+      ip === null
+        ? { ...blank(id), kind: isSilent ? ('silent' as const) : ('private' as const) }
+        : named(id, name, targets);
+    const rttMin = before.reduce<number | null>((rtt, link) => least(rtt, link.rttMin), null);
+    addNode(nodes, balances === null ? node : { ...node, balances }, probe, hop, rttMin);
+  }
+  for (const { from, to, isInferred, ...packets } of branchesOf(branching, `probe:${probe}`)) {
+    addEdge(edges, from, to, probe, isInferred, packets.sent === 0 ? undefined : packets);
+  }
 }
 
 /** Hops of a flow up to its last answer, plus one for the silence beyond, if it ends there. */
@@ -83,21 +107,15 @@ function answeredOf(steps: readonly Step[]): readonly Step[] {
 
 function idsOf(steps: readonly Step[], index: number, start: string): readonly string[] {
   const step = steps[index]!;
-  if (step.routers.length > 0) return step.routers.map(({ ip }) => routerId(ip));
+  if (step.routers.length > 0) return step.routers.map(({ ip }) => addressId(ip));
   const isNamed = ({ routers }: Step): boolean => routers.length > 0;
   const before = steps.slice(0, index).findLastIndex(isNamed);
   const beyond = steps.slice(index).findIndex(isNamed);
   const after = beyond === -1 ? steps.length : index + beyond;
-  const from = before === -1 ? start : routerId(steps[before]!.routers[0]!.ip);
-  const to = after === steps.length ? '' : routerId(steps[after]!.routers[0]!.ip);
+  const from = before === -1 ? start : addressId(steps[before]!.routers[0]!.ip);
+  const to = after === steps.length ? '' : addressId(steps[after]!.routers[0]!.ip);
   return [`${step.isPrivate ? 'private' : 'silent'}:${from}|${to}|${index - before}/${after - before - 1}`];
 }
-
-function routerId(ip: string): string {
-  return `ip:${shown(ip, 45)}`;
-}
-
-type Edges = Map<string, Map<string, { readonly probes: Set<string>; isInferred: boolean }>>;
 
 /**
  * Links two hops of one flow. If several routers answered at a hop, which one leads on is unknown: the most frequent
@@ -107,12 +125,7 @@ function addEdges(edges: Edges, from: readonly string[], to: readonly string[], 
   const isInferred = from.length > 1;
   const pairs = [...to.map((id) => [from[0]!, id] as const), ...from.slice(1).map((id) => [id, to[0]!] as const)];
   for (const [a, b] of pairs) {
-    if (a === b) continue;
-    const out = edges.get(a) ?? new Map<string, { probes: Set<string>; isInferred: boolean }>();
-    const edge = out.get(b) ?? { probes: new Set(), isInferred };
-    edge.probes.add(probe);
-    edge.isInferred &&= isInferred;
-    edges.set(a, out.set(b, edge));
+    if (a !== b) addEdge(edges, a, b, probe, isInferred, undefined);
   }
 }
 
@@ -122,57 +135,33 @@ function blank(id: string): Draft['node'] {
 
 function nodeOf(id: string, step: Step, router: Router | undefined, targets: ReadonlySet<string>): Draft['node'] {
   if (router === undefined) return { ...blank(id), kind: step.isPrivate ? 'private' : 'silent' };
-  const { ip, hostname, asn, asName } = router;
+  return named(id, router, targets);
+}
+
+function named(id: string, { ip, hostname, asn, asName }: Router, targets: ReadonlySet<string>): Draft['node'] {
   const text = (name: string | null): string | null => (name === null ? null : shown(name, 256));
   const kind = targets.has(ip) ? 'target' : 'router';
   return { id, kind, ip: shown(ip, 45), hostname: text(hostname), asn, asName: text(asName) };
-}
-
-/** Names are taken from the first path that has one; paths are in order of probes. */
-function addNode(nodes: Map<string, Draft>, node: Draft['node'], probe: string, hop: number, rtt: number | null): void {
-  const seen = nodes.get(node.id);
-  if (seen === undefined) {
-    nodes.set(node.id, { node, probes: new Set([probe]), hopMin: hop, hopMax: hop, rttMin: rtt });
-    return;
-  }
-  seen.probes.add(probe);
-  const { hostname, asn, asName } = seen.node;
-  const named = { ...seen.node, hostname: hostname ?? node.hostname };
-  nodes.set(node.id, {
-    probes: seen.probes,
-    node: asn === null ? { ...named, asn: node.asn, asName: node.asName } : { ...named, asName },
-    hopMin: Math.min(seen.hopMin, hop),
-    hopMax: Math.max(seen.hopMax, hop),
-    rttMin: seen.rttMin === null ? rtt : Math.min(seen.rttMin, rtt ?? seen.rttMin),
-  });
-}
-
-function finished({ node, probes, hopMin, hopMax, rttMin }: Draft): PathNode {
-  return { ...node, rttMin, hopMin, hopMax, probes: [...probes] };
-}
-
-function edgesFrom(from: string, out: ReturnType<Edges['get']>): readonly PathEdge[] {
-  return [...(out ?? [])]
-    .toSorted(([a], [b]) => byText(a, b))
-    .map(([to, { probes, isInferred }]) => ({
-      from,
-      to,
-      probes: [...probes],
-      ...(isInferred ? { inferred: true } : {}),
-    }));
 }
 
 /** Node at which a probe's path ends. */
 function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
   const reason = endReason(trace);
   if (reason === 'reached' && trace.target !== null && targetIndex(trace) !== undefined) {
-    return { node: routerId(trace.target), reason };
+    return { node: addressId(trace.target), reason };
   }
   const [entry] = circleOf(trace);
   const index =
     reason === 'loop' ? trace.steps.findIndex((step) => step === entry) : answeredOf(trace.steps).length - 1;
+  if (trace.branching.length > 0) return { node: lastId(trace.branching, trace.steps[index]) ?? start, reason };
   const way = trace.ways.find(({ steps }) => steps[index] !== undefined && !isSilent(steps[index]));
   return { node: way === undefined ? start : idsOf(answeredOf(way.steps), index, start)[0]!, reason };
+}
+
+function lastId(nodes: readonly WayNode[], step: Step | undefined): string | undefined {
+  const [router] = step?.routers ?? [];
+  if (router !== undefined) return addressId(router.ip);
+  return nodes.find(({ hop, kind }) => hop === step?.hop && kind !== 'silent')?.id;
 }
 
 function deadEndOf({ steps }: Way, start: string): Omit<PathEnd, 'probes'> {

@@ -2,6 +2,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
 import { weightOfLimits } from './limits.ts';
+import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
@@ -12,7 +13,7 @@ import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type 
  * rate limit, forwards without loss.
  */
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
-  const reached = traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined);
+  const reached = traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined && !hasDeadEnd(trace));
   const lossy = reached.flatMap((trace) => lossyPath(trace) ?? []);
   const losses = beginsOf(lossy.map((path) => (mayBeLimited(path, lossy) ? withoutRouters(path) : path)));
   return [
@@ -24,6 +25,11 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
       losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
     ),
   ];
+}
+
+/** A search for all paths lost packets on ways that do not reach the target, which no other way did. */
+function hasDeadEnd({ branching }: Trace): boolean {
+  return branching.some(({ reaches }) => !reaches);
 }
 
 /** Hops up to the target, with rate-limited ones treated as silent; undefined without loss at the target. */
@@ -58,7 +64,8 @@ function withoutPackets(step: Step): Step {
 
 /** Hops with the packets of flows that reach the target; other flows take other paths. */
 function countedSteps(trace: Trace): readonly Step[] {
-  const { steps, ways } = trace;
+  const { steps, ways, branching } = trace;
+  if (branching.length > 0) return countedOnLinks(steps, branching);
   const last = targetIndex(trace);
   const reaching = ways.filter((way) => way.isReached);
   if (reaching.length === 0) return steps;
@@ -69,6 +76,17 @@ function countedSteps(trace: Trace): readonly Step[] {
     const own = index === last || answering.length === 0 ? all : answering;
     const sum = (count: (one: Step) => number): number => own.reduce((total, one) => total + count(one), 0);
     return { ...step, sent: sum(({ sent }) => sent), lost: sum(({ lost }) => lost) };
+  });
+}
+
+/** With the packets of links, except those to silent routers. What a per-packet balancer’s ways lost is on no link. */
+function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
+  if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;
+  return steps.map((step) => {
+    const links = nodes.flatMap(({ hop, kind, before }) => (hop === step.hop && kind !== 'silent' ? before : []));
+    const sum = (count: (link: WayLink) => number): number => links.reduce((total, link) => total + count(link), 0);
+    const sent = sum((link) => link.sent);
+    return links.length === 0 ? step : { ...step, sent, lost: Math.max(0, sent - sum(({ received }) => received)) };
   });
 }
 

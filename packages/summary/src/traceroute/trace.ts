@@ -1,5 +1,6 @@
 import { byText, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { asText, shown } from '../words.ts';
+import { waysOf, type WayNode } from './multipath/ways.ts';
 
 export type TraceResult = ProbeResult<ResultOf<'traceroute'>>;
 type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
@@ -49,19 +50,23 @@ export interface Trace {
   readonly fullTtl: ResultOf<'traceroute'>['fullTtl'];
   /** One per flow; a single one with all routers if the result does not separate flows. */
   readonly ways: readonly Way[];
+  /** What a search for all paths found; empty without one, whose `ways` has the first flow only. */
+  readonly branching: readonly WayNode[];
 }
 
 /** Paths of all probes that report hops. */
 export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[] {
   return probeResults.flatMap((probeResult) => {
-    const { hops = [], flows = [], reached, resolvedIp, stopReason, fullTtl } = probeResult.result;
+    const { hops = [], flows = [], reached, resolvedIp, stopReason, fullTtl, multipath } = probeResult.result;
     if (hops.length === 0) return [];
     const sorted = hops.toSorted((a, b) => a.hop - b.hop);
     const steps = sorted.map(stepOf);
     const isFinal = probeResult.outcome !== 'pending';
     const isReached = reached === true;
     const ways = flows.length === 0 ? [{ steps, isReached, isEnded: false }] : flows.map((flow) => wayOf(flow, sorted));
-    return [{ probeResult, steps, target: resolvedIp ?? null, isReached, isFinal, stopReason, fullTtl, ways }];
+    const branching = multipath === undefined ? [] : waysOf(multipath, `probe:${probeResult.probe}`);
+    const target = resolvedIp ?? null;
+    return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, ways, branching }];
   });
 }
 
@@ -141,7 +146,7 @@ export function targetIndex({ steps, target, isReached, stopReason }: Trace): nu
 }
 
 /** Describes the hop for a sentence: position, address, network. */
-export function stepText({ hop, routers, isPrivate }: Step): string {
+export function stepText({ hop, routers, isPrivate }: Pick<Step, 'hop' | 'routers' | 'isPrivate'>): string {
   const [router] = routers;
   if (router === undefined) return `hop ${hop}${isPrivate ? ' (a private address)' : ''}`;
   const network = asText(router.asn, router.asName);

@@ -1,5 +1,5 @@
 import { bad, summaryOf, type Result } from '../cases.ts';
-import { ping, trace } from '../results.ts';
+import { multipath, ping, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 import { placeAt } from './place-at.ts';
 
@@ -15,6 +15,22 @@ const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute
     stopReason: branch.endsWith('-') ? 'gap_limit' : 'completed',
     hops: branch.split(' ').map((index) => Array.from({ length: 3 }, () => (index === '-' ? null : Number(index)))),
   }));
+/** All paths over two ways of which one ends. */
+const all = (ways: readonly string[], marks: Parameters<typeof multipath>[1]) =>
+  on([...balanced, '192.0.2.3 3 3', target], {
+    fullTtl: { rtts: [null, null, null, null, null, null, 9, 9], icmp: null },
+    multipath: multipath(
+      [
+        'probe > 192.0.2.1 2/2',
+        '192.0.2.1 > 192.0.2.2 6/6',
+        ...ways,
+        '192.0.2.2 > 192.0.2.3 6/6',
+        '192.0.2.3 > 203.0.113.1 6/6',
+      ],
+      marks,
+    ),
+  });
+const deadWay = ['192.0.2.1 > 192.0.2.12 6/6', '192.0.2.12 > *1 0/9', '*1 > *2 0/6'];
 const balanced = ['192.0.2.1 1 1 1', '192.0.2.2/192.0.2.12 2 2 2'];
 const limited = { stopReason: 'hop_limit' as const, fullTtl: { rtts: [null, null, null], icmp: null } };
 const near: Readonly<Record<string, Result<'ping'>>> = {
@@ -96,6 +112,11 @@ export const pathCases: FindingCases = {
         'one flow ends at another router',
         on([...balanced, '192.0.2.3 * 3 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 1 - -', '0 0 0 0') }),
       ],
+      ['a way of a balancer by flow is broken', all(deadWay, { '192.0.2.1': 'flow', '192.0.2.12': 'broken' })],
+      [
+        'a way is silent right behind the balancer',
+        all(['192.0.2.1 > *1 0/9', '*1 > *2 0/6'], { '192.0.2.1': 'flow', '*1': 'broken' }),
+      ],
     ],
     absent: [
       [
@@ -105,6 +126,13 @@ export const pathCases: FindingCases = {
       [
         'one flow was last seen where others pass',
         on([...balanced, '192.0.2.3 3 * 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 0 - -', '0 1 0 0') }),
+      ],
+      ['the agent did not prove it', all(deadWay, { '192.0.2.1': 'flow' })],
+      ['the balancer chooses by packet', all(deadWay, { '192.0.2.1': 'packet', '192.0.2.12': 'broken' })],
+      ['how it chooses is not known', all(deadWay, { '192.0.2.1': 'unknown', '192.0.2.12': 'broken' })],
+      [
+        'so few packets are lost by chance',
+        all([deadWay[0]!, '192.0.2.12 > *1 0/2'], { '192.0.2.1': 'flow', '192.0.2.12': 'broken' }),
       ],
       [
         'a target that limits its ICMP errors is silent behind the last router of one flow',

@@ -23,6 +23,12 @@ const nodeSchema = Type.Object(
       }),
     ),
     reaches: Type.Boolean({ description: 'Whether packets that came here are known to have reached the target.' }),
+    broken: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'No packet that came here got beyond, as far as answers tell: routers and target were silent to them, while the target answered others.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

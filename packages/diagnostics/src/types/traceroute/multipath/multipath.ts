@@ -9,6 +9,7 @@ import { graphOf, PROBE, type Graph, type GraphNode } from './graph.ts';
 import { addressIn, isEnd } from './slots.ts';
 import type { Place } from './place.ts';
 import { surveyOf, type Survey } from './survey.ts';
+import { provedDeadEnds } from './wanted/dead-ends.ts';
 
 /** What a result says of all paths. */
 export function multipathOf(trace: Trace, dress: HopDress): Multipath {
@@ -16,10 +17,14 @@ export function multipathOf(trace: Trace, dress: HopDress): Multipath {
   const graph = graphOf(survey);
   const index = new Map(graph.nodes.map(({ key }, at) => [key, at]));
   const reaching = reachingOf(graph, survey, trace);
+  const broken = new Set(provedDeadEnds(survey, trace.packets).map(({ key }) => key));
   return {
     complete: !trace.isCut && trace.failure === null,
     packets: trace.packets.length,
-    nodes: graph.nodes.map((node) => nodeOf(node, reaching, trace, dress)),
+    nodes: graph.nodes.map((node) => ({
+      ...nodeOf(node, reaching, trace, dress),
+      ...(broken.has(node.key) && !reaching.has(node.key) ? { broken: true as const } : {}),
+    })),
     links: graph.links.map(({ from, to, flows, packets }) => {
       const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
       return {

@@ -3,36 +3,93 @@ import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { Place } from '../place.ts';
 import type { Ask, Survey } from '../survey.ts';
 
-/** Flows of a dead end that ask the target itself, and packets of each. */
+/** Flows of a dead end that ask the target itself. */
 const FLOWS = 3;
-const PACKETS = 2;
+/** Lost packets of them, and answered ones of a flow that reaches the target, that prove a dead end. */
+const [LOST, ANSWERED] = [6, 2];
+/** Times that each flow asks: more if it is alone, or if packets get lost on the other paths too. */
+const MOST_TIMES = 6;
 
 /**
  * Packets with the full TTL for flows that end in silence while others reach the target: whether it is only the routers that
- * are silent there.
+ * are silent there. The last one is of a flow that reaches the target: a target that is gone, or that limits its answers, is
+ * silent to all.
  */
 export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): readonly Ask[] {
-  const isReached = packets.some(({ answer }) => answer?.kind === 'target');
-  if (!isReached) return [];
-  return survey.places
-    .filter(({ kind, next }) => kind === 'router' && next.size > 0 && [...next.keys()].every(isSilentEnd))
-    .flatMap((place) => {
-      const flows = flowsAt(survey, place).slice(0, FLOWS);
-      const full = packets.filter((packet) => isFull(packet) && flows.includes(packet.flow));
-      if (full.some(({ answer }) => answer !== null)) return [];
-      const sent = (flow: number): number => full.filter((packet) => packet.flow === flow).length;
-      const least = Math.min(...flows.map(sent));
-      return least >= PACKETS
-        ? []
-        : flows.filter((flow) => sent(flow) === least).map((flow) => ({ flow, ttl: FULL_TTL }));
+  const control = flowToTarget(packets);
+  if (control === undefined) return [];
+  const full = packets.filter(isFull);
+  const flows = deadEnds(survey)
+    .map((place) => flowsAt(survey, place))
+    .filter((own) => {
+      const { asked, answered, isReached } = evidence(own, full, packets);
+      const isProved = asked >= LOST && answered >= ANSWERED;
+      return !isReached && !isProved && asked < MOST_TIMES * own.length;
     });
+  if (flows.length === 0) return [];
+  return [...flows.flat(), control].map((flow) => ({ flow, ttl: FULL_TTL }));
+}
+
+/** The places in which paths are known to end: nothing came back from beyond, and others reach the target meanwhile. */
+export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]): readonly Place[] {
+  const full = packets.filter(isFull);
+  return deadEnds(survey).filter((place) => {
+    const { asked, answered, isReached } = evidence(flowsAt(survey, place), full, packets);
+    return !isReached && asked >= LOST && answered >= ANSWERED;
+  });
+}
+
+interface Evidence {
+  /** Packets of the flows that were asked with the full TTL. */
+  readonly asked: number;
+  /** Those of other flows that the target answered afterwards. */
+  readonly answered: number;
+  /** Whether one of the flows reached the target. */
+  readonly isReached: boolean;
+}
+
+function evidence(flows: readonly number[], full: readonly TracePacket[], all: readonly TracePacket[]): Evidence {
+  const isOwn = ({ flow }: TracePacket): boolean => flows.includes(flow);
+  const first = full.findIndex(isOwn);
+  const others = first === -1 ? [] : full.slice(first).filter((packet) => !isOwn(packet));
+  return {
+    asked: full.filter(isOwn).length,
+    answered: others.filter(isOfTarget).length,
+    isReached: all.some((packet) => isOwn(packet) && isOfTarget(packet)),
+  };
+}
+
+function isOfTarget({ answer }: TracePacket): boolean {
+  return answer?.kind === 'target';
+}
+
+/** The flow whose packets the target answered last. */
+function flowToTarget(packets: readonly TracePacket[]): number | undefined {
+  return packets.findLast(isOfTarget)?.flow;
+}
+
+/** Routers beyond which all is silent, and silence right behind a router that leads others on. */
+function deadEnds({ places }: Survey): readonly Place[] {
+  return places.filter((place) => {
+    const { kind, next, parents } = place;
+    if (kind === 'router') return next.size > 0 && [...next.keys()].every(isSilentEnd);
+    return isSilentEnd(place) && [...parents].every(leadsOn);
+  });
+}
+
+/** By flow: packets of a per-packet balancer are on no way of their own. */
+function leadsOn({ kind, next, isPacketwise }: Place): boolean {
+  return kind === 'router' && !isPacketwise && ![...next.keys()].every(isSilentEnd);
 }
 
 function isSilentEnd({ kind, next }: Place): boolean {
   return kind === 'silence' && [...next.keys()].every(isSilentEnd);
 }
 
-/** Flows that were answered at the place. */
+/** Some flows that were answered at the place, or met by silence there. */
 function flowsAt({ slots, at }: Survey, place: Place): number[] {
-  return [...slots].flatMap(([flow, own]) => ([...own.keys()].some((ttl) => at(flow, ttl) === place) ? [flow] : []));
+  const flows = [...slots].flatMap(([flow, own]) =>
+    [...own.keys()].some((ttl) => at(flow, ttl) === place) ? [flow] : [],
+  );
+  return flows.slice(0, FLOWS);
 }

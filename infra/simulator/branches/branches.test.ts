@@ -1,0 +1,130 @@
+import { describe, expect, it, jest } from '@jest/globals';
+
+import { FIRST, networks, TARGET_NAME, type Network } from '../../../packages/diagnostics/test/balanced-network.ts';
+import { traceOver } from '../../../packages/diagnostics/test/trace-network.ts';
+import { summarize, type ProbeFacts } from '../../../packages/summary/src/index.ts';
+import type { Summary } from '../../../packages/contract/src/index.ts';
+import { addressOf, impairedNetwork, type Impairments } from './impaired-network.ts';
+
+jest.setTimeout(600_000);
+
+/** Of each row; more are run by hand. */
+const RUNS = Number(process.env['RUNS'] ?? 4);
+const facts = new Map<string, ProbeFacts>();
+const at = '2026-01-01T00:00:00.000Z';
+
+/** Traces all paths through the network and summarises the result. */
+async function summaryOver(network: Network, impairments: Impairments, seed: number): Promise<Summary> {
+  const { outcome } = await traceOver(impairedNetwork(network, impairments, seed), { flows: 'all' }, { inTime: true });
+  const results = { 'fra-1': { ...outcome, startedAt: at, finishedAt: at } };
+  const check = { testId: 'qPUXvL1sQx2rGJm0Zf7N4w', type: 'traceroute', host: 'example.com', createdAt: at };
+  return summarize({ ...check, status: 'completed', completedAt: at, results }, facts);
+}
+
+async function findingsOver(network: Network, impairments: Impairments, code: string): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for (let seed = 1; seed <= RUNS; seed += 1) {
+    const { findings } = await summaryOver(network, impairments, seed);
+    texts.push(
+      findings
+        .filter((one) => one.code === code)
+        .map(({ text }) => text)
+        .join(' | '),
+    );
+  }
+  return texts;
+}
+
+const long = networks['2 long ways']!;
+const eight = networks['8 long ways']!;
+const byPacket = networks['by packet, 2 long ways']!;
+const last2 = (name: string): boolean => name === 'end' || name === 'last';
+
+describe('a way behind a balancer that is broken', () => {
+  it.each<[string, Network, Impairments, string, string | undefined]>([
+    ['passes nothing on', long, { holes: ['first.1.0'] }, FIRST, 'first.1.0'],
+    ['passes nothing on from its second router', long, { holes: ['first.1.1'] }, FIRST, 'first.1.1'],
+    ['is gone', long, { gone: ['first.1.0'] }, FIRST, undefined],
+    ['is one of eight', eight, { holes: ['first.3.1'] }, FIRST, 'first.3.1'],
+    ['is nested in another one', networks['nested']!, { holes: ['first.0.0.1.0'] }, 'first.0.0', 'first.0.0.1.0'],
+    ['is longer', networks['unequal by 3']!, { holes: ['first.1.2'] }, FIRST, 'first.1.2'],
+    ['on a path with loss', long, { holes: ['first.1.0'], loss: () => 0.02 }, FIRST, 'first.1.0'],
+    ['behind silent routers', long, { holes: ['first.1.1'], silent: last2 }, FIRST, 'first.1.1'],
+  ])('is named with the balancer: it %s', async (_reason, network, impairments, fork, last) => {
+    const texts = await findingsOver(network, impairments, 'flows_stop');
+    const named = texts.filter((text) => text !== '');
+
+    for (const text of named) {
+      expect(text).toContain(`behind hop ${fork === FIRST ? 1 : 2}, ${addressOf(network, fork)} `);
+      if (last !== undefined) expect(text).toContain(`${addressOf(network, last)},`);
+    }
+    expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
+  });
+
+  const limit = (of: (name: string) => boolean, burst: number, perSecond: number): Impairments => ({
+    limits: (name) => (of(name) ? { burst, perSecond } : undefined),
+  });
+  it.each<[string, Network, Impairments]>([
+    ['nothing is wrong', long, {}],
+    ['a tenth of all packets is lost at each hop', long, { loss: () => 0.1 }],
+    ['half of all packets is lost before the target', long, { loss: (name) => (name === TARGET_NAME ? 0.5 : 0) }],
+    ['half of all packets is lost at the first hop', long, { loss: (name) => (name === FIRST ? 0.5 : 0) }],
+    ['one of two ways loses half', long, { loss: (name) => (name === 'first.1.1' ? 0.5 : 0) }],
+    ['one of two ways is silent', long, { silent: (name) => name.startsWith('first.1.') }],
+    ['one of two ways and the last routers are silent', long, { silent: (n) => n.startsWith('first.1.') || last2(n) }],
+    [
+      'one of two ways is silent, and half is lost at the target',
+      long,
+      {
+        silent: (name) => name.startsWith('first.1.') || last2(name),
+        loss: (name) => (name === TARGET_NAME ? 0.5 : 0),
+      },
+    ],
+    [
+      'one of two ways is silent, and most is lost at the target',
+      long,
+      {
+        silent: (name) => name.startsWith('first.1.') || last2(name),
+        loss: (name) => (name === TARGET_NAME ? 0.75 : 0),
+      },
+    ],
+    [
+      'all routers behind the ways are silent, and the target limits its answers',
+      long,
+      {
+        silent: (name) => last2(name) || name.endsWith('.1'),
+        ...limit((name) => name === TARGET_NAME, 3, 1),
+      },
+    ],
+    ['the target answers one packet a second', long, limit((name) => name === TARGET_NAME, 1, 1)],
+    [
+      'all routers behind the ways limit their answers',
+      eight,
+      limit((name) => last2(name) || name === TARGET_NAME, 6, 2),
+    ],
+    ['all nodes limit their answers', eight, limit(() => true, 4, 1)],
+    ['the balancer chooses by packet', byPacket, {}],
+    ['a balancer by packet has a broken way', byPacket, { holes: ['first.1.0'] }],
+    ['a balancer by packet has a way that is gone', byPacket, { gone: ['first.1.0'] }],
+    ['a balancer by packet, and loss', byPacket, { loss: () => 0.2 }],
+    ...[10, 20, 30, 40, 60].map((after): [string, Network, Impairments] => [
+      `the target goes down after ${after} packets`,
+      long,
+      { breaks: { after, at: 'last' } },
+    ]),
+    ...[10, 20, 30, 40, 60].map((after): [string, Network, Impairments] => [
+      `the network behind the ways goes down after ${after} packets`,
+      eight,
+      { breaks: { after, at: 'end' } },
+    ]),
+    ...[10, 30].map((after): [string, Network, Impairments] => [
+      `flows are dealt anew after ${after} packets`,
+      eight,
+      { rehashes: after },
+    ]),
+  ])('is not named if %s', async (_reason, network, impairments) => {
+    const texts = await findingsOver(network, impairments, 'flows_stop');
+
+    expect(texts.filter((text) => text !== '')).toEqual([]);
+  });
+});

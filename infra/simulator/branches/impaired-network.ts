@@ -1,0 +1,81 @@
+import { FIRST, randomOf, TARGET_NAME, type Network } from '../../../packages/diagnostics/test/balanced-network.ts';
+import type { FakeAnswer, FakeSent } from '../../../packages/diagnostics/test/fake-packets.ts';
+import { arrived, expired, router } from '../../../packages/diagnostics/test/trace-network.ts';
+
+/** Token bucket of answers. */
+export interface Limit {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** What is wrong with a network. */
+export interface Impairments {
+  /** Nodes that pass nothing on. */
+  readonly holes?: readonly string[];
+  /** Nodes that are gone: they answer nothing either. */
+  readonly gone?: readonly string[];
+  /** Nodes that pass on without answering. */
+  readonly silent?: (name: string) => boolean;
+  /** Probability that a packet is lost on its way into a node. */
+  readonly loss?: (name: string) => number;
+  readonly limits?: (name: string) => Limit | undefined;
+  /** After so many packets of the trace nothing gets any further than this node. */
+  readonly breaks?: { readonly after: number; readonly at: string };
+  /** After so many packets all balancers deal the flows anew. */
+  readonly rehashes?: number;
+}
+
+const MTU_SEARCH_BYTES = 200;
+
+/** The address of a node by the order of names in the network. */
+export function addressOf(network: Network, name: string): string {
+  const names = [...new Set([FIRST, ...Object.entries(network).flatMap(([from, { next }]) => [from, ...next])])];
+  return router(names.indexOf(name) + 1);
+}
+
+/** Answers packets as the network does; every random choice follows from the seed. */
+export function impairedNetwork(
+  network: Network,
+  impairments: Impairments,
+  seed: number,
+): (sent: FakeSent) => readonly FakeAnswer[] {
+  const { holes = [], gone = [], silent, loss, limits, breaks, rehashes = Infinity } = impairments;
+  const random = randomOf(seed);
+  const choices = new Map<string, number>();
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
+  let sentCount = 0;
+  const nextOf = (name: string, flow: number): string => {
+    const { next, by } = network[name]!;
+    const drawn = Math.floor(random() * next.length);
+    const key = `${name} ${flow} ${sentCount > rehashes}`;
+    const choice = by === 'packet' ? drawn : (choices.get(key) ?? drawn);
+    choices.set(key, choice);
+    return next[choice]!;
+  };
+  const answers = (name: string): boolean => {
+    const limit = limits?.(name);
+    if (silent?.(name) === true) return false;
+    if (limit === undefined) return true;
+    const now = performance.now();
+    const bucket = buckets.get(name) ?? { tokens: limit.burst, atMs: now };
+    bucket.tokens = Math.min(limit.burst, bucket.tokens + ((now - bucket.atMs) / 1_000) * limit.perSecond);
+    bucket.atMs = now;
+    buckets.set(name, bucket);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  };
+  return (sent) => {
+    if (sent.packet.length >= MTU_SEARCH_BYTES) return [arrived(sent)];
+    sentCount += 1;
+    const isBroken = breaks !== undefined && sentCount > breaks.after;
+    let name = FIRST;
+    for (let hop = 1; ; hop += 1) {
+      if (gone.includes(name) || random() < (loss?.(name) ?? 0)) return [];
+      if (name === TARGET_NAME) return answers(name) ? [arrived(sent)] : [];
+      if (hop === sent.ttl) return answers(name) ? [expired(sent, addressOf(network, name))] : [];
+      if (holes.includes(name) || (isBroken && breaks.at === name)) return [];
+      name = nextOf(name, sent.identifier);
+    }
+  };
+}

@@ -1,0 +1,45 @@
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy } from '../probe-result.ts';
+import { listed, naming, unique } from '../words.ts';
+import { brokenWaysOf, type BrokenWay } from './multipath/broken-ways.ts';
+import type { WayNode } from './multipath/ways.ts';
+import { stepText, type Trace } from './trace.ts';
+
+/** Findings of searches for all paths: ways behind a balancer that are broken, one finding for each balancer. */
+export function findBrokenBranches(traces: readonly Trace[]): readonly FindingDraft[] {
+  const broken = traces
+    .filter(({ isFinal, isReached }) => isFinal && isReached)
+    .flatMap((trace) => brokenWaysOf(trace.branching, trace.fullTtl).map((way) => ({ trace, way })));
+  return [...Map.groupBy(broken, ({ way }) => way.fork.id).values()].map((own) => {
+    const probeResults = groupBy(
+      own.map(({ trace }) => trace.probeResult),
+      () => 'all',
+    )[0]![1];
+    const [{ trace, way }] = own as [(typeof own)[number]];
+    const { subject, verb } = waysText(own.map((one) => one.way));
+    const fork = nodeText(way.fork, trace);
+    const lasts = own.filter((one) => one.way.last !== one.way.fork);
+    const beyond = listed(unique(lasts.map((one) => nodeText(one.way.last, one.trace))), 3);
+    const silence = beyond === '' ? 'right behind it' : `from beyond ${beyond}`;
+    const text = `${subject} behind ${fork} ${verb} broken: nothing comes back ${silence}, on the way from ${naming(probeResults)}, while packets on other ways reach the target.`;
+    const brief = `${subject.replace(/^[OA]/, (letter) => letter.toLowerCase())} behind ${fork} ${verb} broken`;
+    return buildFinding('flows_stop', 'warning', probeResults, text, brief);
+  });
+}
+
+/** `One of the 2 ways found`; without a number if some are silent, which may be several. */
+function waysText(own: readonly BrokenWay[]): { readonly subject: string; readonly verb: string } {
+  const ways = own.flatMap(({ fork }) => fork.next.map(({ to }) => to));
+  if (ways.some(({ kind }) => kind === 'silent')) return { subject: 'At least one of the ways', verb: 'is' };
+  const count = (nodes: readonly WayNode[]): number => unique(nodes.map(({ id }) => id)).length;
+  const [broken, all] = [count(own.map(({ first }) => first)), count(ways)];
+  return broken === 1
+    ? { subject: `One of the ${all} ways found`, verb: 'is' }
+    : { subject: `${broken} of the ${all} ways found`, verb: 'are' };
+}
+
+function nodeText({ ip, hop, private: isPrivate }: WayNode, { steps }: Trace): string {
+  const router = steps.flatMap(({ routers }) => routers).find((one) => one.ip === ip);
+  const bare = ip === null ? [] : [{ ip, hostname: null, asn: null, asName: null, rttMin: null }];
+  return stepText({ hop, routers: router === undefined ? bare : [router], isPrivate });
+}

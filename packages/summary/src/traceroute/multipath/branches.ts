@@ -1,0 +1,67 @@
+import { isOfCloud, type WayLink, type WayNode } from './ways.ts';
+
+/** A link of the graph of one probe, with its packets. */
+export interface Branch {
+  readonly from: string;
+  readonly to: string;
+  /** True if it does not show which of several nodes led on. */
+  readonly isInferred: boolean;
+  readonly sent: number;
+  readonly received: number;
+  readonly rttMin: number | null;
+}
+
+/** The links of a search for all paths as edges between the ids of nodes, each once; none leads to its own node. */
+export function branchesOf(nodes: readonly WayNode[], start: string): readonly Branch[] {
+  const branches = new Map<string, Branch>();
+  const add = (branch: Branch): void => {
+    const { from, to } = branch;
+    if (from === to) return;
+    const key = `${from} ${to}`;
+    const known = branches.get(key);
+    branches.set(key, known === undefined ? branch : joined(known, branch));
+  };
+  for (const { before } of nodes) for (const link of before) add(branchOf(link, start));
+  for (const [from, to] of missingLinks(nodes)) {
+    add({ from: from?.id ?? start, to: to.id, isInferred: true, sent: 0, received: 0, rttMin: null });
+  }
+  return [...branches.values()];
+}
+
+function branchOf({ from, to, sent, received, rttMin }: WayLink, start: string): Branch {
+  return {
+    from: from?.id ?? start,
+    to: to.id,
+    isInferred: from !== undefined && isOfCloud(from),
+    sent,
+    received,
+    rttMin,
+  };
+}
+
+function joined(a: Branch, b: Branch): Branch {
+  return {
+    ...a,
+    isInferred: a.isInferred && b.isInferred,
+    sent: a.sent + b.sent,
+    received: a.received + b.received,
+    rttMin: least(a.rttMin, b.rttMin),
+  };
+}
+
+export function least(a: number | null, b: number | null): number | null {
+  return a === null ? b : Math.min(a, b ?? a);
+}
+
+/** Between two hops that a per-packet balancer chooses from nothing shows which leads to which: as few links as join all. */
+function missingLinks(nodes: readonly WayNode[]): readonly (readonly [WayNode | undefined, WayNode])[] {
+  const lost = nodes.filter(({ before }) => before.length === 0);
+  return [...Map.groupBy(lost, ({ hop }) => hop)].flatMap(([hop, own]) => {
+    const sources = nodes.filter((node) => node.hop === hop - 1 && node.kind !== 'target' && !own.includes(node));
+    const [first, ...others] = sources.toSorted((a, b) => Number(isOfCloud(b)) - Number(isOfCloud(a)));
+    return [
+      ...own.map((to) => [first, to] as const),
+      ...others.filter(({ next }) => next.length === 0).map((from) => [from, own[0]!] as const),
+    ];
+  });
+}

@@ -1,0 +1,80 @@
+import type { ResultOf } from '../../probe-result.ts';
+import { thresholds } from '../../thresholds.ts';
+import { chanceOfMore, type Sample } from '../chance.ts';
+import type { WayLink, WayNode } from './ways.ts';
+
+type FullTtl = ResultOf<'traceroute'>['fullTtl'];
+
+/** One of several ways behind a router on which packets end, while others reach the target. */
+export interface BrokenWay {
+  /** The router that chooses among the ways. */
+  readonly fork: WayNode;
+  /** The first node of the broken way. */
+  readonly first: WayNode;
+  /** The last router that answered there; the fork if none did. */
+  readonly last: WayNode;
+}
+
+/**
+ * Ways of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the other ways.
+ * Only of balancers proved to choose by flow: a packet that another one lost was on no certain way.
+ *
+ * @param fullTtl those that were answered came over other ways
+ */
+export function brokenWaysOf(nodes: readonly WayNode[], fullTtl: FullTtl): readonly BrokenWay[] {
+  return nodes.flatMap((node) => {
+    if (node.broken !== true || node.reaches || node.balances === 'packet') return [];
+    const way = forkBefore(node);
+    if (way === undefined || !isProved(node, way.fork, nodes, fullTtl)) return [];
+    return [{ ...way, last: node.kind === 'silent' ? way.fork : node }];
+  });
+}
+
+/** The nearest router before it that leads other packets to the target. */
+function forkBefore(node: WayNode): Omit<BrokenWay, 'last'> | undefined {
+  const seen = new Set<WayNode>();
+  for (let first = node; !seen.has(first);) {
+    seen.add(first);
+    const parents = first.before.flatMap(({ from }) => from ?? []);
+    const fork = parents.find(({ reaches }) => reaches);
+    if (fork !== undefined) return fork.balances === 'flow' && fork.ip !== null ? { fork, first } : undefined;
+    const [parent] = parents;
+    if (parent === undefined) return undefined;
+    first = parent;
+  }
+  return undefined;
+}
+
+function isProved(broken: WayNode, fork: WayNode, nodes: readonly WayNode[], fullTtl: FullTtl): boolean {
+  const last = broken.kind === 'silent' ? fork : broken;
+  const dead = sampleOf(linksBeyond(broken));
+  const alive = nodes.flatMap(({ before }) =>
+    before.filter(({ from, to }) => from?.reaches === true && to.reaches && to.kind !== 'silent' && to.hop > last.hop),
+  );
+  // Any of the flows could have been lost by chance.
+  const flows = fork.next.reduce((sum, link) => sum + link.flows, 0);
+  const { sent, lost } = sampleOf(alive);
+  const answered = fullTtl?.rtts.filter((rtt) => rtt !== null).length ?? 0;
+  const isChance = chanceOfMore(dead, { sent: sent + answered, lost }) * flows > thresholds.beginByChance;
+  return dead.lost === dead.sent && !isChance;
+}
+
+/** The links into the silence beyond a node, or into and beyond a silent one. */
+function linksBeyond(node: WayNode): readonly WayLink[] {
+  const seen = new Set([node]);
+  const links = node.kind === 'silent' ? [...node.before] : [];
+  for (const one of seen) {
+    for (const link of one.next) {
+      links.push(link);
+      seen.add(link.to);
+    }
+  }
+  return links;
+}
+
+function sampleOf(links: readonly WayLink[]): Sample {
+  return links.reduce(
+    (sum, { sent, received }) => ({ sent: sum.sent + sent, lost: sum.lost + Math.max(0, sent - received) }),
+    { sent: 0, lost: 0 },
+  );
+}

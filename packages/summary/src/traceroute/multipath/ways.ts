@@ -1,0 +1,80 @@
+import type { ResultOf } from '../../probe-result.ts';
+import { shown } from '../../words.ts';
+
+type Multipath = NonNullable<ResultOf<'traceroute'>['multipath']>;
+type Node = Multipath['nodes'][number];
+type Link = Multipath['links'][number];
+
+/** A node with the links from and to it; its index is that of the result. */
+export interface WayNode extends Node {
+  readonly index: number;
+  /** Names it in the merged graph; equal for nodes that no packet can tell apart. */
+  readonly id: string;
+  readonly next: readonly WayLink[];
+  readonly before: readonly WayLink[];
+}
+
+/** A link that packets took. */
+export interface WayLink extends Omit<Link, 'from' | 'to'> {
+  /** Undefined for the probe. */
+  readonly from: WayNode | undefined;
+  readonly to: WayNode;
+}
+
+/** The nodes and links of a search for all paths. Results are untrusted: links between unknown nodes are left out. */
+export function waysOf({ nodes, links }: Multipath, start: string): readonly WayNode[] {
+  const found = nodes.map((node, index) => ({
+    ...node,
+    index,
+    id: '',
+    next: [] as WayLink[],
+    before: [] as WayLink[],
+  }));
+  for (const { from, to, ...rest } of links) {
+    const [tail, head] = [from === null ? undefined : found[from], found[to]];
+    if (head === undefined || head === tail || (tail === undefined && from !== null)) continue;
+    const link = { ...rest, from: tail, to: head };
+    tail?.next.push(link);
+    head.before.push(link);
+  }
+  for (const node of found) node.id = idOf(node, start);
+  return found;
+}
+
+/** Its members are chosen packet by packet: which of them led on does not show. */
+export function isOfCloud({ before }: WayNode): boolean {
+  return before.length === 0 || before.some(({ from }) => from !== undefined && isPacketwise(from));
+}
+
+function isPacketwise({ balances, next }: WayNode): boolean {
+  return next.length > 1 && balances !== null && balances !== 'flow';
+}
+
+export function addressId(ip: string): string {
+  return `ip:${shown(ip, 45)}`;
+}
+
+/** By the address, or by the named nodes around and the position between them, as for a path of one flow. */
+function idOf(node: WayNode, start: string): string {
+  if (node.ip !== null) return addressId(node.ip);
+  const [before, after] = [walk(node, 'before'), walk(node, 'next')];
+  const from = before.end === undefined ? start : addressId(before.end.ip!);
+  // All the silence at the end of a path is one node.
+  if (node.kind === 'silent' && after.end === undefined) return `silent:${from}|`;
+  const to = after.end === undefined ? '' : addressId(after.end.ip!);
+  const position = `${before.count + 1}/${before.count + 1 + after.count}`;
+  return `${node.kind === 'silent' ? 'silent' : 'private'}:${from}|${to}|${position}`;
+}
+
+/** The nodes without an address from here on, and the first one that has one. */
+function walk(node: WayNode, where: 'before' | 'next'): { readonly count: number; readonly end: WayNode | undefined } {
+  const seen = new Set([node]);
+  for (let at: WayNode = node; ;) {
+    const others = at[where].flatMap((link) => (where === 'next' ? link.to : (link.from ?? [])));
+    const end = others.find(({ ip }) => ip !== null);
+    const [further] = others;
+    if (end !== undefined || further === undefined || seen.has(further)) return { count: seen.size - 1, end };
+    seen.add(further);
+    at = further;
+  }
+}
