@@ -114,6 +114,30 @@ describe('the details of a result', () => {
     expect(lines.map((line) => line.slice(16))).toEqual(['192.0.2.9  !H by 192.0.2.1', '192.0.2.9  !H']);
   });
 
+  it('are the links of all paths with their packets, and how routers balance', () => {
+    const node = { kind: 'router', private: false, balances: null, reaches: true };
+    const nodes = [
+      { ...node, hop: 1, ip: '192.0.2.1', balances: 'flow' },
+      { ...node, hop: 2, ip: '192.0.2.2' },
+      { ...node, hop: 2, ip: '192.0.2.3', reaches: false, broken: true },
+    ];
+    const links = [
+      { from: null, to: 0, sent: 2, received: 2, rttMin: 1 },
+      { from: 0, to: 1, sent: 6, received: 5, rttMin: 2 },
+      { from: 0, to: 2, sent: 7, received: 7, rttMin: 2 },
+    ];
+    const multipath = { complete: true, packets: 15, nodes, links, paths: [] };
+    const lines = resultDetails('traceroute', { hops: [], multipath } as never);
+
+    expect(lines).toEqual([
+      'links of all paths (15 packets)',
+      ' 1  probe     → 192.0.2.1  2 of 2 answered  1.00 ms',
+      ' 2  192.0.2.1 → 192.0.2.2  5 of 6 answered  2.00 ms',
+      ' 2  192.0.2.1 → 192.0.2.3  7 of 7 answered  2.00 ms  broken beyond',
+      '192.0.2.1 (hop 1) balances by flow over 2 ways',
+    ]);
+  });
+
   it.each([
     ['completed', '1 hop'],
     ['hop_limit', '1 hop, stopped at the hop limit'],

@@ -55,6 +55,21 @@ describe('copies of a check', () => {
 
     expect(lines).toContain('- **info**: The picture is cut at the limit of hosts.');
   });
+
+  it('have the balancers on the paths, with the answers over each of their ways', () => {
+    const nodes = [{ id: 'ip:192.0.2.1', ip: '192.0.2.1', hopMin: 3, balances: 'flow' }];
+    const edges = [
+      { from: 'ip:192.0.2.1', to: 'ip:192.0.2.2', sent: 6, received: 5 },
+      { from: 'ip:192.0.2.1', to: 'silent:ip:192.0.2.1|', sent: 9, received: 0 },
+    ];
+    const summary = { headline: 'Fine.', findings: [], paths: { nodes, edges } } as unknown as Summary;
+
+    const lines = asMarkdown(check, summary, 'https://vantage.example').split('\n');
+
+    expect(lines).toContain(
+      '- 192.0.2.1, hop 3, balances by flow over 192.0.2.2 (5 of 6 answered), no answer (0 of 9 answered)',
+    );
+  });
 });
 
 describe('the rows of the table', () => {

@@ -49,9 +49,25 @@ export function asMarkdown(
     line(heads),
     line(heads.map(() => '---')),
     ...rows.map(line),
+    ...balancers(summary),
     '',
     `<${publicUrl}/c/${check.testId}> (${check.createdAt})`,
   ].join('\n');
+}
+
+/** Routers that were found to choose among several ways. */
+function balancers({ paths }: Partial<Summary> = {}): readonly string[] {
+  const lines = (paths?.nodes ?? []).flatMap(({ id, ip, hopMin, balances }) => {
+    if (!balances) return [];
+    const ways = paths!.edges.filter(({ from }) => from === id);
+    const packets = ways.map(
+      ({ to, sent, received }) =>
+        `${to.startsWith('ip:') ? plain(to.slice(3)) : 'no answer'} (${received} of ${sent} answered)`,
+    );
+    const how = balances === 'unknown' ? 'in a way that is not known' : `by ${balances}`;
+    return [`- ${plain(ip ?? 'a private address')}, hop ${hopMin}, balances ${how} over ${packets.join(', ')}`];
+  });
+  return lines.length === 0 ? [] : ['', ...lines];
 }
 
 /** Quotes for a POSIX shell. */

@@ -60,10 +60,16 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
             return (
               <path
                 key={`${edge.from} ${edge.to}`}
-                class={`edge ${isLit(edge.probes) ? '' : 'is-dim'} ${edge.inferred === true ? 'is-inferred' : ''}`}
+                class={`edge ${isLit(edge.probes) ? '' : 'is-dim'} ${edge.inferred === true ? 'is-inferred' : ''} ${isLossy(edge) ? 'is-lossy' : ''}`}
                 d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
                 stroke-width={1.5 + Math.min(6, Math.sqrt(edge.probes.length) - 1) * 1.5}
-              />
+              >
+                {edge.sent === undefined ? null : (
+                  <title>
+                    {edge.received} of {edge.sent} packets answered
+                  </title>
+                )}
+              </path>
             );
           })}
           {[...layout.nodes.values()].slice(0, count).map((placed) => {
@@ -90,6 +96,12 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
           })}
         </svg>
       </div>
+      {paths.nodes.some(({ balances }) => balances) ? (
+        <p class="note">
+          A diamond balances over several ways, filled by flow, hollow packet by packet. Red links left packets
+          unanswered.
+        </p>
+      ) : null}
       {networks.length === 0 ? null : (
         <ul class="networks" aria-label="Networks on the paths">
           {networks.slice(0, NETWORK_COLOURS).map(({ asn, name, colour }) => (
@@ -106,6 +118,11 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
       )}
     </>
   );
+}
+
+/** With links that packets took: some that were to end behind it got no answer. */
+function isLossy({ sent, received = 0 }: Paths['edges'][number]): boolean {
+  return sent !== undefined && received < sent;
 }
 
 /** Nodes that are drawn in one frame. */

@@ -6,6 +6,7 @@ import type { PathNode } from './layout-paths.ts';
 export function NodeShape({ node }: { readonly node: PathNode }): JSX.Element {
   if (node.kind === 'target') return <circle class="shape" r="9" />;
   if (node.kind === 'probe') return <rect class="shape" x="-5.5" y="-5.5" width="11" height="11" rx="3" />;
+  if (node.balances) return <path class={`shape by-${node.balances}`} d="M0-9 9 0 0 9-9 0Z" />;
   return <circle class="shape" r={node.kind === 'silent' ? 3.5 : 6} />;
 }
 
@@ -66,6 +67,9 @@ export function about(node: PathNode): string {
     asn === null ? null : `${asn} ${asName ?? ''}`,
     rttMin === null ? null : `fastest answer ${duration(rttMin)}`,
     kind === 'probe' ? null : hopMin === hopMax ? `hop ${hopMin}` : `hops ${hopMin} to ${hopMax}`,
+    node.balances
+      ? `balances ${node.balances === 'unknown' ? 'in a way that is not known' : `by ${node.balances}`}`
+      : null,
     `on the path of ${probes.join(', ')}`,
   ];
   return lines.filter((line) => line !== null && line !== '').join('\n');

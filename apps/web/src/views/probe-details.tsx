@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 
 import type { Result } from '../check/use-check.ts';
 import { byteCount, duration } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
+import type { AllPaths as AllPathsCode } from './AllPaths.tsx';
 import { Records } from './DnsView.tsx';
 import { HopTable, StopNote } from './HopTable.tsx';
 import { AddressFacts } from './InfoView.tsx';
@@ -38,8 +40,23 @@ function TraceDetails({ result }: { readonly result: FieldsOf<'traceroute'> }): 
     <>
       <HopTable hops={result.hops ?? []} />
       <StopNote {...result} />
+      {result.multipath === undefined ? null : <AllPaths multipath={result.multipath} />}
     </>
   );
+}
+
+type AllPathsView = typeof AllPathsCode;
+
+/** Few checks search all paths: its code is loaded when it is needed. */
+function AllPaths(props: Parameters<AllPathsView>[0]): JSX.Element | null {
+  const [View, setView] = useState<AllPathsView>();
+  useEffect(() => {
+    void import('./AllPaths.tsx').then(
+      (loaded) => setView(() => loaded.AllPaths),
+      () => undefined,
+    );
+  }, []);
+  return View === undefined ? null : <View {...props} />;
 }
 
 function PingDetails({ result }: { readonly result: FieldsOf<'ping'> }): JSX.Element {

@@ -1,6 +1,7 @@
 import type { Description } from '../../shared/description.ts';
 import { count, ms, told } from '../../shared/result-text.ts';
 import type { traceroute } from './contract.ts';
+import { multipathLines } from './describe-multipath.ts';
 import type { HopStats } from './result-fields.ts';
 
 export const description: Description<typeof traceroute> = {
@@ -16,7 +17,7 @@ export const description: Description<typeof traceroute> = {
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
     told(stopWords.get(stopReason ?? 'completed')),
   ],
-  details: ({ hops = [] }) => [
+  details: ({ hops = [], multipath }) => [
     ...(hops.some(({ stats }) => stats !== undefined) ? [roundsHead] : []),
     ...hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp, stats }) => {
       const who = ip ?? (isPrivate ? '(private)' : '*');
@@ -30,6 +31,7 @@ export const description: Description<typeof traceroute> = {
       const figures = stats === undefined ? (told(latency, ms) ?? '').padEnd(10) : roundsText(stats);
       return [`${String(hop).padStart(2)}  ${figures}`, who, ...more].join('  ');
     }),
+    ...(multipath === undefined ? [] : multipathLines(multipath)),
   ],
 };
 
