@@ -118,7 +118,7 @@ describe('a way behind a balancer that is broken', () => {
       { breaks: { after, at: 'end' } },
     ]),
     ...[10, 30].map((after): [string, Network, Impairments] => [
-      `flows are dealt anew after ${after} packets`,
+      `all flows change their way after ${after} packets`,
       eight,
       { rehashes: after },
     ]),

@@ -21,7 +21,7 @@ export interface Impairments {
   readonly limits?: (name: string) => Limit | undefined;
   /** After so many packets of the trace nothing gets any further than this node. */
   readonly breaks?: { readonly after: number; readonly at: string };
-  /** After so many packets all balancers deal the flows anew. */
+  /** After so many packets the flows change their ways. */
   readonly rehashes?: number;
 }
 

@@ -77,7 +77,7 @@ function deadEnds({ places }: Survey): readonly Place[] {
   });
 }
 
-/** By flow: packets of a per-packet balancer are on no way of their own. */
+/** By flow: a per-packet balancer has no way that only certain packets take. */
 function leadsOn({ kind, next, isPacketwise }: Place): boolean {
   return kind === 'router' && !isPacketwise && ![...next.keys()].every(isSilentEnd);
 }
