@@ -219,6 +219,14 @@ const monitorFields = {
     description:
       'Traceroute from failing and working probes, started when the monitor turned bad; null while it is not bad.',
   }),
+  parting: nullable(
+    Type.String({
+      maxLength: 1_024,
+      description:
+        'What that traceroute shows, in a sentence: the last router that paths from failing and from working probes share, and the ' +
+        'network where they part. Null until it is completed, and if it shows nothing.',
+    }),
+  ),
   probes: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), monitoredProbeSchema, {
     description: 'The state at each probe of the last run.',
   }),
@@ -288,7 +296,48 @@ export const probeEventSchema = Type.Object(
   },
 );
 
-export type MonitorEvent = Static<typeof stateEventSchema> | Static<typeof probeEventSchema>;
+const sentence = Type.String({ maxLength: 1_024 });
+
+/** Data of a `parting` event. */
+export const partingEventSchema = Type.Object(
+  {
+    kind: Type.Literal('parting'),
+    ...eventFields,
+    failing: Type.Array(Type.String(), {
+      maxItems: 100,
+      description: 'Probes that failed when the monitor turned bad.',
+    }),
+    sentence,
+  },
+  {
+    additionalProperties: false,
+    title: 'Parting event',
+    description:
+      'The traceroute of a turn to bad, `checkId`, is completed: where the paths of failing and working probes part.',
+  },
+);
+
+/** Data of a `path` event. */
+export const pathEventSchema = Type.Object(
+  {
+    kind: Type.Literal('path'),
+    ...eventFields,
+    before: Type.Array(checkIdSchema, { maxItems: 100, description: 'Checks with the paths before.' }),
+    probes: Type.Array(Type.String(), { maxItems: 100, description: 'Probes whose path changed.' }),
+    sentence,
+  },
+  {
+    additionalProperties: false,
+    title: 'Path event',
+    description: 'The path from some probes to the target of a traceroute changed. Load balancing is no change.',
+  },
+);
+
+export type MonitorEvent =
+  | Static<typeof stateEventSchema>
+  | Static<typeof probeEventSchema>
+  | Static<typeof partingEventSchema>
+  | Static<typeof pathEventSchema>;
 export type Expectation = Static<typeof expectationSchema>;
 export type Alarm = Static<typeof alarmSchema>;
 export type MonitorRequest = Static<typeof monitorRequestSchema>;

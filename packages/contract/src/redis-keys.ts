@@ -96,6 +96,8 @@ export const redisKeys = {
   monitorRuns: (name: string) => `{monitors}:runs:${name}`,
   /** Stream of a monitor's last events, JSON. */
   monitorEvents: (name: string) => `{monitors}:events:${name}`,
+  /** What the traceroute of a monitor's turn to bad shows, JSON. */
+  monitorParting: (name: string) => `{monitors}:parting:${name}`,
   /** Channel that announces the name of a monitor whose tick was evaluated, or that was changed or removed. */
   monitorsChanged: '{monitors}:changed',
   /** Sorted set of tasks that follow from a changed state, JSON, by the time of the next attempt (ms, Redis clock). */

@@ -25,7 +25,13 @@ const web: Monitor = {
     since: later,
     alarmSince: later,
   },
-  ...{ headline: 'It does not answer.', lastTickAt: later, nextTickAt: null, tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w' },
+  ...{
+    headline: 'It does not answer.',
+    lastTickAt: later,
+    nextTickAt: null,
+    tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w',
+    parting: null,
+  },
   agreement: { failing: 1, counted: 2, needed: 1, networks: 1, countries: 1 },
   probes: { 'fra-1': { ...failing, ...place, since: later }, 'nyc-1': { ...ok, ...place, flapping: true, since: at } },
   runs: [

@@ -100,7 +100,7 @@ function listRow(monitor: MonitorInList): Line {
 }
 
 function describe(monitor: Monitor): readonly Line[] {
-  const { check, every, agreement, tracerouteId, probes, runs } = monitor;
+  const { check, every, agreement, tracerouteId, parting, probes, runs } = monitor;
   const agreed =
     agreement === null
       ? 'no run yet'
@@ -114,7 +114,12 @@ function describe(monitor: Monitor): readonly Line[] {
     stateLine(monitor),
     [piece(`${String(check['type'])} ${String(check['host'])}, every ${every}; ${agreed}`)],
     ...(rows.length === 0 ? [] : [[piece('')], ...table(rows)]),
-    ...(tracerouteId === null ? [] : [[piece('')], [piece(`Where it breaks: vantage show ${tracerouteId}`)]]),
+    ...(tracerouteId === null
+      ? []
+      : [
+          [piece('')],
+          [piece(`Where it breaks: ${parting === null ? '' : `${parting} `}vantage show ${tracerouteId}`)],
+        ]),
   ];
 }
 
@@ -129,6 +134,10 @@ function stateLine({ name, state, since, headline }: MonitorInList): Line {
 }
 
 function changeLine(change: MonitorEvent): Line {
+  if (change.kind === 'parting' || change.kind === 'path') {
+    const shown = change.checkId === null ? '' : `  vantage show ${change.checkId}`;
+    return [piece(`${timeOf(change.at)}  `), piece(change.monitor, 'bold'), piece(`  ${change.sentence}${shown}`)];
+  }
   const who = change.kind === 'state' ? change.monitor : change.probe;
   const why = change.kind === 'state' ? change.headline : change.reason;
   const trace = change.kind === 'state' && change.tracerouteId !== null ? `  vantage show ${change.tracerouteId}` : '';

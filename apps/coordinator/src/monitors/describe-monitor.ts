@@ -9,7 +9,7 @@ import type { MonitorState, ProbeMemory } from './state/reduce.ts';
 export const HIDDEN_PATH = '/…';
 
 /** The monitor as listed by the API. */
-export function describeMonitor(name: string, { stored, state, nextMs }: MonitorRecord): MonitorInList {
+export function describeMonitor(name: string, { stored, state, nextMs, parting }: MonitorRecord): MonitorInList {
   const { request, owner } = stored;
   const rule = readAlarm(request.alarm ?? {});
   return {
@@ -24,6 +24,7 @@ export function describeMonitor(name: string, { stored, state, nextMs }: Monitor
     agreement: state?.agreement ?? null,
     // A state of an earlier release has none.
     tracerouteId: state?.traceId ?? null,
+    parting: parting !== undefined && parting.traceId === state?.traceId ? parting.sentence : null,
     probes: describeProbes(state),
   };
 }

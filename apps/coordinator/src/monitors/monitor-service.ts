@@ -64,7 +64,8 @@ export function createMonitorService(
     ...{ readDefinition, drawId, onTask: () => void outbox.look().catch(() => undefined) },
   });
   const outbox = createOutbox({
-    ...{ redis, clock, readStored, readDefinition, log, create: checks.create, sendWebhook: options.sendWebhook },
+    ...{ redis, clock, readStored, readDefinition, log, create: checks.create, read: checks.read },
+    sendWebhook: options.sendWebhook,
   });
   const look = createTicks({
     ...{ redis, clock, readStored, log, drawId, create: checks.create },

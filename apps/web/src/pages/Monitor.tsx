@@ -75,7 +75,9 @@ function Shown(props: {
           )}
         </p>
         <p class="headline">{sentence}</p>
-        {monitor.tracerouteId === null ? null : <Breaks key={monitor.tracerouteId} id={monitor.tracerouteId} />}
+        {monitor.tracerouteId === null ? null : (
+          <Breaks key={monitor.tracerouteId} id={monitor.tracerouteId} parting={monitor.parting} />
+        )}
         <Facts
           facts={[
             ['Agreement at the last tick', agreementText(monitor)],
@@ -94,7 +96,7 @@ function Shown(props: {
 }
 
 /** The sentence of the traceroute that ran when the monitor turned bad. */
-function Breaks({ id }: { readonly id: string }): JSX.Element {
+function Breaks({ id, parting }: { readonly id: string; readonly parting: string | null }): JSX.Element {
   const { client } = useRouter().service;
   const [summary, setSummary] = useState<Summary>();
   useEffect(() => {
@@ -108,7 +110,8 @@ function Breaks({ id }: { readonly id: string }): JSX.Element {
   }, [client, id]);
   return (
     <p class="breaks">
-      {summary === undefined ? 'Paths when it turned bad: ' : `Paths when it turned bad: ${summary.headline} `}
+      {parting ??
+        (summary === undefined ? 'Paths when it turned bad:' : `Paths when it turned bad: ${summary.headline}`)}{' '}
       <Link to={`/c/${id}`}>the traceroute</Link>
     </p>
   );

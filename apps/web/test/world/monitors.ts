@@ -49,6 +49,7 @@ export function monitorAfter(ticks: number): Monitor {
     agreement: { failing: isBad ? 3 : 0, counted: 4, needed: 3, networks: isBad ? 3 : 0, countries: isBad ? 3 : 0 },
     alarmSince: isBad ? timeOf(ticks) : null,
     tracerouteId: isBad ? tracerouteCheck.testId : null,
+    parting: null,
     probes: Object.fromEntries(probes),
     runs: Array.from({ length: Math.min(ticks, TICKS) }, (_, back) => runAt(ticks - back)),
   };

@@ -21,7 +21,7 @@ export const exampleMonitor: JsonObject = {
   headline: 'https://www.example.com/ answers with status 200 from all 5 probes.',
   ...{ lastTickAt: '2026-11-20T21:00:00.000Z', nextTickAt: '2026-11-20T21:01:00.000Z' },
   agreement: { failing: 0, counted: 5, needed: 3, networks: 0, countries: 0 },
-  ...{ alarmSince: null, tracerouteId: null },
+  ...{ alarmSince: null, tracerouteId: null, parting: null },
   probes: {
     'fra-1': {
       ...{ state: 'ok', since: '2026-11-20T20:00:00.000Z', flapping: false, network: 'AS64496', country: 'DE' },

@@ -20,6 +20,8 @@ import {
   monitorSchema,
   monitorsSchema,
   runSchema,
+  partingEventSchema,
+  pathEventSchema,
   probeEventSchema,
   stateEventSchema,
   pendingResultSchema,
@@ -74,6 +76,8 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
     Monitors: toJson(monitorsSchema),
     MonitorStateEvent: toJson(stateEventSchema),
     MonitorProbeEvent: toJson(probeEventSchema),
+    MonitorPartingEvent: toJson(partingEventSchema),
+    MonitorPathEvent: toJson(pathEventSchema),
     Me: toJson(meSchema),
     Problem: toJson(problemSchema),
   };

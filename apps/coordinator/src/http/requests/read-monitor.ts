@@ -46,6 +46,7 @@ function readCheck(readRequest: (body: unknown) => AcceptedRequest, check: Monit
   // The validator fills in defaults, and the stored request should stay as written.
   const body = structuredClone(check) as Record<string, unknown>;
   if (body['type'] === 'http') body['options'] = { screenshot: false, ...(body['options'] as object | undefined) };
+  if (body['type'] === 'traceroute') body['options'] = withFlows(body['options']);
   try {
     return { accepted: readRequest(body) };
   } catch (error) {
@@ -53,6 +54,17 @@ function readCheck(readRequest: (body: unknown) => AcceptedRequest, check: Monit
     const errors = error.errors ?? [{ path: '/host', message: error.message }];
     return { errors: errors.map(({ path, message }) => ({ path: `/check${path}`, message })) };
   }
+}
+
+/** Flows of a traceroute without a choice of its packets: so many prove a change of the path, one packet of each suffices. */
+const FLOWS = { flows: 16, queries: 1 };
+/** Beyond it, they are more packets than a check sends. */
+const MOST_HOPS = 40;
+
+function withFlows(options: unknown): unknown {
+  const asked = (options ?? {}) as Readonly<Record<string, unknown>>;
+  const isChosen = ['flows', 'queries', 'rounds'].some((name) => asked[name] !== undefined);
+  return isChosen || Number(asked['maxHops'] ?? 0) > MOST_HOPS ? options : { ...FLOWS, ...asked };
 }
 
 /** The additional networks of a key apply to checks, not to webhooks. */

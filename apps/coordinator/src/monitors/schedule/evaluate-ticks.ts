@@ -1,4 +1,4 @@
-import type { Check } from '@vantage/contract';
+import type { Check, MonitorEvent as PublicEvent } from '@vantage/contract';
 import type { ProbeFacts } from '@vantage/summary';
 import type { Redis } from 'ioredis';
 
@@ -8,9 +8,10 @@ import type { Log } from '../../redis/log.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import type { MonitorDefinition, ReadDefinition, StoredMonitor } from '../definition.ts';
-import { describeEvent } from '../state/describe-events.ts';
+import { describeEvent, type EventFacts } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
 import { claimOpen, commitRun, LEASE_MS, readOpen, type OpenTick, type ChangeTask } from './monitor-records.ts';
+import { followPaths, type PathFollowing } from './follow-paths.ts';
 import { reduce, type MonitorEvent, type MonitorState } from '../state/reduce.ts';
 import type { ReadStored } from './run-ticks.ts';
 import { probesToTrace, readTrace } from './trace-request.ts';
@@ -95,14 +96,17 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const trace = turned ? traceOf(dependencies, reading.definition, state, allow) : noTrace;
   const facts = { monitor: name, checkId: run.checkId, tracerouteId: trace.traceId };
   const described = events.map((event) => describeEvent(event, state, facts));
-  const event = described.find(({ kind }) => kind === 'state');
-  const webhooks = (reading.valid && isReported(change) ? reading.definition.request.webhooks : undefined) ?? [];
+  const paths = await pathsOf(dependencies, check, before, reading);
+  if (paths?.change !== undefined) described.push(pathEvent(paths.change, state, facts));
+  const event = described.find(({ kind }) => kind === 'state') ?? described.find(({ kind }) => kind === 'path');
+  const isToReport = event?.kind === 'path' || isReported(change);
+  const webhooks = (reading.valid && isToReport ? reading.definition.request.webhooks : undefined) ?? [];
   const needsTask = event !== undefined && (trace.traceId !== null || webhooks.length > 0);
   const task = needsTask
     ? { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, messageId: `msg_${drawId()}`, webhooks, event }
     : undefined;
   const isOurs = await commitRun(redis, name, next, {
-    state: turned ? { ...state, traceId: trace.traceId } : state,
+    state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), pathChecks: paths?.pathChecks },
     ...{ run, task, lookMs: nowMs + LEASE_MS + budgetMs, events: described },
   });
   if (isOurs && task !== undefined) onTask();
@@ -110,6 +114,28 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
     log.info({ monitor: name, from: change.from, to: change.to, tick: state.tick }, 'monitor changed its state');
   }
   return true;
+}
+
+/** What became of the paths; undefined unless it is a traceroute. */
+async function pathsOf(
+  { read, stopping }: EvaluationDependencies,
+  check: Check | undefined,
+  before: MonitorState | undefined,
+  reading: ReturnType<ReadStored>,
+): Promise<PathFollowing | undefined> {
+  const known = before?.pathChecks;
+  const isTrace = reading.valid && reading.definition.accepted.checkType.type === 'traceroute';
+  if (!isTrace) return undefined;
+  if (check === undefined) return { pathChecks: known ?? {}, change: undefined };
+  return await followPaths(check, known ?? {}, read, stopping);
+}
+
+function pathEvent(
+  change: NonNullable<PathFollowing['change']>,
+  { tick, atMs }: MonitorState,
+  { monitor, checkId }: EventFacts,
+): PublicEvent {
+  return { kind: 'path', monitor, tick, at: new Date(atMs).toISOString(), checkId, ...change };
 }
 
 const noTrace = { traceId: null, probes: [] } as const;

@@ -12,6 +12,7 @@ import {
   commitScript,
   confirmScript,
   EVENTS_KEPT,
+  partingScript,
   postponeScript,
   putScript,
   removeScript,
@@ -40,7 +41,7 @@ export type OpenTick = Omit<RunRecord, 'results'> & { readonly budgetMs: number 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
 /** A task that is done at least once, by any coordinator. */
-export type OutboxTask = ChangeTask | Delivery;
+export type OutboxTask = ChangeTask | PartingTask | Delivery;
 
 /** Consequences of a changed state. */
 export interface ChangeTask {
@@ -57,11 +58,26 @@ export interface ChangeTask {
   readonly event: PublicEvent;
 }
 
+/** The traceroute of a turn to bad, to be read when it is completed. */
+export interface PartingTask extends Pick<ChangeTask, 'monitor' | 'atMs' | 'messageId' | 'webhooks'> {
+  readonly kind: 'parting';
+  readonly traceId: string;
+  readonly tick: number;
+  readonly failing: readonly string[];
+}
+
+/** What a traceroute of a turn to bad shows. */
+export interface Parting {
+  readonly traceId: string;
+  readonly sentence: string;
+}
+
 /** A monitor as stored in Redis; texts are JSON. */
 export interface MonitorRecord {
   readonly stored: StoredMonitor;
   readonly state: MonitorState | undefined;
   readonly nextMs: number | undefined;
+  readonly parting: Parting | undefined;
 }
 
 /** A claim expires after this time if its coordinator has not started the check. */
@@ -202,6 +218,20 @@ export async function commitRun(
   return (await runScript(redis, commitScript, keys, values)) === 'done';
 }
 
+/** Writes what a traceroute shows, its event and the messages, and removes the task; once, and not if the monitor is gone. */
+export async function commitParting(
+  redis: Redis,
+  { text, name }: { readonly text: string; readonly name: string },
+  parting: Parting,
+  event: PublicEvent,
+  deliveries: readonly Delivery[],
+): Promise<void> {
+  const { monitorOutbox, monitors, monitorsChanged } = redisKeys;
+  const keys = [monitorOutbox, monitors, redisKeys.monitorEvents(name), redisKeys.monitorParting(name)];
+  const values = [text, name, JSON.stringify(parting), JSON.stringify(event), monitorsChanged];
+  await runScript(redis, partingScript, keys, [...values, ...deliveries.map((delivery) => JSON.stringify(delivery))]);
+}
+
 export async function putMonitor(
   redis: Redis,
   name: string,
@@ -229,7 +259,7 @@ function keysOf(name: string): readonly string[] {
   return [
     ...[redisKeys.monitors, redisKeys.monitorsDue, redisKeys.monitorClaims, redisKeys.monitorsOpen],
     ...[redisKeys.monitorOpenTicks(name), redisKeys.monitorState(name), redisKeys.monitorRuns(name)],
-    redisKeys.monitorEvents(name),
+    ...[redisKeys.monitorEvents(name), redisKeys.monitorParting(name)],
   ];
 }
 
@@ -237,8 +267,14 @@ function keysOf(name: string): readonly string[] {
 export async function readMonitors(redis: Redis): Promise<ReadonlyMap<string, MonitorRecord>> {
   const [all, due] = await Promise.all([redis.hgetall(redisKeys.monitors), readDue(redis)]);
   const names = Object.keys(all).toSorted();
-  const states = names.length === 0 ? [] : await redis.mget(names.map((name) => redisKeys.monitorState(name)));
-  return new Map(names.map((name, index) => [name, toRecord(all[name]!, states[index] ?? null, due.get(name))]));
+  const keys = names.flatMap((name) => [redisKeys.monitorState(name), redisKeys.monitorParting(name)]);
+  const texts = keys.length === 0 ? [] : await redis.mget(keys);
+  return new Map(
+    names.map((name, index) => [
+      name,
+      toRecord(all[name]!, texts[2 * index] ?? null, texts[2 * index + 1] ?? null, due.get(name)),
+    ]),
+  );
 }
 
 /** One monitor with its last runs, newest first. */
@@ -246,22 +282,29 @@ export async function readMonitor(
   redis: Redis,
   name: string,
 ): Promise<(MonitorRecord & { readonly runs: readonly RunRecord[] }) | undefined> {
-  const [stored, state, next, runs] = await Promise.all([
+  const [stored, state, parting, next, runs] = await Promise.all([
     redis.hget(redisKeys.monitors, name),
     redis.get(redisKeys.monitorState(name)),
+    redis.get(redisKeys.monitorParting(name)),
     redis.zscore(redisKeys.monitorsDue, name),
     redis.lrange(redisKeys.monitorRuns(name), 0, -1),
   ]);
   if (stored === null) return undefined;
-  const record = toRecord(stored, state, next === null ? undefined : Number(next));
+  const record = toRecord(stored, state, parting, next === null ? undefined : Number(next));
   return { ...record, runs: runs.map((run) => JSON.parse(run) as RunRecord) };
 }
 
-function toRecord(stored: string, state: string | null, nextMs: number | undefined): MonitorRecord {
+function toRecord(
+  stored: string,
+  state: string | null,
+  parting: string | null,
+  nextMs: number | undefined,
+): MonitorRecord {
   return {
     stored: JSON.parse(stored) as StoredMonitor,
     state: state === null ? undefined : (JSON.parse(state) as MonitorState),
     nextMs,
+    parting: parting === null ? undefined : (JSON.parse(parting) as Parting),
   };
 }
 

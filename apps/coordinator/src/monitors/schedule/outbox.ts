@@ -8,7 +8,8 @@ import { onStore } from '../../redis/store.ts';
 import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
 import type { ReadDefinition, StoredMonitor } from '../definition.ts';
 import type { Delivery, SendWebhook } from '../webhooks/send-webhook.ts';
-import { claimTasks, type ChangeTask, type OutboxTask } from './monitor-records.ts';
+import { claimTasks, type ChangeTask, type OutboxTask, type PartingTask } from './monitor-records.ts';
+import { readParting } from './read-parting.ts';
 import type { ReadStored } from './run-ticks.ts';
 import { createTaskQueue } from './task-queue.ts';
 import { readTrace } from './trace-request.ts';
@@ -37,6 +38,7 @@ export interface OutboxDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
   readonly create: Checks['create'];
+  readonly read: Checks['read'];
   readonly readStored: ReadStored;
   readonly readDefinition: ReadDefinition;
   /** Undefined without a secret to sign with. */
@@ -72,7 +74,7 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
       if (performance.now() - claimed.leasedAt > BEGUN_WITHIN_MS) return;
       await runTask(dependencies, claimed);
       // Webhooks of the change are due now.
-      if (claimed.task.kind === 'change') await look().catch(() => undefined);
+      if (claimed.task.kind !== 'delivery') await look().catch(() => undefined);
     },
   });
   const look: Outbox['look'] = async () => {
@@ -108,7 +110,11 @@ async function runTask(dependencies: OutboxDependencies, { task, text }: Claimed
   const { redis, log } = dependencies;
   try {
     await onStore(redis, () =>
-      task.kind === 'change' ? follow(dependencies, task, text) : deliver(dependencies, task, text),
+      task.kind === 'change'
+        ? follow(dependencies, task, text)
+        : task.kind === 'parting'
+          ? readParting(dependencies, task, text)
+          : deliver(dependencies, task, text),
     );
   } catch (error) {
     if (error instanceof StoreUnavailable) return;
@@ -120,16 +126,27 @@ async function runTask(dependencies: OutboxDependencies, { task, text }: Claimed
 async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: string): Promise<void> {
   if (!(await trace(dependencies, task))) return;
   const { monitor, messageId: id, event, webhooks } = task;
-  const type = event.kind === 'state' ? `monitor.${event.to}` : 'monitor.probe';
+  const type = event.kind === 'state' ? `monitor.${event.to}` : `monitor.${event.kind}`;
   const body = JSON.stringify({ type, timestamp: event.at, data: event });
   const deliveries = webhooks.map((url): Delivery => ({ kind: 'delivery', monitor, id, url, body, attempts: 0 }));
-  await replace(dependencies.redis, text, deliveries, 0);
+  await replace(dependencies.redis, text, [...deliveries, ...partingOf(task)], 0);
 }
 
-/** Atomic: the task is replaced by its deliveries, and a repetition writes the same members. */
-async function replace(redis: Redis, text: string, deliveries: readonly Delivery[], dueMs: number): Promise<void> {
+function partingOf({ monitor, atMs, messageId, webhooks, traceId, event }: ChangeTask): readonly PartingTask[] {
+  if (traceId === null || event.kind !== 'state') return [];
+  const { tick, failing } = event;
+  return [{ kind: 'parting', ...{ monitor, atMs, messageId, webhooks, traceId, tick, failing } }];
+}
+
+/** Atomic: the task is replaced by those that follow from it, and a repetition writes the same members. */
+async function replace(
+  redis: Redis,
+  text: string,
+  tasks: readonly (Delivery | PartingTask)[],
+  dueMs: number,
+): Promise<void> {
   const transaction = redis.multi();
-  for (const delivery of deliveries) transaction.zadd(redisKeys.monitorOutbox, dueMs, JSON.stringify(delivery));
+  for (const task of tasks) transaction.zadd(redisKeys.monitorOutbox, dueMs, JSON.stringify(task));
   await transaction.zrem(redisKeys.monitorOutbox, text).exec();
 }
 

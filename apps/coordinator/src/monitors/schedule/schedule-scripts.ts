@@ -125,7 +125,7 @@ const forget = `
 local function forget(name)
   redis.call('HDEL', KEYS[3], name)
   redis.call('ZREM', KEYS[4], name)
-  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7], KEYS[8])
+  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
 end
 local function isOfFile(stored)
   return stored and cjson.decode(stored).owner == 'file'
@@ -133,7 +133,7 @@ end
 `;
 
 /**
- * KEYS definitions, due, claims, open, open ticks, state, runs, events. ARGV name, definition, owner, first tick (ms),
+ * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first tick (ms),
  * most monitors. A changed definition starts without state, runs and events. Returns `same`, `new`, `changed`, `file` if the
  * file owns it, or `full`.
  */
@@ -170,6 +170,24 @@ return 'removed'
 `,
 );
 
+/**
+ * KEYS outbox, definitions, events of the monitor, its parting. ARGV the task, name, the parting, the event, channel of changes,
+ * then the messages.
+ */
+export const partingScript = defineScript(
+  'allow-oom',
+  `
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'taken' end
+if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 'gone' end
+redis.call('SET', KEYS[4], ARGV[3])
+redis.call('XADD', KEYS[3], 'MAXLEN', ${EVENTS_KEPT}, '*', 'event', ARGV[4])
+for i = 6, #ARGV do redis.call('ZADD', KEYS[1], 0, ARGV[i]) end
+redis.call('PUBLISH', ARGV[5], ARGV[2])
+return 'done'
+`,
+);
+
 export const monitorScripts: readonly Script[] = [
   ...[claimScript, postponeScript, confirmScript, commitScript, claimDueScript, putScript, removeScript],
+  partingScript,
 ];

@@ -45,6 +45,8 @@ export interface MonitorState {
   readonly headline: string | null;
   /** The traceroute of its turn to bad. */
   readonly traceId?: string | null;
+  /** Of a traceroute monitor, by probe: the check with the path to compare with. */
+  readonly pathChecks?: Readonly<Record<string, string>> | undefined;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
 }
 

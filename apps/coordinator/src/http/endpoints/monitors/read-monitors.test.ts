@@ -12,6 +12,7 @@ const inList: MonitorInList = {
   ...{ state: 'bad', since: at, alarmSince: at, headline: 'It fails.', lastTickAt: at, nextTickAt: null },
   agreement: { failing: 1, counted: 1, needed: 1, networks: 1, countries: 1 },
   tracerouteId: 'nHcPoYCo1qdOC0RrqEcIwQ',
+  parting: null,
   probes: {
     'fra-1': {
       ...{ state: 'failing', since: at, flapping: false, network: 'AS64496', country: 'DE', reason: 'no answer' },

@@ -1,0 +1,77 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Check } from '@vantage/contract';
+
+import { traced, type Segment, type TraceOptions } from '../../test/balanced-paths.ts';
+import { CHECK_ID } from '../../test/cases.ts';
+import { seeded, type Random } from '../../test/generate.ts';
+import { trace } from '../../test/results.ts';
+import { followPath, pathChangeSentence, reachedFrom } from './path-changes.ts';
+
+// Allows for a busy machine.
+jest.setTimeout(180_000);
+
+const at = '2026-01-01T00:00:00.000Z';
+const path: readonly Segment[] = [
+  '198.51.100.1',
+  [['198.51.100.2'], ['198.51.100.3']],
+  '198.51.100.9',
+  [['192.0.2.2'], ['192.0.2.3'], ['192.0.2.4'], ['192.0.2.5']],
+  '192.0.2.9',
+];
+const replaced: readonly Segment[] = path.with(2, '198.51.100.8');
+/** As monitors trace without a choice of packets. */
+const options = { flows: 16, queries: 1, balancing: 'packet' } as const satisfies TraceOptions;
+
+function checkOf(result: ReturnType<typeof trace>): Check {
+  const check = { testId: CHECK_ID, type: 'traceroute', host: 'example.com', status: 'completed' } as const;
+  return { ...check, createdAt: at, completedAt: at, results: { 'fra-1': result } };
+}
+
+/** Follows runs as a monitor does; returns the numbers of those with a change. */
+function changesOver(runs: number, traceAt: (run: number, random: Random) => ReturnType<typeof trace>): number[] {
+  const random = seeded(7);
+  const changes: number[] = [];
+  let baseline: Check | undefined;
+  for (let run = 0; run < runs; run += 1) {
+    const check = checkOf(traceAt(run, random));
+    const step = baseline === undefined ? undefined : followPath(baseline, check, 'fra-1');
+    if (step !== undefined && step.text !== null) changes.push(run);
+    if (step?.isBaseline === true || (baseline === undefined && reachedFrom(check).length > 0)) baseline = check;
+  }
+  return changes;
+}
+
+describe('the path of a monitor', () => {
+  it.each([
+    ['packet', 0],
+    ['packet', 0.1],
+    ['flow', 0],
+  ] as const)('does not change in 10,000 runs over balancers by %s with a loss of %d', (balancing, loss) => {
+    expect(changesOver(10_000, (_, random) => traced(path, { ...options, balancing, loss }, random))).toEqual([]);
+  });
+
+  it('changes in the run after each real change, and in no other', () => {
+    const isReplaced = (run: number): boolean => Math.floor(run / 10) % 2 === 1;
+    const changes = changesOver(400, (run, random) => traced(isReplaced(run) ? replaced : path, options, random));
+
+    expect(changes).toEqual(Array.from({ length: 39 }, (_, index) => 10 * (index + 1)));
+  });
+
+  it('changes once if the change comes with an outage', () => {
+    const outage = trace(['198.51.100.1 1', '* *', '* *', '* *', '* *']);
+    const changes = changesOver(30, (run, random) =>
+      run >= 10 && run < 20 ? outage : traced(run < 10 ? path : replaced, options, random),
+    );
+
+    expect(changes).toEqual([20]);
+  });
+
+  it('is told in a sentence, probes with the same change together', () => {
+    const texts = new Map([
+      ['nyc-1', 'path at hop 3: a → b'],
+      ['fra-1', 'path at hop 3: a → b'],
+    ]);
+
+    expect(pathChangeSentence(texts)).toBe('Path at hop 3: a → b (fra-1 and nyc-1).');
+  });
+});

@@ -1,0 +1,56 @@
+import type { Check, PathComparison } from '@vantage/contract';
+
+import { ofType, probeResultsOf } from '../probe-result.ts';
+import { isSilent, tracesOf, type Trace } from '../traceroute/trace.ts';
+import { listed } from '../words.ts';
+import { comparePaths } from './path/compare-paths.ts';
+import { pathDifferences } from './path/path-text.ts';
+
+/** What a later traceroute of a probe says of its path. */
+export interface PathStep {
+  readonly relation: PathComparison['relation'];
+  /** The change in words; null unless it is certain. */
+  readonly text: string | null;
+  /** Whether the later trace is the one to compare further traces with. */
+  readonly isBaseline: boolean;
+}
+
+/** Paths that lead to the target in the traceroute: probes with which later ones can be compared. */
+export function reachedFrom(check: Check): readonly string[] {
+  return finalTraces(check).flatMap(({ isReached, probeResult }) => (isReached ? probeResult.probe : []));
+}
+
+/**
+ * Compares a traceroute of a monitor with the one that is the baseline of a probe. A doubtful difference leaves the baseline, so
+ * that later traces decide on it; so does a trace that did not reach the target, or that knows less of the path.
+ */
+export function followPath(baseline: Check, check: Check, probe: string): PathStep | undefined {
+  const [a, b] = [baseline, check].map((one) => finalTraces(one).find((trace) => trace.probeResult.probe === probe));
+  if (b === undefined) return undefined;
+  const comparison = comparePaths(a, b);
+  const { relation } = comparison;
+  const isFuller = a === undefined || knownHops(b) >= knownHops(a);
+  const [difference] = relation === 'changed' ? pathDifferences(comparison, a, b) : [];
+  return {
+    relation,
+    text: difference?.text ?? null,
+    isBaseline:
+      relation === 'changed' || (b.isReached && relation !== 'unsure' && (relation !== 'compatible' || isFuller)),
+  };
+}
+
+/** `Path at hop 3: … → … (fra-1 and nyc-1).` */
+export function pathChangeSentence(texts: ReadonlyMap<string, string>): string {
+  const byText = Map.groupBy(texts.keys(), (probe) => texts.get(probe)!);
+  const parts = [...byText].map(([text, probes]) => `${text} (${listed(probes.toSorted())})`);
+  const sentence = listed(parts, 3);
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}
+
+function finalTraces(check: Check): readonly Trace[] {
+  return tracesOf(ofType<'traceroute'>(probeResultsOf(check, new Map()))).filter(({ isFinal }) => isFinal);
+}
+
+function knownHops({ steps }: Trace): number {
+  return steps.filter((step) => !isSilent(step)).length;
+}

@@ -1,0 +1,120 @@
+import type { Check } from '@vantage/contract';
+
+import { ofType, probeResultsOf } from '../probe-result.ts';
+import { asText, listed, shown, unique } from '../words.ts';
+import { endReason, lastAnswer, probeResults } from './ends.ts';
+import { isSilent, stepText, tracesOf, type Step, type Trace } from './trace.ts';
+
+/**
+ * One sentence about the traceroute of a monitor that turned bad: the last router that paths from failing and from working
+ * probes have in common, and the network where they part. It says what the traces show, not whose fault it is.
+ *
+ * @param failing probes from which the monitor fails
+ * @returns undefined if the traces say nothing
+ */
+export function partingSentence(check: Check, failing: readonly string[]): string | undefined {
+  const traces = tracesOf(ofType<'traceroute'>(probeResultsOf(check, new Map()))).filter(({ isFinal }) => isFinal);
+  const isFailing = ({ probeResult }: Trace): boolean => failing.includes(probeResult.probe);
+  const own = traces.filter(isFailing);
+  const broken = own.filter((trace) => brokenReasons.has(endReason(trace)));
+  const through = own.filter(({ isReached }) => isReached);
+  if (broken.length === 0) return through.length === 0 ? undefined : reachedText(through);
+  const working = traces.filter((trace) => !isFailing(trace) && trace.isReached);
+  const same = working.filter(({ target }) => broken.some((trace) => trace.target === target));
+  const others = through.length === 0 ? '' : `; those from ${namesOf(through)} reach the target`;
+  if (working.length > 0 && same.length === 0) return `${otherTargetText(broken, working)}${others}.`;
+  if (same.length === 0) return `${endsText(broken)}, and no working probe was traced to compare${others}.`;
+  return `${partsText(broken, same)}${others}.`;
+}
+
+const brokenReasons: ReadonlySet<string> = new Set(['silent', 'refused', 'loop']);
+
+function reachedText(through: readonly Trace[]): string {
+  return `The paths from the failing ${namesOf(through)} reach the target: the fault is not on the path, or it is over.`;
+}
+
+function otherTargetText(broken: readonly Trace[], working: readonly Trace[]): string {
+  const of = (traces: readonly Trace[]): string =>
+    listed(unique(traces.flatMap(({ target }) => (target === null ? [] : [shown(target)]))));
+  return `The failing ${namesOf(broken)} went to another address (${of(broken)}) than the working ${namesOf(working)} (${of(working)}): their paths cannot be compared`;
+}
+
+/** The furthest router of a path that answered a working probe too, and what comes after it. */
+interface Fork {
+  readonly trace: Trace;
+  readonly at: Step;
+  /** The next router on the path of a working probe. */
+  readonly onward: Step | undefined;
+}
+
+function partsText(broken: readonly Trace[], working: readonly Trace[]): string {
+  const forks = broken.flatMap(
+    (trace) =>
+      forkOf(
+        trace,
+        working.filter(({ target }) => target === trace.target),
+      ) ?? [],
+  );
+  const [first] = [...Map.groupBy(forks, ({ at }) => at.routers[0]!.ip).values()].toSorted(
+    (a, b) => b.length - a.length,
+  );
+  const who = `Paths from the failing ${namesOf(broken)} and from the working ${namesOf(working)}`;
+  if (first === undefined) return `${who} have no router in common: ${lowered(endsText(broken))}`;
+  const [{ at, onward }] = first as [Fork];
+  const some = first.length === broken.length ? '' : ` (of ${namesOf(first.map(({ trace }) => trace))})`;
+  const common = `${who} have ${stepText(at)} as the last router in common${some}`;
+  const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
+  const parts = isEnd
+    ? `beyond it, ${networkText(at, onward)}, nothing answers the failing ones`
+    : `they part ${networkText(at, onward)}, ${lowered(endsText(broken))}`;
+  return `${common}: ${parts}, and the working ones go on${onwardText(onward)}`;
+}
+
+function forkOf(trace: Trace, working: readonly Trace[]): Fork | undefined {
+  const passedBy = (step: Step): Trace | undefined =>
+    working.find(({ steps }) =>
+      steps.some(({ routers }) => routers.some(({ ip }) => step.routers.some((one) => one.ip === ip))),
+    );
+  const at = trace.steps.findLast((step) => step.routers.length > 0 && passedBy(step) !== undefined);
+  if (at === undefined) return undefined;
+  const { steps } = passedBy(at)!;
+  const index = steps.findIndex(({ routers }) => routers.some(({ ip }) => at.routers.some((one) => one.ip === ip)));
+  return { trace, at, onward: steps.slice(index + 1).find((step) => !isSilent(step) && step.routers.length > 0) };
+}
+
+function networkText(at: Step, onward: Step | undefined): string {
+  const [own, next] = [networkOf(at), networkOf(onward)];
+  if (own === undefined) return next === undefined ? 'there' : `before ${next}`;
+  return next === undefined || next === own ? `in ${own}` : `between ${own} and ${next}`;
+}
+
+function onwardText(onward: Step | undefined): string {
+  return onward === undefined ? '' : ` over ${stepText(onward)}`;
+}
+
+function networkOf(step: Step | undefined): string | undefined {
+  const [router] = step?.routers ?? [];
+  return router === undefined ? undefined : asText(router.asn, router.asName);
+}
+
+/** `Nothing answers beyond hop 4 … from fra-1` of each distinct end. */
+function endsText(broken: readonly Trace[]): string {
+  const lasts = unique(
+    broken.map((trace) => {
+      const last = lastAnswer(trace);
+      return last === undefined ? 'the probe itself' : stepText(last);
+    }),
+  );
+  const isLoop = broken.every((trace) => endReason(trace) === 'loop');
+  return isLoop
+    ? `The failing ones go round in a circle that includes ${listed(lasts, 3)}`
+    : `The failing ones go no further than ${listed(lasts, 3)}`;
+}
+
+function lowered(text: string): string {
+  return `t${text.slice(1)}`;
+}
+
+function namesOf(traces: readonly Trace[]): string {
+  return listed(probeResults(traces).map(({ probe }) => probe));
+}
