@@ -66,7 +66,7 @@ describe('the path of a monitor', () => {
     expect(changes).toEqual([20]);
   });
 
-  it('is told in a sentence, probes with the same change together', () => {
+  it('is one sentence, probes with the same change together', () => {
     const texts = new Map([
       ['nyc-1', 'path at hop 3: a → b'],
       ['fra-1', 'path at hop 3: a → b'],
