@@ -64,9 +64,9 @@ function partsText(broken: readonly Trace[], working: readonly Trace[]): string 
   const some = first.length === broken.length ? '' : ` (of ${namesOf(first.map(({ trace }) => trace))})`;
   const common = `${who} have ${stepText(at)} as the last router in common${some}`;
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
-  const parts = isEnd
-    ? `beyond it, ${networkText(at, onward)}, nothing answers the failing ones`
-    : `they part ${networkText(at, onward)}, ${lowered(endsText(broken))}`;
+  const network = networkText(at, onward);
+  const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers the failing ones`;
+  const parts = isEnd ? silence : `they part ${network}, ${lowered(endsText(broken))}`;
   return `${common}: ${parts}, and the working ones go on${onwardText(onward)}`;
 }
 

@@ -1,0 +1,133 @@
+import { JOB_QUEUE, redisKeys, type MonitorEvent } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { report, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { createMonitorReader } from '../http/requests/read-monitor.ts';
+import { putMonitor } from './schedule/monitor-records.ts';
+import type { ReadDefinition } from './definition.ts';
+
+const PROBES = ['fra-1', 'nyc-1'];
+const TARGET = '203.0.113.9';
+
+/** Definitions of the API, with ticks that follow each other at once. */
+const readAny: ReadDefinition = (name, request, allow) => {
+  const accept = createMonitorReader(
+    [checkTypes.traceroute],
+    (target) => ({ verdict: 'accepted', ...target }) as never,
+    true,
+  );
+  const reading = accept(name, request, allow);
+  return reading.valid ? { valid: true, definition: { ...reading.definition, everyMs: 400 } } : reading;
+};
+
+let bed: CoreBed;
+
+beforeEach(async () => {
+  bed = await startCoreBed(
+    {},
+    { checkTypes: { traceroute: checkTypes.traceroute }, monitors: { readDefinition: readAny } },
+  );
+  for (const probe of PROBES) {
+    await bed.addProbe(probe, { asNumber: probe === 'fra-1' ? 'AS64496' : 'AS64497' });
+    await bed.keepAlive(probe);
+  }
+  await until(async () => (await bed.core.knownProbes()).filter(({ alive }) => alive).length === PROBES.length);
+}, 120_000);
+
+afterEach(() => bed.stop(), 120_000);
+
+/** Sixteen flows over these routers; `*` is silent. */
+function traced(routers: readonly string[], reached: boolean): object {
+  const hops = routers.map((ip, index) => {
+    const who = {
+      ip: ip === '*' ? null : ip,
+      private: false,
+      hostname: null,
+      hostnameVerified: null,
+      asn: null,
+      asName: null,
+    };
+    const rtts = Array.from({ length: 16 }, () => (ip === '*' ? null : index + 1));
+    const responders = ip === '*' ? [] : [{ ...who, rtts }];
+    return { hop: index + 1, ...who, latency: ip === '*' ? null : index + 1, rtts, responders, mpls: [], icmp: null };
+  });
+  const stopReason = reached ? 'completed' : 'gap_limit';
+  const flow = { reached, stopReason, hops: routers.map((ip) => [ip === '*' ? null : 0]) };
+  const failure = { code: 'timed_out', phase: 'response', source: 'network', message: 'The target did not answer.' };
+  return {
+    ...{
+      result: reached ? 'success' : 'timeout',
+      rt: reached ? 9 : null,
+      resolvedIp: TARGET,
+      error: reached ? null : failure,
+    },
+    ...{ startedAt: null, finishedAt: new Date().toISOString(), hops, flows: Array.from({ length: 16 }, () => flow) },
+    ...{ reached, stopReason, protocol: 'icmp', pathMtu: null, loop: null, clock: 'kernel', echo: null },
+    ...{ fullTtl: reached ? null : { rtts: Array.from({ length: 6 }, () => null), icmp: null }, mtuBlackHole: null },
+  };
+}
+
+async function answerJobs(probe: string, result: object): Promise<void> {
+  const jobs = await bed.redis.lpop(`${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`, 100);
+  for (const id of jobs ?? []) await report(bed.redis, probe, id, result);
+}
+
+const working = ['198.51.100.1', '198.51.100.2', '198.51.100.3', TARGET];
+const moved = ['198.51.100.1', '198.51.100.8', '198.51.100.3', TARGET];
+const broken = ['198.51.100.1', '198.51.100.8', '*', '*', '*', '*', '*'];
+
+describe('the paths of a monitor', () => {
+  it('make an event when they change, and a sentence when the monitor turns bad', async () => {
+    const check = { type: 'traceroute', host: 'target.example', probes: PROBES };
+    const request = {
+      check,
+      every: '10s',
+      alarm: { when: '1 of 4', for: 1 },
+      webhooks: ['https://hooks.example.com/x'],
+    };
+    let paths = { 'fra-1': traced(working, true), 'nyc-1': traced(working, true) };
+    const answering = setInterval(() => {
+      for (const probe of PROBES) void answerJobs(probe, paths[probe as 'fra-1']).catch(() => undefined);
+    }, 20);
+    const eventsOf = async (): Promise<readonly MonitorEvent[]> =>
+      ((await bed.core.monitors.eventsAfter('path', '0-0').catch(() => undefined))?.events ?? []).map(
+        ({ event }) => event,
+      );
+    const ticked = async (): Promise<number> => (await bed.core.monitors.read('path'))?.runs[0]?.tick ?? 0;
+    try {
+      await putMonitor(bed.redis, 'path', { owner: 'api', request }, Date.now());
+      await until(async () => (await ticked()) >= 3);
+      paths = { ...paths, 'nyc-1': traced(moved, true) };
+      await until(async () => (await eventsOf()).some(({ kind }) => kind === 'path'));
+      const later = (await ticked()) + 2;
+      await until(async () => (await ticked()) >= later);
+      paths = { ...paths, 'nyc-1': traced(broken, false) };
+      await until(async () => (await bed.core.monitors.read('path'))?.parting !== null);
+
+      const events = await eventsOf();
+      const changes = events.filter(({ kind }) => kind === 'path');
+      expect(changes).toHaveLength(1);
+      expect(changes[0]).toMatchObject({
+        probes: ['nyc-1'],
+        sentence: 'Path at hop 2: 198.51.100.2 → 198.51.100.8 (nyc-1).',
+      });
+      const sentence =
+        'Paths from the failing nyc-1 and from the working fra-1 have hop 1, 198.51.100.1 as the last router in common: ' +
+        'they part there, the failing ones go no further than hop 2, 198.51.100.8, and the working ones go on over hop 2, 198.51.100.2.';
+      const monitor = (await bed.core.monitors.read('path'))!;
+      expect(monitor).toMatchObject({ state: 'bad', parting: sentence });
+      expect(events.find(({ kind }) => kind === 'parting')).toMatchObject({
+        ...{ checkId: monitor.tracerouteId, failing: ['nyc-1'], sentence },
+      });
+      const tasks = (await bed.redis.zrange(redisKeys.monitorOutbox, '0', '-1')).map(
+        (text) => JSON.parse((JSON.parse(text) as { body: string }).body) as { type: string },
+      );
+      expect(new Set(tasks.map(({ type }) => type))).toEqual(
+        new Set(['monitor.path', 'monitor.bad', 'monitor.parting']),
+      );
+    } finally {
+      clearInterval(answering);
+    }
+  }, 120_000);
+});
