@@ -7,7 +7,7 @@ import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { tryFuzz, tryHostileInputs } from './api-audit.ts';
 import { guessKeys, mostLookedUp } from './key-audit.ts';
-import { networkMissing, runCanaryAudit } from './canaries/index.ts';
+import { networkMissing, runCanaryAudit, transports, type CanaryTransport } from './canaries/index.ts';
 import { auditGateway } from './gateway/figures.ts';
 import { tryStolenLogin } from './stolen-login/index.ts';
 
@@ -62,7 +62,7 @@ async function auditApi(): Promise<readonly Figure[]> {
   const rows: readonly Row[] = [
     fromApi('hostile targets, ports and options, to the coordinator', await tryHostileInputs()),
     fromApi('requests made from the OpenAPI document', await tryFuzz(Number(values.seed), FUZZ_REQUESTS)),
-    ...(missing === null ? [await tryCanaries()] : []),
+    ...(missing === null ? await eachTransport() : []),
   ];
   if (missing !== null) print(`skipped: the canaries of the agent: ${missing}`);
   printRows(rows);
@@ -156,10 +156,16 @@ function fromApi(
   return { part, accepted, touches: undefined, ...seen };
 }
 
-async function tryCanaries(): Promise<Row> {
-  const { jobs, wronglyAccepted, unanswered, touches, longestMs } = await runCanaryAudit();
+async function eachTransport(): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const transport of transports) rows.push(await tryCanaries(transport));
+  return rows;
+}
+
+async function tryCanaries(transport: CanaryTransport): Promise<Row> {
+  const { jobs, wronglyAccepted, unanswered, touches, longestMs } = await runCanaryAudit({ transport });
   return {
-    part: 'jobs for an agent without a coordinator’s checks',
+    part: `jobs by ${transport}, without a coordinator’s checks`,
     inputs: jobs,
     accepted: wronglyAccepted,
     touches: touches.map(

@@ -2,8 +2,9 @@
 export const AGENT = { ipv4: '10.99.0.2', ipv6: 'fd00:99::2', public: '45.79.1.1' } as const;
 export const WORLD = { ipv4: '10.99.0.1', ipv6: 'fd00:99::1' } as const;
 
-/** Where the agent's Redis and its resolver are; both in a private range, as in many a deployment. */
+/** Where the agent's Redis or its gateway and its resolver are; all in a private range, as in many a deployment. */
 export const REDIS_PORT = 6_379;
+export const GATEWAY_PORT = 6_443;
 export const DNS_PORT = 53;
 
 /** What callers may measure. In the lab alone: no packet leaves it. */

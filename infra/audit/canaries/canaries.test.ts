@@ -1,16 +1,16 @@
 import { describe, expect, jest } from '@jest/globals';
 
 import { itNeeding } from '@vantage/test-support/needs';
-import { networkMissing, runCanaryAudit } from './index.ts';
+import { networkMissing, runCanaryAudit, transports } from './index.ts';
 
 const itInNetwork = itNeeding(networkMissing(), process.env['CI']);
 
 // Some seconds; more than the time for which the lab itself waits.
 jest.setTimeout(150_000);
 
-describe('the agent, with every check of the coordinator removed', () => {
+describe.each(transports)('the agent, with every check of the coordinator removed, over its %s', (transport) => {
   itInNetwork('sends no packet where none may go, and says of each job that it was refused', async () => {
-    const { jobs, wronglyAccepted, unanswered, touches, measured } = await runCanaryAudit();
+    const { jobs, wronglyAccepted, unanswered, touches, measured } = await runCanaryAudit({ transport });
 
     expect(touches).toEqual([]);
     expect(wronglyAccepted).toEqual([]);
@@ -21,7 +21,7 @@ describe('the agent, with every check of the coordinator removed', () => {
   });
 
   itInNetwork('is seen by the canaries wherever its operator lets it go', async () => {
-    const { touches } = await runCanaryAudit({ allow: '10.0.0.1' });
+    const { touches } = await runCanaryAudit({ transport, allow: '10.0.0.1' });
 
     const seen = touches.map(({ protocol, address, port }) => `${protocol} ${address} ${port}`);
     expect(seen.toSorted()).toEqual([
@@ -30,7 +30,7 @@ describe('the agent, with every check of the coordinator removed', () => {
   });
 
   itInNetwork('is seen on its own machine wherever its operator lets it go', async () => {
-    const { touches } = await runCanaryAudit({ allow: '127.0.0.1' });
+    const { touches } = await runCanaryAudit({ transport, allow: '127.0.0.1' });
 
     expect(touches).toEqual([expect.objectContaining({ address: 'loopback' })]);
   });

@@ -1,10 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-import { DNS_PORT, PUBLIC, REDIS_PORT, ROOTS, VACANT, WORLD } from './addresses.ts';
+import { DNS_PORT, GATEWAY_PORT, PUBLIC, REDIS_PORT, ROOTS, VACANT, WORLD } from './addresses.ts';
 import { networkMissing, openNetwork, type Network } from './network.ts';
 import type { WorldReport } from './world.ts';
 
@@ -23,7 +26,12 @@ export interface CanaryReport extends WorldReport {
   readonly touches: readonly Touch[];
 }
 
+/** How the agent gets its jobs. */
+export const transports = ['redis', 'gateway'] as const;
+export type CanaryTransport = (typeof transports)[number];
+
 export interface CanaryOptions {
+  readonly transport?: CanaryTransport;
   /** For a trial of the canaries themselves: an agent whose operator allows this address, and jobs for it alone. */
   readonly allow?: string;
 }
@@ -32,15 +40,17 @@ const file = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 /**
  * Runs the real agent in a network of namespaces and puts jobs straight into its queue, as if every check of the coordinator
- * were gone: every check type on every address, name, redirect, resolver and delegation that leads where no packet may go.
- * What leaves the agent's machine is counted on the wire.
+ * were gone, over Redis or through a gateway: every check type on every address, name, redirect, resolver and delegation
+ * that leads where no packet may go. What leaves the agent's machine is counted on the wire.
  *
  * @throws where there can be no such network (`networkMissing`), or where the lab does not work
  */
-export async function runCanaryAudit({ allow }: CanaryOptions = {}): Promise<CanaryReport> {
+export async function runCanaryAudit({ transport = 'redis', allow }: CanaryOptions = {}): Promise<CanaryReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-canary-'));
   const network = openNetwork({
-    PROBE_ID: 'canary',
-    REDIS_URL: `redis://${WORLD.ipv4}:${REDIS_PORT}`,
+    ...(transport === 'redis'
+      ? { PROBE_ID: 'canary', REDIS_URL: `redis://${WORLD.ipv4}:${REDIS_PORT}` }
+      : { VANTAGE_URL: `http://${WORLD.ipv4}:${GATEWAY_PORT}`, VANTAGE_STATE_FOLDER: join(folder, 'state') }),
     DNS_SERVERS: `${WORLD.ipv4}:${DNS_PORT}`,
     CONCURRENCY: '64',
     LOG_LEVEL: 'silent',
@@ -49,23 +59,26 @@ export async function runCanaryAudit({ allow }: CanaryOptions = {}): Promise<Can
     TARGET_ALLOW: allow ?? '',
   });
   try {
-    return await watch(network, allow);
+    return await watch(network, transport, allow);
   } finally {
     network.remove();
+    rmSync(folder, { recursive: true });
   }
 }
 
-async function watch(network: Network, allow: string | undefined): Promise<CanaryReport> {
-  const node = (where: 'agent' | 'world', path: string, ...args: readonly string[]): ChildProcess =>
-    network.start(where, process.execPath, '--conditions=vantage-source', '--no-warnings', file(path), ...args);
-  const world = node('world', 'world.ts', ...(allow === undefined ? [] : [allow]));
+async function watch(network: Network, transport: CanaryTransport, allow: string | undefined): Promise<CanaryReport> {
+  const node = (where: 'agent' | 'world', path: string, more: { args?: readonly string[]; env?: string } = {}) => {
+    const { args = [], env = 'NODE_NO_WARNINGS=1' } = more;
+    return network.start(where, 'env', env, process.execPath, '--conditions=vantage-source', file(path), ...args);
+  };
+  const world = node('world', 'world.ts', { args: [transport, ...(allow === undefined ? [] : [allow])] });
   const lines = createInterface({ input: world.stdout! })[Symbol.asyncIterator]();
-  await nextLine(world, lines);
+  const token = await nextLine(world, lines);
   const sniffer = network.start('world', 'python3', file('sniff.py'), 'in');
   const heard = createInterface({ input: sniffer.stdout! })[Symbol.asyncIterator]();
   await nextLine(sniffer, heard);
   const loopbackBefore = network.loopbackPackets();
-  const agent = node('agent', '../../../apps/probe-agent/src/main.ts');
+  const agent = node('agent', '../../../apps/probe-agent/src/main.ts', { env: `VANTAGE_TOKEN=${token}` });
   agent.stdout!.resume();
 
   const report = JSON.parse(await nextLine(world, lines, agent)) as WorldReport;
@@ -74,13 +87,15 @@ async function watch(network: Network, allow: string | undefined): Promise<Canar
   sniffer.stdin!.end();
   const seen = JSON.parse(await nextLine(sniffer, heard)) as readonly Touch[];
   const toItself = { protocol: 'any', address: 'loopback', port: 0, packets: loopback };
-  return { ...report, touches: [...seen.filter((touch) => !isExpected(touch)), ...(loopback === 0 ? [] : [toItself])] };
+  const servicePort = transport === 'redis' ? REDIS_PORT : GATEWAY_PORT;
+  const unexpected = seen.filter((touch) => !isExpected(touch, servicePort));
+  return { ...report, touches: [...unexpected, ...(loopback === 0 ? [] : [toItself])] };
 }
 
-/** Its Redis and its resolver at their ports, and what a caller may measure. */
-function isExpected({ protocol, address, port }: Touch): boolean {
+/** Its Redis or its gateway and its resolver at their ports, and what a caller may measure. */
+function isExpected({ protocol, address, port }: Touch, servicePort: number): boolean {
   if (address === WORLD.ipv4) {
-    return (protocol === 'tcp' && port === REDIS_PORT) || (protocol !== 'icmp' && port === DNS_PORT);
+    return (protocol === 'tcp' && port === servicePort) || (protocol !== 'icmp' && port === DNS_PORT);
   }
   return [...Object.values(PUBLIC), ...VACANT, ...ROOTS].some((allowed) => allowed === address);
 }

@@ -1,7 +1,7 @@
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { CANARIES, OWN, PUBLIC, SPELLINGS, WORLD, ZONE } from './addresses.ts';
+import { CANARIES, GATEWAY_PORT, OWN, PUBLIC, REDIS_PORT, SPELLINGS, WORLD, ZONE } from './addresses.ts';
 import { canaryNames, nameOf } from './names.ts';
 
 /** A job as it goes straight into the agent's queue: no coordinator has looked at it. */
@@ -18,7 +18,12 @@ export const redirects: readonly string[] = [
   ...SPELLINGS.map((host) => `http://${host}/`),
   ...canaryNames.map(({ name }) => `http://redirected.${name}/`),
   ...['file:///etc/passwd', 'gopher://10.0.0.1:6379/_PING', 'ftp://10.0.0.1/', '//10.0.0.1/', 'http:10.0.0.1/'],
-  ...[`http://10.0.0.1@${PUBLIC.ipv4}:80@10.0.0.1/`, 'http://10.0.0.1\\@example.net/', `http://${WORLD.ipv4}:6379/`],
+  ...[
+    `http://10.0.0.1@${PUBLIC.ipv4}:80@10.0.0.1/`,
+    'http://10.0.0.1\\@example.net/',
+    `http://${WORLD.ipv4}:${REDIS_PORT}/`,
+  ],
+  `http://${WORLD.ipv4}:${GATEWAY_PORT}/`,
 ];
 
 /** Every check type on every address, spelling and name that must not be touched. */
@@ -42,10 +47,12 @@ export function canaryJobs(): readonly CanaryJob[] {
     ...{ type: 'dns', refused: false },
     params: { host: `delegated-${index}.${ZONE}`, options: { trace: true } },
   }));
-  const service = [WORLD.ipv4, nameOf(WORLD.ipv4)].map((host) => ({
-    ...{ type: 'tcp', refused: true },
-    params: { host, port: 6_379, options: { attempts: 1 } },
-  }));
+  const service = [WORLD.ipv4, nameOf(WORLD.ipv4)].flatMap((host) =>
+    [REDIS_PORT, GATEWAY_PORT].map((port) => ({
+      ...{ type: 'tcp', refused: true },
+      params: { host, port, options: { attempts: 1 } },
+    })),
+  );
   return [...direct, ...named, ...redirected, ...asked, ...askedByName, ...traced, ...service];
 }
 

@@ -14,7 +14,8 @@ import { Redis } from 'ioredis';
 import { addressBytes } from '../../../packages/diagnostics/src/shared/address-bytes.ts';
 import { startDnsServer } from '@vantage/test-support/dns/server';
 import { respond, wireName, type WireQuery, type WireRecord } from '@vantage/test-support/dns/wire';
-import { DNS_PORT, PUBLIC, REDIS_PORT, ROOTS, WORLD, ZONE } from './addresses.ts';
+import { DNS_PORT, GATEWAY_PORT, PUBLIC, REDIS_PORT, ROOTS, WORLD, ZONE } from './addresses.ts';
+import { openGateway } from './gateway.ts';
 import { allowedJobs, canaryJobs, redirects, type CanaryJob } from './jobs.ts';
 import { canaryNames } from './names.ts';
 
@@ -39,9 +40,9 @@ const PROBE = 'canary';
 const DEADLINE_MS = 90_000;
 const NS = 2;
 const CNAME = 5;
-const [, , canary] = process.argv;
+const [, , transport, canary] = process.argv;
 
-/** All that there is outside of the agent: its Redis, its resolver, the root servers, sites, and those who must hear nothing. */
+/** All that there is outside of the agent: its Redis or its gateway, its resolver, the root servers, sites, and those who must hear nothing. */
 const server = await startRedisServer({
   executable: findRedisServer(process.env['PATH'] ?? '')!,
   port: REDIS_PORT,
@@ -50,7 +51,8 @@ const server = await startRedisServer({
 const redis = new Redis(server.url, { maxRetriesPerRequest: null });
 await openNames();
 await openSites();
-process.stdout.write('ready\n');
+const token = transport === 'gateway' ? await openGateway(server.url, PROBE, WORLD.ipv4, GATEWAY_PORT) : '';
+process.stdout.write(`${token}\n`);
 
 while ((await redis.exists(redisKeys.heartbeat(PROBE))) === 0) await sleep(20);
 const report = await runJobs(canary === undefined ? canaryJobs() : allowedJobs(canary));

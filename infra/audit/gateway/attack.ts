@@ -14,6 +14,8 @@ export interface Target {
   readonly url: string;
   /** Token of an agent that the attacker has stolen, for its first connection. */
   readonly token: string;
+  /** Those of further stolen agents. */
+  readonly moreTokens: readonly string[];
   /** Of attacks from one address. */
   readonly address: string;
 }
@@ -25,6 +27,8 @@ export interface GatewayAttack {
   readonly isOneAddress: boolean;
   /** True: meanwhile clients start checks on the probe whose agent the attacker has stolen. */
   readonly getsJobs?: boolean;
+  /** Agents that the attacker has stolen; one if undefined. */
+  readonly agents?: number;
   readonly run: (target: Target) => Promise<unknown>;
 }
 
@@ -43,10 +47,15 @@ export function steal({ url, token }: Target, take?: (message: GatewayMessage) =
 }
 
 /** Sends one message after the other, as fast as the gateway reads. */
-export async function flood(target: Target, message: (number: number) => string | Buffer): Promise<void> {
+export function flood(target: Target, message: (number: number) => string | Buffer): Promise<void> {
+  return pour(target, (socket, number) => socket.send(message(number)));
+}
+
+/** The same with frames of any kind. */
+export async function pour(target: Target, send: (socket: WebSocket, number: number) => void): Promise<void> {
   const { socket } = await steal(target);
   for (let number = 1; ; number += 1) {
-    socket.send(message(number));
+    send(socket, number);
     if (number % 50 === 0) await drained(socket);
   }
 }

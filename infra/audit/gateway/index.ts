@@ -62,10 +62,11 @@ export async function attackGateway(
     const others = await watchOthers(bed, url);
     const reports = [await watch(undefined, 0)];
     for (const [index, attack] of chosen.entries()) {
-      const token = await inviteProbe(bed.redisUrl, `thief-${index}`, ORIGIN);
+      const tokens = await inviteAll(bed, `thief-${index}`, attack.agents ?? 1);
       const verifiedBefore = statSync(verifications).size;
-      const attacker = await startAttacker(attack, [url, token, `198.51.100.${index}`]);
-      const stopChecks = attack.getsJobs === true ? startChecks(bed.coordinator.url, probeOfToken(token)!) : undefined;
+      const attacker = await startAttacker(attack, [url, `198.51.100.${index}`, ...tokens]);
+      const stopChecks =
+        attack.getsJobs === true ? startChecks(bed.coordinator.url, probeOfToken(tokens[0]!)!) : undefined;
       reports.push(await watch(attack, verifiedBefore));
       stopChecks?.();
       attacker.kill('SIGKILL');
@@ -92,6 +93,12 @@ export async function attackGateway(
     await bed.stop();
     rmSync(folder, { recursive: true });
   }
+}
+
+async function inviteAll({ redisUrl }: FuzzBed, name: string, count: number): Promise<readonly string[]> {
+  const tokens: string[] = [];
+  while (tokens.length < count) tokens.push(await inviteProbe(redisUrl, `${name}-${tokens.length}`, ORIGIN));
+  return tokens;
 }
 
 async function startAttacker(attack: GatewayAttack, args: readonly string[]): Promise<ReturnType<typeof fork>> {

@@ -4,7 +4,18 @@ import { encodeMessage } from '@vantage/agent-loop';
 import { MAX_GATEWAY_MESSAGE_BYTES, probeOfToken } from '@vantage/contract';
 
 import { createAgentKey } from '../../../apps/coordinator/test/agent-key.ts';
-import { anyCheck, beReady, flood, forever, repeat, statusMessage, steal, type GatewayAttack } from './attack.ts';
+import {
+  anyCheck,
+  beReady,
+  flood,
+  forever,
+  pour,
+  repeat,
+  statusMessage,
+  steal,
+  type GatewayAttack,
+  type Target,
+} from './attack.ts';
 import { admit, drained } from './connect.ts';
 
 /** What the owner of a stolen agent's key can do once the gateway has admitted it. */
@@ -12,15 +23,23 @@ export const stolenAgentAttacks: readonly GatewayAttack[] = [
   {
     name: 'results without end',
     isOneAddress: false,
-    run: async (target) => {
-      const { socket } = await steal(target);
-      // Does not compress.
-      const data = JSON.stringify({ x: randomBytes(20_000).toString('base64') });
-      for (let seq = 1; ; seq += 1) {
-        socket.send(encodeMessage({ t: 'result', seq, check: anyCheck(), kind: 'final', data }));
-        if (seq % 50 === 0) await drained(socket);
-      }
-    },
+    run: floodResults,
+  },
+  {
+    name: 'twenty stolen agents with results without end',
+    isOneAddress: false,
+    agents: 20,
+    run: (target) =>
+      Promise.all([target.token, ...target.moreTokens].map((token) => floodResults({ ...target, token }))),
+  },
+  {
+    name: 'pongs and pings without end',
+    isOneAddress: false,
+    run: (target) =>
+      pour(target, (socket, number) => {
+        if (number % 2 === 0) socket.pong('x'.repeat(125));
+        else socket.ping('x'.repeat(125));
+      }),
   },
   {
     name: 'questions whose answers are not read',
@@ -96,16 +115,19 @@ export const stolenAgentAttacks: readonly GatewayAttack[] = [
   {
     name: 'pieces of screenshots that are never ended',
     isOneAddress: false,
-    run: async (target) => {
-      const { socket } = await steal(target);
-      for (let seq = 1; ; seq += 1) {
+    run: (target) =>
+      flood(target, (seq) => {
         const piece = Buffer.alloc(32 * 1_024, 'x');
         piece[0] = 2;
         piece.writeUInt32BE(seq, 1);
         piece.writeUInt32BE(Math.ceil(seq / 8), 5);
-        socket.send(piece);
-        if (seq % 50 === 0) await drained(socket);
-      }
-    },
+        return piece;
+      }),
   },
 ];
+
+function floodResults(target: Target): Promise<void> {
+  // Does not compress.
+  const data = JSON.stringify({ x: randomBytes(20_000).toString('base64') });
+  return flood(target, (seq) => encodeMessage({ t: 'result', seq, check: anyCheck(), kind: 'final', data }));
+}
