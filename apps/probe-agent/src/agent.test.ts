@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { redisKeys } from '@vantage/contract';
+import { LAST_JOBS_MS, redisKeys } from '@vantage/contract';
 
 import { createAgent, type Agent } from './agent.ts';
 import { fakeConfig, fakeRuntime, openPort, silent, type FakeRun } from '../test/fakes.ts';
@@ -205,7 +205,7 @@ describe('an agent', () => {
     expect(shown).toEqual(shown.toSorted((a, b) => a - b));
   });
 
-  it('gives running jobs their time when it drains, and takes no new ones', async () => {
+  it('drains: takes jobs for a last second, until coordinators know, gives running ones their time, and no new ones then', async () => {
     const held = heldRun();
     const probe = `probe-${(counter += 1)}`;
     const agent = await startAgentOf(probe, held.run);
@@ -213,12 +213,17 @@ describe('an agent', () => {
     await eventually(() => (held.started() === 1 ? true : undefined));
 
     const drained = agent.drain();
+    const last = await rig.addJob(probe);
     await eventually(async () => ((await rig.heartbeat(probe))?.draining === true ? true : undefined));
+    await eventually(() => (held.started() === 2 ? true : undefined));
+    await sleep(LAST_JOBS_MS);
     await rig.addJob(probe);
     held.release();
     await drained;
 
-    expect(await rig.results(probe)).toMatchObject([{ check, kind: 'final', data: { result: 'success' } }]);
+    const results = await rig.results(probe);
+    expect(results.map((result) => result.check).toSorted()).toEqual([check, last].toSorted());
+    for (const result of results) expect(result).toMatchObject({ kind: 'final', data: { result: 'success' } });
     expect(await rig.heartbeat(probe)).toBeUndefined();
     expect(await rig.admin.llen(`${redisKeys.queuePrefix(probe)}:jobs:wait`)).toBe(1);
     expect(await rig.admin.llen(`${redisKeys.queuePrefix(probe)}:jobs:active`)).toBe(0);

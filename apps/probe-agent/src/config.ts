@@ -167,7 +167,9 @@ export const settings = {
   vantageCertificates: setting({
     env: 'VANTAGE_CA_FILE',
     kind: certificateFile,
-    description: 'File with the CA certificates of `VANTAGE_URL`, in PEM. Default: those of Node.',
+    description:
+      'File with the CA certificates of `VANTAGE_URL`, in PEM. Default: those of Node. For those of an `https:` proxy set ' +
+      '`NODE_EXTRA_CA_CERTS`.',
   }),
   httpsProxy: setting({
     env: 'HTTPS_PROXY',
@@ -180,7 +182,9 @@ export const settings = {
   noProxy: setting({
     env: 'NO_PROXY',
     kind: text,
-    description: 'Hosts that are reached without the proxy, comma-separated; a leading dot includes all names below.',
+    description:
+      'Hosts that are reached without the proxy, comma-separated; a leading dot includes all names below. Addresses of IPv6 ' +
+      'without brackets; `*` for all; no networks.',
   }),
   probeId: setting({
     env: 'PROBE_ID',
@@ -226,8 +230,8 @@ export const settings = {
     kind: integer(0, 3_600),
     default: '10',
     description:
-      'Time for running jobs after SIGTERM. Unfinished jobs are then reported as interrupted. The grace ' +
-      'period of the supervisor must be some seconds longer.',
+      'Time for running jobs after SIGTERM, and for those of its first second, in which coordinators learn of it. Unfinished ' +
+      'jobs are then reported as interrupted. The grace period of the supervisor must be some seconds longer.',
   }),
   metricsPortFile: setting({
     env: 'METRICS_PORT_FILE',

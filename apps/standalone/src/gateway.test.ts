@@ -187,6 +187,25 @@ describe('an agent with an address and a token', () => {
     expect(results['fra-5']).toMatchObject({ result: 'success' });
   }, 120_000);
 
+  it('reaches an address of IPv6: directly, through a proxy at such an address, and past one by NO_PROXY', async () => {
+    const address = await service.openAddress('::1');
+    address.route(await service.startCoordinator({ PUBLIC_URL: address.url }));
+    service.route(second);
+    const proxy = await startProxy('user:p@ss', '::1');
+    const on = { VANTAGE_URL: address.url };
+    const through = `http://user:p%40ss@[::1]:${proxy.port}`;
+
+    const agents = [
+      await enrol('six-1', on),
+      await enrol('six-2', { ...on, HTTPS_PROXY: through }),
+      await enrol('six-3', { ...on, HTTPS_PROXY: through, NO_PROXY: 'example.net,::1' }),
+    ];
+    for (const agent of agents) await end(agent.process);
+    proxy.close();
+
+    expect(proxy.connects()).toEqual([new URL(address.url).host]);
+  }, 300_000);
+
   it('finds its gateway at a process that answers no callers', async () => {
     const gateway = await service.startCoordinator({ GATEWAY: 'only' });
     const statusOf = async (path: string, method = 'GET') =>
@@ -224,7 +243,10 @@ describe('an agent with an address and a token', () => {
 });
 
 /** A proxy by CONNECT with basic authentication (RFC 9110 section 9.3.6). */
-async function startProxy(login: string): Promise<{
+async function startProxy(
+  login: string,
+  host = '127.0.0.1',
+): Promise<{
   readonly port: number;
   readonly connects: () => readonly string[];
   readonly close: () => void;
@@ -241,14 +263,14 @@ async function startProxy(login: string): Promise<{
     }
     connects.push(request.url ?? '');
     const { hostname, port } = new URL(`tcp://${request.url}`);
-    const upstream = connect(Number(port), hostname, () => {
+    const upstream = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''), () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       client.pipe(upstream).pipe(client);
     });
     sockets.add(upstream);
     upstream.on('error', () => client.destroy());
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

@@ -12,7 +12,7 @@ export interface Certificate {
 /** For addresses on loopback. */
 export async function makeCertificate(folder: string): Promise<Certificate> {
   const [keyFile, caFile] = [join(folder, 'key.pem'), join(folder, 'ca.pem')];
-  const subject = ['-subj', '/CN=vantage', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:gateway.example.test'];
+  const subject = ['-subj', '/CN=vantage', '-addext', 'subjectAltName=IP:127.0.0.1,IP:::1,DNS:gateway.example.test'];
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyFile];
   await promisify(execFile)('openssl', ['req', '-x509', '-days', '2', ...key, '-out', caFile, ...subject]);
   return { caFile, keyFile };

@@ -1,7 +1,7 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
@@ -26,6 +26,8 @@ export interface GatewayService {
   readonly startCoordinator: (env?: Readonly<Record<string, string>>) => Promise<Coordinator>;
   /** Connections go to this coordinator from now on. */
   readonly route: (coordinator: Coordinator) => void;
+  /** Opens another public address, with the same certificate, for a coordinator that is started with it. */
+  readonly openAddress: (host: string) => Promise<{ readonly url: string; readonly route: GatewayService['route'] }>;
   /** Runs an operator's command. */
   readonly admin: (...args: readonly string[]) => Promise<string>;
   /** Token of a new probe. */
@@ -57,7 +59,8 @@ export async function startGatewayService(port?: number): Promise<GatewayService
   const folder = mkdtempSync(join(tmpdir(), 'vantage-gateway-e2e-'));
   const redis = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
   const certificate = await makeCertificate(folder);
-  const front = port === undefined ? await startFront(certificate) : noFront(port);
+  const front = port === undefined ? await startFront(certificate, '127.0.0.1') : noFront(port);
+  const fronts = [front];
   const url = `https://127.0.0.1:${front.port}`;
   const children: ChildProcess[] = [];
 
@@ -88,7 +91,13 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
       return { port, process: child };
     },
-    route: ({ port }) => front.route(port),
+    route: (to) => front.route(to.port),
+    openAddress: async (host) => {
+      const other = await startFront(certificate, host);
+      fronts.push(other);
+      const name = isIPv6(host) ? `[${host}]` : host;
+      return { url: `https://${name}:${other.port}`, route: (to) => other.route(to.port) };
+    },
     invite: async (probe) => {
       const json = await admin('invite', probe, ...record, '--json');
       return (JSON.parse(json) as { readonly token: string }).token;
@@ -105,7 +114,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
     },
     stop: async () => {
       await Promise.all(children.map(end));
-      front.close();
+      for (const one of fronts) one.close();
       await redis.stop();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -159,7 +168,7 @@ function noFront(port: number): Front {
 }
 
 /** Where TLS ends: passes bytes on to one coordinator. */
-async function startFront({ keyFile, caFile }: Certificate): Promise<Front> {
+async function startFront({ keyFile, caFile }: Certificate, host: string): Promise<Front> {
   const sockets = new Set<Socket>();
   let target = 0;
   const server: Server = createServer({ key: readFileSync(keyFile), cert: readFileSync(caFile) }, (client) => {
@@ -173,7 +182,7 @@ async function startFront({ keyFile, caFile }: Certificate): Promise<Front> {
       from.on('error', () => undefined);
       from.on('close', () => to.destroy());
     }
-  }).listen(0, '127.0.0.1');
+  }).listen(0, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { redisKeys } from '@vantage/contract';
+import { LAST_JOBS_MS, redisKeys } from '@vantage/contract';
 import { hasAnswered, openPatient } from '@vantage/redis-connections';
 import { pause, within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
@@ -25,8 +25,8 @@ export interface AgentLoop {
    */
   readonly start: () => Promise<void>;
   /**
-   * Takes no more jobs, lets running ones finish within a limit, reports the others as interrupted, and closes. Never
-   * rejects.
+   * Takes jobs for a last second, lets running ones finish within a limit, reports the others as interrupted, and
+   * closes. Never rejects.
    */
   readonly drain: () => Promise<void>;
   /** Closes at once; the next agent reports running jobs as interrupted. Never rejects. */
@@ -133,6 +133,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const instance = randomUUID();
   let running: Running | undefined;
   let closing: Promise<void> | undefined;
+  let isDraining = false;
 
   const start = async (): Promise<void> => {
     const runner = await options.open();
@@ -206,7 +207,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
         degraded: [...reasonsOf(loop, liveness), ...degraded],
         load: { running: loop.running(), capacity: concurrency },
         taken: loop.taken(),
-        draining: stopping.signal.aborted,
+        draining: isDraining,
       };
     };
     const heartbeat = createHeartbeat({ instance, describe, ...heartbeatKey(probeId, resultsRedis), log });
@@ -272,13 +273,16 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   };
 
   const drain = async (): Promise<void> => {
-    stopping.abort();
+    isDraining = true;
     const { loop, heartbeat, results } = running ?? {};
+    const lastJobsMs = loop === undefined ? 0 : Math.min(LAST_JOBS_MS, options.drainMs);
     void heartbeat?.beat();
     running?.liveness?.stop();
-    const idle = loop?.stop();
     log.info({ running: loop?.running() ?? 0, seconds: options.drainMs / 1_000 }, 'agent draining');
-    await within(idle, options.drainMs);
+    await pause(lastJobsMs, interrupted.signal);
+    stopping.abort();
+    const idle = loop?.stop();
+    await within(idle, options.drainMs - lastJobsMs);
     interrupted.abort();
     const farewell = performance.now() + FAREWELL_MS;
     await within(idle, FAREWELL_MS);

@@ -114,6 +114,9 @@ export const JOB_QUEUE = 'jobs';
 /** Consumer group of the coordinators on all result streams. */
 export const RESULT_GROUP = 'coordinators';
 
+/** A draining agent still takes jobs for this long: coordinators learn of it meanwhile, and give it none afterwards. */
+export const LAST_JOBS_MS = 1_000;
+
 /** Longest time from one heartbeat to the next. Without a heartbeat for `HEARTBEAT_TTL_MS` the probe is offline. */
 export const HEARTBEAT_EVERY_MS = 5_000;
 export const HEARTBEAT_TTL_MS = 15_000;

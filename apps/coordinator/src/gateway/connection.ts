@@ -1,5 +1,5 @@
 import { createAgentMessageReader, type Frame } from '@vantage/agent-loop';
-import type { AgentHello, AgentMessage, AgentStatus, Heartbeat } from '@vantage/contract';
+import { LAST_JOBS_MS, type AgentHello, type AgentMessage, type AgentStatus, type Heartbeat } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 import type { Log } from '../redis/log.ts';
 
@@ -67,6 +67,8 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   const results = openResultStream({ redis, screenshots, probe });
   const uploads = createUploads(budget);
   let status: AgentStatus | undefined;
+  /** Gives an agent that ends its last jobs. */
+  let lastJobs: NodeJS.Timeout | undefined;
   let heartbeat: Heartbeat | undefined;
   let heartbeatOf: readonly [status: AgentStatus, isStuck: boolean] | undefined;
   let isApproved = options.isApproved;
@@ -82,7 +84,15 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
 
   /** Jobs are given once the agent has said what it can do. */
   const begin = (): void => {
-    if (isApproved && status?.draining === false && socket.isOpen()) feed.wake();
+    if (isApproved && status !== undefined && socket.isOpen()) feed.wake();
+  };
+  const takeStatus = (now: AgentStatus): void => {
+    const wasReady = status?.draining === false;
+    status = now;
+    if (now.draining && wasReady) lastJobs ??= setTimeout(feed.stop, LAST_JOBS_MS);
+    else if (now.draining && lastJobs === undefined) feed.stop();
+    onStatus();
+    begin();
   };
 
   const write = async (message: Extract<AgentMessage, { t: 'result' }>): Promise<void> => {
@@ -110,12 +120,8 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   const take = (message: AgentMessage): void => {
     if (message.t === 'result') void write(message);
     else if (message.t === 'time') void tellTime(message.id);
-    else if (message.t === 'status') {
-      status = message.status;
-      if (status.draining) feed.stop();
-      onStatus();
-      begin();
-    } else if (message.t === 'done') {
+    else if (message.t === 'status') takeStatus(message.status);
+    else if (message.t === 'done') {
       feed.release(message.job);
       feed.finish(message.job);
     } else socket.close(4400, 'a second hello');
@@ -134,6 +140,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
 
   socket.onFrame(takeFrame);
   socket.onClosed(() => {
+    clearTimeout(lastJobs);
     feed.stop();
     uploads.drop();
     results.close();

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 
 import { encodePiece } from '@vantage/agent-loop';
 import {
+  LAST_JOBS_MS,
   redisKeys,
   SCREENSHOT_PIECE_BYTES,
   type AgentMessage,
@@ -139,6 +141,24 @@ describe('a gateway', () => {
     agent.send(final(before[1]!, 3));
     await agent.next('job');
     expect(new Set(jobsOf(agent))).toEqual(new Set(checks));
+  });
+
+  it('gives an agent that ends the jobs of a last second, and none afterwards', async () => {
+    const agent = await test.join(gateway, 'ends', { credit: 1 });
+    for (let count = 0; count < 3; count += 1) await startCheck('ends');
+    const first = await agent.next('job');
+    agent.beReady(true);
+    agent.send(final(first.id, 1));
+    const last = await agent.next('job');
+    await sleep(LAST_JOBS_MS);
+    agent.send(final(last.id, 2));
+    // A job that this result made room for would come before the answer.
+    await agent.next('ack');
+    await agent.next('ack');
+    agent.send({ t: 'time', id: 1 });
+    await agent.next('time');
+
+    expect(jobsOf(agent)).toEqual([first.id, last.id]);
   });
 
   it('gives no jobs to an agent that waits for approval, until it is approved', async () => {

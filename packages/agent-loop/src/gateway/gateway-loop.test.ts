@@ -204,7 +204,7 @@ describe('an agent at a gateway', () => {
     expect(Buffer.concat(sent).equals(png)).toBe(true);
   });
 
-  it('drains: gives its jobs their time, says so, and closes', async () => {
+  it('drains: says so, takes the last jobs, gives all their time, and closes', async () => {
     const held = Promise.withResolvers<void>();
     run = async (id) => {
       await held.promise;
@@ -215,14 +215,16 @@ describe('an agent at a gateway', () => {
     await until(() => started.length === 1);
     const drained = loop!.drain();
     await until(() => messages(peers[0], 'status').some(({ status }) => status.draining));
+    give(peers[0]!, CHECK.toLowerCase());
+    await until(() => started.length === 2);
     held.resolve();
-    await until(() => messages(peers[0], 'result').length === 1);
+    await until(() => messages(peers[0], 'result').length === 2);
     const closed = once(peers[0]!.socket, 'close');
-    peers[0]!.send({ t: 'ack', seq: messages(peers[0], 'result')[0]!.seq });
+    for (const { seq } of messages(peers[0], 'result')) peers[0]!.send({ t: 'ack', seq });
     await drained;
 
     expect((await closed)[0]).toBe(1000);
-    expect(messages(peers[0], 'done')).toHaveLength(1);
+    expect(messages(peers[0], 'done')).toHaveLength(2);
   });
 
   it('connects elsewhere when its gateway stops, before it leaves', async () => {

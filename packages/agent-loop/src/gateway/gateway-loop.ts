@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
-import type { AgentStatus } from '@vantage/contract';
-import { within } from '@vantage/timers';
+import { LAST_JOBS_MS, type AgentStatus } from '@vantage/contract';
+import { pause, within } from '@vantage/timers';
 
 import type { AgentLoop } from '../agent-loop.ts';
 import { createParts, type GatewayLoopOptions, type Parts } from './parts.ts';
@@ -14,6 +14,8 @@ const LOOK_AT_STATUS_EVERY_MS = 2_000;
 const READ_CLOCK_EVERY_MS = 60_000;
 /** What interrupted jobs and the last results have together to reach the gateway. */
 const FAREWELL_MS = 3_000;
+/** Longer than the gateway gives jobs: one that it gave last arrives before the connection is closed. */
+const AWAIT_JOBS_MS = LAST_JOBS_MS + 500;
 const MAX_REASONS = 16;
 const MAX_REASON = 256;
 
@@ -79,10 +81,13 @@ export function createGatewayLoop(options: GatewayLoopOptions): AgentLoop {
 
   const drain = async (): Promise<void> => {
     stopping.abort();
-    sendStatus(parts?.link.session(), false);
-    const idle = parts?.jobs.idle();
+    const session = parts?.link.session();
+    const lastJobsMs = session === undefined ? 0 : Math.min(AWAIT_JOBS_MS, drainMs);
+    sendStatus(session, false);
     log.info({ running: parts?.jobs.running() ?? 0, seconds: drainMs / 1_000 }, 'agent draining');
-    await within(idle, drainMs);
+    await pause(lastJobsMs, interrupted.signal);
+    const idle = parts?.jobs.idle();
+    await within(idle, drainMs - lastJobsMs);
     interrupted.abort();
     const farewell = performance.now() + FAREWELL_MS;
     await within(idle, FAREWELL_MS);
