@@ -92,32 +92,40 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       return { port, process: child };
     },
     route: (to) => front.route(to.port),
-    openAddress: async (host) => {
-      const other = await startFront(certificate, host);
-      fronts.push(other);
-      const name = isIPv6(host) ? `[${host}]` : host;
-      return { url: `https://${name}:${other.port}`, route: (to) => other.route(to.port) };
-    },
+    openAddress: openAddresses(certificate, fronts),
     invite: async (probe) => {
       const json = await admin('invite', probe, ...record, '--json');
       return (JSON.parse(json) as { readonly token: string }).token;
     },
-    startAgent: (env) => {
-      const child = start(main('probe-agent'), {
-        ...{ VANTAGE_URL: url, VANTAGE_CA_FILE: certificate.caFile, SCREENSHOTS: 'off' },
-        ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', ...env },
-      });
-      let [log, errors] = ['', ''];
-      child.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
-      child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-      return { process: child, log: () => log, errors: () => errors };
-    },
+    startAgent: (env) =>
+      readOutput(
+        start(main('probe-agent'), {
+          ...{ VANTAGE_URL: url, VANTAGE_CA_FILE: certificate.caFile, SCREENSHOTS: 'off' },
+          ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', ...env },
+        }),
+      ),
     stop: async () => {
       await Promise.all(children.map(end));
       for (const one of fronts) one.close();
       await redis.stop();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+function readOutput(child: ChildProcess): StartedAgent {
+  let [log, errors] = ['', ''];
+  child.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  return { process: child, log: () => log, errors: () => errors };
+}
+
+function openAddresses(certificate: Certificate, fronts: Front[]): GatewayService['openAddress'] {
+  return async (host) => {
+    const front = await startFront(certificate, host);
+    fronts.push(front);
+    const name = isIPv6(host) ? `[${host}]` : host;
+    return { url: `https://${name}:${front.port}`, route: (to) => front.route(to.port) };
   };
 }
 
