@@ -1,10 +1,8 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, isIPv6, type AddressInfo, type Socket } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer, type Server } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,7 +10,8 @@ import { promisify } from 'node:util';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 
-import { makeCertificate, type Certificate } from './certificates.ts';
+import { makeCertificate } from './certificates.ts';
+import { noFront, startFront, type Front } from './public-front.ts';
 
 /** Coordinators behind one TLS address, as a reverse proxy has them, and agents that connect to their gateways. */
 export interface GatewayService {
@@ -59,9 +58,8 @@ export async function startGatewayService(port?: number): Promise<GatewayService
   const folder = mkdtempSync(join(tmpdir(), 'vantage-gateway-e2e-'));
   const redis = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
   const certificate = await makeCertificate(folder);
-  const front = port === undefined ? await startFront(certificate, '127.0.0.1') : noFront(port);
-  const fronts = [front];
-  const url = `https://127.0.0.1:${front.port}`;
+  const { url, ...front } = port === undefined ? await startFront(certificate, '127.0.0.1') : noFront(port);
+  const fronts: Pick<Front, 'close'>[] = [front];
   const children: ChildProcess[] = [];
 
   const start = (module: URL, env: Readonly<Record<string, string>>): ChildProcess => {
@@ -92,7 +90,11 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       return { port, process: child };
     },
     route: (to) => front.route(to.port),
-    openAddress: openAddresses(certificate, fronts),
+    openAddress: async (host) => {
+      const other = await startFront(certificate, host);
+      fronts.push(other);
+      return { url: other.url, route: (to) => other.route(to.port) };
+    },
     invite: async (probe) => {
       const json = await admin('invite', probe, ...record, '--json');
       return (JSON.parse(json) as { readonly token: string }).token;
@@ -118,15 +120,6 @@ function readOutput(child: ChildProcess): StartedAgent {
   child.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
   child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   return { process: child, log: () => log, errors: () => errors };
-}
-
-function openAddresses(certificate: Certificate, fronts: Front[]): GatewayService['openAddress'] {
-  return async (host) => {
-    const front = await startFront(certificate, host);
-    fronts.push(front);
-    const name = isIPv6(host) ? `[${host}]` : host;
-    return { url: `https://${name}:${front.port}`, route: (to) => front.route(to.port) };
-  };
 }
 
 /** The API of the coordinator on a port, without TLS. */
@@ -157,50 +150,4 @@ export async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
-}
-
-interface Front {
-  readonly port: number;
-  /** Port of the coordinator that the test asks. */
-  readonly target: () => number;
-  readonly route: (port: number) => void;
-  readonly close: () => void;
-}
-
-function noFront(port: number): Front {
-  let target = 0;
-  const route: Front['route'] = (next) => {
-    target = next;
-  };
-  return { port, target: () => target, route, close: () => undefined };
-}
-
-/** Where TLS ends: passes bytes on to one coordinator. */
-async function startFront({ keyFile, caFile }: Certificate, host: string): Promise<Front> {
-  const sockets = new Set<Socket>();
-  let target = 0;
-  const server: Server = createServer({ key: readFileSync(keyFile), cert: readFileSync(caFile) }, (client) => {
-    const upstream = connect(target, '127.0.0.1');
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('data', (chunk) => to.write(chunk));
-      from.on('error', () => undefined);
-      from.on('close', () => to.destroy());
-    }
-  }).listen(0, host);
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    target: () => target,
-    route: (port) => {
-      target = port;
-    },
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
 }
