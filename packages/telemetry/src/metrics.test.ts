@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { describe, expect, it } from '@jest/globals';
 
 import { followCounts, openMetrics, processMetrics, serveMetrics, type MetricsServer } from './index.ts';
@@ -37,6 +39,22 @@ describe('metrics', () => {
     const text = await metrics.scrape();
 
     expect(Object.keys(processMetrics).filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
+  });
+
+  it('show a stall of the event loop, once, and nothing of the interval of samples', async () => {
+    const metrics = await open();
+    const lag = async (): Promise<number> =>
+      Number(/^nodejs_eventloop_lag_p99_seconds (.+)$/m.exec(await metrics.scrape())![1]);
+
+    const before = await lag();
+    // Samples are intervals, so the first one needs two firings of its timer.
+    await sleep(250);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    await sleep(250);
+
+    expect(before).toBe(0);
+    expect(await lag()).toBeGreaterThan(0.3);
+    expect(await lag()).toBe(0);
   });
 
   it('are those of one opening: two in a process share nothing', async () => {

@@ -2,6 +2,7 @@ import type * as Prometheus from 'prom-client';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { MetricDeclaration, MetricDeclarations } from './declarations.ts';
+import { NEVER_MS, observeEventLoopLag } from './event-loop-lag.ts';
 
 type LabelsOf<D extends MetricDeclaration> = D extends { readonly labels: infer L } ? Extract<keyof L, string> : never;
 
@@ -32,7 +33,8 @@ export async function openMetrics<const D extends MetricDeclarations>(
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
   const samples: (() => Promise<void> | void)[] = [];
-  prometheus.collectDefaultMetrics({ register: registry });
+  prometheus.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
+  observeEventLoopLag(prometheus, registry);
   const entries = Object.entries(declared).map(([key, metric]) => [key, instrument(prometheus, registry, metric)]);
 
   const sample = async (run: () => Promise<void> | void): Promise<void> => {
