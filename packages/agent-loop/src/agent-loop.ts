@@ -174,7 +174,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     });
     if (!isUsable) return;
 
-    const queue = openQueue({ probeId, redis, blocking });
+    const queue = openQueue({ probeId, redis, blocking, writing: resultsRedis });
     const work = runner.prepare({ clock, outlet: results });
     const loop = createJobLoop({
       source: queue,

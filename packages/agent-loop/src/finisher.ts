@@ -11,7 +11,8 @@ export interface Finisher<J> {
 }
 
 /**
- * How long a finished job waits for others to share a command. Its result is sent separately, so this is not urgent.
+ * Shortest interval between two removals: jobs that end meanwhile share the next one. The first goes at once, in one write
+ * with the result of its job.
  */
 const GATHER_MS = 30;
 
@@ -23,6 +24,7 @@ export function createFinisher<J>(
   const underWay = new Set<Promise<void>>();
   let done: J[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let begunMs = Number.NEGATIVE_INFINITY;
 
   const finishAll = async (jobs: readonly J[]): Promise<void> => {
     for (let attempt = 0; ; attempt += 1) {
@@ -42,6 +44,7 @@ export function createFinisher<J>(
     const jobs = done;
     done = [];
     if (jobs.length === 0) return;
+    begunMs = performance.now();
     const work = finishAll(jobs);
     underWay.add(work);
     void work.finally(() => underWay.delete(work));
@@ -50,7 +53,10 @@ export function createFinisher<J>(
   return {
     add: (job) => {
       done.push(job);
-      timer ??= setTimeout(begin, GATHER_MS);
+      if (timer !== undefined) return;
+      const waitMs = begunMs + GATHER_MS - performance.now();
+      if (waitMs <= 0) begin();
+      else timer = setTimeout(begin, waitMs);
     },
     flush: async () => {
       begin();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { createHint, type Hint } from './hint.ts';
-import type { Pace } from './pace.ts';
+import { createPace, type Pace } from './pace.ts';
 
 let hint: Hint<string>;
 
@@ -71,9 +71,10 @@ describe('the hint that there are results', () => {
     expect(given()).toBe(1);
   });
 
-  it('tells of results that come fast in few signals, and of each result of one who waits for it at once', () => {
+  it('tells of results that come fast to a busy process in few signals, and of each that is waited for at once', () => {
     let given = 0;
-    hint = createHint(() => (given += 1));
+    const busy = createPace(undefined, () => 1);
+    hint = createHint(() => (given += 1), busy);
     for (let result = 0; result < 200; result += 1) {
       hint.raise();
       jest.advanceTimersByTime(5);

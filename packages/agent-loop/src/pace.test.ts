@@ -2,10 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 
 import { createPace, type Pace } from './pace.ts';
 
-/** A pace on a clock that the test moves. */
-function paced(): { readonly pace: Pace; readonly results: (count: number, everyMs: number) => void } {
+/** A pace on a clock that the test moves, in a process whose event loop is as busy as the test says. */
+function paced(utilization = () => 1): {
+  readonly pace: Pace;
+  readonly results: (count: number, everyMs: number) => void;
+} {
   let nowMs = 0;
-  const pace = createPace(() => nowMs);
+  const pace = createPace(() => nowMs, utilization);
   return {
     pace,
     results: (count, everyMs) => {
@@ -42,6 +45,31 @@ describe('the pace of results', () => {
     }
 
     expect(pace.isDense()).toBe(true);
+  });
+
+  it.each([
+    ['is idle for most of the time', 0.2, false],
+    ['is busy', 0.6, true],
+  ])('is dense by the work of the process: one that %s', (_reason, utilization, isDense) => {
+    const { pace, results } = paced(() => utilization);
+
+    results(16, 1);
+    pace.noteGathered(1);
+
+    expect(pace.isDense()).toBe(isDense);
+  });
+
+  it('is dense no longer when the process is idle again, however much a wait gathers', () => {
+    let utilization = 0.9;
+    const { pace, results } = paced(() => utilization);
+    results(16, 1);
+    pace.noteGathered(1);
+    const before = pace.isDense();
+
+    utilization = 0.2;
+    pace.noteGathered(10);
+
+    expect([before, pace.isDense()]).toEqual([true, false]);
   });
 
   it('tries waits ever more seldom with one caller who waits for each result', () => {

@@ -1,5 +1,7 @@
+import { createUtilization } from './utilization.ts';
+
 /**
- * Decides whether results are so frequent that combined notifications save enough commands to justify a delay.
+ * Decides whether this process is so busy with results that combined notifications save enough commands to justify a delay.
  * Determined by trial: a client that waits for each result looks like many that do not, until a delay has combined
  * nothing.
  */
@@ -16,6 +18,8 @@ export interface Pace {
   readonly isDense: () => boolean;
 }
 
+/** Share of the time for which the event loop has work: below it, there is nothing to save. */
+const BUSY = 0.5;
 /** Above about 130 results per second, even in bursts: this number within this time. Ten at once do not suffice. */
 const RESULTS = 16;
 const WITHIN_MS = 120;
@@ -24,7 +28,8 @@ const LEAST_GATHERED = 3;
 /** Upper bound of the results between two waits, which doubles with each failed one. */
 const MOST_BETWEEN = 1_024;
 
-export function createPace(nowMs: () => number = () => performance.now()): Pace {
+/** @param utilization the share of the recent time for which this process had work */
+export function createPace(nowMs: () => number = () => performance.now(), utilization = createUtilization()): Pace {
   const raisedMs: number[] = [];
   let dense = false;
   let betweenTrials = RESULTS;
@@ -40,10 +45,10 @@ export function createPace(nowMs: () => number = () => performance.now()): Pace 
     },
     noteGathered: (gathered) => {
       if (!dense) {
-        dense = sinceTrial >= betweenTrials && isQuick();
+        dense = sinceTrial >= betweenTrials && isQuick() && utilization() >= BUSY;
         return;
       }
-      dense = gathered >= LEAST_GATHERED;
+      dense = gathered >= LEAST_GATHERED && utilization() >= BUSY;
       sinceTrial = 0;
       betweenTrials = dense ? RESULTS : Math.min(betweenTrials * 2, MOST_BETWEEN);
     },

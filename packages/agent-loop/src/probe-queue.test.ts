@@ -44,18 +44,18 @@ function connected(): Redis {
 }
 
 /** Its connections are there: a take waits for a few milliseconds only. */
-async function consumerOf(probe: string): Promise<ProbeQueue> {
+async function consumerOf(probe: string, { withoutWriting = false } = {}): Promise<ProbeQueue> {
   const connect = (name: string, resend: boolean): Redis =>
     openPatient({ url: server.url, keyInUse: redisKeys.results(probe), name, resend, log: silent });
-  const [redis, blocking] = [connect('jobs', true), connect('wait', false)];
-  opened.push({
-    close: async () => {
-      redis.disconnect();
-      blocking.disconnect();
-    },
-  });
-  for (const each of [redis, blocking]) if (each.status !== 'ready') await once(each, 'ready');
-  return openQueue({ probeId: probe, redis, blocking });
+  const connections = {
+    ...{ redis: connect('jobs', true), blocking: connect('wait', false), writing: connect('results', false) },
+  };
+  const all = Object.values(connections);
+  opened.push({ close: async () => all.forEach((each) => each.disconnect()) });
+  for (const each of all) if (each.status !== 'ready') await once(each, 'ready');
+  // Its state is not known at once, so the next command is still given to it.
+  if (withoutWriting) connections.writing.stream.destroy();
+  return openQueue({ probeId: probe, ...connections });
 }
 
 const jobs = [
@@ -141,6 +141,17 @@ describe('a queue that is consumed by plain commands', () => {
     expect(await consumer.active()).toEqual([second?.id]);
     await consumer.finish([second!]);
     expect(Object.keys(await stateOf('together'))).toEqual(['id', 'meta']);
+  });
+
+  it('takes out jobs that are done though the connection for results is lost', async () => {
+    await add(queueOf('lost'));
+    const consumer = await consumerOf('lost', { withoutWriting: true });
+    const first = await take(consumer);
+
+    await consumer.finish([first!]);
+
+    expect(await consumer.active()).toEqual([]);
+    expect(Object.keys(await stateOf('lost'))).not.toContain('first');
   });
 
   it('waits for jobs that come later, and gives each to one of several questions in order', async () => {

@@ -30,19 +30,21 @@ export interface ProbeQueueOptions {
   readonly redis: Redis;
   /** Connection for the blocking command; it fails at once when the connection is lost. */
   readonly blocking: Redis;
+  /** Connection that writes results: the removal of a job shares a write with its result. Fails at once, too. */
+  readonly writing: Redis;
 }
 
-export function openQueue({ probeId, redis, blocking }: ProbeQueueOptions): ProbeQueue {
+export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptions): ProbeQueue {
   const prefix = `${redisKeys.queuePrefix(probeId)}:${JOB_QUEUE}:`;
   const waiting = `${prefix}wait`;
   const active = `${prefix}active`;
   const stopped = new AbortController();
 
-  const discard = async (ids: readonly string[]): Promise<void> => {
+  const discard = async (ids: readonly string[], connection = redis): Promise<void> => {
     // BullMQ's own workers leave locks.
     const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
     // The list last: while it has the id, the next look at it removes what is left.
-    await Promise.all([redis.unlink(...keys), ...ids.map((id) => redis.lrem(active, 0, id))]);
+    await Promise.all([connection.unlink(...keys), ...ids.map((id) => connection.lrem(active, 0, id))]);
   };
 
   return {
@@ -69,9 +71,19 @@ export function openQueue({ probeId, redis, blocking }: ProbeQueueOptions): Prob
       await discard([id]);
       return undefined;
     },
-    finish: (jobs) => discard(jobs.map(({ id }) => id)),
+    finish: async (jobs) => {
+      const ids = jobs.map(({ id }) => id);
+      const isRemoved =
+        writing.status === 'ready' &&
+        (await discard(ids, writing).then(
+          () => true,
+          () => false,
+        ));
+      // This connection sends it again after an outage.
+      if (!isRemoved) await discard(ids);
+    },
     active: () => redis.lrange(active, 0, -1),
-    discard,
+    discard: (ids) => discard(ids),
   };
 }
 

@@ -50,9 +50,12 @@ const PREPARE_MS = 1_000;
  * Delay before draining after a notification of another coordinator's check: that coordinator commits the result unless
  * it died.
  */
-const ELSEWHERE_MS = 100;
-/** Delay before draining after an inline result: readers already have it, so this is not latency-critical. */
-const INLINE_DRAIN_MS = 5;
+const ELSEWHERE_MS = 250;
+/**
+ * Delay before draining after a committed inline result: readers already have it, and one drain for several costs Redis and
+ * this process a third. Shorter than `ELSEWHERE_MS`, so that other coordinators find the stream empty.
+ */
+const INLINE_DRAIN_MS = 100;
 /**
  * Longest duration of a drain: an agent that writes as fast as it is read must not delay the caller and other probes.
  */
@@ -126,8 +129,10 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         void drain(probe);
         return;
       }
-      ahead.show(probe, note, checkType);
-      drainIn(probe, INLINE_DRAIN_MS);
+      void ahead.show(probe, note, checkType).then((isCommitted) => {
+        if (isCommitted) drainIn(probe, INLINE_DRAIN_MS);
+        else if (!closed) void drain(probe);
+      });
     },
     close: async () => {
       closed = true;

@@ -115,8 +115,9 @@ describe('a result that comes with its hint', () => {
       ...{ counters: createCounters(), tracing: noTracing },
     });
 
-    ahead.show('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);
+    const showing = ahead.show('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);
 
+    expect(await showing).toBe(isShown);
     expect(await ahead.wasCommitted('fra-1', id)).toBe(isShown);
     expect((await bed.read(id)).status).toBe(isShown ? 'completed' : 'pending');
   });

@@ -14,8 +14,10 @@ export interface InlineResults {
   /**
    * Commits a valid, timely result. Everything else is left to the stream entry, and so is a result beyond the limit of
    * concurrent commits per probe. Never rejects.
+   *
+   * @returns whether it was committed
    */
-  readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => void;
+  readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
   /** For the entry of a final result: whether its inline copy was committed. Can be asked once. Never rejects. */
   readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;
 }
@@ -36,12 +38,13 @@ export function createInlineResults(dependencies: ResultsAheadDependencies): Inl
   return {
     show: (probe, note, checkType) => {
       const key = keyOf(probe, note.check);
-      if (shown.has(key) || (underWay.get(probe) ?? 0) >= AT_ONCE) return;
+      if (shown.has(key) || (underWay.get(probe) ?? 0) >= AT_ONCE) return Promise.resolve(false);
       const [oldest] = shown.size < REMEMBERED ? [] : shown.keys();
       if (oldest !== undefined) shown.delete(oldest);
       count(probe, 1);
       const showing = showAhead(dependencies, probe, note, checkType).finally(() => count(probe, -1));
       shown.set(key, showing);
+      return showing;
     },
     wasCommitted: (probe, check) => {
       const key = keyOf(probe, check);
