@@ -3,7 +3,7 @@ export function filesOf(type: string): Readonly<Record<string, string>> {
   const Type = `${type[0]!.toUpperCase()}${type.slice(1)}`;
   return {
     'contract.ts': `import { defineCheckType, familySchema } from '@vantage/contract';
-import { Type } from 'typebox';
+import { Type } from '@vantage/contract';
 
 export const ${type} = defineCheckType({
   type: '${type}',

@@ -26,7 +26,7 @@ export async function packCli(folder: string): Promise<string> {
       define: { VANTAGE_VERSION: JSON.stringify(version) },
     });
     const manifest = { name: '@vantage/cli', version, description, license, type: 'module' };
-    writeLicenses(work, ['typebox', 'eventsource-parser']);
+    writeLicenses(work, ['eventsource-parser']);
     writePackage(work, { ...manifest, bin: { vantage: 'vantage.js' }, engines: { node: '>=20' } }, 'docs/cli.md');
     return npmPack(work, folder);
   } finally {

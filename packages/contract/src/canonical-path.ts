@@ -1,6 +1,5 @@
-import { Type, type Static } from 'typebox';
-
 import { addressSchema } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 /** Hops of a path as sets of addresses. */
 export const canonicalPathSchema = Type.Object(

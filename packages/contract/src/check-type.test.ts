@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { Type } from 'typebox';
 
 import {
   defineCheckType,
@@ -11,6 +10,7 @@ import {
   resultSchema,
   publicResultSchema,
 } from './index.ts';
+import { Type } from './type.ts';
 
 const echo = defineCheckType({
   type: 'echo',

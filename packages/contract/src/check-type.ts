@@ -1,11 +1,10 @@
-import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox';
-
 import type { LookUpPlace } from './place.ts';
 import { commonResultFields, outcomes } from './result.ts';
 import type { ScreenshotParams } from './screenshot.ts';
 import type { TargetPurpose } from './target.ts';
 import type { Traffic } from './traffic.ts';
 import { probeIdSchema } from './formats.ts';
+import { Type, type Static, type TObject, type TProperties, type TSchema } from './type.ts';
 
 /**
  * Declares a check type. Request validation, job schema, result validation, OpenAPI, documentation, web form and CLI

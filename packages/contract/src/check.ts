@@ -1,6 +1,5 @@
-import { Type, type Static, type TSchema } from 'typebox';
-
 import { checkIdSchema, nullable, timestampSchema } from './formats.ts';
+import { Type, type Static, type TSchema } from './type.ts';
 
 export const checkStatuses = ['pending', 'completed'] as const;
 

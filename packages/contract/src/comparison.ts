@@ -1,8 +1,7 @@
-import { Type, type Static } from 'typebox';
-
 import { canonicalPathSchema } from './canonical-path.ts';
 import { addressSchema, checkIdSchema, nullable, probeIdSchema, timestampSchema } from './formats.ts';
 import { verdicts, type Verdict } from './summary.ts';
+import { Type, type Static } from './type.ts';
 
 /** Subjects of differences, the gravest first. */
 export const differenceSubjects = {

@@ -1,6 +1,5 @@
-import { Type, type TProperties } from 'typebox';
-
 import type { AnyCheckType } from './check-type.ts';
+import { Type, type TProperties } from './type.ts';
 
 /**
  * Names of the Server-Sent Events of `GET /check/:id/events`. `completed` carries the whole check and is the last

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static } from './type.ts';
 
 /**
  * All codes of a result's `error` with their documentation; a closed list. A result with another code fails validation.

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static } from './type.ts';
 
 /** Probe identifier, assigned by the operator. */
 export const probeIdSchema = Type.String({

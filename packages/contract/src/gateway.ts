@@ -1,11 +1,10 @@
-import { Type, type Static } from 'typebox';
-
 import { PUBLIC_KEY_PATTERN, SIGNATURE_PATTERN, TOKEN_PATTERN } from './enrolment.ts';
 import { checkIdSchema, probeIdSchema } from './formats.ts';
 import { entryKinds } from './job.ts';
 import { heartbeatSchema } from './probe.ts';
 import { MAX_RESULT_BYTES } from './result.ts';
 import { MAX_SCREENSHOT_BYTES } from './screenshot.ts';
+import { Type, type Static } from './type.ts';
 
 /** Path of the gateway, below the base address of the service. */
 export const GATEWAY_PATH = '/agent';

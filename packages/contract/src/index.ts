@@ -26,4 +26,5 @@ export * from './summary.ts';
 export * from './target.ts';
 export * from './text.ts';
 export * from './traffic.ts';
+export { Type, type Static } from './type.ts';
 export * from './formats.ts';

@@ -1,6 +1,5 @@
-import { Type, type Static } from 'typebox';
-
 import { checkIdSchema } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 /**
  * The job of one probe as BullMQ carries it; `params` follows `paramsSchema` of the type. It contains no data about the

@@ -1,6 +1,5 @@
-import { Type, type Static } from 'typebox';
-
 import { addressSchema, asnSchema, nullable } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 const text = (description: string) => nullable(Type.String({ maxLength: 256, description }));
 const countryCode = nullable(

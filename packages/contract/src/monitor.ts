@@ -1,6 +1,5 @@
-import { Type, type Static } from 'typebox';
-
 import { asnSchema, checkIdSchema, nullable, timestampSchema } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 export const MONITOR_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,62}$';
 

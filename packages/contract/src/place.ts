@@ -1,6 +1,5 @@
-import { Type, type Static } from 'typebox';
-
 import { asnSchema, nullable } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 const label = (description: string) => nullable(Type.String({ maxLength: 256, description }));
 

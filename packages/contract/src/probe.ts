@@ -1,6 +1,5 @@
-import { Type, type Static } from 'typebox';
-
 import { asnSchema, nullable, probeIdSchema, timestampSchema } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 const latitude = nullable(Type.Number({ minimum: -90, maximum: 90, description: 'Degrees.' }));
 const longitude = nullable(Type.Number({ minimum: -180, maximum: 180, description: 'Degrees.' }));

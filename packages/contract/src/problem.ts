@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static } from './type.ts';
 
 /**
  * All problem types. The key is the last path segment of the `type` URI, which resolves to a page generated from this

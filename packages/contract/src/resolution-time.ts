@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
-
 import { durationSchema } from './formats.ts';
+import { Type } from './type.ts';
 
 /** Rules of a scrape: the time to resolve the target is wanted. Agents of earlier releases leave it out. */
 export const resolutionRules = {

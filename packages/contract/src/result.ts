@@ -1,7 +1,6 @@
-import { Type, type Static } from 'typebox';
-
 import { failureSchema } from './failure.ts';
 import { addressSchema, durationSchema, nullable, timestampSchema } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 export const outcomes = ['success', 'failure', 'timeout', 'error'] as const;
 

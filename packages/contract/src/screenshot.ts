@@ -1,7 +1,6 @@
-import { Type, type Static } from 'typebox';
-
 import { failureSchema } from './failure.ts';
 import { nullable, probeIdSchema } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 /** not_asked: not requested; pending: a probe is taking it; taken and given_up: final. */
 export const screenshotStates = ['not_asked', 'pending', 'taken', 'given_up'] as const;

@@ -1,9 +1,8 @@
-import { Type, type Static } from 'typebox';
-
 import { checkStatuses } from './check.ts';
 import { canonicalPathSchema } from './canonical-path.ts';
 import { findingCodes, findingSeverities, type FindingCode } from './finding.ts';
 import { addressSchema, asnSchema, checkIdSchema, durationSchema, nullable, probeIdSchema } from './formats.ts';
+import { Type, type Static } from './type.ts';
 
 export const verdicts = {
   up: 'Every probe that could measure got a positive answer.',

@@ -1,6 +1,5 @@
-import { keyScopes, type KeyScope } from '@vantage/contract';
+import { keyScopes, type KeyScope, Type, type Static } from '@vantage/contract';
 import { targetPolicyFaults } from '@vantage/target-policy';
-import { Type, type Static } from 'typebox';
 import { createAjv } from '../create-ajv.ts';
 
 /** Highest limit that an operator can give a key. */

@@ -1,5 +1,4 @@
-import { addressSchema, nullable } from '@vantage/contract';
-import { Type, type Static } from 'typebox';
+import { addressSchema, nullable, Type, type Static } from '@vantage/contract';
 
 /** An ICMP error about a packet of the check, as results show it. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- TypeBox infers it

@@ -1,5 +1,4 @@
-import { failureCodes, nullable, timestampSchema, type FailureCode } from '@vantage/contract';
-import { Type, type Static } from 'typebox';
+import { failureCodes, nullable, timestampSchema, type FailureCode, Type, type Static } from '@vantage/contract';
 
 /** Limits of certificates per chain, and of names per certificate. */
 export const MAX_CHAIN = 8;

@@ -1,6 +1,7 @@
 import { JOB_QUEUE, redisKeys, type Job } from '@vantage/contract';
+import { isCluster } from '@vantage/redis-connections';
 import { within } from '@vantage/timers';
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import type { Log } from '../../redis/log.ts';
@@ -31,7 +32,11 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   const bounded = new Set<string>();
   connection.on('close', () => bounded.clear());
 
-  const queueOf = (probe: string): Queue => {
+  // A check on one server needs only a script of BullMQ (`enqueue-check.ts`); the library takes 5 MiB.
+  if (isCluster(connection)) void import('bullmq');
+
+  const queueOf = async (probe: string): Promise<Queue> => {
+    const { Queue } = await import('bullmq');
     const known = queues.get(probe);
     if (known !== undefined) return known;
     const queue = new Queue(JOB_QUEUE, {
@@ -60,7 +65,8 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
 
   return {
     add: async (probe, job, jobId = job.checkId) => {
-      await Promise.all([boundEvents(probe), queueOf(probe).add(job.type, job, { jobId })]);
+      const queue = await queueOf(probe);
+      await Promise.all([boundEvents(probe), queue.add(job.type, job, { jobId })]);
       // If gateways miss this message, they poll the queues.
       void connection.publish(redisKeys.jobsAdded, probe).catch(() => undefined);
     },

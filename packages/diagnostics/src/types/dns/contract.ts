@@ -7,8 +7,8 @@ import {
   type InputError,
   resolutionField,
   resolutionRules,
+  Type,
 } from '@vantage/contract';
-import { Type } from 'typebox';
 
 import { parseRecordType } from './codec/record-types.ts';
 import { looksLikeAddress, parseResolver } from './resolver.ts';

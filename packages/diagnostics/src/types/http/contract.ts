@@ -7,9 +7,8 @@ import {
   MAX_BODY_EXPRESSIONS,
   nullable,
   type FailureCode,
+  Type,
 } from '@vantage/contract';
-
-import { Type } from 'typebox';
 
 import { MAX_BODY_BYTES, MAX_REDIRECT_BODY_BYTES, MAX_KEPT_HEADERS } from '../../http-client/bounds.ts';
 import { deviationCodes } from '../../http-client/deviations.ts';

@@ -1,5 +1,4 @@
-import { MAX_BODY_EXPRESSIONS, MAX_EXPRESSION_LENGTH } from '@vantage/contract';
-import { Type, type Static } from 'typebox';
+import { MAX_BODY_EXPRESSIONS, MAX_EXPRESSION_LENGTH, Type, type Static } from '@vantage/contract';
 
 import { MAX_BODY_BYTES } from '../../http-client/bounds.ts';
 import { tlsRules } from '../../tls/rules.ts';

@@ -1,5 +1,4 @@
-import { addressSchema, defineCheckType, familySchema, nullable, placeFields } from '@vantage/contract';
-import { Type } from 'typebox';
+import { addressSchema, defineCheckType, familySchema, nullable, placeFields, Type } from '@vantage/contract';
 
 /** Limit of addresses in a result. */
 export const MAX_ADDRESSES = 32;

@@ -6,8 +6,8 @@ import {
   nullable,
   resolutionField,
   resolutionRules,
+  Type,
 } from '@vantage/contract';
-import { Type } from 'typebox';
 
 import { icmpErrorSchema } from '../../shared/icmp-contract.ts';
 

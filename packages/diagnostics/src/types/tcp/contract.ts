@@ -7,8 +7,9 @@ import {
   nullable,
   resolutionField,
   resolutionRules,
+  Type,
+  type Static,
 } from '@vantage/contract';
-import { Type, type Static } from 'typebox';
 
 import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
 import { tlsRules } from '../../tls/rules.ts';

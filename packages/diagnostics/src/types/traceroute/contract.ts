@@ -1,5 +1,4 @@
-import { defineCheckType, familySchema, nullable, type InputError, type ParamsOf } from '@vantage/contract';
-import { Type } from 'typebox';
+import { defineCheckType, familySchema, nullable, type InputError, type ParamsOf, Type } from '@vantage/contract';
 
 import {
   annotateHop,

@@ -1,5 +1,4 @@
-import { addressSchema, durationSchema, nullable } from '@vantage/contract';
-import { Type, type Static } from 'typebox';
+import { addressSchema, durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
 const MOST = 640;
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: MOST, description });

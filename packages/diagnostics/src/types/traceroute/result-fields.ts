@@ -1,5 +1,12 @@
-import { addressSchema, asnSchema, durationSchema, nullable, type LookUpPlace } from '@vantage/contract';
-import { Type, type Static } from 'typebox';
+import {
+  addressSchema,
+  asnSchema,
+  durationSchema,
+  nullable,
+  type LookUpPlace,
+  Type,
+  type Static,
+} from '@vantage/contract';
 
 /** Limit of listed responders per hop; more would need as many flows and paths. */
 export const MAX_RESPONDERS = 16;

@@ -1,5 +1,4 @@
-import { defineCheckType, durationSchema, failureSchema, familySchema, nullable } from '@vantage/contract';
-import { Type } from 'typebox';
+import { defineCheckType, durationSchema, failureSchema, familySchema, nullable, Type } from '@vantage/contract';
 
 import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
 import { takesPayload } from './reflectors.ts';
