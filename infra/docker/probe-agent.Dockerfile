@@ -58,5 +58,5 @@ ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464 METRICS_PO
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz", "METRICS_PORT_FILE"]
-# A bound of the young generation: docs/performance.md.
-CMD ["node", "--max-semi-space-size=2", "dist/main.js"]
+# Bounds of the heap: docs/performance.md.
+CMD ["node", "--max-semi-space-size=2", "--optimize-for-size", "dist/main.js"]

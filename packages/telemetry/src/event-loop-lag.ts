@@ -7,7 +7,7 @@ import type * as Prometheus from 'prom-client';
  * idle agent.
  */
 const SAMPLE_EVERY_MS = 100;
-/** prom-client cannot be told to sample never; this is the longest timer. */
+/** prom-client always samples; this is the longest interval that a timer can have. */
 export const NEVER_MS = 2 ** 31 - 1;
 
 const NAMES = ['', 'min_', 'max_', 'mean_', 'stddev_', 'p50_', 'p90_', 'p99_'].map(
