@@ -1,5 +1,7 @@
-import { keyScopes, type KeyScope, Type, type Static } from '@vantage/contract';
+import { keyScopes, Type, type KeyScope } from '@vantage/contract';
 import { targetPolicyFaults } from '@vantage/target-policy';
+import type { Static } from 'typebox';
+
 import { createAjv } from '../create-ajv.ts';
 
 /** Highest limit that an operator can give a key. */

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+
+import { countCpu, end, startWorker } from './processes.ts';
+
+/** What a bare BullMQ takes for a job, and how many it does: the floor of a probe run. */
+export interface BareQueue {
+  /** CPU of Redis, producer and workers together, at the rate that was asked for, µs. */
+  readonly cpuUs: number;
+  /** Jobs a second at which Redis, producer and workers use up the processors. */
+  readonly saturatedAt: number;
+  /** Jobs that were added and have not ended. */
+  readonly lost: number;
+}
+
+/** Jobs that may wait, when as many as possible are to be done: no process is idle for lack of them, no queue grows. */
+const OUTSTANDING = 2_000;
+const EVERY_MS = 10;
+const WORKER = new URL('bare-queue-worker.ts', import.meta.url);
+
+/** @param lastsMs of each job */
+export async function bareQueue(
+  probes: number,
+  lastsMs: number,
+  perSecond: number,
+  times: { readonly warmUpSeconds: number; readonly trySeconds: number },
+): Promise<BareQueue> {
+  const redis = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
+  const start = async (side: string): ReturnType<typeof startWorker> =>
+    startWorker(WORKER, [side, String(redis.port), String(probes), String(lastsMs)]);
+  const [producer, workers] = [await start('producer'), await start('workers')];
+  const pids = { all: [redis.pid, producer.child.pid!, workers.child.pid!] };
+  let [added, ended] = [0, 0];
+  workers.child.on('message', (count: number) => (ended = count));
+
+  /** Adds jobs for some time, as many as `wanted` says of the milliseconds since then. */
+  const drive = async (seconds: number, wanted: (sinceMs: number) => number): Promise<void> => {
+    const started = performance.now();
+    for (let sinceMs = 0; sinceMs < seconds * 1_000; sinceMs = performance.now() - started) {
+      added = Math.max(added, Math.floor(wanted(sinceMs)));
+      producer.child.send(added);
+      await sleep(EVERY_MS);
+    }
+  };
+  const settled = async (): Promise<void> => {
+    for (let left = 500; ended < added && left > 0; left -= 1) await sleep(EVERY_MS);
+  };
+  try {
+    const even = (seconds: number): Promise<void> => {
+      const before = added;
+      return drive(seconds, (sinceMs) => before + (sinceMs / 1_000) * perSecond);
+    };
+    await even(times.warmUpSeconds);
+    await settled();
+    const cpu = countCpu(pids);
+    const before = ended;
+    await even(times.trySeconds);
+    await settled();
+    const cpuUs = (cpu().all / (ended - before)) * 1_000;
+    const most = (): number => ended + OUTSTANDING;
+    await drive(times.warmUpSeconds, most);
+    const [from, startedMs] = [ended, performance.now()];
+    await drive(times.trySeconds, most);
+    const saturatedAt = (ended - from) / ((performance.now() - startedMs) / 1_000);
+    await settled();
+    return { cpuUs, saturatedAt, lost: added - ended };
+  } finally {
+    await Promise.all([end(producer.child), end(workers.child)]);
+    await redis.stop();
+  }
+}
