@@ -26,6 +26,8 @@ let link: Link | undefined;
 let refusals: number;
 /** Connections without an answer: their gateway stalls. */
 let unanswered: number;
+/** True: proofs are accepted later. */
+let isSlow: boolean;
 let started: string[];
 let run: (id: string, interrupted: AbortSignal) => Promise<void>;
 
@@ -38,6 +40,7 @@ interface Peer {
 beforeEach(async () => {
   [peers, started, refusals, unanswered, link, loop] = [[], [], 0, 0, undefined, undefined];
   run = async () => undefined;
+  isSlow = false;
   server = createServer().listen(0, '127.0.0.1');
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {
@@ -72,7 +75,7 @@ afterEach(async () => {
 
 /** As a gateway does, without acknowledgements. */
 function answer({ send }: Peer, message: AgentMessage): void {
-  if (message.t === 'hello') send({ t: 'welcome', v: 1, state: 'approved' });
+  if (message.t === 'hello' && !isSlow) send({ t: 'welcome', v: 1, state: 'approved' });
   if (message.t === 'time') send({ t: 'time', id: message.id, ms: Date.now() });
 }
 
@@ -276,6 +279,26 @@ describe('an agent at a gateway', () => {
     await until(() => started.length === 1);
 
     expect(peers).toHaveLength(tried);
+  }, 60_000);
+
+  it('goes over to a gateway that has its proof, although its own answers again', async () => {
+    await start();
+    isSlow = true;
+    peers[0]!.socket.pause();
+    await until(() => messages(peers[1], 'hello').length === 1);
+    const pinged = once(peers[0]!.socket, 'ping');
+    peers[0]!.socket.resume();
+    await pinged;
+    // By the next ping the agent has read the pong.
+    await once(peers[0]!.socket, 'ping');
+    // The older connection is closed everywhere as soon as a gateway accepts a proof of the same process.
+    peers[0]!.socket.close(4409);
+    peers[1]!.send({ t: 'welcome', v: 1, state: 'approved' });
+    await until(() => messages(peers[1], 'status').length > 0);
+    give(peers[1]!);
+    await until(() => started.length === 1);
+
+    expect(peers).toHaveLength(2);
   }, 60_000);
 
   it('gives up if its token is refused for good', async () => {

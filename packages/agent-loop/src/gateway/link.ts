@@ -57,6 +57,8 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
   let current: Session | undefined;
   /** Candidates for the current session. */
   const attempts = new Set<Session>();
+  /** The candidate that has been asked for its proof. A gateway that accepts it has the current session closed. */
+  let proven: Session | undefined;
   let timer: NodeJS.Timeout | undefined;
   let proving: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -89,6 +91,7 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
 
   /** One proof at a time: otherwise gateways might see the newer counter first. */
   const challenged = (session: Session): void => {
+    proven = session;
     endAttempts(session);
     connectIn(ACCEPT_MS);
   };
@@ -102,7 +105,8 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
     }
     if (isLeaving) return;
     clearTimeout(timer);
-    endAttempts();
+    endAttempts(proven);
+    if (attempts.size > 0) connectIn(ACCEPT_MS);
   };
 
   const take = (message: GatewayMessage, session: Session): void => {
@@ -140,6 +144,8 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
     }
     onLost(session);
     if (isStopped || !(wasAttempt || wasCurrent) || attempts.size > 0) return;
+    // A candidate that is no longer needed.
+    if (current !== undefined && !isLeaving && !isSilent) return;
     clearTimeout(timer);
     void pauseAfter(end).then(
       (ms) => (ms === undefined ? onHopeless() : connectIn(ms)),
