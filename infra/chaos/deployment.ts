@@ -11,7 +11,7 @@ import { openHost, type Host } from './host.ts';
 import { openLink, type Link } from './link.ts';
 import { definePart, type Part } from './processes.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
-import { keepStore, type Store } from './store.ts';
+import { keepStore, type Store, type StoreKind } from './store.ts';
 import { openTargets, type Targets } from './targets.ts';
 
 /** The service with two coordinators, as production has it, with a spoilable line from each process to Redis or the gateways. */
@@ -48,7 +48,7 @@ export interface DeploymentOptions {
   readonly agents: number;
   /** Agents that connect to the gateways of the coordinators. */
   readonly gatewayAgents?: number;
-  readonly store: 'single' | 'sentinel';
+  readonly store: StoreKind;
   /** More settings of the coordinators. */
   readonly coordinatorEnv?: Readonly<Record<string, string>>;
   readonly agentEnv?: Readonly<Record<string, string>>;

@@ -19,6 +19,7 @@ import { monitorFigures } from './monitors/figures.ts';
 import { overloadFigures } from './overload.ts';
 import { inNamespace, isInNamespace, preparePartitions } from './partition.ts';
 import { runChaos } from './run.ts';
+import type { StoreKind } from './store.ts';
 
 const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whole service under load.', {
   minutes: { description: 'How long.', fallback: '5', isNumber: true },
@@ -34,6 +35,9 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   json: { description: 'File for the figures.' },
   logs: { description: 'Folder for the logs.' },
 });
+
+/** Of the time, by store. */
+const SHARES: Readonly<Record<StoreKind, number>> = { single: 0.75, sentinel: 0.15, cluster: 0.1 };
 
 /** Separate trials, after those of the faults. */
 const PARTS = ['overload', 'monitors'];
@@ -95,25 +99,16 @@ async function runAll(all: typeof faults, history: History, progress: Progress):
   };
   const seed = Number(values.seed);
   const totalMs = Number(values.minutes) * 60_000;
-  const failOvers = all.filter(({ store }) => store === 'sentinel');
-  const others = all.filter(({ store }) => store !== 'sentinel');
+  const wanted = Object.entries(SHARES).flatMap(([store, share]) => {
+    const faults = all.filter((fault) => (fault.store ?? 'single') === store);
+    return faults.length > 0 ? [{ store: store as StoreKind, share, faults }] : [];
+  });
+  const whole = wanted.reduce((sum, { share }) => sum + share, 0);
   const reasons: string[] = [];
-  if (others.length > 0) {
-    const durationMs = totalMs * (failOvers.length > 0 ? 0.85 : 1);
-    reasons.push(
-      ...(await runChaos({
-        ...shared,
-        seed,
-        faults: others,
-        store: 'single',
-        durationMs,
-        screenshots: values.scale === '1',
-      })),
-    );
-  }
-  if (failOvers.length > 0) {
-    const durationMs = totalMs * (others.length > 0 ? 0.15 : 1);
-    reasons.push(...(await runChaos({ ...shared, seed, faults: failOvers, store: 'sentinel', durationMs })));
+  for (const { store, share, faults } of wanted) {
+    const screenshots = store === 'single' && values.scale === '1';
+    const durationMs = (totalMs * share) / whole;
+    reasons.push(...(await runChaos({ ...shared, seed, faults, store, durationMs, screenshots })));
   }
   return reasons;
 }

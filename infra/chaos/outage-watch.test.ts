@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 
-import { openDirect } from './deployment.ts';
-import { watchOutages } from './outage-watch.ts';
+import { openWatched, watchOutages } from './outage-watch.ts';
 
 describe('the watch of outages', () => {
   let server: RedisServer;
@@ -16,7 +15,7 @@ describe('the watch of outages', () => {
   const span = async (spoil: () => Promise<void>): Promise<number> => {
     let runs = true;
     const watch = watchOutages(
-      () => openDirect(server.port),
+      () => openWatched([server]),
       () => runs,
     );
     await sleep(200);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Redis } from 'ioredis';
-
+import { openDirect } from './deployment.ts';
 import { historyNow } from './history.ts';
 
 /** Time that the promise does not count: Redis takes no writes, no coordinator runs, or the whole machine stands still. */
@@ -11,6 +10,29 @@ export interface OutageWatch {
   /** True while there is such an outage. */
   readonly now: () => boolean;
   readonly stop: () => Promise<void>;
+}
+
+/** Connections to the servers that take writes now, which no fault of a line affects. */
+export interface WatchedStore {
+  /** Rejects unless each of them takes a write. */
+  readonly write: () => Promise<unknown>;
+  readonly isConnected: () => boolean;
+  readonly close: () => void;
+}
+
+/** A server, and a key that it takes; by default any server's. */
+export interface WatchedServer {
+  readonly port: number;
+  readonly key?: string;
+}
+
+export function openWatched(servers: readonly WatchedServer[]): WatchedStore {
+  const connections = servers.map(({ port, key = 'chaos:watch' }) => ({ redis: openDirect(port), key }));
+  return {
+    write: () => Promise.all(connections.map(({ redis, key }) => redis.set(key, '1', 'PX', 10_000))),
+    isConnected: () => connections.every(({ redis }) => redis.status === 'ready'),
+    close: () => connections.forEach(({ redis }) => redis.disconnect()),
+  };
 }
 
 interface Outage {
@@ -29,18 +51,18 @@ const STANDS_STILL_MS = 300;
  * Looks independently, on connections that no fault affects: a write every 50 ms. An outage lasts from the last
  * success before it to the first after it.
  *
- * @param openRedis a connection to whatever takes writes now
+ * @param openStore connects to whatever takes writes now
  * @param coordinatorRuns asked as often
  * @param found told each outage once it is over
  */
 export function watchOutages(
-  openRedis: () => Redis,
+  openStore: () => WatchedStore,
   coordinatorRuns: () => boolean,
   found?: (outage: Outage) => void,
 ): OutageWatch {
   const outages: Outage[] = [];
   const stopping = new AbortController();
-  let redis = openRedis();
+  let store = openStore();
   let lastGood = historyNow();
   let bad = false;
 
@@ -52,7 +74,7 @@ export function watchOutages(
     found?.(outages.at(-1)!);
   };
   const writes = async (): Promise<boolean> => {
-    const write = redis.set('chaos:watch', '1', 'PX', 10_000).then(
+    const write = store.write().then(
       () => true,
       () => false,
     );
@@ -65,9 +87,9 @@ export function watchOutages(
       if (good) {
         if (bad || isKept()) end();
         lastGood = askedAt;
-      } else if (redis.status !== 'ready') {
-        redis.disconnect();
-        redis = openRedis();
+      } else if (!store.isConnected()) {
+        store.close();
+        store = openStore();
       }
       bad = !good;
       await sleep(EVERY_MS);
@@ -88,7 +110,7 @@ export function watchOutages(
       stopping.abort();
       await looping;
       if (bad) end();
-      redis.disconnect();
+      store.close();
     },
   };
 }

@@ -8,7 +8,7 @@ import { describe } from './goals.ts';
 import { judge } from './judge.ts';
 import type { Tally } from './ledger.ts';
 import { observe } from './observer.ts';
-import { watchOutages } from './outage-watch.ts';
+import { openWatched, watchOutages } from './outage-watch.ts';
 import { residentMiB } from './processes.ts';
 import { seededRandom } from './random.ts';
 import { requestsFor } from './run.ts';
@@ -72,7 +72,7 @@ export async function loadOnce(
   history.add({ kind: 'setup', store: 'single', indulgenceMs, keptMs: RETENTION_SECONDS * 1_000 });
   const stalls = watchStalls(history);
   const outages = watchOutages(
-    () => openDirect(port),
+    () => openWatched([{ port }]),
     () => true,
     (outage) => history.add({ kind: 'outage', ...outage }),
   );

@@ -8,24 +8,35 @@ export interface Recovery {
   readonly probe: string;
   /** The end of the fault, milliseconds since the epoch. */
   readonly from: number;
-  /** From there to its first success; null: none within a minute. */
+  /** From there to its first success; null: none within a minute in which the machine ran. */
   readonly ms: number | null;
 }
 
 const ASK_EVERY_MS = 250;
 const GIVE_UP_MS = 60_000;
+/** If the machine hardly runs at all. */
+const GIVE_UP_ANYWAY_MS = 600_000;
 /** A check of one handshake: its deadline and the two seconds after it. */
 const ANSWERS_WITHIN_MS = 8_000;
 
 /**
  * Asks every probe for a check of its own until it has answered one with success, by whichever coordinator takes it. Nothing is
  * restarted for it.
+ *
+ * @param stalledSince see `StallWatch`
  */
-export function recoveries(deployment: Deployment): Promise<readonly Recovery[]> {
+export function recoveries(
+  deployment: Deployment,
+  stalledSince: (from: number) => number,
+): Promise<readonly Recovery[]> {
   const from = historyNow();
+  const givesUp = (): boolean => {
+    const elapsedMs = historyNow() - from;
+    return elapsedMs - stalledSince(from) > GIVE_UP_MS || elapsedMs > GIVE_UP_ANYWAY_MS;
+  };
   return Promise.all(
     deployment.agents.map(async ({ id }, index) => {
-      for (let attempt = index; historyNow() - from < GIVE_UP_MS; attempt += 1) {
+      for (let attempt = index; !givesUp(); attempt += 1) {
         const { url } = deployment.coordinators[attempt % deployment.coordinators.length]!;
         // Asked side by side: one that hangs must not hide the next that would succeed.
         const succeeded = await Promise.race([succeeds(url, id, deployment.targets.tcpPort), sleep(ASK_EVERY_MS * 4)]);

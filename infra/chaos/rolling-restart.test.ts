@@ -5,11 +5,11 @@ import { createClient } from '@vantage/client';
 
 import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { untilProbesAreUp } from '../trial-probes.ts';
-import { openDirect, startDeployment, type Coordinator } from './deployment.ts';
+import { startDeployment, type Coordinator } from './deployment.ts';
 import { openHistory, readHistory } from './history.ts';
 import { judge } from './judge.ts';
 import { observe } from './observer.ts';
-import { watchOutages } from './outage-watch.ts';
+import { openWatched, watchOutages } from './outage-watch.ts';
 import { seededRandom } from './random.ts';
 import { startNginx } from './reverse-proxy.ts';
 import { requestsFor } from './run.ts';
@@ -32,7 +32,7 @@ describe('a service whose coordinators and agents are restarted one after the ot
       const history = openHistory(file);
       history.add({ kind: 'setup', store: 'single', indulgenceMs: 20_000 });
       const outages = watchOutages(
-        () => openDirect(port),
+        () => openWatched([{ port }]),
         () => true,
         (outage) => history.add({ kind: 'outage', ...outage }),
       );

@@ -2,19 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { openDirect, startDeployment, type Deployment } from './deployment.ts';
+import { startDeployment, type Deployment } from './deployment.ts';
 import type { Fault } from './faults/index.ts';
 import { historyNow, type History } from './history.ts';
 import { CONTROL } from './seen.ts';
 import { observe } from './observer.ts';
-import { watchOutages } from './outage-watch.ts';
+import { openWatched, watchOutages, type WatchedServer } from './outage-watch.ts';
 import { seededRandom, shuffled } from './random.ts';
 import { recoveries } from './recovery.ts';
 import { watchStalls } from './stalls.ts';
+import type { StoreKind } from './store.ts';
 
 export interface RunOptions {
   readonly faults: readonly Fault[];
-  readonly store: 'single' | 'sentinel';
+  readonly store: StoreKind;
   readonly seed: number;
   /** Rounds of all faults go on for as long; 0: one round. */
   readonly durationMs: number;
@@ -57,10 +58,11 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
   const ended = new AbortController();
   let outages: ReturnType<typeof watchOutages> | undefined;
   try {
-    let masterPort = await deployment.store.masterPort();
-    if (store === 'sentinel') void followMaster(deployment, ended.signal, (port) => (masterPort = port));
+    const { cluster, masterPort } = deployment.store;
+    let servers: readonly WatchedServer[] = cluster?.watched ?? [{ port: await masterPort() }];
+    if (store === 'sentinel') void followMaster(deployment, ended.signal, (port) => (servers = [{ port }]));
     outages = watchOutages(
-      () => openDirect(masterPort),
+      () => openWatched(servers),
       () => deployment.coordinators.some(({ part }) => part.ranSince(performance.now() - 500)),
       (outage) => history.add({ kind: 'outage', ...outage }),
     );
@@ -79,7 +81,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       await fault.inject({ deployment, observer, random, scale, harm });
       history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed] });
       // Before anything else is done to them: whatever needs a restart by others shows here.
-      observer.noteRecovery(await recoveries(deployment));
+      observer.noteRecovery(await recoveries(deployment, stalls.since));
     };
     const skipped = await injectAll(options, {
       deployment,

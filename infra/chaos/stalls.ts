@@ -4,18 +4,28 @@ import { fileURLToPath } from 'node:url';
 
 import type { History } from './history.ts';
 
+export interface StallWatch {
+  /** Milliseconds that the machine has stalled from a time on, since the epoch. */
+  readonly since: (from: number) => number;
+  readonly stop: () => Promise<void>;
+}
+
 /**
  * Measures stalls of the machine by a process without other tasks, and writes them into the history: the service is not
  * blamed for them.
  */
-export function watchStalls(history: History): { readonly stop: () => Promise<void> } {
+export function watchStalls(history: History): StallWatch {
+  const spans: { readonly from: number; readonly to: number }[] = [];
   const child = fork(fileURLToPath(new URL('calibrator.ts', import.meta.url)), [], {
     execArgv: ['--conditions=vantage-source'],
   });
-  child.on('message', (span) =>
-    history.add({ kind: 'stall', ...(span as { readonly from: number; readonly to: number }) }),
-  );
+  child.on('message', (message) => {
+    const span = message as { readonly from: number; readonly to: number };
+    spans.push(span);
+    history.add({ kind: 'stall', ...span });
+  });
   return {
+    since: (from) => spans.reduce((sum, span) => sum + Math.max(0, span.to - Math.max(span.from, from)), 0),
     stop: async () => {
       if (child.exitCode !== null) return;
       child.kill('SIGKILL');

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { findRedisServer, startRedisSentinel, startRedisServer, type RedisServer } from '@vantage/redis-server';
 
+import { keepCluster, type ClusterStore } from './cluster-store.ts';
 import { openHost, type Host } from './host.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+
+export type StoreKind = 'single' | 'sentinel' | 'cluster';
 
 /** The Redis of a deployment, and what can happen to it. */
 export interface Store {
@@ -21,6 +24,8 @@ export interface Store {
   readonly kill: () => Promise<void>;
   /** After `kill`: starts the only server again on its append-only file; with Sentinels another replica of the new master. */
   readonly restart: () => Promise<void>;
+  /** Undefined unless the store is a cluster. */
+  readonly cluster: ClusterStore | undefined;
   /** The file system of the append-only file; undefined without root. */
   readonly disk: SmallDisk | undefined;
   /** Undefined without a C compiler, and for several servers. */
@@ -32,9 +37,10 @@ const DISK_MIB = 96;
 /** A Sentinel that stood still refuses a fail-over for this long; Redis' 30 s would outlast the replica's eligibility. */
 const TILT_MS = 5_000;
 
-export async function keepStore(kind: 'single' | 'sentinel', folder: string): Promise<Store> {
+export async function keepStore(kind: StoreKind, folder: string): Promise<Store> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
+  if (kind === 'cluster') return ofCluster(await keepCluster(executable));
   return kind === 'single' ? keepSingle(executable, folder) : keepSentinel(executable);
 }
 
@@ -70,7 +76,7 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
     restart: async () => {
       server = await startRedisServer({ ...where, port });
     },
-    ...{ disk, host },
+    ...{ cluster: undefined, disk, host },
     stop: async () => {
       await server.stop();
       await disk?.unmount();
@@ -95,8 +101,22 @@ async function keepSentinel(executable: string): Promise<Store> {
     kill: async () => {
       process.kill(await masterPid(), 'SIGKILL');
     },
-    ...{ disk: undefined, host: undefined },
+    ...{ cluster: undefined, disk: undefined, host: undefined },
     stop: set.stop,
+  };
+}
+
+/** What concerns one master concerns the first. */
+function ofCluster(cluster: ClusterStore): Store {
+  return {
+    ...{ url: cluster.url, port: undefined, cluster },
+    masterPort: async () => cluster.nodes[0]!.port,
+    masterPid: async () => cluster.nodes[0]!.pid,
+    sentinelPids: [],
+    kill: () => cluster.kill(0),
+    restart: () => cluster.restart(0),
+    ...{ disk: undefined, host: undefined },
+    stop: cluster.stop,
   };
 }
 

@@ -3,12 +3,13 @@ import type { Agent, Coordinator, Deployment } from '../deployment.ts';
 import type { GatewayLine } from '../gateway-line.ts';
 import type { Observer } from '../observer.ts';
 import { descendantsOf } from '../processes.ts';
+import type { StoreKind } from '../store.ts';
 
 /** Something that goes wrong, done for real, and undone before it returns. */
 export interface Fault {
   readonly name: string;
-  /** The store that it needs; without it either. */
-  readonly store?: 'single' | 'sentinel';
+  /** The store that it needs; by default a single server or any. */
+  readonly store?: StoreKind;
   /** Why it cannot be had in this deployment, or undefined. */
   readonly impossible?: (deployment: Deployment) => Promise<string | undefined> | string | undefined;
   readonly inject: (scene: Scene) => Promise<void>;

@@ -8,7 +8,9 @@ import { failOvers } from './fail-overs.ts';
 import type { Fault } from './fault.ts';
 import { gateways } from './gateways.ts';
 import { lines } from './lines.ts';
+import { masters } from './masters.ts';
 import { standStills } from './stand-stills.ts';
+import { stolenLogins } from './stolen-logins.ts';
 import { storeFaults } from './store-faults.ts';
 
 export type { Fault } from './fault.ts';
@@ -24,5 +26,7 @@ export const faults: readonly Fault[] = [
   ...gateways,
   ...clocks,
   ...clients,
+  ...stolenLogins,
   ...failOvers,
+  ...masters,
 ];

@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { agentRights, agentUser, redisKeys } from '@vantage/contract';
+
+import { pick, type Fault, type Scene } from './fault.ts';
+import { redisUntil } from './redis.ts';
+
+const THIEF = 'chaos-thief';
+const PASSWORD = 'stolen';
+/** As many as an agent's user may keep. */
+const CONNECTIONS = 6;
+const LARGE = 'x'.repeat(3 * 1_048_576);
+/** Redis executes the first whatever the rights, and reads the others before it refuses them. */
+const largeRequests: readonly (readonly string[])[] = [
+  ['AUTH', agentUser(THIEF), LARGE],
+  ['HGETALL', LARGE],
+  ['DEL', ...Array.from({ length: 100_000 }, () => redisKeys.heartbeat(THIEF))],
+];
+const SUSPENDED_WITHIN_MS = 60_000;
+
+/** What the holder of an agent's login sends to Redis. */
+export const stolenLogins: readonly Fault[] = [
+  {
+    name: 'a stolen login sends requests of megabytes',
+    store: 'single',
+    inject: async (scene) => {
+      scene.harm('store');
+      const end = await attack(scene, pick(largeRequests, scene.random));
+      try {
+        await untilSuspended(scene);
+      } finally {
+        end();
+      }
+    },
+  },
+  {
+    // It harms nothing: others are served more slowly, and none is refused.
+    name: 'a stolen login sends commands without end',
+    store: 'single',
+    inject: async (scene) => {
+      const end = await attack(scene, ['TIME']);
+      await sleep(10_000 * scene.scale);
+      end();
+    },
+  },
+];
+
+/** @returns a function that ends it */
+async function attack({ deployment }: Scene, request: readonly string[]): Promise<() => void> {
+  const rights = ['reset', 'on', `>${PASSWORD}`, ...agentRights(THIEF)];
+  await redisUntil(deployment, async (redis) => {
+    await redis.hdel(redisKeys.suspended, THIEF);
+    await redis.call('ACL', 'SETUSER', agentUser(THIEF), ...rights);
+  });
+  const bytes = encode(request);
+  const batch = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(50_000 / bytes.length)) }, () => bytes));
+  const sockets = Array.from({ length: CONNECTIONS }, () => flood(deployment.store.port!, batch));
+  return () => sockets.forEach((socket) => socket.destroy());
+}
+
+function flood(port: number, batch: Buffer): Socket {
+  const socket = connect(port, '127.0.0.1');
+  const again = (error?: Error | null): void => {
+    if (!error && socket.writable) socket.write(batch, again);
+  };
+  socket.on('error', () => undefined).resume();
+  socket.write(encode(['AUTH', agentUser(THIEF), PASSWORD]), again);
+  return socket;
+}
+
+/** A request as Redis reads it. */
+function encode(words: readonly string[]): Buffer {
+  return Buffer.from(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`);
+}
+
+async function untilSuspended({ deployment }: Scene): Promise<void> {
+  const startedAt = performance.now();
+  for (let isSuspended = false; !isSuspended;) {
+    if (performance.now() - startedAt > SUSPENDED_WITHIN_MS) throw new Error('A stolen login was not suspended.');
+    await redisUntil(deployment, async (redis) => {
+      isSuspended = (await redis.hexists(redisKeys.suspended, THIEF)) === 1;
+    });
+    await sleep(100);
+  }
+}
