@@ -1,12 +1,13 @@
 import { startCheckRunner } from '../../netlab/check-runner.ts';
 import { createNetlab, type Netlab } from '../../netlab/netlab.ts';
+import type { HopStats } from '../../../packages/diagnostics/src/types/traceroute/result-fields.ts';
 import { families, type Traceroute } from '../../netlab/test-lab.ts';
 import { networks } from '../../netlab/topology.ts';
 import type { Figure } from '../goals.ts';
 import { findPeers } from '../packets/peers.ts';
 import { order } from '../packets/round-trips.ts';
 
-const RUNS = 8;
+const RUNS = 20;
 const ROUNDS = 20;
 /** Differences beyond so many standard errors are no chance. */
 const SIGMAS = 3.5;
@@ -18,7 +19,12 @@ interface HopFigures {
   readonly sent: number;
   readonly lost: number;
   readonly averageMs: number | null;
+  /** Best, worst, standard deviation and mean jitter, in milliseconds; null without a reply. */
+  readonly spread: Readonly<Record<SpreadName, number>> | null;
 }
+
+const spreadNames = ['best', 'worst', 'deviation', 'jitter'] as const;
+type SpreadName = (typeof spreadNames)[number];
 
 /** `rounds` and Debian’s mtr at the same time over a path with delay and loss, both families. */
 export async function agreesWithMtr(): Promise<readonly Figure[]> {
@@ -51,19 +57,39 @@ export async function agreesWithMtr(): Promise<readonly Figure[]> {
 function hopsOf({ hops = [] }: Traceroute): readonly HopFigures[] {
   return hops.map(({ stats }) => {
     if (stats === undefined) throw new Error('A hop of a trace with rounds has no stats.');
-    return { sent: stats.sent, lost: stats.sent - stats.received, averageMs: stats.rttAvg };
+    return {
+      ...{ sent: stats.sent, lost: stats.sent - stats.received, averageMs: stats.rttAvg },
+      spread: spreadOf(stats),
+    };
   });
 }
 
+function spreadOf({ received, rttMin, rttMax, rttStdDev, jitter }: HopStats): HopFigures['spread'] {
+  if (rttMin === null || rttMax === null || rttStdDev === null) return null;
+  // mtr counts the first reply as a difference of 0.
+  return { best: rttMin, worst: rttMax, deviation: rttStdDev, jitter: ((jitter ?? 0) * (received - 1)) / received };
+}
+
 async function report(lab: Netlab, mtr: string, host: string): Promise<readonly HopFigures[]> {
-  const command = ['env', `MTR_PACKET=${mtr}-packet`, mtr, '-n', '--report', '-c', String(ROUNDS), host] as const;
+  const command = [
+    'env',
+    `MTR_PACKET=${mtr}-packet`,
+    mtr,
+    '-n',
+    '--report',
+    '-o',
+    'LSABWVM',
+    '-c',
+    String(ROUNDS),
+    host,
+  ] as const;
   const { stdout } = await lab.run('probe', ...command);
-  return [...stdout.matchAll(/^ *\d+\.\|-- +\S+ +([\d.]+)% +(\d+) +[\d.]+ +([\d.]+)/gm)].map(
-    ([, loss, sent, average]) => {
-      const lost = Math.round((Number(loss) / 100) * Number(sent));
-      return { sent: Number(sent), lost, averageMs: lost === Number(sent) ? null : Number(average) };
-    },
-  );
+  return [...stdout.matchAll(/^ *\d+\.\|-- +\S+ +([\d.]+)%((?: +[\d.]+){6})/gm)].map(([, loss, rest = '']) => {
+    const [sent = 0, average = 0, best = 0, worst = 0, deviation = 0, jitter = 0] = rest.trim().split(/ +/).map(Number);
+    const lost = Math.round((Number(loss) / 100) * sent);
+    if (lost === sent) return { sent, lost, averageMs: null, spread: null };
+    return { sent, lost, averageMs: average, spread: { best, worst, deviation, jitter } };
+  });
 }
 
 interface Run {
@@ -85,10 +111,35 @@ function compared(family: string, runs: readonly Run[]): readonly Figure[] {
     return `${index + 1}: ${textOf(ours!)}, mtr ${textOf(theirs!)}`;
   });
   const comparison = texts.join('; ');
+  const indexes = Array.from({ length: hops }, (_, index) => index);
+  const spreads = spreadNames.map((name): Figure => {
+    const found = indexes.map((index) => differenceAt(index, name, runs));
+    return {
+      ...{ name: `hops whose ${name} is not mtr’s, ${family}`, value: found.filter(({ isWrong }) => isWrong).length },
+      ...{ unit: `of ${hops}`, atMost: 0, comparison: found.map(({ text }) => text).join('; ') },
+    };
+  });
   return [
     { name: `hops whose loss is not mtr’s, ${family}`, value: wrongLoss, unit: `of ${hops}`, atMost: 0, comparison },
     { name: `hops whose average is not mtr’s, ${family}`, value: wrongTime, unit: `of ${hops}`, atMost: 0 },
+    ...spreads,
   ];
+}
+
+/** Of the runs pairwise: both measured at the same time. mtr reads a clock of its process, so a busy machine makes its times longer. */
+function differenceAt(index: number, name: SpreadName, runs: readonly Run[]): { isWrong: boolean; text: string } {
+  const pairs = runs.flatMap(({ ours, theirs }) => {
+    const [own, other] = [ours[index]?.spread, theirs[index]?.spread];
+    return own && other ? [{ own: own[name], other: other[name] }] : [];
+  });
+  const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const differences = pairs.map(({ own, other }) => own - other);
+  const average = mean(differences);
+  const variance = differences.reduce((sum, one) => sum + (one - average) ** 2, 0) / (differences.length - 1);
+  const allowed = SIGMAS * Math.sqrt(variance / differences.length) + RESOLUTION_MS;
+  const [own, other] = [mean(pairs.map((pair) => pair.own)), mean(pairs.map((pair) => pair.other))];
+  const text = `${index + 1}: ${own.toFixed(2)}, mtr ${other.toFixed(2)} ms`;
+  return { isWrong: pairs.length > 0 && !(average <= allowed && (name !== 'best' || average >= -allowed)), text };
 }
 
 type Pooled = ReturnType<typeof pooled>;

@@ -65,7 +65,10 @@ export const hopStatsSchema = Type.Object(
     rttAvg: nullable(durationSchema),
     rttMax: nullable(durationSchema),
     rttStdDev: nullable(
-      Type.Number({ minimum: 0, description: 'Standard deviation of the round-trip times, milliseconds.' }),
+      Type.Number({
+        minimum: 0,
+        description: 'Standard deviation of the round-trip times (of the sample: n − 1), milliseconds.',
+      }),
     ),
     jitter: nullable(
       Type.Number({

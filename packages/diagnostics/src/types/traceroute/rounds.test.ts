@@ -52,6 +52,8 @@ describe('rounds of a traceroute', () => {
     expect(outcome.hops?.[1]?.rtts).toEqual([2, null, 2, null, 2, null, 2, null]);
     expect(outcome.hops?.[2]?.stats).toMatchObject({ sent: 8, received: 8, loss: 0, rttMin: 10, rttMax: 30 });
     expect(outcome.hops?.[2]?.stats?.jitter).toBe(20);
+    // Of the sample, as mtr has it.
+    expect(outcome.hops?.[2]?.stats?.rttStdDev).toBeCloseTo(10 * Math.sqrt(8 / 7), 2);
   });
 
   it('take turns among routers if the packets of a check do not suffice', async () => {

@@ -109,7 +109,11 @@ function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dre
 function statsOf(packets: readonly TracePacket[]): HopStats {
   const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
   const [sent, received] = [packets.length, rtts.length];
-  return { sent, received, loss: sent === 0 ? null : roundMs(1 - received / sent), ...rttStatistics(rtts) };
+  const { rttStdDev, ...statistics } = rttStatistics(rtts);
+  // Of the sample, as in mtr. That of ping is of the packets alone, as in iputils.
+  const ofSample = rttStdDev === null || received < 2 ? rttStdDev : rttStdDev * Math.sqrt(received / (received - 1));
+  const loss = sent === 0 ? null : roundMs(1 - received / sent);
+  return { ...{ sent, received, loss }, ...statistics, rttStdDev: ofSample === null ? null : roundMs(ofSample) };
 }
 
 /** The first ICMP error other than time exceeded, or a closed port of the target. */
