@@ -7,13 +7,14 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { openBrowser, openTab, untilTrue } from '../../../apps/web/test/browser.ts';
 import { startService } from '../../../apps/standalone/test/service.ts';
 import { median, quantile, type Figure } from '../goals.ts';
+import { liveFrames } from './live-frames.ts';
 
 const CHECKS = 40;
 const KIB = 1024;
 
 /** What the page weighs, and how soon an answer is on the screen. */
 export async function web(): Promise<readonly Figure[]> {
-  return [...sizes(), ...(await delays())];
+  return [...sizes(), ...(await delays()), ...(await liveFrames())];
 }
 
 /** All that a first visit loads, as a browser of today gets it (Brotli), and as any other gets it (gzip). */

@@ -62,10 +62,20 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
   );
 }
 
+/** Of a row without a second line, in pixels. */
+const ROW_HEIGHT = 30;
+
 /** Figures of each hop over the rounds, in the columns of mtr. */
 function RoundTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Hops over the rounds">
+    <div
+      class="scroll late"
+      // Only what is seen is laid out again with each packet.
+      style={{ containIntrinsicBlockSize: `auto ${ROW_HEIGHT * (hops.length + 1)}px` }}
+      tabIndex={0}
+      role="group"
+      aria-label="Hops over the rounds"
+    >
       <table class="hops rounds">
         <thead>
           <tr>
