@@ -1,4 +1,4 @@
-import { addressBytes } from '../../packages/diagnostics/src/shared/address-bytes.ts';
+import { addressBytes } from '@vantage/contract/address';
 import { startDnsServer } from '@vantage/test-support/dns/server';
 import { respond, wireName, type WireRecord } from '@vantage/test-support/dns/wire';
 import { NAME_SERVER, names } from './names.ts';

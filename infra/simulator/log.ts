@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-import { addressText } from '../../packages/diagnostics/src/shared/address-bytes.ts';
+import { addressText } from '@vantage/contract/address';
 
 /** A packet that a probe sent, as the simulator saw it. */
 export interface Passage {

@@ -1,6 +1,6 @@
 import type { CheckRequest } from '@vantage/client';
 import { parseFlags, parseCheckArguments, type FlagOptions, type ParsedArguments } from '@vantage/command-line';
-import type { AnyCheckType } from '@vantage/contract';
+import { CHECK_ID_PATTERN, isCheckId, type AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
@@ -105,14 +105,16 @@ function inOrder(words: readonly string[], args: readonly string[]): readonly st
   return words.toSorted((a, b) => args.indexOf(a) - args.indexOf(b));
 }
 
+const CHECK_ID_IN_URL = new RegExp(`(?:^|/)(${CHECK_ID_PATTERN})(?:[/?#]|$)`);
+
 /** Accepts a URL of the check or of its results in place of the id. */
 function checkIdIn(word: string): string | undefined {
-  return /(?:^|\/)([\w-]{22})(?:[/?#]|$)/.exec(word)?.[1] ?? /[^/]+$/.exec(word)?.[0];
+  return CHECK_ID_IN_URL.exec(word)?.[1] ?? /[^/]+$/.exec(word)?.[0];
 }
 
 /** True for a check id that begins with a hyphen; no flag has 22 characters. */
 function isIdLikeFlag(word: string): boolean {
-  return /^-[\w-]{21}$/.test(word);
+  return word.startsWith('-') && isCheckId(word);
 }
 
 function parseCompletion([shell]: readonly string[]): Command {

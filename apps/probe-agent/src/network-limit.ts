@@ -1,4 +1,5 @@
 import { TARGET_UNIT, type Admission, type Admit } from '@vantage/contract';
+import { addressBytes, mappedIpv4, networkText } from '@vantage/contract/address';
 
 /** Sliding window, in slices; a slice counts until it has left the window completely. */
 const WINDOW_MS = 60_000;
@@ -94,12 +95,7 @@ function refused({ address, addresses, resolveMs }: (Admission & { admitted: tru
 
 /** `192.0.2.0/24` or `2001:db8:1::/48`; an IPv4-mapped address counts as IPv4. */
 export function networkOf(address: string): string {
-  const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+)\.\d+$/i.exec(address)?.[1];
-  if (ipv4 !== undefined) return `${ipv4}.0/24`;
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  const groups = [...left, ...zeros, ...right].slice(0, 3).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${groups.join(':')}::/48`;
+  const bytes = addressBytes(address);
+  const ipv4 = bytes.length === 4 ? bytes : mappedIpv4(bytes);
+  return ipv4 === undefined ? networkText(bytes, 48) : networkText(ipv4, 24);
 }

@@ -1,6 +1,6 @@
 import {
-  checkIdSchema,
   commonResultFields,
+  isCheckId,
   jobSchema,
   MAX_RESULT_BYTES,
   paramsSchema,
@@ -41,7 +41,6 @@ type ReadScreenshotJob =
 export function createSchemas(): Schemas {
   // A coordinator of an older release omits options that are new here.
   const ajv = new Ajv({ useDefaults: true, validateFormats: false });
-  const isCheckId = ajv.compile(checkIdSchema);
   const isJob = ajv.compile<Job>(jobSchema);
   const areScreenshotParams = ajv.compile<ScreenshotParams>(screenshotParamsSchema);
   const schemasOf = perType((type) => ({
@@ -51,7 +50,7 @@ export function createSchemas(): Schemas {
   }));
 
   return {
-    isCheckId: (id) => isCheckId(id),
+    isCheckId,
     readJob: (id, data) => {
       if (!isJob(data)) return { fault: faultOf(isJob) };
       const { type, checkId } = data;

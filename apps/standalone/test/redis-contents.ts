@@ -1,4 +1,7 @@
+import { CHECK_ID_PATTERN } from '@vantage/contract';
 import type { Redis } from 'ioredis';
+
+const CHECK_ID = new RegExp(CHECK_ID_PATTERN, 'g');
 
 /** Names of all keys that match. */
 export async function listKeys(redis: Redis, pattern = '*'): Promise<readonly string[]> {
@@ -60,5 +63,5 @@ export async function watchWrites(redis: Redis): Promise<{
 
 /** A key without the ids in it. */
 function familyOf(key: string): string {
-  return key.replaceAll(/\{demo-\d\}/g, '{probe}').replaceAll(/[\w-]{22}/g, '<id>');
+  return key.replaceAll(/\{demo-\d\}/g, '{probe}').replaceAll(CHECK_ID, '<id>');
 }

@@ -11,7 +11,7 @@ import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
-import { addressBytes } from '../../../packages/diagnostics/src/shared/address-bytes.ts';
+import { addressBytes } from '@vantage/contract/address';
 import { startDnsServer } from '@vantage/test-support/dns/server';
 import { respond, wireName, type WireQuery, type WireRecord } from '@vantage/test-support/dns/wire';
 import { DNS_PORT, GATEWAY_PORT, PUBLIC, REDIS_PORT, ROOTS, WORLD, ZONE } from './addresses.ts';

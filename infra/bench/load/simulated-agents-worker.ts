@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createAgentLoop, type JobRunner } from '@vantage/agent-loop';
+import { isCheckId } from '@vantage/contract';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { pino } from 'pino';
 
@@ -30,7 +31,7 @@ const runner: JobRunner = {
       void outlet.final(id, JSON.stringify(result), deadlineAt);
     },
     isAside: () => false,
-    isCheckId: (id) => /^[\w-]{22}$/.test(id),
+    isCheckId,
     describe: () => ({
       version: '0.1.0',
       capabilities: { types: [...checkTypeNames], ipv4: true, ipv6: false, screenshot: false },

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 
 import type { Family } from '@vantage/contract';
 
-import { addressBytes } from '../src/shared/address-bytes.ts';
+import { addressBytes } from '@vantage/contract/address';
 import { writeU16, writeU32 } from '../src/sockets/wire/bytes.ts';
 import { checksum } from '../src/sockets/wire/checksum.ts';
 import { ICMP_TYPES } from '../src/sockets/wire/icmp.ts';

@@ -1,6 +1,8 @@
 import type { LookUpPlace, Place } from '@vantage/contract';
 
-import { parseAddress, prefixOf, type Address } from './address.ts';
+import { networkText } from '@vantage/contract/address';
+
+import { parseAddress, type Address } from './address.ts';
 import { createCredits } from './credits.ts';
 import { createFallback } from './sources/fallback.ts';
 import type { GeoLog } from './geo-log.ts';
@@ -187,5 +189,5 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
 
 /** A network of no bits is a file that does not divide this family. */
 function prefixOfFound(address: Address, length: number): string | null {
-  return length === 0 ? null : prefixOf(address, length);
+  return length === 0 ? null : networkText(address.bytes, length);
 }

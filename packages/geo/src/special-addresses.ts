@@ -38,7 +38,7 @@ const SPECIAL_V6: readonly Prefix[] = [
   [[0x3f, 0xff, 0x00], 20], // documentation, RFC 9637
 ];
 
-function startsWith(bytes: readonly number[], prefix: readonly number[], length: number): boolean {
+function startsWith(bytes: Uint8Array, prefix: readonly number[], length: number): boolean {
   for (let i = 0; i * 8 < length; i += 1) {
     const mask = 0xff00 >> Math.min(8, length - i * 8);
     if ((bytes[i]! & mask & 0xff) !== (prefix[i] ?? 0)) return false;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { SocketAddress, isIP } from 'node:net';
+import { isIP } from 'node:net';
 
+import { addressText, mappedIpv4, readAddress } from '@vantage/contract/address';
 import type { Express, Request, RequestHandler } from 'express';
 
 import { HttpProblem } from './problem.ts';
@@ -54,11 +55,9 @@ function withoutPort(text: string): string {
 /** Canonical text of an address (RFC 5952 for IPv6); undefined for any other text. */
 export function canonicalAddress(text: string): string | undefined {
   const [withoutZone = ''] = text.split('%', 1);
-  const family = isIP(withoutZone);
-  if (family === 0) return undefined;
+  const bytes = readAddress(withoutZone);
+  if (bytes === undefined) return undefined;
   // Only IPv6 addresses have zones (RFC 4007).
-  if (family === 4) return text === withoutZone ? text : undefined;
-  const { address } = new SocketAddress({ address: withoutZone, family: 'ipv6' });
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address);
-  return mapped?.[1] ?? address;
+  if (bytes.length === 4) return text === withoutZone ? text : undefined;
+  return addressText(mappedIpv4(bytes) ?? bytes);
 }

@@ -39,7 +39,7 @@ export function openTree(bytes: TreeBytes, { nodeCount, nodeByteSize, ipVersion 
   const readSide = sideReader(bytes, nodeByteSize);
 
   /** Follows the bits of an address from `depth` on, to a record or an empty leaf. */
-  function descend(from: number, depth: number, bytes: readonly number[]): TreeHit {
+  function descend(from: number, depth: number, bytes: ArrayLike<number>): TreeHit {
     let value = from;
     let at = depth;
     for (const bits = bytes.length * 8; at < bits && value < nodeCount; at += 1) {

@@ -200,10 +200,10 @@ function makeLarge(recordBits: 24 | 28 | 32): { readonly content: Buffer; readon
     writer.addNetwork(Uint8Array.of(top, byte(), byte(), 0), 24, records[top % 50]!);
   }
   const addresses: readonly Address[] = [
-    ...networks.map((bytes) => ({ family: 6, bytes, text: '' }) as const),
+    ...networks.map((bytes) => ({ family: 6, bytes: Uint8Array.from(bytes), text: '' }) as const),
     ...Array.from(
       { length: 20_000 },
-      () => ({ family: 4, bytes: [byte(), byte(), byte(), byte()], text: '' }) as const,
+      () => ({ family: 4, bytes: Uint8Array.of(byte(), byte(), byte(), byte()), text: '' }) as const,
     ),
   ];
   return { content: writer.toBuffer(), addresses };

@@ -1,9 +1,11 @@
-import { parseAddress, prefixOf, type Address } from '../address.ts';
+import { networkText } from '@vantage/contract/address';
+
+import { parseAddress, type Address } from '../address.ts';
 import { countryCodeOf, label } from '../facts.ts';
 
 /** Registration data of the network of an address. */
 export interface Registration {
-  /** CIDR, in the form of `prefixOf`. */
+  /** CIDR, in the form of `networkText`. */
   readonly prefix: string;
   readonly prefixLength: number;
   readonly org: string | null;
@@ -25,7 +27,7 @@ export function readRegistration(answer: unknown, address: Address): Registratio
       .map((cidr) => lengthOfHolder(recordOf(cidr), address))
       .find((length) => length !== null) ?? bits;
   return {
-    prefix: prefixOf(address, prefixLength),
+    prefix: networkText(address.bytes, prefixLength),
     prefixLength,
     org: registrantOf(listOf(network['entities'])),
     countryCode: countryCodeOf(network['country']),
@@ -41,7 +43,7 @@ function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Addres
   const start = typeof text === 'string' ? parseAddress(text) : null;
   if (start === null || start.family !== address.family || typeof length !== 'number') return null;
   if (!Number.isInteger(length) || length < MIN_PREFIX_LENGTH || length > address.bytes.length * 8) return null;
-  return prefixOf(start, length) === prefixOf(address, length) ? length : null;
+  return networkText(start.bytes, length) === networkText(address.bytes, length) ? length : null;
 }
 
 /** The organization among the registrants. RIPE lists maintainers as registrants too, which are no organizations. */

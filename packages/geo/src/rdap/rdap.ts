@@ -1,4 +1,6 @@
-import { prefixOf, type Address } from '../address.ts';
+import { networkText } from '@vantage/contract/address';
+
+import { type Address } from '../address.ts';
 import type { Credited } from '../credits.ts';
 import type { Facts } from '../facts.ts';
 import type { GeoLog } from '../geo-log.ts';
@@ -64,7 +66,7 @@ export function createRdap(options: RdapOptions): Rdap {
 
   function registrationOf(address: Address): Registration | null {
     for (const length of lengths[address.family]) {
-      const known = networks.get(prefixOf(address, length));
+      const known = networks.get(networkText(address.bytes, length));
       if (known !== undefined && known.until > now()) return known.registration;
     }
     return null;

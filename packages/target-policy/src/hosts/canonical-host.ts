@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-import { formatAddress, parseIpv4, parseIpv6Address } from '../addresses/address.ts';
+import { formatAddress, parseIpv4, parseIpv6 } from '../addresses/address.ts';
 import { forbidden, malformed, type Malformed, type MalformedCode } from './malformed.ts';
 
 /** `host`: a destination of packets. `name`: a name to query, including `.` and `com`. */
@@ -57,7 +57,7 @@ function canonicalizeIpv6(text: string): Canonicalization {
   const inner = /^\[([^[\]]*)\]$/.exec(text)?.[1] ?? text;
   if (/[[\]]/.test(inner) || (inner !== text && !inner.includes(':'))) return malformed('brackets');
   if (inner.includes('%')) return malformed('zone_id');
-  const ipv6 = parseIpv6Address(inner);
+  const ipv6 = parseIpv6(inner);
   return ipv6 === undefined ? malformed('invalid_ipv6') : accept('ipv6', formatAddress(ipv6));
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { addressBytes } from '@vantage/contract/address';
+
 import type { Caller } from '../caller.ts';
 
 /** A counter that a request increments: for a client, a network that contains it, or a target. */
@@ -58,10 +60,10 @@ export function callerKey({ address, key }: Caller): string {
  */
 export function axesOf(address: string, limit: number, cost = 1): readonly Axis[] {
   if (!address.includes(':')) return [withCost({ key: address, limit }, cost)];
-  const bits = addressBits(address);
+  const bytes = Buffer.from(addressBytes(address));
   return [
-    { key: network(bits, 64), limit },
-    ...widerNetworks.map((wider) => ({ key: network(bits, wider.bits), limit: limit * wider.factor })),
+    { key: network(bytes, 64), limit },
+    ...widerNetworks.map((wider) => ({ key: network(bytes, wider.bits), limit: limit * wider.factor })),
   ].map((axis) => withCost(axis, cost));
 }
 
@@ -82,28 +84,7 @@ export function hashTag(axes: readonly Axis[]): string {
   return axes.at(-1)!.key;
 }
 
-function network(bits: bigint, prefixLength: number): string {
-  const kept = (bits >> BigInt(128 - prefixLength)).toString(16);
-  return `${kept.padStart(prefixLength / 4, '0')}/${prefixLength}`;
-}
-
-/** @param address valid IPv6 text without a zone */
-function addressBits(address: string): bigint {
-  const [head = '', tail] = dottedToGroups(address).split('::');
-  const left = groups(head);
-  const right = tail === undefined ? [] : groups(tail);
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0);
-  return [...left, ...zeros, ...right].reduce((bits, group) => (bits << 16n) | BigInt(group), 0n);
-}
-
-function groups(text: string): readonly number[] {
-  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
-}
-
-/** The last 32 bits may be in dotted decimal form (RFC 4291 section 2.2). */
-function dottedToGroups(address: string): string {
-  return address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...quad) => {
-    const [a = 0, b = 0, c = 0, d = 0] = quad.slice(0, 4).map(Number);
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  });
+/** The leading bits in hexadecimal; `prefixLength` is a multiple of four. */
+function network(address: Buffer, prefixLength: number): string {
+  return `${address.toString('hex').slice(0, prefixLength / 4)}/${prefixLength}`;
 }

@@ -2,7 +2,7 @@ import type { Failure, Target } from '@vantage/contract';
 
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { icmpNotice } from './icmp-notice.ts';
-import { addressBytes, addressText } from '../../shared/address-bytes.ts';
+import { addressBytes, addressText } from '@vantage/contract/address';
 import type { ShownAddresses } from '../provide-packets.ts';
 import type { PacketSockets } from '../packet-socket.ts';
 import { readU16 } from '../wire/bytes.ts';

@@ -5,7 +5,7 @@ import type { RawSocket } from 'raw-socket';
 
 import type { Libc, LibcMemory, WallTime } from '../libc.ts';
 import type { Clock } from '../packet-socket.ts';
-import { addressText } from '../../shared/address-bytes.ts';
+import { addressText } from '@vantage/contract/address';
 
 /** A packet as recvmsg gave it; `bytes` is valid until the call returns. */
 export interface KernelPacket {

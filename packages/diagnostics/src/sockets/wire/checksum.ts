@@ -1,4 +1,4 @@
-import { addressBytes } from '../../shared/address-bytes.ts';
+import { addressBytes } from '@vantage/contract/address';
 
 /** The Internet checksum (RFC 1071) of the parts as if they were one; each but the last has an even length. */
 export function checksum(...parts: readonly Uint8Array[]): number {

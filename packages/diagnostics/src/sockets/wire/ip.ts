@@ -1,6 +1,6 @@
 import type { Family } from '@vantage/contract';
 
-import { addressText } from '../../shared/address-bytes.ts';
+import { addressText } from '@vantage/contract/address';
 import { readU16 } from './bytes.ts';
 
 /** Protocol numbers (IANA). */

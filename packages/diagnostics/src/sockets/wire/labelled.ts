@@ -1,4 +1,4 @@
-import { addressBytes } from '../../shared/address-bytes.ts';
+import { addressBytes } from '@vantage/contract/address';
 import { writeU16, writeU32 } from './bytes.ts';
 import { checksum, pseudoHeader } from './checksum.ts';
 import { IPPROTO } from './ip.ts';

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { parse } from 'tldts';
 
 import { boundText } from '../../shared/bounded-text.ts';
-import { addressBytes, addressText } from '../../shared/address-bytes.ts';
+import { addressBytes, addressText } from '@vantage/contract/address';
 
 /** Names and addresses for which a certificate is valid. */
 export interface ServerNames {

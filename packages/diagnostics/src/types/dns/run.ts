@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { Failure, ParamsOf } from '@vantage/contract';
 
 import { timedOut } from '../../shared/classify-error.ts';
-import { addressBytes } from '../../shared/address-bytes.ts';
+import { addressBytes } from '@vantage/contract/address';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { createTrustStore } from '../../tls/certificate/trust-store.ts';
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';

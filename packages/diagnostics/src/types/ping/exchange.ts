@@ -3,7 +3,7 @@ import { awakeClock, type AwakeClock, awakeTimer, readFirstTimer } from '@vantag
 
 import type { PacketSocket, ReceivedPacket } from '../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../sockets/unsent.ts';
-import { addressBytes, addressText } from '../../shared/address-bytes.ts';
+import { addressBytes, addressText } from '@vantage/contract/address';
 import { echoRequest, parseIcmp, type EchoReply, type IcmpError } from '../../sockets/wire/icmp.ts';
 import { REPLY_TIMEOUT_MS } from './contract.ts';
 import { isTelling, matchPayload } from './payload.ts';

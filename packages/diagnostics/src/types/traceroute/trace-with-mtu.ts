@@ -1,7 +1,7 @@
 import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../diagnostic.ts';
-import { addressBytes, addressText } from '../../shared/address-bytes.ts';
+import { addressBytes, addressText } from '@vantage/contract/address';
 import { MAX_MTU_PACKETS, MAX_PACKETS, type traceroute, type TraceOptions } from './contract.ts';
 import { isReached } from './hops/target-answers.ts';
 import type { mtuSearch } from './mtu/mtu-search.ts';

@@ -6,7 +6,7 @@ import { resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
 import type { PacketSocketOptions, PacketSockets, ReceivedPacket } from '../../sockets/packet-socket.ts';
-import { addressBytes } from '../../shared/address-bytes.ts';
+import { addressBytes } from '@vantage/contract/address';
 import { checksum } from '../../sockets/wire/checksum.ts';
 import { testContext } from '@vantage/test-support/context';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';

@@ -5,7 +5,7 @@ import { awakeClock } from '@vantage/timers';
 
 import { errnoOf } from '../../../sockets/errno.ts';
 import type { PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
-import { addressBytes, addressText } from '../../../shared/address-bytes.ts';
+import { addressBytes, addressText } from '@vantage/contract/address';
 import { readU16 } from '../../../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp } from '../../../sockets/wire/icmp.ts';
 

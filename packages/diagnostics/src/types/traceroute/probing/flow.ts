@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Family } from '@vantage/contract';
 
 import type { PacketProtocol, ReceivedPacket } from '../../../sockets/packet-socket.ts';
-import { addressBytes, addressText } from '../../../shared/address-bytes.ts';
+import { addressBytes, addressText } from '@vantage/contract/address';
 import { readU16, writeU16 } from '../../../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp, type IcmpError } from '../../../sockets/wire/icmp.ts';
 import {
