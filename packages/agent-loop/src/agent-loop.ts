@@ -6,7 +6,7 @@ import { pause, within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-import { createRedisClock, type RedisClock } from './clock.ts';
+import { createAgentClock, type AgentClock } from './clock.ts';
 import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
 import { createJobLoop, type JobLoop } from './job-loop.ts';
 import { createLeftoverLook } from './leftover-jobs.ts';
@@ -67,7 +67,7 @@ export interface JobRunner {
 /** Dependencies of a job runner that the loop provides. */
 export interface Link {
   /** The clock of Redis. */
-  readonly clock: Pick<RedisClock, 'now' | 'rttMs' | 'read'>;
+  readonly clock: Pick<AgentClock, 'now' | 'rttMs' | 'read'>;
   readonly outlet: ResultOutlet;
 }
 
@@ -153,7 +153,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       closing: stopping.signal,
     });
     const resultsRedis = openPatient({ ...connection, name: `vantage-agent:${probeId}:results`, resend: false });
-    const clock = createRedisClock(() => redis.time());
+    const clock = createAgentClock(() => redis.time());
     const results = createResults({
       writer: resultStream(probeId, resultsRedis, options.placeOf),
       now: clock.now,
@@ -319,7 +319,7 @@ async function retried(signal: AbortSignal, log: Logger, action: () => Promise<v
   return false;
 }
 
-async function setClock(clock: RedisClock): Promise<void> {
+async function setClock(clock: AgentClock): Promise<void> {
   await clock.read(true);
   for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createRedisClock } from './clock.ts';
+import { createAgentClock } from './clock.ts';
 
 /** A server whose clock is at `serverMs` in the middle of a round trip of `rttMs`. */
 function line(): { monotonicMs: number; rttMs: number; serverMs: number; readonly read: () => Promise<string[]> } {
@@ -19,7 +19,7 @@ function line(): { monotonicMs: number; rttMs: number; serverMs: number; readonl
 describe('the clock of Redis', () => {
   it('takes the reading for the middle of its round trip and goes on from there', async () => {
     const server = line();
-    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    const clock = createAgentClock(server.read, () => server.monotonicMs);
 
     await clock.read();
     const atAnswer = clock.now();
@@ -32,7 +32,7 @@ describe('the clock of Redis', () => {
 
   it('does not let a slow reading replace a quick one', async () => {
     const server = line();
-    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    const clock = createAgentClock(server.read, () => server.monotonicMs);
     await clock.read();
     const before = clock.now() - server.monotonicMs;
 
@@ -44,7 +44,7 @@ describe('the clock of Redis', () => {
 
   it('has the round trip of quick readings while one is held up, and that of slow ones when they stay slow', async () => {
     const server = line();
-    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    const clock = createAgentClock(server.read, () => server.monotonicMs);
     await clock.read();
     server.rttMs = 1_500;
     await clock.read();
@@ -59,7 +59,7 @@ describe('the clock of Redis', () => {
 
   it('believes a new server at once, however slow its answer', async () => {
     const server = line();
-    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    const clock = createAgentClock(server.read, () => server.monotonicMs);
     await clock.read();
 
     server.rttMs = 3_000;
@@ -71,7 +71,7 @@ describe('the clock of Redis', () => {
 
   it.each([3_600_000, -3_600_000, 2_000])('follows a step of %d ms, even by a slow reading', async (stepMs) => {
     const server = line();
-    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    const clock = createAgentClock(server.read, () => server.monotonicMs);
     await clock.read();
 
     server.rttMs = 120;
@@ -88,7 +88,7 @@ describe('the clock of Redis', () => {
       if (fails) throw new Error('LOADING');
       return server.read();
     };
-    const clock = createRedisClock(read, () => server.monotonicMs);
+    const clock = createAgentClock(read, () => server.monotonicMs);
     await clock.read();
     const before = clock.now();
 

@@ -1,3 +1,4 @@
+import { createRemoteClock, msOfTimeReply } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 /** Validity of an estimate; then Redis is asked again. */
@@ -12,12 +13,12 @@ export const CLOCK_STEP_MS = 250;
  */
 export interface RedisClock {
   /**
-   * Milliseconds since the epoch. Asks Redis where the last answer is old. A step back counts from `observe` on: a check that was
+   * Milliseconds since the epoch. Asks Redis if the last reply is old. A step back counts from `observe` on: a check that was
    * given the new time before the deadlines are moved would be moved with them.
    */
   readonly now: (redis: Redis) => Promise<number>;
   /**
-   * Takes a time that Redis told; if it was stepped back, after the deadlines were moved.
+   * Takes a time in a reply of Redis; after a step back, only once the deadlines are moved.
    *
    * @param redisMs time in the reply, milliseconds since the epoch
    * @param sentAt `performance.now()` before the command
@@ -26,33 +27,23 @@ export interface RedisClock {
 }
 
 export function createRedisClock(): RedisClock {
-  let offsetMs = 0;
+  const clock = createRemoteClock(GOOD_FOR_MS);
   let observedAt = Number.NEGATIVE_INFINITY;
-  /** Time of the estimate, and round-trip time of the reply that it is based on. */
-  let estimate = { madeAt: Number.NEGATIVE_INFINITY, roundTripMs: Number.POSITIVE_INFINITY };
 
-  /**
-   * The round-trip time bounds the error, so a better estimate is kept while it is valid and consistent with the reply.
-   */
   const observe = (redisMs: number, sentAt: number): void => {
     observedAt = performance.now();
-    const [least, most] = [redisMs - observedAt, redisMs - sentAt];
-    const isGood = observedAt - estimate.madeAt <= GOOD_FOR_MS;
-    const roundTripMs = observedAt - sentAt;
-    if (isGood && estimate.roundTripMs < roundTripMs && least <= offsetMs && offsetMs <= most) return;
-    offsetMs = (least + most) / 2;
-    estimate = { madeAt: observedAt, roundTripMs };
+    clock.observe(redisMs, sentAt);
   };
   return {
     observe,
     now: async (redis) => {
       if (performance.now() - observedAt > GOOD_FOR_MS) {
         const sentAt = performance.now();
-        const [seconds, microseconds] = await redis.time();
-        const redisMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-        if (redisMs > sentAt + offsetMs - CLOCK_STEP_MS) observe(redisMs, sentAt);
+        const redisMs = msOfTimeReply(await redis.time());
+        const isStepBack = clock.hasReply() && redisMs <= clock.now() - (performance.now() - sentAt) - CLOCK_STEP_MS;
+        if (!isStepBack) observe(redisMs, sentAt);
       }
-      return Math.round(performance.now() + offsetMs);
+      return clock.now();
     },
   };
 }

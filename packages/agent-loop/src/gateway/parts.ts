@@ -1,7 +1,7 @@
 import { screenshotJobId, type GatewayMessage } from '@vantage/contract';
 
 import type { AgentLoopOptions, JobRunner, Work } from '../agent-loop.ts';
-import { createRedisClock, type RedisClock } from '../clock.ts';
+import { createAgentClock, type AgentClock } from '../clock.ts';
 import { createResults, type ResultOutlet, type Results } from '../results.ts';
 import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
@@ -20,7 +20,7 @@ export interface GatewayLoopOptions
 export interface Parts {
   readonly runner: JobRunner;
   readonly work: Work;
-  readonly clock: RedisClock;
+  readonly clock: AgentClock;
   readonly results: Results;
   readonly jobs: GivenJobs;
   readonly link: GatewayLink;
@@ -47,7 +47,7 @@ export function createParts(
   const session = (): Session | undefined => link.session();
   const writer = createGatewayWriter(session, options.placeOf);
   const time = createTimeQuestions(session);
-  const clock = createRedisClock(time.ask);
+  const clock = createAgentClock(time.ask);
   const results = createResults({ writer, now: clock.now, log });
   const settled = trackResults(results);
   const work = runner.prepare({ clock, outlet: settled.outlet });
