@@ -1,5 +1,6 @@
 import { TARGET_UNIT, type Admission, type Admit } from '@vantage/contract';
 import { addressBytes, mappedIpv4, networkText } from '@vantage/contract/address';
+import { LRUCache } from 'lru-cache';
 
 /** Sliding window, in slices; a slice counts until it has left the window completely. */
 const WINDOW_MS = 60_000;
@@ -22,8 +23,8 @@ export interface NetworkLimit {
  * @param now monotonic, milliseconds
  */
 export function createNetworkLimit(limit: number, now: () => number = () => performance.now()): NetworkLimit {
-  /** Costs by slice, oldest first; networks in order of last use. */
-  const networks = new Map<string, Map<number, number>>();
+  /** Costs by slice, oldest first. */
+  const networks = new LRUCache<string, Map<number, number>>({ max: MAX_NETWORKS });
   return {
     take: (address, cost = 1) => {
       const key = networkOf(address);
@@ -33,10 +34,7 @@ export function createNetworkLimit(limit: number, now: () => number = () => perf
       const counted = [...slices.values()].reduce((sum, costs) => sum + costs, 0);
       if (counted > 0 && counted + cost > limit) return false;
       slices.set(slice, (slices.get(slice) ?? 0) + cost);
-      networks.delete(key);
       networks.set(key, slices);
-      const [oldest] = networks.keys();
-      if (networks.size > MAX_NETWORKS && oldest !== undefined) networks.delete(oldest);
       return true;
     },
   };

@@ -1,6 +1,6 @@
 import type { LookUpPlace, Place } from '@vantage/contract';
-
 import { networkText } from '@vantage/contract/address';
+import { LRUCache } from 'lru-cache';
 
 import { parseAddress, type Address } from './address.ts';
 import { createCredits } from './credits.ts';
@@ -19,7 +19,6 @@ import {
   lacksNetwork,
 } from './place.ts';
 import { createRdap, type Rdap } from './rdap/rdap.ts';
-import { createRecentMap } from './recent-map.ts';
 import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, type Source } from './sources/sources.ts';
 import { isSpecial } from './special-addresses.ts';
 
@@ -136,7 +135,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
   const rdapBit = fallbackBit << 1;
   const credits = createCredits([...all, fallback, ...(rdap === null ? [] : [rdap])]);
   const countryNames = createCountryNames();
-  const recent = createRecentMap<string, Place>(RECENT_PLACES);
+  const recent = new LRUCache<string, Place>({ max: RECENT_PLACES });
 
   function forget(): void {
     recent.clear();

@@ -1,4 +1,5 @@
 import { isTraceparent, type Tracing } from '@vantage/telemetry';
+import { LRUCache } from 'lru-cache';
 
 import { typeLabel } from './agent-metrics.ts';
 
@@ -22,7 +23,7 @@ const REMEMBERED = 1_000;
 
 /** Creates a span per job with a trace context; jobs without one create none. */
 export function traceJobs(tracing: Tracing): JobTraces {
-  const traceparents = new Map<string, string>();
+  const traceparents = new LRUCache<string, string>({ max: REMEMBERED });
 
   return {
     traceparentOf: (checkId) => traceparents.get(checkId),
@@ -32,8 +33,6 @@ export function traceJobs(tracing: Tracing): JobTraces {
       const type = typeLabel(job.name);
       const attributes = { 'vantage.check.id': job.id ?? '', 'vantage.check.type': type };
       return tracing.around(`run ${type}`, { kind: 'consumer', traceparent, attributes }, (span) => {
-        const oldest = traceparents.size < REMEMBERED ? undefined : traceparents.keys().next().value;
-        if (oldest !== undefined) traceparents.delete(oldest);
         if (span.traceparent !== undefined) traceparents.set(job.id ?? '', span.traceparent);
         return run();
       });

@@ -1,5 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
+import { LRUCache } from 'lru-cache';
 import mmdbDecoder from 'mmdb-lib/lib/decoder.js';
 import { parseMetadata, type Metadata } from 'mmdb-lib/lib/metadata.js';
 
@@ -7,7 +8,6 @@ import type { Address } from '../address.ts';
 import { label, readFacts, type Facts } from '../facts.ts';
 import { openTree, type MmdbTree, type TreeBytes } from './mmdb-tree.ts';
 import { readPages } from './mmdb-pages.ts';
-import { createRecentMap } from '../recent-map.ts';
 
 /** One MMDB file. */
 export interface Mmdb {
@@ -107,7 +107,7 @@ function openParts({ metadata, tree, rest }: Sections): Parts {
 }
 
 function createMmdb({ metadata, tree, recordAt }: Parts): Mmdb {
-  const recent = createRecentMap<number, Facts>(FACTS_KEPT);
+  const recent = new LRUCache<number, Facts>({ max: FACTS_KEPT });
 
   function factsAt(value: number): Facts | null {
     const known = recent.get(value);
@@ -159,11 +159,11 @@ function createTextCache(): {
   get: (offset: string | number) => unknown;
   set: (offset: string | number, value: unknown) => void;
 } {
-  const texts = createRecentMap<string | number, unknown>(1024);
+  const texts = new LRUCache<string | number, NonNullable<unknown>>({ max: 2_048 });
   return {
     get: (offset) => texts.get(offset),
     set(offset, cursor) {
-      if (typeof Object(cursor)['value'] === 'string') texts.set(offset, cursor);
+      if (typeof Object(cursor)['value'] === 'string') texts.set(offset, Object(cursor));
     },
   };
 }

@@ -1,11 +1,11 @@
 import { networkText } from '@vantage/contract/address';
+import { LRUCache } from 'lru-cache';
 
-import { type Address } from '../address.ts';
+import type { Address } from '../address.ts';
 import type { Credited } from '../credits.ts';
 import type { Facts } from '../facts.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { readRegistration, type Registration } from './rdap-answer.ts';
-import { createRecentMap } from '../recent-map.ts';
 
 export interface RdapOptions {
   /** Such as `https://rdap.org/`; queries go to `ip/<address>` below it (RFC 9082 section 3.1.1). */
@@ -55,10 +55,10 @@ export function createRdap(options: RdapOptions): Rdap {
   const base = new URL(baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('RDAP is spoken over http and https');
-  const networks = createRecentMap<string, { readonly registration: Registration; readonly until: number }>(
-    NETWORKS_KEPT,
-  );
-  const inVain = createRecentMap<string, number>(NETWORKS_KEPT);
+  const networks = new LRUCache<string, { readonly registration: Registration; readonly until: number }>({
+    max: 2 * NETWORKS_KEPT,
+  });
+  const inVain = new LRUCache<string, number>({ max: NETWORKS_KEPT });
   const underWay = new Map<string, Promise<boolean>>();
   /** Lengths of the prefixes that are known, the longest first. */
   const lengths: Readonly<Record<4 | 6, Set<number>>> = { 4: new Set(), 6: new Set() };

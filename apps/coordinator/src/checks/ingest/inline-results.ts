@@ -1,5 +1,6 @@
 import type { AnyCheckType, InlineResult } from '@vantage/contract';
 import { isTraceparent } from '@vantage/telemetry';
+import { LRUCache } from 'lru-cache';
 
 import { acceptResult, type AcceptDependencies } from './validate-result.ts';
 import { commitFinal, type CommitDependencies } from './commit-result.ts';
@@ -28,7 +29,7 @@ const REMEMBERED = 1_000;
 const AT_ONCE = 8;
 
 export function createInlineResults(dependencies: ResultsAheadDependencies): InlineResults {
-  const shown = new Map<string, Promise<boolean>>();
+  const shown = new LRUCache<string, Promise<boolean>>({ max: REMEMBERED });
   const underWay = new Map<string, number>();
   const count = (probe: string, change: number): void => {
     const now = (underWay.get(probe) ?? 0) + change;
@@ -39,8 +40,6 @@ export function createInlineResults(dependencies: ResultsAheadDependencies): Inl
     show: (probe, note, checkType) => {
       const key = keyOf(probe, note.check);
       if (shown.has(key) || (underWay.get(probe) ?? 0) >= AT_ONCE) return Promise.resolve(false);
-      const [oldest] = shown.size < REMEMBERED ? [] : shown.keys();
-      if (oldest !== undefined) shown.delete(oldest);
       count(probe, 1);
       const showing = showAhead(dependencies, probe, note, checkType).finally(() => count(probe, -1));
       shown.set(key, showing);

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 import type { Request } from 'express';
+import { LRUCache } from 'lru-cache';
 
 /**
  * BREACH does not apply: no response contains both a secret and input of an attacker. There are no cookies or
@@ -53,48 +54,23 @@ const MAX_KEPT_BYTES = 16 * 1_048_576;
 
 /** @param maxBytes limit of all compressed forms */
 export function createCompressedCache(maxBytes = MAX_KEPT_BYTES, make: typeof compress = compress): CompressedCache {
-  /** Ordered by last use. */
-  const kept = new Map<string, Promise<Buffer>>();
-  const sizes = new Map<string, number>();
-  let total = 0;
-
-  const drop = (key: string): void => {
-    kept.delete(key);
-    total -= sizes.get(key) ?? 0;
-    sizes.delete(key);
-  };
-
-  const keep = (key: string, made: Promise<Buffer>): void => {
-    kept.set(key, made);
-    made.then(
-      ({ length }) => {
-        if (kept.get(key) !== made) return;
-        sizes.set(key, length);
-        total += length;
-        for (const oldest of sizes.keys()) {
-          if (total <= maxBytes) return;
-          drop(oldest);
-        }
-      },
-      () => drop(key),
-    );
-  };
-
+  const kept = new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length });
+  const underWay = new Map<string, Promise<Buffer>>();
   return {
     of: (tag, bytes, encoding) => {
       const key = `${tag} ${encoding}`;
       const known = kept.get(key);
-      if (known === undefined) {
-        const made = make(bytes, encoding);
-        keep(key, made);
-        return made;
-      }
-      const size = sizes.get(key);
-      if (size !== undefined) {
-        sizes.delete(key);
-        sizes.set(key, size);
-      }
-      return known;
+      if (known !== undefined) return Promise.resolve(known);
+      const same = underWay.get(key);
+      if (same !== undefined) return same;
+      const making = make(bytes, encoding)
+        .then((made) => {
+          kept.set(key, made);
+          return made;
+        })
+        .finally(() => underWay.delete(key));
+      underWay.set(key, making);
+      return making;
     },
   };
 }

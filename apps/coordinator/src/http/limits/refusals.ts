@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** Enough for a flood of addresses; bounds memory to about 10 MB. */
 const MAX_CLIENTS = 100_000;
 
@@ -14,16 +16,13 @@ export interface Refusals {
  * @param nowMs monotonic clock
  */
 export function createRefusals(nowMs: () => number, maxClients = MAX_CLIENTS): Refusals {
-  const until = new Map<string, number>();
+  const until = new LRUCache<string, number>({ max: maxClients });
   return {
     remember: (client, resetMs) => {
-      until.delete(client);
       until.set(client, nowMs() + resetMs);
-      const [oldest] = until.size > maxClients ? until.keys() : [];
-      if (oldest !== undefined) until.delete(oldest);
     },
     leftMs: (client) => {
-      const at = until.get(client);
+      const at = until.peek(client);
       if (at === undefined) return undefined;
       const left = at - nowMs();
       if (left > 0) return left;

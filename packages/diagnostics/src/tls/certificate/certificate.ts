@@ -1,6 +1,7 @@
 import { hash, X509Certificate, type KeyObject } from 'node:crypto';
 
-import { boundedMemo } from '../../shared/bounded-memo.ts';
+import { LRUCache } from 'lru-cache';
+
 import {
   authorityKeyId,
   basicConstraints,
@@ -40,18 +41,20 @@ export interface Certificate {
 }
 
 /** Cache: targets are measured repeatedly and share authorities. A parsed certificate takes several times its size. */
-const certificates = boundedMemo<Certificate>(128);
+const certificates = new LRUCache<string, Certificate>({ max: 128 });
 const MAX_KEPT_BYTES = 8 * 1024;
-const signatures = boundedMemo<boolean>(1_000);
+const signatures = new LRUCache<string, boolean>({ max: 1_000 });
 
 /**
  * @param der one certificate
  * @throws {Error} for bytes that OpenSSL does not take for a certificate
  */
 export function certificateOf(der: Buffer): Certificate {
-  return der.length > MAX_KEPT_BYTES
-    ? readCertificate(der)
-    : certificates.get(hash('sha256', der), () => readCertificate(der));
+  if (der.length > MAX_KEPT_BYTES) return readCertificate(der);
+  const key = hash('sha256', der);
+  const certificate = certificates.get(key) ?? readCertificate(der);
+  certificates.set(key, certificate);
+  return certificate;
 }
 
 function readCertificate(der: Buffer): Certificate {
@@ -86,14 +89,19 @@ function readCertificate(der: Buffer): Certificate {
 
 /** True if `issuer` signed the certificate with its key. */
 export function isSignedBy({ parsed, fingerprint }: Certificate, issuer: Certificate): boolean {
-  return signatures.get(`${fingerprint} ${issuer.fingerprint}`, () => {
-    try {
-      return issuer.publicKey !== null && parsed.verify(issuer.publicKey);
-    } catch {
-      // A key or signature of a kind that OpenSSL will not touch.
-      return false;
-    }
-  });
+  const key = `${fingerprint} ${issuer.fingerprint}`;
+  const isSigned = signatures.get(key) ?? verifies(parsed, issuer.publicKey);
+  signatures.set(key, isSigned);
+  return isSigned;
+}
+
+function verifies(parsed: X509Certificate, key: KeyObject | null): boolean {
+  try {
+    return key !== null && parsed.verify(key);
+  } catch {
+    // A key or signature of a kind that OpenSSL does not verify.
+    return false;
+  }
 }
 
 /** Name of a certificate in messages: its common name, else its whole subject. */
