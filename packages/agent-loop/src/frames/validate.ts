@@ -14,10 +14,17 @@ export function createGatewayMessageReader(): ReadMessage<GatewayMessage> {
 
 function readerOf<M>(schemas: Readonly<Record<string, object>>): ReadMessage<M> {
   const ajv = new Ajv({ validateFormats: false });
-  const validators = new Map<unknown, ValidateFunction>();
-  for (const [type, schema] of Object.entries(schemas)) validators.set(type, ajv.compile(schema));
+  // Compiled with the first message of a type: all together take a tenth of the time in which a coordinator starts.
+  const validators = new Map<string, ValidateFunction>();
+  const validatorOf = (type: string): ValidateFunction | undefined => {
+    const known = validators.get(type);
+    if (known !== undefined || !Object.hasOwn(schemas, type)) return known;
+    const made = ajv.compile(schemas[type]!);
+    validators.set(type, made);
+    return made;
+  };
   return (message) => {
     const type = typeof message === 'object' && message !== null && 't' in message ? message.t : undefined;
-    return validators.get(type)?.(message) === true ? (message as M) : undefined;
+    return typeof type === 'string' && validatorOf(type)?.(message) === true ? (message as M) : undefined;
   };
 }

@@ -16,7 +16,8 @@ export interface Refusals {
  * @param nowMs monotonic clock
  */
 export function createRefusals(nowMs: () => number, maxClients = MAX_CLIENTS): Refusals {
-  const until = new LRUCache<string, number>({ max: maxClients });
+  // `max` would allocate room for all of them at once.
+  const until = new LRUCache<string, number>({ maxSize: maxClients, sizeCalculation: () => 1 });
   return {
     remember: (client, resetMs) => {
       until.set(client, nowMs() + resetMs);
