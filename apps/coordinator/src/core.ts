@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { createCheckService, type CheckService, type CheckServiceOptions } from './checks/check-service.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { heartbeatScripts } from './gateway/heartbeat-scripts.ts';
-import { gatewayScripts } from './gateway/job-scripts.ts';
+import { gatewayScripts } from './gateway/jobs/job-scripts.ts';
 import { createKeyRing, LOOK_EVERY_MS, type KeyRing } from './keys/key-ring.ts';
 import { createMonitorService, type MonitorOptions } from './monitors/monitor-service.ts';
 import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';

@@ -5,8 +5,8 @@ import type { Log } from '../redis/log.ts';
 
 import type { RedisClock } from '../redis/clock.ts';
 import type { AgentSocket } from './agent-socket.ts';
-import { createJobFeed } from './job-feed.ts';
-import { openProbeJobs } from './probe-jobs.ts';
+import { createJobFeed } from './jobs/job-feed.ts';
+import { openProbeJobs } from './jobs/probe-jobs.ts';
 import { openResultStream } from './result-stream.ts';
 import { createUploads, type UploadBudget } from './uploads.ts';
 

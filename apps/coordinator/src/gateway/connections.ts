@@ -5,7 +5,7 @@ import type { Channels } from '../redis/channels.ts';
 import { runScript } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
 import type { AgentConnection } from './connection.ts';
-import { forgetConnectionScript } from './job-scripts.ts';
+import { forgetConnectionScript } from './jobs/job-scripts.ts';
 
 /** The connections of a gateway, and what it knows of those of others. */
 export interface Connections {

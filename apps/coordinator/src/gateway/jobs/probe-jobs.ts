@@ -1,8 +1,8 @@
 import { JOB_QUEUE, redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import { runScript } from '../redis/scripts.ts';
-import { onStore } from '../redis/store.ts';
+import { runScript } from '../../redis/scripts.ts';
+import { onStore } from '../../redis/store.ts';
 import { activeScript, takeScript } from './job-scripts.ts';
 
 export interface TakenJob {

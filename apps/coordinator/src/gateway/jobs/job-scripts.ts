@@ -1,4 +1,4 @@
-import { defineScript } from '../redis/scripts.ts';
+import { defineScript } from '../../redis/scripts.ts';
 
 /**
  * Takes jobs of one probe and notes who takes them. KEYS waiting jobs, active jobs. ARGV prefix of the keys of jobs, most jobs,

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { quiet, until } from '../../test/core-bed.ts';
+import { quiet, until } from '../../../test/core-bed.ts';
 import { createJobFeed, type JobFeed } from './job-feed.ts';
 import type { ActiveJob, ProbeJobs, TakenJob } from './probe-jobs.ts';
 

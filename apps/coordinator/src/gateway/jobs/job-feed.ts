@@ -1,0 +1,139 @@
+import type { Log } from '../../redis/log.ts';
+
+import { isStoreFault } from '../../redis/store.ts';
+import { JobSlots } from './job-slots.ts';
+import { LeftoverJobs } from './leftover-jobs.ts';
+import type { ProbeJobs, TakenJob } from './probe-jobs.ts';
+
+/** Gives the jobs of a probe to one connection of its agent, never more at a time than the agent has slots. */
+export interface JobFeed {
+  /** There may be new jobs. */
+  readonly wake: () => void;
+  /** The agent has ended the job: its slot is free. */
+  readonly release: (id: string) => void;
+  /** The job and its result are settled: it leaves the queue. */
+  readonly finish: (id: string) => void;
+  /** Gives no more jobs. */
+  readonly stop: () => void;
+  readonly running: () => number;
+  readonly taken: () => number;
+  /** True if the agent has a job long after its deadline, and has ended none since. */
+  readonly isStuck: () => boolean;
+}
+
+export interface JobFeedOptions {
+  readonly jobs: ProbeJobs;
+  readonly instance: string;
+  /** Most jobs at a time; screenshots are not counted. */
+  readonly credit: number;
+  readonly give: (job: TakenJob) => void;
+  /** Milliseconds until the deadline of a job. */
+  readonly leftMs: (job: TakenJob) => Promise<number>;
+  /** Monotonic. */
+  readonly nowMs?: () => number;
+  /** True while another connection of the probe holds this instance of its agent. */
+  readonly isConnected: (instance: string) => Promise<boolean>;
+  /** Reports a job whose agent is gone; rejects without Redis. */
+  readonly interrupt: (id: string) => Promise<void>;
+  readonly log: Log;
+}
+
+/** A look after this time finds jobs taken by a connection that has just been replaced. */
+const LOOK_AGAIN_MS = 2_000;
+const RETRY_MS = 500;
+
+export function createJobFeed(options: JobFeedOptions): JobFeed {
+  return new ProbeJobFeed(options);
+}
+
+class ProbeJobFeed implements JobFeed {
+  readonly #options: Required<JobFeedOptions>;
+  readonly #slots: JobSlots;
+  readonly #leftovers: LeftoverJobs;
+  #isTaking = true;
+  #isFirst = true;
+  #isBusy = false;
+  #again = false;
+  #mustLook = true;
+  /** False while the queue is empty, as far as this connection was notified. */
+  #mayWait = true;
+  #taken = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: JobFeedOptions) {
+    this.#options = { nowMs: () => performance.now(), ...options };
+    this.#slots = new JobSlots(this.#options);
+    this.#leftovers = new LeftoverJobs({ ...options, hold: (job) => this.#slots.hold(job) });
+  }
+
+  readonly wake = (): void => {
+    if (this.#isFirst) this.#lookAgain(LOOK_AGAIN_MS);
+    this.#isFirst = false;
+    this.#wake();
+  };
+
+  readonly release = (id: string): void => {
+    if (this.#slots.release(id) && this.#mayWait) this.#wake();
+  };
+
+  readonly finish = (id: string): void => {
+    if (this.#slots.finish(id) && this.#mayWait) this.#wake();
+  };
+
+  readonly stop = (): void => {
+    this.#isTaking = false;
+    clearTimeout(this.#timer);
+  };
+
+  readonly running = (): number => this.#slots.running();
+  readonly taken = (): number => this.#taken;
+  readonly isStuck = (): boolean => this.#slots.isStuck();
+
+  #wake(): void {
+    this.#again = true;
+    if (this.#isBusy || !this.#isTaking) return;
+    this.#isBusy = true;
+    this.#run().catch((error: unknown) => {
+      if (!isStoreFault(error)) this.#options.log.error({ err: error }, 'jobs could not be taken');
+      // The reply may be lost and not the command.
+      this.#mustLook = true;
+      this.#lookAgain(RETRY_MS);
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      do {
+        this.#again = false;
+        this.#mayWait = true;
+        await this.#takeAll();
+      } while (this.#again && this.#isTaking);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #takeAll(): Promise<void> {
+    const { jobs, credit } = this.#options;
+    if (this.#mustLook) {
+      this.#mustLook = false;
+      if (await this.#leftovers.look()) this.#lookAgain(LOOK_AGAIN_MS);
+    }
+    for (let room = credit - this.running(); this.#isTaking && room > 0; room = credit - this.running()) {
+      const found = await jobs.take(room);
+      this.#mayWait = found.waiting > 0;
+      this.#taken += found.jobs.length;
+      for (const job of found.jobs) this.#slots.hold(job);
+      if (!this.#mayWait) return;
+    }
+  }
+
+  #lookAgain(ms: number): void {
+    if (!this.#isTaking) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#mustLook = true;
+      this.#wake();
+    }, ms);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Log } from '../../redis/log.ts';
+import type { ActiveJob, ProbeJobs, TakenJob } from './probe-jobs.ts';
+
+export interface LeftoverJobsOptions {
+  readonly jobs: Pick<ProbeJobs, 'active' | 'discard'>;
+  /** The agent of this connection. */
+  readonly instance: string;
+  /** True while another connection of the probe holds this instance of its agent. */
+  readonly isConnected: (instance: string) => Promise<boolean>;
+  /** Gives a job to the agent, unless it has it. */
+  readonly hold: (job: TakenJob) => void;
+  /** Reports a job whose agent is gone; rejects without Redis. */
+  readonly interrupt: (id: string) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Jobs that a connection took before this one: of the same agent, or of one that may be gone. */
+export class LeftoverJobs {
+  /** Jobs of agents that were not connected at the last look. */
+  #orphans: ReadonlySet<string> = new Set();
+
+  readonly #options: LeftoverJobsOptions;
+
+  constructor(options: LeftoverJobsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Gives own jobs again, each of which the agent runs once. Those of an agent that is gone are reported as interrupted.
+   *
+   * @returns true if there are jobs of another agent
+   */
+  async look(): Promise<boolean> {
+    const { jobs, instance, isConnected, hold } = this.#options;
+    const active = await jobs.active();
+    const foreign: ActiveJob[] = [];
+    for (const job of active) {
+      if (job.data === '') await jobs.discard([job.id]);
+      else if (job.taker === instance) hold(job);
+      else if (!(await isConnected(job.taker))) foreign.push(job);
+    }
+    const left = foreign.filter(({ id }) => this.#orphans.has(id));
+    this.#orphans = new Set(foreign.map(({ id }) => id));
+    for (const { id } of left) await this.#interrupt(id);
+    return active.some(({ taker }) => taker !== instance);
+  }
+
+  async #interrupt(id: string): Promise<void> {
+    const { jobs, interrupt, log } = this.#options;
+    log.warn({ check: id }, 'job interrupted');
+    await interrupt(id);
+    await jobs.discard([id]);
+  }
+}
