@@ -9,7 +9,7 @@ export interface ApiReport {
   /** Inputs that a check was started for, each with why it must not be. */
   readonly wronglyAccepted: readonly string[];
   readonly serverErrors: number;
-  /** Answers that are no problem document, and other broken promises. */
+  /** Error responses that are not problem documents, and other violations of the API's guarantees. */
   readonly faults: readonly string[];
   readonly longestMs: number;
 }

@@ -20,7 +20,7 @@ export function hostileInputs(): readonly HostileInput[] {
     ...addresses.flatMap((address) => asTarget(`the address ${address}`, address)),
     ...addresses.filter(isIPv4).flatMap((address) => spellings(address)),
     ...names().flatMap((name) => asTarget(`the name ${name}`, name)),
-    // Some of them would be the beginning of a URL.
+    // With a path appended, some of these texts would be valid URLs.
     ...texts.flatMap((text) => asTarget('a text that is no host', text).filter(({ body }) => body.type !== 'http')),
     ...urls.map((host) => ({ why: 'a URL that is none', body: { type: 'http', host } })),
     ...ports(),

@@ -17,10 +17,10 @@ export interface KeyReport {
   readonly longestMs: number;
 }
 
-/** Of an address, a minute, to each endpoint. */
+/** Requests per address, minute and endpoint. */
 const LIMIT = 20;
 const PARALLEL = 8;
-/** A request with the right key goes between so many guesses. */
+/** One request in so many has the valid key. */
 const RIGHT_EVERY = 25;
 
 const adminMain = fileURLToPath(new URL('../../apps/coordinator/src/admin/main.ts', import.meta.url));

@@ -15,7 +15,7 @@ interface Row {
   readonly part: string;
   readonly inputs: number;
   readonly accepted: readonly string[];
-  /** Undefined where nothing listens for them. */
+  /** Packets that reached a canary; undefined if no canary listened. */
   readonly touches: readonly string[] | undefined;
   readonly serverErrors: number;
   readonly faults: readonly string[];

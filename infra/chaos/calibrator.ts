@@ -19,7 +19,7 @@ for (;;) {
   const workMs = (user + system) / 1_000;
   const now = historyNow();
   const waitedMs = now - dueAt - workMs;
-  // What holds for the work holds for the time since the last: a process with work had this share of it.
+  // The share of CPU time that the work received also applies to the wait before it.
   const lostMs = (now - before) * (waitedMs / (waitedMs + workMs));
   if (waitedMs > WAITS_MS) process.send?.({ from: Math.round(now - lostMs), to: now });
   before = now;

@@ -1,7 +1,7 @@
 import type { Coordinator } from './deployment.ts';
 import { historyNow, type Answer, type History, type Operation } from './history.ts';
 
-/** What is asked, and what the history keeps of it besides the answer. */
+/** A request, and the fields that the history keeps in addition to its answer. */
 export interface Call {
   readonly operation: Operation;
   readonly path: string;
@@ -82,7 +82,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What `fetch` rejects with says little; why is in its cause. */
+/** The error of `fetch` is generic; its cause has the reason. */
 function reasonOf(error: unknown): string {
   if (!Error.isError(error)) return 'unknown';
   return Error.isError(error.cause) ? `${error.message} (${error.cause.message})` : error.message;

@@ -36,9 +36,9 @@ export interface Coordinator {
 export interface Agent {
   readonly id: string;
   readonly part: Part;
-  /** To Redis; undefined for an agent at a gateway, and with several servers. */
+  /** Connection to Redis; undefined for an agent at a gateway, and with several Redis servers. */
   readonly link: Link | undefined;
-  /** To the gateways; undefined for an agent that connects to Redis. */
+  /** Connection to the gateways; undefined for an agent that connects to Redis. */
   readonly line: GatewayLine | undefined;
   readonly host: Host | undefined;
 }
@@ -54,7 +54,7 @@ export interface DeploymentOptions {
   readonly agentEnv?: Readonly<Record<string, string>>;
   /** With a browser on each agent, which it tries at each start; that takes more of the machine than all the rest. */
   readonly screenshots?: boolean;
-  /** Where the logs are copied at the end. */
+  /** Folder into which the logs are copied at the end. */
   readonly keepLogsIn?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Of streams, how many the client itself breaks off after an event. */
+/** Share of streams that the client itself closes after an event. */
 const BREAKS_OFF = 0.3;
 const AGAIN_AFTER_MS = 300;
 
@@ -44,7 +44,7 @@ export async function followCheck(check: string, options: FollowOptions): Promis
       },
     );
     leaving.abort();
-    // 204: nothing comes any more; 404 and 410: nothing is there.
+    // 204: the stream has ended; 404 and 410: the check does not exist.
     if ([204, 404, 410].includes(answer.status ?? 0)) return;
     if (!ended) await sleep(AGAIN_AFTER_MS);
   }

@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls';
 import { ensureTls } from '../../apps/coordinator/src/admin/tls/tls-folder.ts';
 import { openLink, type Link } from './link.ts';
 
-/** What agents at a gateway call the service. Their proxies decide where it is, so nothing listens there. */
+/** The service URL of agents at a gateway. Their proxies choose the gateway, so nothing listens at this address. */
 export const GATEWAY_URL = 'https://127.0.0.1:1';
 
 /** The line of one agent to the gateways: an HTTP proxy, behind it the end of TLS and a choice of coordinators. */

@@ -19,7 +19,7 @@ export function goalsOf(tallies: readonly Tally[]): readonly Figure[] {
   ];
 }
 
-/** What happened under a fault, in lines for a person. */
+/** Describes the outcomes under a fault, in lines of text. */
 export function describe(tally: Tally): readonly string[] {
   const { fault, accepted, broken, refused, refusalsMs, cutOff, timedOut, slowestRecoveryMs, worstLatenessMs } = tally;
   const lateness = Number.isFinite(worstLatenessMs) ? `${Math.round(worstLatenessMs)} ms` : 'none';

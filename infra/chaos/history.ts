@@ -1,8 +1,8 @@
 import { createWriteStream, readFileSync } from 'node:fs';
 
 /**
- * What clients saw of a service, and what was done to it meanwhile, one record for each line of a file. Times are milliseconds since
- * the epoch by the observer's clock, which no fault steps.
+ * Observations of clients and the injected faults, one JSON record per line of a file. Times are milliseconds since the
+ * epoch by the observer's clock, which no fault changes.
  */
 export type HistoryRecord = Setup | Answer | StreamEvent | FaultRecord | LostTime | RecoveryRecord;
 
@@ -20,7 +20,7 @@ export interface Setup {
 export interface Answer {
   readonly kind: 'answer';
   readonly number: number;
-  /** Invocation. */
+  /** Time of the request. */
   readonly at: number;
   /** Completion: the whole body is there, or the connection is lost. */
   readonly doneAt: number;
@@ -65,7 +65,7 @@ export interface FaultRecord {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** What it touched: `store`, `probes`, `clock` of the store, or a coordinator by its name. */
+  /** Components that the fault affects: `store`, `probes`, `clock` (of the store), or a coordinator by name. */
   readonly harmed: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface RecoveryRecord {
   readonly probe: string;
   /** The end of the fault. */
   readonly from: number;
-  /** From there to the first success; null: none within a minute. */
+  /** Time from the end of the fault to the first success, milliseconds; null: none within a minute. */
   readonly ms: number | null;
 }
 
@@ -98,7 +98,7 @@ export interface History {
   readonly close: () => Promise<void>;
 }
 
-/** @param file overwritten */
+/** @param file is overwritten */
 export function openHistory(file: string): History {
   const stream = createWriteStream(file);
   /** Bodies repeat: each poll of a pending check has the one before. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The clock and the disk of the host that one process of a trial believes to be on. */
 export interface Host {
-  /** What the process is to be started with. */
+  /** Environment variables of the process. */
   readonly environment: Readonly<Record<string, string>>;
   /** Steps its time of day, that of its children too; 0 is the real one. */
   readonly stepClock: (offMs: number) => void;

@@ -28,8 +28,8 @@ export function judgeCheck(check: CheckHistory, tally: Tally, context: JudgeCont
 }
 
 /**
- * What was accepted is there for as long as it is kept after its completion, or says why it is not (410). The record of that reason is
- * not kept as long as the check would be.
+ * An accepted check can be read for its whole retention, or a response says why not (410). The record of that reason may
+ * expire before the check would have.
  */
 function judgeKept({ start, answers, events }: CheckHistory, tally: Tally, { setup }: JudgeContext): void {
   const isCompleted = completion(answers, events) !== undefined;

@@ -40,7 +40,7 @@ export function judgeRefusal(answer: Answer, tally: Tally, context: JudgeContext
   else if (!isExplained(answer, context.faults, dependsOn(answer))) breakRule(tally, 'unexplained', said);
 }
 
-/** A check needs probes that have room; what is known of one does not. */
+/** A check needs probes with free capacity; reading a check does not. */
 function dependsOn({ operation, from }: Answer): readonly string[] {
   return ['store', from, ...(operation === 'start' ? ['probes'] : [])];
 }

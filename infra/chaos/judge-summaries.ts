@@ -32,7 +32,10 @@ export function judgeSummaries({ start, answers }: CheckHistory, tally: Tally): 
   }
 }
 
-/** What the checks of a trial have in common: a probe that failed itself has measured nothing, and a success is an answer. */
+/**
+ * Rules for every check of the trial: a probe with a failure of its own has measured nothing, and a success counts as an
+ * answer.
+ */
 function judgeCounts({ counts, verdict }: SeenSummary, check: SeenCheck, wrong: (text: string) => void): void {
   const results = Object.values(check.results);
   const unmeasured = results.filter(({ result, error }) => result === 'error' || error?.source === 'probe').length;

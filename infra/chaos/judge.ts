@@ -4,7 +4,7 @@ import { judgeRefusal } from './judge-refusal.ts';
 import { breakRule, newTally, type Tally } from './ledger.ts';
 import type { CheckHistory, JudgeContext } from './seen.ts';
 
-/** Of probes for which nothing else is documented. */
+/** Time within which a probe recovers, unless the documentation states another one. */
 const RECOVERS_WITHIN_MS = 5_000;
 
 /**

@@ -1,7 +1,7 @@
-/** What became of the checks and requests of one fault. */
+/** Counts of the checks and requests under one fault. */
 export interface Tally {
   readonly fault: string;
-  /** Answered with 202. */
+  /** Checks that were answered with 202. */
   accepted: number;
   /** Broken promises by their rule, in the order of `rules`. */
   readonly broken: Partial<Record<Rule, number>>;
@@ -17,7 +17,7 @@ export interface Tally {
   slowestRecoveryMs: number;
   /** How long refusals took, milliseconds. */
   readonly refusalsMs: number[];
-  /** What the first broken promises were, in words. */
+  /** The first violations, as text. */
   readonly notes: string[];
 }
 

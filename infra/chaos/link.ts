@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** The line of one process to Redis or the gateways, which a fault can spoil. */
+/** A proxy on the connection of one process to Redis or the gateways, through which a fault can disturb it. */
 export interface Link {
   readonly port: number;
   /** Closes every connection; new ones can be made. */
@@ -73,7 +73,7 @@ export async function openLink(open: number | ((client: Socket) => Promise<Ends 
 function carry(from: Socket, to: Socket, state: State): void {
   state.sockets.add(from);
   from.setNoDelay(true);
-  // In order, whatever the delay is when each arrives: TCP lets nothing overtake.
+  // Chunks keep their order even if their delays differ, because TCP does.
   const held: { readonly chunk: Buffer; readonly due: number }[] = [];
   const release = (): void => {
     const now = performance.now();

@@ -27,7 +27,7 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   only: { description: 'Only these faults, separated by commas.', fallback: '' },
   except: { description: 'All but these faults.' },
   rate: { description: 'Checks a second.', fallback: '8', isNumber: true },
-  // For trials: see `RunOptions`.
+  // See `RunOptions`.
   scale: { description: 'Factor of all durations, for trials.', fallback: '1', isNumber: true },
   indulgence: { description: 'Milliseconds added to each bound, for trials.', fallback: '0', isNumber: true },
   history: { description: 'File for every request and answer.' },

@@ -9,7 +9,7 @@ import type { SeenCheck } from './seen.ts';
 
 /** Starts checks and looks at them over HTTP, as clients would, and writes down what it sees; it judges nothing. */
 export interface Observer {
-  /** What is done from now on counts for this fault. */
+  /** Attributes all following requests to this fault. */
   readonly attribute: (fault: string) => void;
   /**
    * Starts so many checks at once at one coordinator. Resolves when each has its answer, or none.
@@ -34,7 +34,7 @@ export interface ObserverOptions {
   readonly coordinators: readonly Coordinator[];
   readonly history: History;
   readonly nextRequest: () => CheckToStart;
-  /** Checks a second. */
+  /** Rate, checks per second. */
   readonly rate: number;
   readonly random: () => number;
 }
@@ -58,7 +58,7 @@ export function observe(options: ObserverOptions): Observer {
   const { coordinators, history, nextRequest, rate, random } = options;
   const callers = createCallers(history);
   const watched: Watched[] = [];
-  /** Of `watched`, those that are looked at. */
+  /** The checks in `watched` that are still polled. */
   let open: Watched[] = [];
   const stopping = new AbortController();
   const ending = new AbortController();

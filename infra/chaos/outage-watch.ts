@@ -7,7 +7,7 @@ import { historyNow } from './history.ts';
 export interface OutageWatch {
   /** How much of a span was such time, milliseconds; both ends are milliseconds since the epoch. */
   readonly within: (from: number, to: number) => number;
-  /** True while there is such an outage. */
+  /** True during an outage. */
   readonly now: () => boolean;
   readonly stop: () => Promise<void>;
 }
@@ -67,7 +67,7 @@ export function watchOutages(
   let bad = false;
 
   const isKept = (): boolean => historyNow() - lastGood > STANDS_STILL_MS;
-  /** No time is in two of them. */
+  /** Outages do not overlap. */
   const current = (): Outage => ({ from: Math.max(lastGood, outages.at(-1)?.to ?? 0), to: historyNow() });
   const end = (): void => {
     outages.push(current());

@@ -41,7 +41,7 @@ export async function overloadFigures({ seed, loadMs, print }: OverloadOptions):
     coordinatorEnv: { RESULT_RETENTION_SECONDS: String(RETENTION_SECONDS) },
   });
   try {
-    // What a first check loads is no leak.
+    // Memory for modules loaded by the first checks is not a leak.
     await loadOnce(deployment, seed, 5_000, SUSTAINABLE_PER_SECOND / 2);
     const before = await memoryOf(deployment);
     const tally = await loadOnce(deployment, seed, loadMs, SUSTAINABLE_PER_SECOND * 3);

@@ -5,9 +5,9 @@ import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-pa
 
 /** Drops what goes one way over the loopback of this network namespace, without a word to either side. */
 export interface Partition {
-  /** What is sent to a port arrives no more. */
+  /** Drops packets to a port. */
   readonly dropTo: (port: number) => Promise<void>;
-  /** What is sent from a port arrives no more. */
+  /** Drops packets from a port. */
   readonly dropFrom: (port: number) => Promise<void>;
   readonly mend: () => Promise<void>;
 }

@@ -17,7 +17,7 @@ export interface Part {
   readonly pause: (ms: number) => Promise<void>;
   /** SIGKILL, and waits until it is gone. */
   readonly kill: () => Promise<void>;
-  /** SIGTERM, and waits until it is gone; false where it had to be killed after two minutes. */
+  /** Sends SIGTERM and waits for the exit; false if the process had to be killed after two minutes. */
   readonly drain: () => Promise<boolean>;
 }
 
@@ -92,7 +92,7 @@ export async function standStill(pid: number | undefined, ms: number): Promise<v
     await sleep(ms);
     process.kill(pid, 'SIGCONT');
   } catch {
-    // It has ended.
+    // The process has exited.
   }
 }
 
@@ -104,7 +104,7 @@ export function descendantsOf(pid: number): readonly { readonly pid: number; rea
   ]);
 }
 
-/** Resident memory of a process, MiB; 0 where there is none. */
+/** Resident memory of a process, MiB; 0 if it does not exist. */
 export function residentMiB(pid: number | undefined): number {
   const match = pid === undefined ? null : /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`));
   return match === null ? 0 : Number(match[1]) / 1_024;

@@ -8,7 +8,7 @@ export interface Recovery {
   readonly probe: string;
   /** The end of the fault, milliseconds since the epoch. */
   readonly from: number;
-  /** From there to its first success; null: none within a minute in which the machine ran. */
+  /** Time from the end of the fault to the first success, milliseconds; null: none within a minute in which the machine ran. */
   readonly ms: number | null;
 }
 
@@ -16,7 +16,7 @@ const ASK_EVERY_MS = 250;
 const GIVE_UP_MS = 60_000;
 /** If the machine hardly runs at all. */
 const GIVE_UP_ANYWAY_MS = 600_000;
-/** A check of one handshake: its deadline and the two seconds after it. */
+/** Bound for a check of one handshake: its deadline plus two seconds. */
 const ANSWERS_WITHIN_MS = 8_000;
 
 /**

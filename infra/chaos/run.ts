@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly seed: number;
   /** Rounds of all faults go on for as long; 0: one round. */
   readonly durationMs: number;
-  /** Checks a second. */
+  /** Rate, checks per second. */
   readonly rate: number;
   /** See `Scene`. */
   readonly scale: number;
@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly agents?: number;
   /** How much later than promised a check may end and a probe may come back, on machines that others keep busy. */
   readonly indulgenceMs?: number;
-  /** What clients see is written into it. */
+  /** Receives the observations of the clients. */
   readonly history: History;
   readonly report: (line: string) => void;
   /** Ends the run at once, and all that it started. */
@@ -80,7 +80,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       const harm = (...touched: readonly string[]): void => touched.forEach((name) => harmed.add(name));
       await fault.inject({ deployment, observer, random, scale, harm });
       history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed] });
-      // Before anything else is done to them: whatever needs a restart by others shows here.
+      // Measured before the next action, which would hide that a process needs others to be restarted.
       observer.noteRecovery(await recoveries(deployment, stalls.since));
     };
     const skipped = await injectAll(options, {

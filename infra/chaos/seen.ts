@@ -1,6 +1,6 @@
 import type { Answer, FaultRecord, Setup, StreamEvent } from './history.ts';
 
-/** What the rules of one check and of one answer need to know of the rest of the history. */
+/** Facts from the rest of the history that the rules for one check or one answer need. */
 export interface JudgeContext {
   readonly setup: Setup;
   readonly faults: readonly FaultRecord[];
@@ -8,7 +8,7 @@ export interface JudgeContext {
   readonly lostWithin: (from: number, to: number) => number;
 }
 
-/** The phase in which nothing is done to the service. */
+/** Name of the phase without faults. */
 export const CONTROL = 'none';
 
 /** An accepted check and all that was seen of it, each by completion. */

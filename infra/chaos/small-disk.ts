@@ -6,9 +6,9 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 export interface SmallDisk {
   /** The process whose mount namespace it is in. */
   readonly holderPid: number;
-  /** Where it is for processes of other namespaces. */
+  /** Path of the mount, for processes in other namespaces. */
   readonly path: string;
-  /** To the last page. */
+  /** Fills the disk completely. */
   readonly fill: () => void;
   readonly free: () => void;
   readonly unmount: () => Promise<void>;

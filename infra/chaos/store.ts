@@ -13,9 +13,9 @@ export type StoreKind = 'single' | 'sentinel' | 'cluster';
 /** The Redis of a deployment, and what can happen to it. */
 export interface Store {
   readonly url: string;
-  /** Where there is one server and no more. */
+  /** Port of a single server; undefined with several servers. */
   readonly port: number | undefined;
-  /** Of the server that takes writes now. */
+  /** Port of the server that accepts writes at present. */
   readonly masterPort: () => Promise<number>;
   readonly masterPid: () => Promise<number>;
   /** Process ids; empty without Sentinels. */

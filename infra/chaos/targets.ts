@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** What the probes measure, on loopback. */
+/** Targets of the checks, on loopback. */
 export interface Targets {
   readonly tcpPort: number;
-  /** A page. */
+  /** Port of a web page. */
   readonly httpPort: number;
   /** Takes datagrams and never answers: a udp check takes its whole time there. */
   readonly silentPort: number;

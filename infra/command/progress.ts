@@ -6,7 +6,7 @@ export interface Progress {
   readonly step: (part: string) => void;
   /** Writes a line of output above it. */
   readonly print: (line: string) => void;
-  /** Removes the line. */
+  /** Clears the progress line. */
   readonly stop: () => void;
 }
 

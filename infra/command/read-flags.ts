@@ -16,7 +16,7 @@ type Values<Flags extends Readonly<Record<string, FlagDefinition>>> = {
 
 export type ReadFlags<Flags extends Readonly<Record<string, FlagDefinition>>> =
   | { readonly kind: 'values'; readonly values: Values<Flags> }
-  /** To print, with the exit status. */
+  /** The program prints the text and exits with the status. */
   | { readonly kind: 'end'; readonly text: string; readonly status: 0 | 2 };
 
 /**

@@ -18,7 +18,7 @@ import { controlFile, libraryVersion, unitFile } from './control.ts';
 const repository = join(import.meta.dirname, '../..');
 const HOME = 'usr/lib/vantage-agent';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-/** Only a compiler or a debugger reads these. */
+/** Files that only compilers and debuggers read. */
 const UNUSED = /\.(?:map|d\.[cm]?ts|tsbuildinfo)$/;
 
 /**
@@ -70,7 +70,7 @@ function placeProgram(home: string): void {
     home,
   );
   run(process.execPath, join(infra, 'native-module.mjs'), home);
-  // By way of pnpm's links a file may be listed twice.
+  // pnpm's links make some files appear twice in the list.
   for (const file of filesIn(home, UNUSED)) rmSync(file, { force: true });
   copyFileSync(nodeOfLockfile(), join(home, 'node'));
   chmodSync(join(home, 'node'), 0o755);

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Who reads what: the user of our images, and that of the image of Redis. */
+/** User ids that own the files: of our images, and of the Redis image. */
 const VANTAGE = 1000;
 const REDIS = 999;
 

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 
-/** Something that a page names, and the places where it may be. */
+/** A path named in a page, and the places where it may exist. */
 export interface NamedPath {
   readonly name: string;
   readonly candidates: readonly string[];
@@ -31,7 +31,7 @@ function codeOf(line: string): readonly NamedPath[] {
   const own = /^\| `([\w./-]+)` \|/.exec(line)?.[1];
   return [...line.replaceAll(/\[`[^`]*`\]\([^)]*\)/g, '').matchAll(CODE)].flatMap(([, name = '']) => {
     if (!isPath(name, own !== undefined)) return [];
-    // Of a row that names `checks/`, `create/` is one room further down.
+    // In a row that names `checks/`, a name such as `create/` may be relative to that folder.
     const below = own === undefined ? [] : [join(own, name), join(own, 'src/**', name)];
     return [{ name, candidates: [name, ...below, join('packages', name), packageEntry(name)] }];
   });

@@ -7,7 +7,7 @@ export interface Banned {
 
 const OWNERS = 'its|their|his|your|our|my';
 
-/** What follows a phrase rather than belongs to it. */
+/** Words that may follow a phrase without being part of it. */
 const NEXT = String.raw`(?:and|as|at|but|by|for|from|if|in|is|of|on|or|so|than|that|to|when|where|which|with)\b`;
 
 export const banned: readonly Banned[] = [
@@ -44,7 +44,7 @@ export function findBanned(text: string): readonly Violation[] {
     .toSorted((a, b) => a.line - b.line);
 }
 
-/** Markdown without code and link targets; the lines stay where they are. */
+/** Removes code and link targets from Markdown and keeps its line numbers. */
 export function proseOf(markdown: string): string {
   return markdown
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, blank)
@@ -57,7 +57,7 @@ export function textOf(source: string): string {
   return source.replaceAll(/(?<=\n)[ \t]*(?:\*(?!\/)|\/\/)/g, blank);
 }
 
-/** `How to` is a task; every other question is none. */
+/** Headings that are questions; `How to` is allowed because it names a task. */
 const RIDDLE = /^#+ (?:how(?! to\b)|what|when|where|which|who|whom|whose|why)\b/i;
 
 /** @returns the headings that begin with a question word and name no task */

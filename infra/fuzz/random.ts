@@ -7,7 +7,7 @@ export interface Random {
   readonly pick: <T>(choices: readonly T[]) => T;
 }
 
-/** mulberry32. */
+/** Seeded random numbers (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

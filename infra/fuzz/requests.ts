@@ -11,7 +11,7 @@ export interface FuzzRequest {
   /** The request target. */
   readonly path: string;
   readonly bytes: Buffer;
-  /** True where the answer may go on for as long as a check: its head is all that is waited for. */
+  /** True if the response may be an endless stream: only its head is awaited. */
   readonly isStream: boolean;
 }
 
@@ -60,7 +60,7 @@ export function createRequests(document: Json, random: Random, checkIds: readonl
       const drawn = random.below(1_000);
       return checkIds[drawn % checkIds.length] ?? 'qPUXvL1sQx2rGJm0Zf7N4w';
     }
-    // A long wait is no fault, and nothing is learned by it.
+    // A long wait is valid and tests nothing else.
     if (parameter['name'] === 'wait') return random.pick(['0', '0.05', '0.2']);
     if (parameter['name'] === 'Idempotency-Key') return `fuzz-${random.below(50_000)}`;
     return String(sample((parameter['schema'] as Json | undefined) ?? {}));
@@ -104,7 +104,7 @@ function operationsOf(document: Json): readonly Operation[] {
       return { method: method.toUpperCase(), template, operation: operation as Json };
     }),
   );
-  // What takes a body has the most to go wrong with.
+  // Operations with a body are chosen more often, because they validate the most.
   const withBody = all.filter(({ operation }) => operation['requestBody'] !== undefined);
   return [...all, ...withBody, ...withBody, ...withBody, ...withBody, ...withBody];
 }

@@ -9,7 +9,7 @@ import { send, type RawAnswer } from './send.ts';
 export interface FuzzReport {
   readonly sent: Readonly<Record<FuzzRequest['kind'], number>>;
   readonly byStatus: ReadonlyMap<number, number>;
-  /** What broke a promise, the request and what came, as text. */
+  /** Violations of the API's guarantees: request and response, as text. */
   readonly faults: readonly string[];
   /** Answers of 500 and above but 503. */
   readonly serverErrors: number;
@@ -93,7 +93,7 @@ const shownElsewhere = [
 function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAnswer): readonly string[] {
   const faults: string[] = [];
   const type = headers.get('Content-Type') ?? '';
-  // What another page shows says in its own form that there is no such check.
+  // Endpoints that render HTML or images report a missing check in their own format.
   const isShown = [404, 410].includes(status) && shownElsewhere.some((form) => form.test(`${path} ${type}`));
   if (status >= 500 && status !== 503) faults.push(`status ${status}`);
   if (status >= 400 && !isShown && !type.startsWith('application/problem+json')) faults.push(`an error as ${type}`);
@@ -117,14 +117,14 @@ function conformanceFaults(
   { status, headers, body }: RawAnswer,
 ): readonly string[] {
   if (isStream && status === 200) return [];
-  // What is no HTTP is answered before anybody knows what it asks for.
+  // A request that is not HTTP is answered before routing.
   const isRead = kind !== 'hostile' || ![400, 405, 431].includes(status);
   const [target = ''] = path.split(/[\r\n]/, 1);
   const seen = isRead ? { method, path: target.trim() } : { method: 'GET', path: '/unread' };
   return faultsOf({ ...seen, status, headers, body });
 }
 
-/** What an agent may report: now and then a valid failure with a stranger's words, now and then anything. */
+/** A result of a simulated agent: at times a valid failure with hostile text, at times arbitrary data. */
 function resultOf(random: Random): string {
   if (random.chance(0.2)) return JSON.stringify(hostileValue(random));
   if (random.chance(0.1)) return hostileString(random);

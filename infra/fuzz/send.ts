@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 import type { FuzzRequest } from './requests.ts';
 
-/** What a connection brought. */
+/** Response bytes of one connection. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -1,4 +1,4 @@
-/** Ends the run with its counts on one line, also where none failed, for programs that read the output. */
+/** Prints the counts of the run on one line at the end, for programs that parse the output. */
 export default class ClosingLine {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests }) {
     // A suite that could not even run has no failed test to count.

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where Node keeps the modules that it has stripped of types and compiled: halves what a start of a service costs. */
+/** Folder of Node's compile cache, which also holds the stripped types: halves the CPU time of starting a service. */
 export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node-compile/', import.meta.url));

@@ -1,11 +1,11 @@
-// Which suites are pure, which need a service and which a laboratory: read off what they import.
+// Assigns each suite to a project by its imports.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What makes a suite one of a project, the first that fits; `unit` has the rest. */
+/** Imports that put a suite into a project; the first match counts, and all others are in `unit`. */
 const NEEDS = [
   {
     project: 'lab',
@@ -22,10 +22,10 @@ const NEEDS = [
 /** `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')`; types are not there when a test runs. */
 const IMPORTS = /^(?:import|export)\s(?!type\b)[^'";]*from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** What tests share is followed as the files that it is. */
+/** Imports of the shared test code are followed into its source files. */
 const SUPPORT = /^@vantage\/test-support\/([\w/-]+)$/;
 
-/** What serves tests alone. */
+/** Files that only tests use. */
 const SERVES_TESTS = /(?:^|\/)test\/|^infra\/|^packages\/test-support\//;
 
 /** @returns the suites of each project, as paths from the root of the checkout */
@@ -42,7 +42,7 @@ function projectOf(suite) {
   return NEEDS.find((need) => modules.some((module) => need.modules.test(module)))?.project ?? 'unit';
 }
 
-/** What a suite imports: itself, by way of what serves tests, and by the modules of the product that it is a test of. */
+/** The imports of a suite: its own, those of test files that it imports, and those of the modules that it tests. */
 function modulesOf(suite) {
   const direct = importsOf(suite);
   const found = new Set([suite, ...direct]);

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Who may import what. Each rule is one row; `import-rules.test.ts` shows each of them firing. */
+/** Import rules, one per row; `import-rules.test.ts` shows that each of them fires. */
 export interface ImportRule {
   /** Modules, as a pattern in the syntax of .gitignore. */
   readonly modules: readonly string[];
   /** The reason, in the message of a violation. */
   readonly message: string;
-  /** The rule holds for these files; everywhere where it is absent. */
+  /** Files to which the rule applies; default: all. */
   readonly within?: readonly string[];
-  /** … but not for these, the only ones that may. */
+  /** Exceptions from `within`. */
   readonly except?: readonly string[];
 }
 

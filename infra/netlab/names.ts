@@ -1,6 +1,6 @@
 import { ipv4, ipv6 } from './topology.ts';
 
-/** On r1. */
+/** Address of the name server, on r1. */
 export const NAME_SERVER = ipv4(1, 2);
 
 /** PTR names of the lab: r1 and the target have honest ones, r2 has the name of another machine, r3 has none. */

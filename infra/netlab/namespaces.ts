@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 
 export const IP = '/usr/sbin/ip';
 
-/** Names of the network namespaces of this machine, as `ip netns` keeps them. */
+/** Names of this machine's network namespaces, as `ip netns` lists them. */
 export function namespaces(): readonly string[] {
   try {
     return readdirSync('/var/run/netns');
@@ -34,7 +34,7 @@ export function removeOrphans(prefix: string): void {
   });
 }
 
-/** Whether a process is there, also one of another user: what a dead one left behind may be removed. */
+/** True if a process exists, also one of another user; namespaces of a dead one may be removed. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

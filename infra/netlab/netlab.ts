@@ -25,7 +25,7 @@ export interface Finished {
 const PREFIX = 'vantage';
 const RUN_TIMEOUT_MS = 60_000;
 
-/** Why no lab can be made here; null where one can. */
+/** Why the lab cannot be created on this machine; null if it can. */
 export function netlabMissing(): string | null {
   const name = `${PREFIX}-${process.pid}-try`;
   try {
@@ -100,7 +100,7 @@ function addNode(name: string, node: NodeName): void {
   execFileSync(IP, ['netns', 'exec', name, 'sh', '-ec', script.join('\n')], { stdio: 'pipe' });
   batch(name, ['link set lo up']);
   if (node !== 'silent') return;
-  // What the router itself would send is dropped; what it forwards did not come in by `lo`.
+  // Drops packets that the router itself sends; forwarded packets do not come from `lo`.
   batch(name, [
     'rule add pref 1 iif lo to 10.200.1.0/24 blackhole',
     '-6 rule add pref 1 iif lo to fd00:200:1::/64 blackhole',

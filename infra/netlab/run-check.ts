@@ -19,27 +19,27 @@ export interface CheckOrder {
   readonly privateByRange?: boolean;
   /** Name server to ask for the names of hops; null asks for none. */
   readonly nameServer: string | null;
-  /** Whether the states shown on the way are wanted. */
+  /** True to report partial results too. */
   readonly partials: boolean;
 }
 
 const BUSY_EVERY_MS = 20;
-/** What a packet comes to is tried here, not how soon: a machine that stands still now and then has its time as well. */
+/** Factor of the time limits: results are tested here, not durations, and the machine may stall. */
 const INDULGENCE = 3;
 
 /** One line of standard output, JSON. */
 export interface CheckOutcome {
   readonly id: number;
   readonly outcome: object;
-  /** By CLOCK_MONOTONIC, which all processes of the machine share, milliseconds. */
+  /** End of the check by CLOCK_MONOTONIC, which all processes of the machine share, milliseconds. */
   readonly endedMs: number;
-  /** The states shown on the way, where they are wanted, and when each of them was, milliseconds after the start. */
+  /** Partial results, if wanted, with their times in milliseconds since the start. */
   readonly partials: readonly { readonly atMs: number; readonly fields: object }[];
 }
 
 /**
- * Runs checks where it is started, such as inside a namespace: orders come in as lines and outcomes go out as lines, until
- * the input ends. The first argument is the share of its time that this process is busy with something else.
+ * Runs checks in the namespace in which it is started: reads a request per line, writes an outcome per line, until its
+ * input ends. The first argument is the share of time for which this process keeps itself busy.
  */
 const busyShare = Number(process.argv[2] ?? 0);
 if (busyShare > 0) setInterval(() => burn(busyShare * BUSY_EVERY_MS), BUSY_EVERY_MS).unref();

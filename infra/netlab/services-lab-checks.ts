@@ -11,9 +11,9 @@ export interface LabOrder {
   readonly id: number;
   readonly type: CheckTypeName;
   readonly host: string;
-  /** Of the type, such as `port`. */
+  /** Fields of the check type, such as `port`. */
   readonly fields?: object | undefined;
-  /** All of them, those with a default too. */
+  /** All options, including those that have a default. */
   readonly options: object;
   /** True for a probe without its packet process. */
   readonly isBlind?: boolean;
@@ -25,7 +25,10 @@ export interface LabOutcome {
   readonly outcome: object;
 }
 
-/** Runs checks where it is started: orders come in as lines and outcomes go out as lines, until the input ends. */
+/**
+ * Runs checks in the namespace in which it is started: reads a request per line, writes an outcome per line, until its
+ * input ends.
+ */
 const packets = createPacketSockets();
 const receiveWindow = await loadReceiveWindow();
 // As an agent does at its start: ICMP errors are read from then on.
@@ -44,7 +47,7 @@ await packets.close();
 async function run({ type, host, fields = {}, options, isBlind = false }: LabOrder): Promise<object> {
   const checkType: AnyCheckType = checkTypes[type];
   const params = { host, ...fields, options } as ParamsOf<AnyCheckType>;
-  // What an answer is is tried here, not how soon: a machine that stands still now and then has its time as well.
+  // Three times the usual budget: results are tested here, not durations, and the machine may stall.
   const budgetMs = 3 * checkType.budgetMs(params);
   // Inside a namespace every address is allowed: no packet leaves it.
   const probeContext = { ...literalProbeContext(isBlind ? {} : { packets }), receiveWindow };

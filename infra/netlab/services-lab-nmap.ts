@@ -6,9 +6,9 @@ export interface NmapPort {
   readonly host: string;
   readonly port: number;
   readonly state: string;
-  /** Such as `reset`, `no-response`, `admin-prohibited`. */
+  /** Reason as nmap prints it: `reset`, `no-response`, `admin-prohibited` … */
   readonly reason: string;
-  /** Who sent the ICMP error, where that was not the host. */
+  /** Sender of the ICMP error, if it is not the target. */
   readonly from: string | null;
 }
 

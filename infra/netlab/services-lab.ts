@@ -25,7 +25,7 @@ export type LabNode = (typeof labNodes)[number];
 export interface LabFamily {
   readonly family: 4 | 6;
   readonly target: string;
-  /** Of the link between probe and router. */
+  /** Router's address on the link to the probe. */
   readonly router: string;
   /** Addresses that the router's filter refuses, in two ways, and one that it throws away. */
   readonly prohibited: string;

@@ -1,14 +1,14 @@
 import { networks } from './topology.ts';
 
-/** What link 9 does to the packets of a network. Numbers are those of ICMP echo requests and their replies. */
+/** Impairments of link 9 for the packets of one network, by number of the ICMP echo request or reply. */
 export interface LinkStory {
-  /** On the way out, for every packet. */
+  /** Delay of every outgoing packet. */
   readonly delayMs?: number;
   /** Requests that never arrive. */
   readonly lose?: readonly number[];
   /** The share of all packets, in each direction, that never arrive; by chance. */
   readonly loseShare?: number;
-  /** Replies that come so many times more. */
+  /** Extra copies per reply number. */
   readonly copies?: Readonly<Record<number, number>>;
   /** Replies that come later by so much. */
   readonly holdMs?: Readonly<Record<number, number>>;
@@ -16,7 +16,7 @@ export interface LinkStory {
   readonly behind?: Readonly<Record<number, number>>;
   /** Replies with a changed byte, and a checksum that is wrong for it or right; or without their last bytes. */
   readonly damage?: Readonly<Record<number, 'checksum' | 'payload' | 'cut'>>;
-  /** The link is a router that received packets with these labels (RFC 4950). */
+  /** Label stack (RFC 4950) that the link, as a router, reports in its ICMP errors. */
   readonly mpls?: readonly number[];
 }
 

@@ -55,19 +55,19 @@ export const networks = {
   blackHole: 92,
   /** Sent by r3 back to r2, and so on. */
   loop: 93,
-  /** On the target, behind the router that never says a word. */
+  /** On the target, behind the router that sends no ICMP. */
   behindSilent: 94,
-  /** On the target, behind r2 and `second` by flow. */
+  /** On the target; flows are balanced over r2 and `second`. */
   diamond: 95,
-  /** On the target, behind the router that answers only now and then. */
+  /** On the target, behind the router with an ICMP rate limit. */
   behindLimited: 96,
-  /** On `far`, behind a router of a label-switched path. */
+  /** On `far`, behind a label-switching router. */
   labelled: 97,
   /** Address of the target that is reached through link 9, with its delay. */
   distant: 98,
   /** As `distant`, with a longer delay. */
   remote: 99,
-  /** On `far`, each with what link 9 does to it. */
+  /** On `far`, one per impairment of link 9. */
   even: 100,
   lossy: 101,
   doubling: 102,

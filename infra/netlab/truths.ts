@@ -5,7 +5,7 @@ import { networks } from './topology.ts';
 export const quick = { count: 5, interval: 200 };
 export const none = { duplicates: 0, late: 0, reordered: 0, corrupted: 0 };
 
-/** One word per packet in the order of the rows: its number, and `lost` or `again` where that is so. */
+/** One word per packet in row order: its number, and `lost` or `again` if that applies. */
 export const told = ({ packets }: Ping): readonly string[] =>
   (packets ?? []).map(({ seq, rtt, duplicate }) => `${seq}${rtt === null ? ' lost' : ''}${duplicate ? ' again' : ''}`);
 
@@ -15,7 +15,7 @@ export interface Truth {
   readonly fields: Partial<Ping>;
 }
 
-/** What a ping over link 9 has to say, by network. */
+/** Expected ping results over link 9, by network. */
 export const truths: readonly Truth[] = [
   { network: networks.even, rows: ['1', '2', '3', '4', '5'], fields: { loss: 0, anomalies: none } },
   {

@@ -26,7 +26,7 @@ process.stdout.write(
     'Next: docs/adding-a-check-type.md. `npm run docs` writes the reference pages.\n',
 );
 
-/** Adds the import and the entry, each where the alphabet puts it. */
+/** Adds the import and the entry, both in alphabetical order. */
 function register(file: string, line: string): void {
   const path = join(diagnostics, file);
   const withImport = insertSorted(readFileSync(path, 'utf8'), line, /^import .* from '\.\/types\/.*$/gm);

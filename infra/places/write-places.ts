@@ -19,7 +19,7 @@ const MIN_POPULATION = 15_000;
 const LANGUAGES = 'en de fr es it pt nl pl cs sk sl hr hu ro da sv nb fi et lv lt tr vi id ca sq is'.split(' ');
 /** And those of other scripts. */
 const SCRIPTS = 'ja zh zh-Hant ko ru uk bg sr el ar he fa hi th ka hy'.split(' ');
-/** Of a state, those of so many people or more: a village is found by its own name. */
+/** Minimum population of a city that a state's name selects: smaller places are found by their own name. */
 const MIN_STATE_CITY = 5_000;
 /** The codes of GeoNames are those of ISO 3166-2. */
 const SAME_CODES = new Set(['US', 'CH']);
@@ -79,7 +79,7 @@ function states(): readonly string[] {
   };
   return Object.entries(subdivisions.localeDisplayNames.subdivisions).flatMap(([id, name]) => {
     const country = id.slice(0, 2).toUpperCase();
-    // Those of the kingdom's nations are read before.
+    // The nations of the United Kingdom are read above.
     if (!/^[a-z]{2}/.test(id) || country === 'GB') return [];
     return [[`${country}-${id.slice(2).toUpperCase()}`, ...stateKeys(name)].join('|')];
   });
@@ -112,7 +112,7 @@ interface Zones {
   readonly [name: string]: Zones | string | undefined;
 }
 
-/** The names of the city of each time zone in those languages, where they differ. */
+/** Names of each time zone's city in those languages, if they differ. */
 function namesOfCities(): readonly (readonly string[])[] {
   const names = new Map<string, Set<string>>();
   const add = (zone: string, entry: Zones): void => {
@@ -163,7 +163,7 @@ export const CITY_NAMES = ${literal(namesOfCities().map((group) => group.join('|
 /** Per line the code of a state or province (ISO 3166-2) and its keys. */
 export const STATES = ${literal(states())};
 
-/** The keys of the cities of states, by code, for the countries where they are known. */
+/** City keys by state code, for the countries whose states are known. */
 export const STATE_CITIES: Readonly<Record<string, string>> = {
 ${Object.entries(citiesByState())
   .map(([state, names]) => `  '${state}': ${literal(names)},`)

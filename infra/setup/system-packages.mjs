@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { repository } from './repository.mjs';
 import { step, execute } from './step.mjs';
 
-/** What each target needs from the system: the program it looks for, and Debian's package that has it. */
+/** System packages of each target: the program to look for and the Debian package that contains it. */
 const toStart = [
   // The server is the same executable as redis-check-rdb, which redis-tools has: nothing that starts a daemon is installed.
   { programs: ['redis-server', 'valkey-server', 'redis-check-rdb'], package: 'redis-tools', for: 'the store' },
@@ -28,7 +28,7 @@ const toTest = [
   { programs: ['openssl'], package: 'openssl', for: 'certificates of test servers' },
 ];
 
-/** What can be done without is not asked for again at every start where it could not be had. */
+/** Optional packages that could not be installed are tried again after this time, not at every start. */
 const ASK_AGAIN_AFTER_MS = 24 * 60 * 60 * 1_000;
 
 /**
@@ -116,7 +116,7 @@ function isToRun(target) {
   return target === 'start' || target === 'dev';
 }
 
-/** The words to put before a command; undefined where there is no way. */
+/** Command prefix that gives root rights; undefined if there is none. */
 function howToBecomeRoot() {
   if (process.getuid?.() === 0) return [];
   if (!isOnPath('sudo')) return undefined;

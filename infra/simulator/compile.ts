@@ -34,7 +34,7 @@ export interface Case {
   readonly address: string;
   /** The last is the target. */
   readonly places: readonly Place[];
-  /** For each path, the first place of each probe. */
+  /** First node of each probe, per path. */
   readonly entries: readonly (readonly number[])[];
 }
 

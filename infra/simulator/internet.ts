@@ -24,7 +24,7 @@ const QUEUE_PACKETS = 100_000;
 export async function createInternet(cases: readonly Case[], seed: number, logFile: string): Promise<Internet> {
   removeOrphans(PREFIX);
   const namespace = (probe: number): string => `${PREFIX}-${process.pid}-${PROBES[probe]}`;
-  // Of this process alone, until they are moved.
+  // Names unique to this process; the devices are then moved into namespaces.
   const devices = PROBES.map((_, probe) => `sim${process.pid}.${probe}`);
   const children = new Set<ChildProcess>();
   const keep = (child: ChildProcess): ChildProcess => {

@@ -11,7 +11,7 @@ export interface Passage {
   /** ICMP identifier, or the ports. */
   readonly conversation: string;
   readonly label: number;
-  /** ICMP sequence, UDP checksum, TCP sequence. */
+  /** Number that identifies the probe packet: ICMP sequence, UDP checksum or TCP sequence. */
   readonly number: number;
   readonly ttl: number;
   readonly bytes: number;
@@ -21,7 +21,7 @@ export interface Passage {
   readonly answers: Answer[];
 }
 
-/** What the simulator wrote to the device of the probe. */
+/** A packet that the simulator sent to the probe. */
 export interface Answer {
   readonly atMs: number;
   readonly from: string;

@@ -11,7 +11,7 @@ import type { Case } from './compile.ts';
 import { createInternet } from './internet.ts';
 import { readLog, type Passage } from './log.ts';
 
-/** What one probe measured, and what became of its packets. */
+/** Results of one probe, and the fate of its packets. */
 export interface Share {
   readonly probe: number;
   readonly outcome: Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ export type Protocol = 'icmp' | 'udp' | 'tcp';
 
 /** Impairments of packets on their way into a node, and of answers on their way out. */
 interface Link {
-  /** In each direction; 1 if absent. */
+  /** Delay in each direction, milliseconds; default 1. */
   readonly delayMs?: number;
   /** Added in each direction, at random up to this. */
   readonly jitterMs?: number;
@@ -14,20 +14,20 @@ interface Link {
   readonly lossBack?: number;
   /** Largest packet that gets in; the place before answers for what does not. */
   readonly mtu?: number;
-  /** What the place before says instead of the MTU. */
+  /** MTU that the previous node reports instead of the true one. */
   readonly mtuWord?: number;
   /** Too large packets vanish without a word. */
   readonly isBlackHole?: boolean;
 }
 
-/** How a place answers, where it does. */
+/** How a node answers, if it answers. */
 interface Answering {
   /** Probability of an answer. */
   readonly answers?: number;
   /** Token bucket of ICMP errors, for each probe. */
   readonly limit?: { readonly perSecond: number; readonly burst: number };
   readonly answerDelayMs?: number;
-  /** By the number of the answer, from 1. */
+  /** Extra delay by number of the answer, from 1. */
   readonly answerDelayOfMs?: Readonly<Record<number, number>>;
   /** Further copies of each answer. */
   readonly duplicates?: number;
@@ -51,7 +51,7 @@ export interface Refusal {
 
 export interface Router extends Link, Answering {
   readonly silent?: boolean;
-  /** Passes nothing on. */
+  /** Forwards nothing. */
   readonly hole?: boolean;
   /** Passes on what has a TTL of 1: the next one answers twice. */
   readonly zeroTtl?: boolean;
@@ -80,7 +80,7 @@ export interface Split {
   readonly branches: readonly (readonly Stage[])[];
 }
 
-/** The last router sends everything so many routers back: 1 to itself. */
+/** A loop: the last router sends all packets back by this many routers; 1 is itself. */
 export interface Circle {
   readonly circle: number;
 }
@@ -102,7 +102,7 @@ export interface Scenario {
   readonly name: string;
   readonly path: Path;
   readonly target?: Target;
-  /** Paths that take over after so many packets of a probe. */
+  /** Paths that replace this one after a number of packets of a probe. */
   readonly then?: readonly { readonly after: number; readonly path: Path }[];
   readonly families?: readonly Family[];
   readonly checks?: readonly CheckKind[];
@@ -117,18 +117,18 @@ export interface Scenario {
 
 export type CheckKind = Protocol | 'ping';
 
-/** What is wrong, as a summary has to say it; nothing is where it is absent. */
+/** Expected findings of the summary; none if absent. */
 export interface Truth {
   /** Findings of a traceroute that have to be there. */
   readonly finds?: readonly Claim[];
-  /** Those that may be there: chance or time decides. */
+  /** Allowed findings, which depend on chance or timing. */
   readonly may?: readonly (FindingCode | Claim)[];
-  /** Of a traceroute; by default `up` where the target answers, `down` where it does not. */
+  /** Verdicts of a traceroute; default `up` if the target answers, else `down`. */
   readonly verdicts?: readonly Verdict[];
   readonly pingFinds?: readonly Claim[];
   readonly pingMay?: readonly (FindingCode | Claim)[];
   readonly pingVerdicts?: readonly Verdict[];
-  /** By default the smallest of the path; null if it cannot be measured. */
+  /** Path MTU; default the smallest link MTU, null if it cannot be measured. */
   readonly pathMtu?: number | null;
   /** The path is another one for other packets of a flow: a trace does not reveal the links. */
   readonly isUnsteady?: boolean;

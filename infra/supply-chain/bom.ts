@@ -20,7 +20,7 @@ export interface Component {
   readonly [field: string]: unknown;
 }
 
-/** What an image holds, as it says itself. */
+/** Contents of an image, as listed inside it. */
 export interface ImageContents {
   /** Identifier of the image: the digest of its configuration. */
   readonly id: string;

@@ -3,7 +3,7 @@ import { createHash, sign, verify, type KeyObject } from 'node:crypto';
 /** A signed statement, as DSSE 1.0 has it: https://github.com/secure-systems-lab/dsse */
 export interface Envelope {
   readonly payloadType: string;
-  /** Base64. */
+  /** Signed content, base64. */
   readonly payload: string;
   readonly signatures: readonly { readonly keyid: string; readonly sig: string }[];
 }
@@ -32,7 +32,7 @@ export function unseal({ payloadType, payload, signatures }: Envelope, publicKey
   return JSON.parse(bytes.toString());
 }
 
-/** What is signed: type and payload with their lengths, so that neither can pass for the other. */
+/** The signed bytes (DSSE): type and payload with their lengths, so that neither can be mistaken for the other. */
 export function preAuthEncoding(type: string, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload]);
 }

@@ -19,7 +19,7 @@ FOLDER is release where it is not given.
 
 const repository = join(import.meta.dirname, '../..');
 const ATTESTATION = 'provenance.dsse.json';
-/** What fixes the contents of a build. */
+/** Files that determine the contents of a build. */
 const materials = [
   ...['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'infra/setup/pnpm/package-lock.json', 'docker-compose.yml'],
   ...['coordinator', 'probe-agent', 'load'].map((name) => `infra/docker/${name}.Dockerfile`),

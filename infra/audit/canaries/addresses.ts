@@ -2,12 +2,12 @@
 export const AGENT = { ipv4: '10.99.0.2', ipv6: 'fd00:99::2', public: '45.79.1.1' } as const;
 export const WORLD = { ipv4: '10.99.0.1', ipv6: 'fd00:99::1' } as const;
 
-/** Where the agent's Redis or its gateway and its resolver are; all in a private range, as in many a deployment. */
+/** Ports of the agent's Redis or gateway, and of its resolver, which have private addresses as in most deployments. */
 export const REDIS_PORT = 6_379;
 export const GATEWAY_PORT = 6_443;
 export const DNS_PORT = 53;
 
-/** What callers may measure. In the lab alone: no packet leaves it. */
+/** Public addresses that callers may measure. They exist only inside the lab; no packet leaves it. */
 export const PUBLIC = { ipv4: '45.33.32.10', ipv6: '2606:2800:21f::10' } as const;
 
 /** Public addresses without a host. */

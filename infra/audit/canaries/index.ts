@@ -100,7 +100,9 @@ function isExpected({ protocol, address, port }: Touch, servicePort: number): bo
   return [...Object.values(PUBLIC), ...VACANT, ...ROOTS].some((allowed) => allowed === address);
 }
 
-/** @throws with what the program said, where it ends before, or where another does that it waits for */
+/**
+ * @throws with the program's output, if it ends before its next line, or if another process that the audit needs has ended
+ */
 async function nextLine(child: ChildProcess, lines: AsyncIterator<string>, other?: ChildProcess): Promise<string> {
   const ended = [child, ...(other === undefined ? [] : [other])].map(async (one) => {
     const said = text(one.stderr!);

@@ -8,11 +8,11 @@ import { canaryNames, nameOf } from './names.ts';
 export interface CanaryJob {
   readonly type: string;
   readonly params: { readonly host: string; readonly options?: object; readonly [field: string]: unknown };
-  /** True where it must be refused; otherwise what it comes to is open, as long as no canary sees it. */
+  /** True if the agent must refuse the job. Otherwise any result is correct, provided that no canary receives a packet. */
   readonly refused: boolean;
 }
 
-/** Where `http://public…/to/<n>` redirects to. */
+/** Redirect targets of `http://public…/to/<n>`. */
 export const redirects: readonly string[] = [
   ...[...Object.keys(CANARIES), ...OWN].map((address) => `http://${inUrl(address)}/`),
   ...SPELLINGS.map((host) => `http://${host}/`),
@@ -38,7 +38,7 @@ export function canaryJobs(): readonly CanaryJob[] {
     }),
   );
   const redirected = redirects.map((_, index) => http(`http://public.${ZONE}/to/${index}`));
-  // The answer of a dns check is data; where it is asked is not.
+  // A dns check may return such an address as data, but must not query a server there.
   const asked = [...Object.keys(CANARIES), ...OWN.filter((own) => own !== WORLD.ipv4)].flatMap((resolver) =>
     (['udp', 'tcp', 'tls', 'https'] as const).map((transport) => dns({ resolver, transport }, true)),
   );

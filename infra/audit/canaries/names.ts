@@ -1,9 +1,9 @@
 import { AGENT, CANARIES, OWN, PUBLIC, VACANT, ZONE } from './addresses.ts';
 
-/** What a name has when it is asked for the nth time, counted by type. */
+/** Addresses of a name at its nth query, counted per record type. */
 export type AddressesOf = (asked: number) => readonly string[];
 
-/** A name that leads where no packet may go, or does so sometimes. */
+/** A name that resolves, always or at times, to an address that no packet may reach. */
 export interface CanaryName {
   readonly name: string;
   readonly addresses: AddressesOf;
@@ -13,7 +13,7 @@ export interface CanaryName {
   readonly extraOctets?: number;
   /** The records are those of this name: they say nothing of the one that was asked for. */
   readonly foreign?: string;
-  /** True where a measurement of the public address is all right. */
+  /** True if the agent may measure the name's public address. */
   readonly mayAnswer?: boolean;
 }
 

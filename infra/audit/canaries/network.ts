@@ -14,7 +14,7 @@ export interface Network {
 const IP = '/usr/sbin/ip';
 const PREFIX = 'vantage-canary';
 
-/** Why there can be no such network here; null where there can. */
+/** Why this machine cannot create the network; null if it can. */
 export function networkMissing(): string | null {
   const name = `${PREFIX}-${process.pid}-try`;
   try {
@@ -85,7 +85,7 @@ function build(agent: string, world: string): void {
     'lo',
     [PUBLIC.ipv4, PUBLIC.ipv6, ...ROOTS].map((address) => `${address}/${address.includes(':') ? 128 : 32}`),
   );
-  // What is reserved no interface may have; it is delivered here all the same.
+  // The kernel assigns no reserved address to an interface, so a local route delivers them.
   for (const address of Object.keys(CANARIES)) {
     const family = address.includes(':') ? '-6 ' : '';
     run(`-n ${world} ${family}route add local ${address}/${family === '' ? 32 : 128} dev lo`);

@@ -19,7 +19,7 @@ import { openGateway } from './gateway.ts';
 import { allowedJobs, canaryJobs, redirects, type CanaryJob } from './jobs.ts';
 import { canaryNames } from './names.ts';
 
-/** What the world saw of one round of jobs. */
+/** Packets and queries that the canaries and servers received during one round of jobs. */
 export interface WorldReport {
   readonly jobs: number;
   /** Jobs that were to be refused and were not, each as JSON with what it came to. */
@@ -80,7 +80,7 @@ async function openNames(): Promise<void> {
   await Promise.all(ROOTS.map((address) => startDnsServer(delegate, { address, port: DNS_PORT })));
 }
 
-/** What a root server says of `delegated-<n>`: that a canary knows, with its address or with its name alone. */
+/** Referral of the root server for `delegated-<n>`: to a canary, with its address as glue or by name only. */
 function delegate(query: WireQuery): readonly Buffer[] {
   const index = Number(/delegated-(\d+)\./.exec(query.name)?.[1] ?? Number.NaN);
   const known = canaryNames[index];
@@ -176,7 +176,7 @@ interface Came {
   readonly error: { readonly code: string; readonly phase: string } | null;
 }
 
-/** What an agent says of a job that it did not run for what it names, or whose name it could not resolve. */
+/** Failures of a job that the agent refused because of its target, or whose name did not resolve. */
 function isRefusal({ error }: Came): boolean {
   return (
     error !== null &&

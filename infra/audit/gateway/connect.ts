@@ -37,7 +37,7 @@ export async function identify(
   await closed;
 }
 
-/** An admitted agent. */
+/** Connects as an agent and completes the handshake. */
 export async function admit(
   url: string,
   key: AgentKey,

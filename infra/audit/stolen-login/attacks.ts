@@ -1,11 +1,11 @@
 import { JOB_QUEUE, redisKeys } from '@vantage/contract';
 
-/** What somebody with an agent's login can send, at its worst: on as many connections as are left to an agent's user. */
+/** An attack with the Redis login of an agent, on as many connections as its quota allows. */
 export interface Attack {
   readonly name: string;
   /** One request, sent again and again. */
   readonly request: readonly (string | Readonly<{ bytes: number }>)[];
-  /** True leaves the replies unread. */
+  /** True if the attacker does not read replies. */
   readonly isDeaf?: boolean;
   /** For what goes on until the agent's user is switched off: while it lasts it has no goal, its end has. */
   readonly isFlood?: boolean;

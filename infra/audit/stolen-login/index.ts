@@ -10,7 +10,7 @@ import { quantile } from '../../bench/goals.ts';
 import { ACTIVE_JOBS, attacks, THIEF, type Attack } from './attacks.ts';
 import type { Seen } from './bystander-process.ts';
 
-/** What other clients of Redis saw while somebody with an agent's login did his worst. */
+/** Effects of an attack with an agent's login, as other clients of Redis observed them. */
 export interface AttackReport {
   readonly name: string;
   readonly isFlood: boolean;
@@ -26,7 +26,7 @@ export interface AttackReport {
 
 const PASSWORD = 'the-password-of-a-stolen-agent';
 const SETTLES_MS = 2_000;
-/** What a flood has to be noticed and ended. */
+/** Time within which a flood must be detected and its user suspended. */
 const ENDS_WITHIN_MS = 30_000;
 
 /**

@@ -137,7 +137,7 @@ function perCheck({ agent, exporter, service }: Used, succeeded: number, probed:
   return { agent: agent / succeeded, exporter: exporter / probed, service: service / succeeded };
 }
 
-/** Milliseconds. */
+/** CPU time and duration, milliseconds. */
 interface Used {
   readonly agent: number;
   readonly exporter: number;

@@ -14,9 +14,9 @@ export interface Pace {
 const SETTLE_MS = 300;
 const agent = new Agent({ keepAlive: true });
 
-/** What became of the checks of both sides. */
+/** Outcomes of the checks of the agent and of its peer. */
 export interface Outcomes {
-  /** Of the agent's, how often each: `success`, or why not. */
+  /** Count per outcome of the agent's checks: `success`, or the failure. */
   readonly agent: Map<string, number>;
   /** Successes of the exporter. */
   exporter: number;

@@ -47,7 +47,7 @@ export async function onStage<T>(use: (stage: Stage) => Promise<T>): Promise<T> 
   }
 }
 
-/** What the images run is built by the same command. */
+/** Builds with the command that the images use. */
 async function build(): Promise<void> {
   const repository = fileURLToPath(new URL('../../..', import.meta.url));
   const compiler = join(repository, 'node_modules/.bin/tsc');

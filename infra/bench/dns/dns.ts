@@ -24,7 +24,7 @@ export async function dns(): Promise<readonly Figure[]> {
 
 const QUESTION = [`www.${signedZones.plain}`, 'A'] as const;
 
-/** In turns, so that a slow moment of the machine falls on all. */
+/** The tools alternate, so that a slow moment of the machine affects all of them. */
 async function rtts({ port, kdig }: Knot): Promise<readonly Figure[]> {
   for (let round = 0; round < WARM_UP; round += 1) await askDns(port, ...QUESTION);
   const [ours, digs, kdigs]: [number[], number[], number[]] = [[], [], []];

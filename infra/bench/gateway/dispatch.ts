@@ -9,7 +9,7 @@ import { outcomeOf, startCheck, startCoordinator } from './service.ts';
 
 const LOOPS = new URL('loops-worker.ts', import.meta.url);
 const PROBES = 10;
-/** On loopback a round trip adds nothing. */
+/** Allowed delay in addition to that of an agent at Redis. On loopback a network round trip adds nothing. */
 const MORE_MS = 5;
 
 /** How long jobs are on their way to an agent: through a gateway, and directly from Redis, in turns. */

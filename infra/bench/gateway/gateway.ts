@@ -13,7 +13,7 @@ const parts: readonly ((redis: RedisServer, quick: boolean) => Promise<readonly 
   commands,
 ];
 
-/** What agents at a gateway cost, how fast they get jobs, and what they lose with it. */
+/** Costs of agents at a gateway, their dispatch delay, and the jobs lost when a gateway is killed. */
 export async function gateway(quick: boolean): Promise<readonly Figure[]> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');

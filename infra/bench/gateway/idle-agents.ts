@@ -15,10 +15,10 @@ const QUICK_COUNT = 500;
 /** Coordinators read probes that have just come more often. */
 const SETTLE_MS = 15_000;
 const NAMED = 8;
-/** Of proc(5). */
+/** Unit of the sizes in `/proc/<pid>/statm` (proc(5)). */
 const PAGE_BYTES = 4_096;
 
-/** What agents without jobs cost one coordinator with its gateway, and Redis. */
+/** Costs of idle agents for one coordinator with its gateway, and for Redis. */
 export async function idleAgents(redis: RedisServer, quick: boolean): Promise<readonly Figure[]> {
   const count = quick ? QUICK_COUNT : AGENTS_COUNT;
   const ids = Array.from({ length: count }, (_, index) => `sim-${index}`);

@@ -104,7 +104,7 @@ export async function startCheck(url: string, probe: string): Promise<string> {
   return ((await response.json()) as { readonly checkId: string }).checkId;
 }
 
-/** Waits until a check has ended. Gives the outcome on its probe, such as `success`. */
+/** Waits until a check is completed and returns the outcome of its probe, such as `success`. */
 export async function outcomeOf(url: string, check: string, probe: string): Promise<string> {
   for (;;) {
     const response = await fetch(`${url}/check/${check}/results?wait=25`);

@@ -66,7 +66,7 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
     times.push(performance.now() - started);
     delays.push(longestDelay());
   }
-  // The module is in memory already; this instance has to take notice.
+  // The library is loaded by now, but this instance opens its files at its first lookups.
   while (opened.sources().some(({ state }) => state === 'idle')) opened.lookUp(randomIpv4());
   while (opened.sources().some(({ state }) => state === 'loading')) await sleep(20);
   const figures: readonly Figure[] = [
@@ -101,7 +101,7 @@ function randomIpv4(): string {
   return `${1 + below(223)}.${below(256)}.${below(256)}.${below(256)}`;
 }
 
-/** Of the blocks that the registries hand out. */
+/** A random address in 2000::/3, from which the registries allocate. */
 function randomIpv6(): string {
   const first = ['2001', '2400', '2600', '2800', '2a00', '2c00'][below(6)]!;
   const groups = Array.from({ length: 7 }, () => below(0x1_00_00).toString(16));

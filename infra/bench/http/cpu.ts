@@ -41,7 +41,7 @@ type Version = '1.1' | '2';
 interface Checker {
   readonly pid: number;
   readonly check: (url: string, version: Version) => string;
-  /** What stands in the answer of a check that succeeded. */
+  /** Text that only the result of a successful check contains. */
   readonly success: string;
   readonly stop: () => Promise<void>;
 }

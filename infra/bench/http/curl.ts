@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Milliseconds of each phase of one request. */
+/** Duration of each phase of one request, milliseconds. */
 export interface CurlPhases {
   readonly dns: number;
   readonly connect: number;

@@ -8,7 +8,7 @@ import type { Target } from './target.ts';
 
 const ROUNDS = 100;
 const WARM_UP = 20;
-/** What a phase may take longer than curl's: this, and a twentieth of curl's. */
+/** A phase may take longer than curl's by this plus a twentieth of curl's. */
 const ALLOWED_MS = 1;
 const ALLOWED_SHARE = 0.05;
 

@@ -5,7 +5,7 @@ import { certificateMint } from '@vantage/test-support/certificate-mint';
 import { temporaryFolder } from '@vantage/test-support/daemon';
 import { startWorker } from './worker.ts';
 
-/** The server that all are pointed at. */
+/** The server that all compared tools request. */
 export interface Target {
   /** `https://127.0.0.1:…` and `http://127.0.0.1:…`, without a path. */
   readonly secure: string;

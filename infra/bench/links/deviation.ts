@@ -1,6 +1,9 @@
 import { median, type Figure } from '../goals.ts';
 
-/** What a median may be above that of another tool: a twentieth of it, and where it is small the noise of a process. */
+/**
+ * Allowed excess of a median over that of the other tool: a twentieth, or for small values the scheduling noise of a
+ * process.
+ */
 const ALLOWED_SHARE = 0.05;
 const ABOVE_MS = 1.5;
 /** The same below it: the tool is a new process each time, and the files that it reads in a phase count into it. */

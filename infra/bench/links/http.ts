@@ -44,7 +44,7 @@ export async function httpWithLoss(bench: Bench, rounds: number): Promise<readon
   const figures: Figure[] = [];
   for (const version of versions) {
     const [ours, curls] = await inTurns(bench, lossyPath, '200 KB', version, rounds);
-    // Who asks for a lost name again, and when, is the resolver's choice.
+    // Retransmission of a lost query is up to the resolver, so the dns phase is excluded from both totals.
     const [own, theirs] = [ours, curls].map((all) => all.map(({ total, dns }) => total - dns)) as [number[], number[]];
     const comparison = `medians: ours ${median(own).toFixed(0)} ms, curl ${median(theirs).toFixed(0)} ms, without the name`;
     const name = `200 KB over HTTP/${version} at ${lossyPath.name}, share of pairs in which the check is slower than curl`;

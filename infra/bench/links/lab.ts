@@ -81,7 +81,7 @@ function spawnInside(inside: readonly string[], program: string, args: readonly 
 function addSide(name: string, inside: readonly string[]): void {
   ip(`netns add ${name}`);
   ip(`-n ${name} link set lo up`);
-  // What the kernel has learned from one connection must not speed up the next one.
+  // The kernel caches metrics of a route, which would speed up the next connection.
   const [command, ...words] = [...inside, 'sh', '-ec', 'echo 1 > /proc/sys/net/ipv4/tcp_no_metrics_save'] as const;
   execFileSync(command, words, { stdio: 'pipe' });
 }

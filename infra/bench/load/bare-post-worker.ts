@@ -7,7 +7,7 @@ import { Queue } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
 
-/** What `POST /check` on five probes is compared with: Express, JSON, ajv, and the five BullMQ adds, with nothing around it. */
+/** Lower bound for `POST /check` on five probes: Express, JSON, ajv and five BullMQ adds, without anything else. */
 const port = Number(process.argv[2]);
 // One for all, as the coordinator has it.
 const connection = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null });

@@ -11,7 +11,7 @@ const GENERATOR = new URL('../../../apps/load/src/main.ts', import.meta.url);
 
 export interface Load {
   readonly url: string;
-  /** Checks a second. */
+  /** Target rate, checks per second. */
   readonly rate: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
@@ -30,7 +30,7 @@ export async function generate(load: Load): Promise<LoadReport> {
   const folder = load.report ?? mkdtempSync(join(tmpdir(), 'vantage-load-'));
   const file = join(folder, 'report.json');
   try {
-    // That of an earlier run would stand for one that failed.
+    // The report of an earlier run would otherwise be read if this one fails.
     rmSync(file, { force: true });
     const child = startProcess(
       GENERATOR,
@@ -60,8 +60,8 @@ const DISPATCH_P99_MS = 250;
 const SHARE = 0.95;
 
 /**
- * Whether a rate was held: nearly all that was started was answered, dispatched in time, nothing late, nothing refused. Held
- * against what was started, not against the rate: arrivals are random, in ten seconds by more than the share that may lack.
+ * True if the rate was sustained: nearly all started checks were answered and dispatched in time, none late, none refused.
+ * The reference is the number started, not the rate, because arrivals are random.
  *
  * @param wanted probe-runs a second, for the sentence
  */

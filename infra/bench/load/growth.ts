@@ -10,12 +10,12 @@ const COUNTS = [10, 1_000, 10_000] as const;
 const WARM_UP_SECONDS = 6;
 const ROUNDS = 5;
 const SECONDS = 2;
-/** One sixteenth of the probes, and all of them. */
+/** Request bodies that match one sixteenth of the probes, and all of them. */
 const BODY = JSON.stringify({
   ...{ type: 'http', host: 'http://127.0.0.1/', limit: 5, locations: ['AS64497+QM', 'trial'] },
 });
 
-/** What a POST with `locations` costs a coordinator that knows few probes, compared with others that know many. */
+/** CPU per POST with `locations`, for coordinators that know few probes and for ones that know many. */
 export async function growth(): Promise<readonly Figure[]> {
   return withStages(COUNTS, [], async (stages) => {
     // Until they are compiled.

@@ -114,7 +114,7 @@ async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pro
     if (held > 0 && failed < Infinity) break;
     rate = held > 0 ? rate * STEP : rate / STEP;
   }
-  // Where the highest that is tried holds, nothing is between it and one that fails.
+  // If the highest rate was sustained, there is no failed rate to search below.
   for (let finer = 0; finer < FINER_TRIES && held > 0 && failed < Infinity; finer += 1) {
     const middle = (held + failed) / 2;
     if (await holds(middle)) held = middle;
@@ -123,7 +123,7 @@ async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pro
   return held;
 }
 
-/** What the coordinators take for a probe-run together, µs. */
+/** CPU of all coordinators together per probe-run, µs. */
 async function coordinatorCpu(
   stage: Stage,
   rate: number,

@@ -14,7 +14,7 @@ const FIRST_MINUTE_MS = 65_000;
 const NAMED = 8;
 
 /**
- * What 1,000 agents without jobs cost.
+ * Costs of 1,000 idle agents.
  *
  * @param seconds how long each state is measured
  */

@@ -47,7 +47,7 @@ async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<reado
         ...{ url: urls[0]!, rate, seconds: trySeconds, warmUpSeconds, probes: PER_CHECK },
         ...{ mix: 'http=1,tcp=1', port: (target.address() as AddressInfo).port },
       });
-      // Those of the time of warming up, which the agents did too.
+      // The agents' counters include the warm-up, so its probe-runs are added.
       const runs = report.perSecond.probeRuns * (trySeconds + warmUpSeconds);
       const { why } = judge([report], rate * PER_CHECK);
       return [

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { quantile } from '../goals.ts';
 import { countCpu } from './processes.ts';
 
-/** What came of posting for a while. */
+/** Outcomes of a series of POSTs. */
 export interface Posted {
   /** How long each POST that was accepted took, ms. */
   readonly times: readonly number[];
@@ -44,7 +44,7 @@ export async function postFor(url: string, pid: number, seconds: number, body = 
   return { times, cpuMs: server };
 }
 
-/** Of several whiles together. */
+/** Combines the figures of several series. */
 export function postFigures(posted: readonly Posted[]): PostFigures {
   const times = posted.flatMap((one) => one.times);
   const cpuMs = posted.reduce((sum, one) => sum + one.cpuMs, 0);

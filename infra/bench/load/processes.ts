@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Of proc(5): the kernel counts in hundredths of a second. */
+/** Unit of CPU times in `/proc/<pid>/stat` (proc(5)). */
 const TICK_MS = 10;
 
 /** CPU time that a process has used, all its threads, milliseconds. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** Numbers of INFO, such as `used_memory` and `total_commands_processed`. */
+/** Reads numeric fields of INFO, such as `used_memory` and `total_commands_processed`. */
 export async function redisInfo(port: number): Promise<(name: string) => number> {
   const info = await readInfo(port);
   return (name) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);

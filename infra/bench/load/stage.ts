@@ -27,7 +27,7 @@ interface StageOptions {
   readonly probes: number;
   /** `none`: the probes are alive and take no job. */
   readonly agents: 'simulated' | 'real' | 'none';
-  /** What a simulated job takes. */
+  /** Duration of a simulated job, milliseconds. */
   readonly lastsMs?: number;
   /** Simulated agents keep when each job began. */
   readonly keepsStarts?: boolean;
@@ -35,7 +35,7 @@ interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Probes that take checks, and how many of them each check is on. */
+/** Probes of the stage, and how many of them each check uses. */
 export const PROBES = 20;
 export const PER_CHECK = 5;
 

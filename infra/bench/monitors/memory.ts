@@ -12,7 +12,7 @@ export interface Growth {
 }
 
 export interface MemoryGrowth {
-  /** Of the coordinator that grew most. */
+  /** Growth of the coordinator that grew most. */
   readonly coordinator: Growth;
   readonly redis: Growth;
 }

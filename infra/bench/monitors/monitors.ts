@@ -33,7 +33,7 @@ interface Lengths {
 const long: Lengths = { postSeconds: 45, warmUpSeconds: 100, seconds: 240, retentionSeconds: 60 };
 const short: Lengths = { postSeconds: 10, warmUpSeconds: 20, seconds: 40, retentionSeconds: 10 };
 
-/** A thousand monitors at ten probes each minute: when their ticks start and what they cost. */
+/** Runs a thousand monitors on ten probes each minute: delay of their ticks, and cost. */
 export async function monitors(quick: boolean): Promise<readonly Figure[]> {
   const lengths = quick ? short : long;
   const folder = mkdtempSync(join(tmpdir(), 'vantage-bench-monitors-'));

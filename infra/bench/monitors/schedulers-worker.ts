@@ -11,7 +11,7 @@ let delaysMs: number[] = [];
 const worker = new Worker(
   'ticks',
   async ({ id = '' }) => {
-    // repeat:<scheduler>:<time>
+    // The id of a repeated job is `repeat:<scheduler>:<time>`.
     delaysMs.push(Date.now() - Number(id.split(':').at(-1)));
   },
   { connection, concurrency: 50 },

@@ -3,12 +3,12 @@ import { Redis } from 'ioredis';
 
 import { quantile } from '../goals.ts';
 
-/** What became of the ticks that were due in a while. */
+/** Outcomes of the ticks that were due in a period. */
 export interface Ticks {
   readonly due: number;
-  /** Of those, without a run that has a check. */
+  /** Due ticks without a run that has a check. */
   readonly lost: number;
-  /** Checks that a probe got twice, or two runs of one time. */
+  /** Checks that a probe received twice, or two runs of one due time. */
   readonly doubled: number;
   /** From the time a tick was due to the start of the first and of the last of its jobs at a probe, milliseconds. */
   readonly firstMs: readonly number[];

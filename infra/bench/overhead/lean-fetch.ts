@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 
 /**
- * What the client uses of `fetch`, over plain `node:http` with kept connections. What is measured is the service: the standard
- * `fetch` adds about as much to each request, in the process that measures, as the floor takes for its whole round trip.
+ * The subset of `fetch` that the client needs, over `node:http` with kept-alive connections. The standard `fetch` would add
+ * about as much time per request, in the measuring process, as the lower bound takes for a whole round trip.
  */
 export function createLeanFetch(): { readonly fetch: typeof fetch; readonly close: () => void } {
   const agent = new Agent({ keepAlive: true });
@@ -24,7 +24,7 @@ export function createLeanFetch(): { readonly fetch: typeof fetch; readonly clos
   };
 }
 
-/** Nothing that is measured is refused: a refusal only has to be read. */
+/** Measured requests are never refused; an error response only needs to be readable. */
 function answer(status: number, text: string): Response {
   if (status >= 400) {
     return new Response(text, { status, headers: { 'content-type': 'application/problem+json' } });

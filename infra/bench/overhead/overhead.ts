@@ -13,7 +13,7 @@ const RTT_MS = 100;
 /** Between round trips, ours and the floor's: a check comes to a service that is not busy with the one before. */
 const PAUSE_MS = 50;
 
-/** What the service adds to a measurement: commands, time and memory. */
+/** Overhead of the service per measurement: commands, time and memory. */
 export async function overhead(): Promise<readonly Figure[]> {
   const target = await startTarget();
   const near = await startDeployment({ probes: 5 });
@@ -141,7 +141,7 @@ interface Spent {
   readonly comparison: string;
 }
 
-/** What of each command was sent for a run, idle ones included, the most frequent first. */
+/** Redis commands per run by name, idle ones included, the most frequent first. */
 function byName(counts: ReadonlyMap<string, number>, runs: number): string {
   const spent = [...counts].map(([name, count]) => [name, count / runs] as const).filter(([, each]) => each >= 0.05);
   return spent

@@ -72,7 +72,7 @@ async function inTurns(check: () => Promise<unknown>): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
-/** Of a process and its children that live. */
+/** CPU time of a process and its living children. */
 function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
     .replace(/^.*\) /, '')

@@ -13,7 +13,7 @@ export interface Peers {
 
 export type PeerName = 'ping' | 'fping' | 'traceroute' | 'mtr' | 'scamper';
 
-/** Debian's packages. */
+/** Debian package of each peer. */
 const packages: Readonly<Record<PeerName, string>> = {
   ping: 'iputils-ping',
   fping: 'fping',
@@ -49,6 +49,6 @@ function unpack(debian: string, folder: string): void {
       rmSync(join(folder, file));
     }
   } catch {
-    // No Debian, or no package to be had: the report says so.
+    // Without the package, the report lists the peer as missing.
   }
 }

@@ -80,7 +80,7 @@ function samplers(lab: Netlab, peers: Peers, runner: CheckRunner): ReadonlyMap<s
   if (fping) tools.set('fping', () => read(/, ([\d.]+) ms \(/g, fping, '-c', count, '-p', String(INTERVAL_MS), host));
   if (scamper) {
     const command = `ping -c ${PACKETS} -i 1`;
-    // It takes whole seconds between packets: a few of them have to do.
+    // scamper waits a whole second between packets, so it sends fewer.
     tools.set('scamper', () => read(/time=([\d.]+)/g, scamper, '-c', command.replace(count, '3'), '-i', host));
   }
   if (mtr) {

@@ -20,7 +20,7 @@ const before = cpuMs();
 await Promise.all(Array.from({ length: Number(atOnce) }, pingAfterPing));
 process.stdout.write(`${cpuMs() - before}\n`);
 
-/** Of this process and of the children that ended. */
+/** CPU time of this process and of its exited children. */
 function cpuMs(): number {
   const fields = readFileSync('/proc/self/stat', 'latin1')
     .replace(/^.*\) /, '')

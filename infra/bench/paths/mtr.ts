@@ -9,12 +9,12 @@ import { order } from '../packets/round-trips.ts';
 
 const RUNS = 20;
 const ROUNDS = 20;
-/** Differences beyond so many standard errors are no chance. */
+/** Differences beyond this many standard errors are not attributed to chance. */
 const SIGMAS = 3.5;
 /** mtr prints tenths of a millisecond, and reads its clock after the kernel has queued the reply. */
 const RESOLUTION_MS = 0.3;
 
-/** Of one run at one hop. */
+/** Loss and round trips that one run of a tool found at one hop. */
 interface HopFigures {
   readonly sent: number;
   readonly lost: number;
@@ -155,7 +155,7 @@ function pooled(hops: readonly HopFigures[]): {
   const times = hops.flatMap(({ averageMs }) => averageMs ?? []);
   const meanMs = times.reduce((sum, time) => sum + time, 0) / times.length;
   const variance = times.reduce((sum, time) => sum + (time - meanMs) ** 2, 0) / (times.length - 1);
-  // Agresti and Coull: a sample without loss does not prove that there is none.
+  // Agresti-Coull estimate: a sample without loss does not prove that the loss rate is zero.
   const likely = (share * sent + 2) / (sent + 4);
   return {
     ...{ share, shareError: Math.sqrt((likely * (1 - likely)) / sent) },

@@ -25,7 +25,10 @@ export const lateContentPages: Readonly<Record<string, string | Serve>> = {
   ...lateAnswers,
 };
 
-/** Whether pictures show what comes after the load event, in turns with puppeteer's own waits for an idle network. */
+/**
+ * Share of screenshots that show content added after the load event, alternating with puppeteer's own waits for an idle
+ * network.
+ */
 export async function lateContent(
   executablePath: string,
   site: Site,

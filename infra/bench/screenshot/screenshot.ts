@@ -117,7 +117,7 @@ async function takeHostile(
   readonly heapGrowth: number;
 }> {
   let shown = 0;
-  // The first round of them makes the buffers that the next ones use again.
+  // The first round allocates the buffers that later rounds reuse.
   let settled = collected();
   for (let count = 0; count < HOSTILE; count += 1) {
     step(`hostile page ${count + 1} of ${HOSTILE}`);

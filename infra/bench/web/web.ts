@@ -12,7 +12,7 @@ import { liveFrames } from './live-frames.ts';
 const CHECKS = 40;
 const KIB = 1024;
 
-/** What the page weighs, and how soon an answer is on the screen. */
+/** Size of the page, and the time until a result is on the screen. */
 export async function web(): Promise<readonly Figure[]> {
   return [...sizes(), ...(await delays()), ...(await liveFrames())];
 }

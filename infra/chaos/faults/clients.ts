@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { anyCoordinator, type Fault } from './fault.ts';
 
-/** What other clients do. It is no reason to refuse the one that looks. */
+/** Behaviour of other clients, which must not cause refusals for the observing client. */
 export const clients: readonly Fault[] = [
   {
     name: 'connection storm',

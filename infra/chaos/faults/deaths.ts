@@ -4,7 +4,7 @@ import { untilProbesAreUp } from '../../trial-probes.ts';
 import { anyCoordinator, childrenOf, pickAgent, pickCoordinator, type Fault } from './fault.ts';
 import { noBrowser, pictureCheck } from './pictures.ts';
 
-/** Processes are killed. */
+/** Faults that kill processes. */
 export const deaths: readonly Fault[] = [
   {
     name: 'agent killed before, while and after it works on jobs',
@@ -76,7 +76,7 @@ export const deaths: readonly Fault[] = [
   },
 ];
 
-/** @returns how many */
+/** @returns how many processes existed */
 function killAll(pids: readonly number[]): number {
   for (const pid of pids) {
     try {

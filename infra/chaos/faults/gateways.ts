@@ -7,7 +7,7 @@ import type { CheckToStart } from '../observer.ts';
 import { partition, partitionImpossible } from '../partition.ts';
 import { noGatewayAgents, pick, pickAtGateway, stillMs, type AtGateway, type Fault, type Scene } from './fault.ts';
 
-/** What happens to gateways, and to the lines between them and their agents. */
+/** Faults of gateways and of the connections between them and their agents. */
 export const gateways: readonly Fault[] = [
   {
     name: 'gateway killed',

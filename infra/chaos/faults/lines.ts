@@ -5,7 +5,7 @@ import type { Link } from '../link.ts';
 import { partition, partitionImpossible } from '../partition.ts';
 import { pick, pickAgent, pickCoordinator, pickRedisAgent, type Fault, type Scene } from './fault.ts';
 
-/** What happens to the lines between Redis and the others, and those of agents to their gateways. */
+/** Faults of the connections to Redis, and of agents' connections to their gateways. */
 export const lines: readonly Fault[] = [
   {
     name: 'connections cut',

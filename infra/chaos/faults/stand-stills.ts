@@ -17,7 +17,7 @@ export const standStills: readonly Fault[] = [
   {
     name: 'a coordinator stands still',
     inject: async (scene) => {
-      // What clients asked of it meanwhile comes to the probes at once.
+      // When it continues, all requests of the meantime reach the probes at once.
       scene.harm('probes');
       await pickCoordinator(scene).part.pause(stillMs(scene));
     },

@@ -6,7 +6,7 @@ import { openDirect, type Deployment } from '../deployment.ts';
 import { configure, pick, type Fault } from './fault.ts';
 import { redisUntil } from './redis.ts';
 
-/** What happens to one Redis and its disk. */
+/** Faults of a single Redis and its disk. */
 export const storeFaults: readonly Fault[] = [
   {
     name: 'Redis killed and started again on its append-only file',
@@ -93,7 +93,10 @@ const forgedResult = {
   ...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:00.100Z' },
 };
 
-/** What an operator does after a full disk: Redis 7.0 was seen to leave a record in its file that it could not read again. */
+/**
+ * Rewrites the append-only file, as an operator does after a full disk: Redis 7.0 was observed to leave a record there that
+ * it could not read.
+ */
 async function writeFileAnew(deployment: Deployment): Promise<void> {
   await redisUntil(deployment, (redis) => redis.bgrewriteaof());
   await redisUntil(deployment, async (redis) => {

@@ -25,7 +25,7 @@ export async function monitorFigures({
   try {
     await sleep(EVERY_MS);
     const kills = await killAtRandom(trial, seed, durationMs);
-    // What was claimed by the last that was killed is taken up, measured and evaluated.
+    // Time for another coordinator to take over, run and evaluate the ticks that the killed one had claimed.
     await sleep(2 * EVERY_MS);
     const evaluatedMs = Date.now() - EVERY_MS;
     const read = await trial.read();

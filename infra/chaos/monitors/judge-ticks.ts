@@ -5,7 +5,7 @@ import type { Starts } from './service.ts';
 export interface TickLedger {
   /** Times between the first and the last run of each monitor at which a tick was due. */
   readonly due: number;
-  /** Of those, without a check that the probe began. */
+  /** Due ticks without a check that a probe began. */
   readonly lost: number;
   /** Checks that the probe began again, began for no tick, or as the second one of a tick. */
   readonly doubled: number;
@@ -13,7 +13,7 @@ export interface TickLedger {
   readonly alarms: number;
   /** From the time a tick was due to the start of its check at the probe, milliseconds. */
   readonly delaysMs: readonly number[];
-  /** Between two starts of one monitor, milliseconds. */
+  /** Longest time between two starts of one monitor, milliseconds. */
   readonly longestPauseMs: number;
   readonly notes: readonly string[];
 }

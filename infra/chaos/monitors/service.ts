@@ -28,7 +28,7 @@ export interface MonitorTrial {
   readonly names: readonly string[];
   /** All since the begin. */
   readonly starts: () => Promise<Starts>;
-  /** As clients read them, from whichever coordinator answers. */
+  /** Reads the monitors over HTTP from any coordinator that answers. */
   readonly read: () => Promise<readonly Monitor[]>;
   readonly stop: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What is compared with the truth. */
+/** Aspects that are compared with the simulated network. */
 export const kinds = [
   'accusation',
   'missed',
@@ -16,7 +16,7 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
-/** Where a check or its summary says something else than what happened. */
+/** A statement of a check or its summary that contradicts the simulated network. */
 export interface Complaint {
   readonly kind: Kind;
   readonly text: string;

@@ -4,7 +4,7 @@ import type { CaseRun } from '../run-cases.ts';
 import type { Complaint } from './complaint.ts';
 import { ownPassages } from './truth.ts';
 
-/** A link between two addresses that the graph shows, and the silent places between them. */
+/** A link of the reported graph between two addresses, and the number of silent nodes between them. */
 interface ShownLink {
   readonly from: string;
   readonly to: string;
@@ -15,7 +15,7 @@ interface ShownLink {
 export function judgeLinks(run: CaseRun, { nodes, edges }: Paths): readonly Complaint[] {
   if (run.of.scenario.truth?.isUnsteady === true) return [];
   const used = usedLinks(run);
-  // Where all packets of a TTL may be lost, silent places are shown that are none.
+  // If all packets of a TTL may be lost, the graph may show silent nodes that do not exist.
   const isLossy = run.of.places.some(({ loss, lossBack, answers, limit }) => loss ?? lossBack ?? answers ?? limit);
   const next = Map.groupBy(edges, ({ from }) => from);
   const isNamed = (id: string): boolean => id.startsWith('ip:') || id.startsWith('probe:');

@@ -10,7 +10,7 @@ export interface Look {
   readonly share: Share;
   readonly traced: Traceroute;
   readonly own: readonly Passage[];
-  /** From this hop on a flow may be at its end. */
+  /** First hop at which a flow may have reached its end. */
   readonly firstEnd: number;
   /** Beyond this hop no flow goes; Infinity if one has no end. */
   readonly lastEnd: number;

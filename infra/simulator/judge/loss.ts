@@ -16,7 +16,7 @@ export function judgeLoss(looks: readonly Look[]): readonly Complaint[] {
   return [{ kind: 'loss', text: `the target's hop lost ${lost} of ${of}, in truth ${Math.round(trueShare * 100)} %` }];
 }
 
-/** What the rows of the target say that was lost, and what was. */
+/** Reported and true loss at the target. */
 function targetLoss(looks: readonly Look[]): {
   readonly lost: number;
   readonly of: number;
@@ -29,7 +29,7 @@ function targetLoss(looks: readonly Look[]): {
     const row = traced.hops?.find(({ hop, responders }) => hop >= firstEnd && responders.some(isTarget));
     if (row === undefined) continue;
     const pool = own.filter(({ ttl }) => ttl >= row.hop);
-    // What the simulator answered after the end of the check is not lost either.
+    // An answer that came after the end of the check is not a loss of the network.
     of += row.rtts.length;
     lost += row.rtts.filter((rtt) => rtt === null).length;
     trulyOf += pool.length;

@@ -9,7 +9,7 @@ import type { Complaint } from './complaint.ts';
 import { judgeLinks } from './links.ts';
 import { isFromTarget, isReordered, machineDelayMs, ownPassages, smallestMtu } from './truth.ts';
 
-/** Locations are omitted: round trips of the simulator do not follow from them. */
+/** Without locations, because simulated round trips do not match distances. */
 const facts: ReadonlyMap<string, ProbeFacts> = new Map(
   PROBES.map((probe, index) => [
     probe,
@@ -77,7 +77,7 @@ function namesPlace({ of }: CaseRun, { hop, addresses }: Claim, text: string): b
   return of.places.some((place) => place.hop === hop && place.addresses.some((address) => hasAddress(text, address)));
 }
 
-/** Whether the text says that it is somewhere between two hops, and the hop is one of those. */
+/** True if the text places it between two hops, one of which is this hop. */
 function isBetween(text: string, hop: number): boolean {
   const [, after = '', before = ''] = /between (?:hop (\d+)|\S+).*? and hop (\d+)/.exec(text) ?? [];
   return before !== '' && Number(after) < hop && hop <= Number(before);
@@ -141,7 +141,7 @@ function truthOf(run: CaseRun): Expected {
   };
 }
 
-/** The hop of the router that passes nothing on, where it swallowed all packets of a probe that went beyond it. */
+/** Hop of the router that forwards nothing, if it dropped all packets of a probe beyond it. */
 function holeHop(of: Case, share: Share): number | undefined {
   const own = ownPassages(of, share);
   if (own.some(({ trail }) => trail.includes(of.places.length - 1))) return undefined;

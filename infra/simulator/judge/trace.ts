@@ -44,7 +44,7 @@ function judgeHops(look: Look): readonly Complaint[] {
   return wrong;
 }
 
-/** Whether some row from the end on shows one that answered there. */
+/** True if a row at or after the end shows an address that answered there. */
 function showsEnd({ own, firstEnd }: Look, hops: readonly Hop[]): boolean {
   const pool = own.filter(({ ttl }) => ttl >= firstEnd);
   const shown = hops.filter(({ hop }) => hop >= firstEnd).flatMap(({ responders }) => responders);

@@ -15,18 +15,18 @@ export function ownPassages({ family, check }: Case, { passages }: Share): reado
   return passages.filter((one) => one.protocol === protocol && one.bytes < TRACE_BYTES);
 }
 
-/** The first answer that somebody may take for one. */
+/** The first answer that a tool could accept as one. */
 export function soundAnswer({ answers }: Passage): Answer | undefined {
   return answers.find(({ isSound }) => isSound);
 }
 
-/** The same, where it came before the end of the check. */
+/** The same, if it arrived before the end of the check. */
 export function timelyAnswer(passage: Passage, { endedMs }: Share): Answer | undefined {
   const answer = soundAnswer(passage);
   return answer !== undefined && answer.atMs < endedMs - GRACE_MS ? answer : undefined;
 }
 
-/** Whether the packet came to the target, and the target answered it. */
+/** True if the packet reached the target and the target answered it. */
 export function isFromTarget({ address, places }: Case, passage: Passage): boolean {
   const answer = soundAnswer(passage);
   if (answer === undefined || passage.fate === 'expired' || passage.fate === 'too big') return false;
@@ -62,7 +62,7 @@ export function smallestMtu({ places }: Case, passages: readonly Passage[]): num
   return Math.min(1_500, ...all);
 }
 
-/** Round-trip times as the simulator made them, by sender, the shortest first. */
+/** Simulated round-trip times by sender, ascending. */
 export function trueRtts(passages: readonly Passage[]): ReadonlyMap<string, readonly number[]> {
   const rtts = new Map<string, number[]>();
   for (const { atMs, answers } of passages) {
@@ -91,13 +91,16 @@ interface Rows {
   readonly rtt?: number | null;
 }
 
-/** Whether answers left the simulator in another order than that of the packets: a stalled probe sends them close together. */
+/**
+ * True if answers left the simulator in another order than the packets arrived: a stalled probe sends packets close
+ * together.
+ */
 export function isReordered(own: readonly Passage[]): boolean {
   const times = own.flatMap((passage) => soundAnswer(passage)?.atMs ?? []);
   return times.some((atMs, index) => index > 0 && atMs < times[index - 1]!);
 }
 
-/** Binomial deviations beyond which two shares are no longer of one truth. */
+/** Standard deviations beyond which two shares are not samples of the same rate. */
 const DEVIATIONS = 3.5;
 
 /** Whether `lost` of `of` packets is within the sampling error of the true loss rate. */

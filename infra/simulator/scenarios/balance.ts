@@ -70,7 +70,7 @@ export const balance: readonly Scenario[] = [
     name: 'eq2slow',
     path: around(split('flow', routers(2, { delayMs: 100 }), routers(2))),
     options: { flows: 7 },
-    // What tells the packets of a ping apart is what this balancer looks at.
+    // This balancer hashes the fields in which ping packets differ.
     truth: { pathMtu: null, pingMay: ['jitter_high', 'replies_odd'], pingVerdicts: ['up', 'degraded'] },
   },
   half,

@@ -5,7 +5,7 @@ const short = [0, 1, 2, 3, 4, 5, 7, 9, 11, 14, 17, 19, 24, 28, 29].map((count) =
   path: routers(count),
 }));
 
-/** Behind more routers than `maxHops`: nothing is known of the target, and nothing is wrong. */
+/** The target is beyond `maxHops`: its state is unknown, and nothing is wrong. */
 const long = [30, 40, 62].map((count) => ({
   name: `h${count + 1}`,
   path: routers(count),

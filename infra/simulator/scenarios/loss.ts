@@ -1,6 +1,6 @@
 import { router, routers, type Scenario, type Truth } from '../scenario.ts';
 
-/** With so much loss a probe may hear nothing at all. */
+/** At this loss rate a probe may receive no answer at all. */
 const heavy = ['down_some', 'down_one_probe', 'path_stops'] as const;
 
 function lossy(name: string, hop: number, more: Partial<Scenario> & Pick<Scenario, 'path'>): Scenario {
@@ -16,7 +16,7 @@ function lossy(name: string, hop: number, more: Partial<Scenario> & Pick<Scenari
   return { name, truth, pingOptions: { count: 16 }, ...more };
 }
 
-/** Which hop shows it depends on chance where few packets are lost. */
+/** At a low loss rate, chance decides which hop shows it. */
 const little: Truth = {
   may: ['path_loss', 'loss_at_target', 'rate_limited_hop'],
   verdicts: ['up', 'degraded'],

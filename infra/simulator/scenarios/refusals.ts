@@ -80,7 +80,7 @@ const sometimes: readonly Scenario[] = [
   }),
 ];
 
-/** Type and code that are no “unreachable”. */
+/** ICMP errors of other types and codes than “unreachable”. */
 const otherErrors: readonly Scenario[] = [
   {
     name: 'problem',

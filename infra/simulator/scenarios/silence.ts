@@ -22,7 +22,7 @@ const others: readonly Scenario[] = [
   { name: 'siltwice', path: [...routers(2), ...routers(3, silent), router(), ...routers(3, silent), router()] },
 ];
 
-/** Routers that answer some packets only, and pass all of them on. */
+/** Routers with an ICMP rate limit, which forward all packets. */
 const may = { may: ['rate_limited_hop'] } as const;
 const limits = [
   { perSecond: 1, burst: 1 },

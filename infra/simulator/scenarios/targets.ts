@@ -14,7 +14,7 @@ const echoAlone: Truth = { finds: [{ code: 'path_cut' }], verdicts: ['degraded']
 
 /** Linux: one error a second to each address, after six at once. */
 const linuxLimit = { perSecond: 1, burst: 6 };
-/** Which packets fall under the limit is no loss, but indistinguishable from it. */
+/** Packets over the rate limit are not lost, but indistinguishable from lost ones. */
 const limited: Truth = { may: ['loss_at_target'] };
 
 export const targets: readonly Scenario[] = [

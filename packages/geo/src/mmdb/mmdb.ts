@@ -159,11 +159,11 @@ function createTextCache(): {
   get: (offset: string | number) => unknown;
   set: (offset: string | number, value: unknown) => void;
 } {
-  const texts = new LRUCache<string | number, NonNullable<unknown>>({ max: 2_048 });
+  const texts = new LRUCache<string | number, object>({ max: 2_048 });
   return {
     get: (offset) => texts.get(offset),
     set(offset, cursor) {
-      if (typeof Object(cursor)['value'] === 'string') texts.set(offset, Object(cursor));
+      if (typeof Object(cursor)['value'] === 'string') texts.set(offset, Object(cursor) as object);
     },
   };
 }
