@@ -42,7 +42,7 @@ export interface Connecting {
   readonly instance?: string;
   readonly credit?: number;
   readonly v?: number;
-  /** Sends no pings. */
+  /** True for an agent that sends no pings. */
   readonly isSilent?: boolean;
   /** Changes the hello before it is sent. */
   readonly forge?: (hello: Extract<AgentMessage, { t: 'hello' }>) => AgentMessage;

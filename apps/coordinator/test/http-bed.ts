@@ -33,7 +33,7 @@ export interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; undefined when there is none. */
+  /** The body as JSON; undefined if there is none. */
   readonly json: unknown;
 }
 

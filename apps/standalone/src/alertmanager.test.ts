@@ -31,7 +31,7 @@ describe('a monitor that turns bad', () => {
   const data = temporaryFolder();
   let target: Server;
   let status = 200;
-  /** What Alertmanager sends to those it notifies. */
+  /** Receives the notifications of Alertmanager. */
   let receiver: Server;
   const notified: Alert[] = [];
   let [alertmanager, prometheus]: (Daemon | undefined)[] = [];

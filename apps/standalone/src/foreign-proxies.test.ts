@@ -36,7 +36,7 @@ const manyRequests = {
   ...{ RATE_LIMIT_CHECK: many, RATE_LIMIT_TARGET: many, RATE_LIMIT_TARGET_PORTS: many },
   RATE_LIMIT_CLIENT_TARGETS: many,
 };
-/** Of checks. */
+/** Interval between two checks. */
 const EVERY_MS = 300;
 /** Checks before the first gateway stops, and after the last agent is back. */
 const SOME = 5;

@@ -13,7 +13,7 @@ import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/deb
 /** A program of Debian between agents and the service. */
 export interface ForeignProxy {
   readonly port: number;
-  /** What it logged. */
+  /** Log of the proxy. */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface Login {
   readonly password: string;
 }
 
-/** What ends TLS in front of two coordinators. */
+/** A proxy that terminates TLS in front of two coordinators. */
 export interface FrontOptions {
   readonly folder: string;
   readonly port: number;

@@ -46,7 +46,7 @@ export interface Coordinator {
 export interface StartedAgent {
   readonly process: ChildProcess;
   readonly log: () => string;
-  /** What it wrote to standard error. */
+  /** Standard error of the agent so far. */
   readonly errors: () => string;
 }
 
@@ -68,7 +68,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    // What is not read would stop it.
+    // A full pipe would block the agent.
     child.stdout!.resume();
     child.stderr!.resume();
     children.push(child);

@@ -19,7 +19,7 @@ export interface RequestTargets {
   readonly nginx: string;
   /** `openssl s_server` that requires one, as `host:port`; it has `/page`. */
   readonly openssl: string;
-  /** TLS 1.1 alone. */
+  /** A server that speaks TLS 1.1 only. */
   readonly oldTls: string;
   /** Answers by HTTP what it was asked; see `scripted`. */
   readonly echo: string;

@@ -16,10 +16,10 @@ import { zoneFile } from '@vantage/test-support/dns/zone';
 export interface ScrapeTargets {
   readonly http: string;
   readonly https: string;
-  /** `host:port` that takes connections, and one that refuses them. */
+  /** `host:port` of an open and of a closed TCP port. */
   readonly open: string;
   readonly closed: string;
-  /** Address of an authoritative server of `ZONE` on the port of DNS, and one where there is none. */
+  /** Address of an authoritative server of `ZONE` on port 53, and one without a server. */
   readonly dns: string;
   readonly noDns: string;
   readonly dialogues: DialogueTargets;

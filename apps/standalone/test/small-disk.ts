@@ -29,7 +29,7 @@ export function smallDisk(folder: string, mebibytes: number): SmallDisk {
     fullPrefix: [...unshare, 'sh', '-c', `${mount} && mkdir "$0/data" && { ${fill}; exec "$@"; }`, folder],
     fill: (pid) => {
       const file = openSync(filler(pid), 'w');
-      // In large blocks first, then to the last page.
+      // Large blocks first, then single pages until the disk is full.
       for (const bytes of [65_536, 4_096]) {
         try {
           for (;;) writeSync(file, Buffer.alloc(bytes));

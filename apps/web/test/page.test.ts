@@ -78,7 +78,7 @@ describe('the page', () => {
         { name: 'prefers-reduced-motion', value: 'reduce' },
       ]);
       await tab.page.setViewport({ width: 1440, height: 900 });
-      // Include collapsed content.
+      // Expands collapsed content, so that it is tested too.
       await tab.page
         .evaluate(`for (const button of document.querySelectorAll('.opener, .options .quiet')) button.click();
         for (const details of document.querySelectorAll('details')) details.open = true;`);

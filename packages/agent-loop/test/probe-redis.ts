@@ -11,7 +11,7 @@ export interface ProbeRedis {
   readonly pid: number;
   /** Adds a job with a deadline in a minute. Resolves with the id of its check. */
   readonly addJob: () => Promise<string>;
-  /** What the probe has reported so far, as check and JSON. */
+  /** Results of the probe so far, as JSON by check id. */
   readonly results: () => Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
   readonly heartbeat: () => Promise<Readonly<Record<string, unknown>> | undefined>;
   /** Number of waiting and active jobs. */

@@ -10,7 +10,7 @@ export interface SilentProxy {
   readonly hold: (...directions: readonly Direction[]) => void;
   /** Delivers what was held back, and holds back nothing more. */
   readonly release: () => void;
-  /** What is sent on the connections that are there arrives nowhere from now on; new ones work. */
+  /** Drops all further data of the existing connections without closing them; new connections work. */
   readonly forget: () => void;
   readonly close: () => void;
 }

@@ -35,7 +35,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Minimal reconnection time. */
+/** Tells clients to reconnect after the shortest time. */
 const RETRY = 'retry: 1\n\n';
 
 function probe(version: number, result: object): string {

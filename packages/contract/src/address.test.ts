@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { addressBytes, addressText, mappedIpv4, networkText, readAddress } from './address.ts';
 
-/** By the number of bytes. */
+/** Address family by the number of bytes. */
 const FAMILY: Readonly<Record<number, number>> = { 0: 0, 4: 4, 16: 6 };
 
 /** Numbers that look random and are the same in every run: Park and Miller's generator. */

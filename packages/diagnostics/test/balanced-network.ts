@@ -5,14 +5,14 @@ export type Network = Readonly<Record<string, Hop>>;
 
 interface Hop {
   readonly next: readonly string[];
-  /** By flow if absent. */
+  /** Balances by packet; default by flow. */
   readonly by?: 'packet';
 }
 
 export const FIRST = 'first';
 export const TARGET_NAME = 'target';
 
-/** A balancer whose ways have so many routers each, and lead to one router. */
+/** A balancer with paths of these lengths, which end at one router. */
 function diamond(from: string, to: string, lengths: readonly number[], by?: 'packet'): Network {
   const name = (way: number, hop: number): string => (hop === lengths[way] ? to : `${from}.${way}.${hop}`);
   const ways = lengths.flatMap((length, way) =>
@@ -26,7 +26,10 @@ const chain = (...names: readonly string[]): Network =>
   Object.fromEntries(names.slice(1).map((name, index) => [names[index]!, { next: [name] }]));
 const end = chain('end', 'last', TARGET_NAME);
 
-/** What a search must find: 2 to 16 ways, of different lengths, nested, crossed, in a row, packet by packet. */
+/**
+ * Networks whose paths a search must find: 2 to 16 paths, of different lengths, nested, crossed, in series, balanced by
+ * packet.
+ */
 export const networks: Readonly<Record<string, Network>> = {
   straight: chain(FIRST, 'a', 'b', 'end', 'last', TARGET_NAME),
   ...Object.fromEntries(

@@ -18,7 +18,7 @@ export interface LabOptions {
   readonly pageHost: string;
   /** Addresses of the canaries; those that the machine lacks are omitted. */
   readonly canaries: readonly string[];
-  /** True: counts what reaches port 53 of 127.0.0.1, which must be the resolver of the machine. */
+  /** True to count queries to port 53 of 127.0.0.1, which must be the machine's resolver. */
   readonly nameServer: boolean;
   /** Beginnings of the flags that the browser is started without; for the proof that the canaries sing. */
   readonly without: readonly string[];

@@ -11,7 +11,7 @@ export interface CorpusServer extends Expectation {
   readonly name: string;
   readonly host: string;
   readonly certificate: Issued;
-  /** In the order in which they are sent after the server's own. */
+  /** Certificates in the order in which they follow the server's own. */
   readonly chain: readonly Issued[];
   readonly staple?: Buffer;
   /** For keys that cannot be used in a handshake of TLS 1.2. */
@@ -20,7 +20,7 @@ export interface CorpusServer extends Expectation {
 
 export interface CertificateCorpus {
   readonly servers: readonly CorpusServer[];
-  /** What clients trust: roots, and certificates of servers as such. */
+  /** Roots and server certificates that clients trust. */
   readonly roots: readonly Issued[];
   readonly trustedServers: readonly Issued[];
 }
@@ -138,7 +138,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     'sha1-authority-reversed': { certificate: below(sha1Top[1]!), chain: sha1Top },
     'weak-authority-of-eleven': { certificate: below(deep[9]!), chain: deep.toReversed() },
     'sha1-by-authority-of-same-name': { certificate: below(sameName, { digest: 'sha1' }), chain: [sameName] },
-    // What authorities and certificates may do.
+    // Restrictions of authorities and certificates.
     'constraint-permitted': under(constrained('permitted;DNS:other.test')),
     'constraint-excluded': under(constrained('excluded;DNS:good.test')),
     'constraint-and-expired': under(constrained('permitted;DNS:other.test'), { from: -90, until: -2 }),
@@ -178,7 +178,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     'wildcard-of-registry-exception': { ...unnamed(['DNS:*.www.ck']), host: 'example.www.ck' },
     'wildcard-below-private-suffix': { ...unnamed(['DNS:*.github.io']), host: 'example.github.io' },
     'wildcard-of-unknown-domain': { ...unnamed(['DNS:*.corp.intranet-x']), host: 'example.corp.intranet-x' },
-    // What Chromium refuses, and OpenSSL does not.
+    // Certificates that Chromium refuses and OpenSSL accepts, and similar ones that both accept.
     'good-p384': plain(leaf({ key: curve('P-384') })),
     'good-authority-p521': under(authority({ key: curve('P-521') })),
     'good-sha512': plain(leaf({ digest: 'sha512' })),

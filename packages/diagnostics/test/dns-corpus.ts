@@ -272,7 +272,7 @@ export const zoneCorpus: readonly {
   readonly question: string;
   readonly kind: AnswerKind;
   readonly canonical?: string;
-  /** What else a server may say, by its name, and why. */
+  /** Other classifications allowed per server, with the reason. */
   readonly but?: Readonly<Record<string, { readonly kind: AnswerKind; readonly why: string }>>;
 }[] = [
   { question: 'www A', kind: 'answer' },

@@ -6,7 +6,7 @@ import { sampleRecords } from '@vantage/test-support/dns/samples';
 
 /** Hostile DNS messages, the same in each run. */
 export interface HostileMessages {
-  /** Nothing but chance. */
+  /** Uniformly random octets. */
   readonly random: () => Uint8Array;
   /** A valid message with some octets changed, and perhaps its end cut off. */
   readonly mutated: () => Uint8Array;

@@ -89,7 +89,7 @@ export const hostileBehaviours = {
   'referral-aside': one(() => ({ flags: rd, authority: [ns('other.example')] })),
   'referral-claimed': one(() => ({ flags: aa | rd, authority: [ns(zone)] })),
   'referral-resolver': one(() => ({ flags: resolves, authority: [ns(zone)] })),
-  // Nothing.
+  // Responses without records.
   nodata: one(() => ({ flags: aa | rd, authority: [soa(zone)] })),
   'nodata-ns': one(() => ({ flags: aa | rd, authority: [ns(zone), soa(zone)] })),
   'nodata-cached': one(() => ({ flags: rd, authority: [soa(zone)] })),
@@ -104,7 +104,7 @@ export const hostileBehaviours = {
   'nxdomain-stripped': one(() => ({ flags: resolves, rcode: 3 })),
   'nxdomain-ns': one(() => ({ flags: resolves, rcode: 3, authority: [ns(zone)] })),
   'nxdomain-elsewhere': one(() => ({ flags: resolves, rcode: 3, authority: [soa('other.example')] })),
-  // Filters (RFC 8914).
+  // Responses of filtering resolvers (RFC 8914).
   'filter-nodata': one(() => ({ flags: resolves, additional: [extendedError(17)] })),
   'filter-nxdomain': one(() => ({ flags: resolves, rcode: 3, additional: [extendedError(15)] })),
   'filter-alias': one(({ name }) => ({
@@ -114,7 +114,7 @@ export const hostileBehaviours = {
   })),
   'filter-forged': one((query) => ({ flags: resolves, answers: [right(query)], additional: [extendedError(4)] })),
   'filter-refused': one(() => ({ flags: resolves, rcode: 5, additional: [extendedError(18)] })),
-  // Aliases.
+  // Aliases, loops among them.
   alias: one(({ name }) => ({ flags: resolves, answers: [cname(name, 'web.example.net')] })),
   'alias-whole': one(({ name }) => ({
     flags: resolves,
@@ -146,7 +146,7 @@ export const hostileBehaviours = {
     flags: resolves,
     answers: [named(39, zone, 'new.example'), addressRecord(name.replace(zone, 'new.example'), '192.0.2.1')],
   })),
-  // Owners.
+  // Records with unexpected owner names.
   foreign: one(() => lie),
   'foreign-and-own': one((query) => ({ flags: resolves, answers: [evil, right(query)] })),
   'foreign-type': one(({ name }) => ({
@@ -160,7 +160,7 @@ export const hostileBehaviours = {
   'cut-record': (query, via) => [
     via === 'udp' ? respond(query, { flags: resolves | tc, answers: [right(query)] }).subarray(0, -3) : good(query),
   ],
-  // Other rcodes.
+  // Responses with other rcodes.
   formerr: one(() => ({ flags: resolves, rcode: 1, additional: [optRecord()] })),
   servfail: one(() => ({ flags: resolves, rcode: 2 })),
   notimp: one(() => ({ flags: resolves, rcode: 4, additional: [optRecord()] })),
@@ -177,7 +177,7 @@ export const hostileBehaviours = {
   'a-query': (query) => [changed(respond(query, lie), (bytes) => void (bytes[2]! &= 0x7f)), good(query)],
   'empty-datagram': (query, via) => [...(via === 'udp' ? [Buffer.alloc(0)] : []), good(query)],
   'two-octets': (query, via) => [...(via === 'udp' ? [Buffer.of(query.id >> 8, query.id & 0xff)] : []), good(query)],
-  // EDNS.
+  // Faults of EDNS.
   'edns-none': (query) => [good(query)],
   'edns-version': one(() => ({ flags: resolves, additional: [optRecord([], 0x01_01_00_00)] })),
   'edns-formerr': (query) => [query.rest.length > 0 ? respond(query, { flags: resolves, rcode: 1 }) : good(query)],
@@ -192,7 +192,7 @@ export const hostileBehaviours = {
     answers: [right(query)],
     additional: [optRecord([0, 3, 0, 9, 1])],
   })),
-  // The format.
+  // Malformed messages.
   oversize: (query, via) => {
     const answers = Array.from({ length: via === 'udp' ? 200 : 1 }, () => right(query));
     return [respond(query, { flags: resolves, answers })];

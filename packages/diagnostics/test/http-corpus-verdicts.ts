@@ -7,7 +7,7 @@ export interface Verdicts {
   readonly curl?: Verdict;
   readonly chromium?: Verdict;
   readonly deviations?: readonly DeviationCode[];
-  /** Why the check reads it otherwise than one of them. */
+  /** Reason why the check differs from one of the other readers. */
   readonly why?: string;
 }
 

@@ -18,7 +18,7 @@ function line(name: string, text: string): RawAnswer {
   return { name, bytes: `${OK}${text}\r\n${TWO}\r\nok`, staysOpen: true };
 }
 
-/** The same with another status line. */
+/** An answer of two bytes with this status line. */
 function status(name: string, text: string): RawAnswer {
   return { name, bytes: `${text}\r\n${TWO}\r\nok`, staysOpen: true };
 }
@@ -29,7 +29,7 @@ function answer(name: string, bytes: string, more: Pick<RawAnswer, 'method' | 's
 
 const open = { staysOpen: true } as const;
 
-/** What servers send, in order and out of it. The names are those of the table in `corpus.test.ts`. */
+/** Responses, valid and invalid. The names are those of the table in `corpus.test.ts`. */
 export const rawAnswers: readonly RawAnswer[] = [
   answer('plain', `${OK}${TWO}\r\nok`, open),
   answer('until close', `${OK}${TEXT}\r\nok`),

@@ -60,7 +60,7 @@ function fields(name: string, ...more: readonly Field[]): FrameAnswer {
 const HEAD = headers([STATUS, TEXT]);
 const ALTSVC = writeFrame(10, 0, 0, Buffer.concat([Buffer.from([0, 0]), Buffer.from('h3=":443"')]));
 
-/** What servers send over HTTP/2. The names are those of the table in `http2-corpus-verdicts.ts`. */
+/** HTTP/2 responses. The names are those of the table in `http2-corpus-verdicts.ts`. */
 export const frameAnswers: readonly FrameAnswer[] = [
   frames('plain', HEAD, data('ok')),
   frames('no body', headers([STATUS, TEXT], flags.endStream)),

@@ -19,7 +19,7 @@ const MAX_PACKETS = 589;
 export interface Searched {
   readonly graph: Graph;
   readonly packets: number;
-  /** Whether all links that can be proved were found. */
+  /** True if the search found all links that the answers prove. */
   readonly isComplete: boolean;
   /** Links that do not exist. */
   readonly wrong: readonly string[];

@@ -64,7 +64,7 @@ export function secondOpinions(roots: readonly Issued[]): SecondOpinions {
 }
 
 export interface ChromiumOpinion {
-  /** The status of the page, or why there is none. */
+  /** Status of the page in Chromium, or its error. */
   readonly visit: (asked: Asked) => Promise<string>;
   readonly close: () => Promise<void>;
 }

@@ -21,7 +21,7 @@ export function params(host: string, options: Options = {}): ParamsOf<typeof tra
   return { host, options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1, ...options } };
 }
 
-/** Runs a traceroute whose packets go nowhere real, by a clock that waits for nothing. */
+/** Runs a traceroute over simulated packet sockets, with a clock that advances without waiting. */
 export function virtualTrace(
   context: TestContextOptions<typeof traceroute>,
   options: Options = {},

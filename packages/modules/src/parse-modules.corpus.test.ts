@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Whether blackbox_exporter accepts a file, with its message. */
+/** Asks blackbox_exporter whether it accepts a file; returns its message too. */
 function askExporter(text: string): { readonly accepted: boolean; readonly message: string } {
   const path = join(folder, 'blackbox.yml');
   writeFileSync(path, text);

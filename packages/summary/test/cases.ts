@@ -80,7 +80,7 @@ export function ok<F extends object>(fields: F): F & CommonResult {
   return { result: 'success', rt: 20, resolvedIp: '203.0.113.1', error: null, ...times, ...fields };
 }
 
-/** A result that is no success. */
+/** A failed result. */
 export function bad<F extends object>(
   code: FailureCode,
   fields: F,

@@ -7,12 +7,12 @@ import { createNameResolver, type NameResolver } from '../src/resolver/resolver.
 
 export type RecordType = 'A' | 'AAAA' | 'PTR';
 
-/** What a server answers to one question; `undefined` from a zone means NXDOMAIN. */
+/** Answer of the server to one question; `undefined` from a zone means NXDOMAIN. */
 export interface Answer {
   readonly rcode?: number;
   /** Addresses of the queried type, or, for PTR, names with labels joined by dots. */
   readonly records?: readonly string[];
-  /** Sends nothing. */
+  /** True to send no response. */
   readonly silent?: boolean;
   /** Sends a message that ends too early. */
   readonly garbage?: boolean;

@@ -20,7 +20,7 @@ export interface CertificateRequest {
   readonly constraints?: string;
   /** True for a certificate without any extension, of version 1. */
   readonly bare?: boolean;
-  /** Days from now. */
+  /** Begin of the validity, in days from now. */
   readonly from?: number;
   readonly until?: number;
   /** Arguments of `openssl req -newkey` and what belongs to it. */

@@ -44,7 +44,7 @@ function final(check: string, seq: number, said = 'yes'): AgentMessage {
   return { t: 'result', seq, check, kind: 'final', data: JSON.stringify(success(said)) };
 }
 
-/** What is left of jobs in the queue of a probe. */
+/** Remaining keys of jobs in the queue of a probe. */
 async function leftovers(probe: string): Promise<readonly string[]> {
   const kept = new Set(['meta', 'events', 'id', 'marker']);
   const keys = await test.bed.redis.keys(`p:{${probe}}:jobs:*`);
@@ -110,7 +110,7 @@ describe('a gateway', () => {
       }),
     );
 
-    // A second for 300 of them.
+    // The interval grows by a second per 300 agents.
     expect(Math.max(...advised.flat().map(Number))).toBe(7);
   });
 

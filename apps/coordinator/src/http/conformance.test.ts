@@ -24,7 +24,7 @@ const streamed = (body: string): readonly string[] =>
 const event = (name: string, data: unknown, id = 'id: 1'): string =>
   `${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const final = tcpCheck('completed').results['fra-1']!;
-/** Of an http check, whichever of its fields are known. */
+/** A result of an http check with the fewest fields. */
 const page = { result: 'pending', statusCode: 200 };
 
 describe('the judge of event streams', () => {

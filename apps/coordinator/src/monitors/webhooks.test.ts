@@ -148,7 +148,7 @@ describe('a receiver that does not answer', () => {
     const first = await leaseEnd();
     await until(async () => (await leaseEnd()) !== first);
 
-    // Without a renewal it would change when it has ended.
+    // The lease changed before its end: it was renewed, not taken over.
     const [seconds] = await bed.redis.time();
     expect(Number(seconds) * 1_000).toBeLessThan(first);
   }, 120_000);

@@ -39,7 +39,7 @@ const ids = places.map(([id]) => id);
 export const eachProbe = (make: (id: string, index: number) => Record<string, unknown>): Results =>
   Object.fromEntries(ids.map((id, index) => [id, make(id, index)]));
 
-/** Deterministic noise. */
+/** Pseudo-random variation that is the same in each run. */
 export function wobble(seed: number): number {
   return Math.abs(Math.sin(seed * 12.9898) * 43_758.5453) % 1;
 }

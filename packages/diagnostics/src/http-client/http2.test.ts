@@ -446,7 +446,7 @@ describe('HTTP/2 with prior knowledge', () => {
   });
 });
 
-/** Whether a result contains the byte unescaped: no control characters, no soft hyphen. */
+/** True if results contain the byte unescaped: it is neither a control character nor a soft hyphen. */
 function isShown(byte: number): boolean {
   return byte > 31 && (byte < 127 || byte > 159) && byte !== 173;
 }

@@ -29,7 +29,7 @@ const uneven: readonly Segment[] = [
   [['192.0.2.2'], ['192.0.2.3']],
 ];
 
-/** Compares each of so many runs with the one before. */
+/** Compares each run with the one before it. */
 function relationsOf(path: readonly Segment[], options: TraceOptions, runs: number): Record<string, number> {
   const random = seeded(1);
   const count: Record<string, number> = {};

@@ -8,7 +8,7 @@ const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
 const verdict = (word: 'validated' | 'not_validated' | 'validation_failed' | 'unknown', more = {}) =>
   dns(['A 192.0.2.1'], { dnssec: { ad: word === 'validated', verdict: word }, ...more });
-/** With an extended DNS error. */
+/** Fields of a result with an extended DNS error. */
 const extended = (code: number) => ({
   edns: {
     version: 0,

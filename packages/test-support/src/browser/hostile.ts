@@ -42,7 +42,7 @@ opening.onsuccess = () => {
   write();
 };`;
 
-/** Pages that try to take the browser, the agent or the machine with them. */
+/** Pages that try to exhaust the browser, the agent or the machine. */
 export const hostilePages: readonly HostilePage[] = [
   scripted('fills the memory', 'the picture', 'const all = []; for (;;) all.push(new Uint8Array(32 << 20).fill(1));'),
   scripted('never ends its script', 'the picture', 'for (;;);'),

@@ -79,5 +79,5 @@ describe('the trace of a check that is started', () => {
 });
 
 function ignore(): void {
-  // Not under test.
+  // These tests do not need it.
 }

@@ -69,7 +69,7 @@ describeWithOpenssl('a stapled OCSP response (skipped without the openssl comman
 
   it('is not believed where one bit of what is signed is another', () => {
     const changed = Buffer.from(revoked);
-    // In the time of the revocation, which stands before the signature.
+    // Changes a byte of the revocation time, which the signature covers.
     changed[changed.indexOf('20260101000000Z') + 3]! ^= 1;
 
     const ocsp = described(changed);

@@ -325,7 +325,7 @@ function serverFlight(
     Buffer.from(`00${suite}000005ff01000100`, 'hex'),
   ]);
   const list = Buffer.concat(certificates.map((certificate) => sized(3, certificate)));
-  // For a certificate with RSA, signed over SHA-256, of any authority.
+  // CertificateRequest (RFC 5246 section 7.4.4) for RSA keys, SHA-256 and any authority.
   const request = requests ? [message(13, Buffer.from('0101000204010000', 'hex'))] : [];
   const messages = Buffer.concat([message(2, hello), message(11, sized(3, list)), ...request]);
   return Buffer.concat([Buffer.from('160303', 'hex'), sized(2, messages)]);

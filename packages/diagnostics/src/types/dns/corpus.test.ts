@@ -119,7 +119,7 @@ function saidOf({ rcode, answers = [], authority = [] }: Outcome<typeof dns>): s
   return told(rcode, `${answers.length}/${authority.length}`, data);
 }
 
-/** Whether a result contains the information of a warning of dig. */
+/** True if the result has the information that dig prints as a warning. */
 function isTold(warning: string, { flags, transport, answerKind, formatError, error }: Outcome<typeof dns>): boolean {
   switch (warning) {
     case 'no recursion':
@@ -268,7 +268,7 @@ const signatures = [
   ['good signatures of a wildcard', nsec, 'a.wild', 'TXT', 'validated', 'fully validated'],
   ['no signatures', plain, 'www', 'A', 'not_validated', 'unsigned answer'],
   ['changed data', tampered, 'www', 'A', 'validation_failed', 'RRSIG failed to verify'],
-  // Those of the keys are as old as those of the data.
+  // The signatures of the keys expired at the same time as those of the data.
   ['expired signatures', expired, 'www', 'A', 'validation_failed', 'broken trust chain'],
 ] as const;
 

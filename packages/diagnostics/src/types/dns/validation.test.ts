@@ -84,7 +84,7 @@ describe('an AD bit', () => {
 const { nsec, plain } = signedZones;
 const tampered = 'tampered.example.';
 
-/** That of 2017: dnsmasq does not start without one. */
+/** The trust anchor of 2017: dnsmasq does not start without one. */
 const ROOT_ANCHOR = '--trust-anchor=.,20326,8,2,E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D';
 
 interface Lab {

@@ -18,8 +18,8 @@ interface Tally {
 }
 
 /**
- * What many traces show of the loss at the target, what became of the first packets of each flow that go so far, as many as
- * are shown, and of all that do, per cent; and how many rows are beyond the target.
+ * Loss of many traces in per cent: reported at the target; true for the first packets of each flow that reach the target,
+ * as many as are reported; and true for all that reach it. Also the number of rows beyond the target.
  */
 async function lossOf(
   percent: number,

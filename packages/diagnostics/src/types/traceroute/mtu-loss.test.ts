@@ -11,7 +11,7 @@ const DISTANCE = 4;
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
-/** Whether the target answers a packet that reached it. */
+/** True if the target answers this packet, which has reached it. */
 type Answers = (sent: FakeSent) => boolean;
 
 /** False statements of traces over a path with an MTU of 1500 bytes. */
