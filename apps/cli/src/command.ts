@@ -23,7 +23,7 @@ export type Command =
   | {
       readonly kind: 'invalid';
       readonly faults: readonly string[];
-      /** Whose help lists the flags. */
+      /** Topic whose help lists the flags. */
       readonly of?: HelpTopic;
     };
 

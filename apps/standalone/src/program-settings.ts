@@ -34,7 +34,7 @@ function rateLimits(perMinute: number): Record<string, string> {
 
 export interface LocalProbe {
   readonly id: string;
-  /** Of the local probes, from 0. */
+  /** Index of the local probe, from 0. */
   readonly index: number;
   readonly redisUrl: string;
 }

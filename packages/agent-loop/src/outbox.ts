@@ -33,7 +33,7 @@ interface Slot {
 /** A check is expired in the coordinator's sweep shortly after its deadline; its clock and ours differ by little. */
 const USELESS_AFTER_MS = 5_000;
 
-/** What was measured and is not yet in Redis, in the order in which it was measured; pictures, which are large, behind it. */
+/** Queue of results that are not in Redis yet, in the order of measurement; screenshots, which are large, come last. */
 export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
   const slots = new Map<Entry, Slot>();
   let bytes = 0;

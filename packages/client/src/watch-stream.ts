@@ -38,7 +38,7 @@ interface Progress {
 /** Requests an event stream. */
 export type OpenStream = (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 
-/** What the events of a stream are. */
+/** Types of the events of a stream. */
 export interface EventKind<Event> {
   /** Undefined for event types of later releases. */
   readonly read: (received: StreamEvent, lastEventId: string) => Event | undefined;

@@ -1,4 +1,4 @@
-/** What an API key may do; each guarded operation of the API needs one scope. */
+/** Scopes of API keys; each guarded operation of the API needs one. */
 export const keyScopes = {
   check: 'start checks',
   read: 'read checks, probes and the own address',

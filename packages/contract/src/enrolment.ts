@@ -1,4 +1,4 @@
-/** What an agent signs to prove that it holds the key of its probe. */
+/** Content that an agent signs to prove that it holds the key of its probe. */
 export interface AgentChallenge {
   /** Origin of the service, such as `https://vantage.example.com`: each side uses its own setting. */
   readonly origin: string;

@@ -4,7 +4,7 @@ import { Type, type Static } from './type.ts';
  * All codes of a result's `error` with their documentation; a closed list. A result with another code fails validation.
  */
 export const failureCodes = {
-  // Names.
+  // Name resolution.
   dns_nxdomain: 'The name does not exist (rcode NXDOMAIN, RFC 1035).',
   dns_no_address: 'The name exists but has no address of the requested family (NODATA, RFC 2308).',
   dns_servfail: 'The resolver could not answer (rcode SERVFAIL); often a broken delegation or a DNSSEC failure.',

@@ -17,7 +17,7 @@ export const findingCodes = {
   down_family: 'One address family fails while the other one works.',
   down_one_probe: 'One probe alone fails.',
   down_some: 'Some probes fail; no location, network or address distinguishes them from the others.',
-  // Names.
+  // Name resolution.
   name_not_resolved: 'The name could not be resolved, so the host was not measured.',
   name_resolution_slow: 'Name resolution was slow.',
   addresses_differ: 'Probes resolved different addresses of the host.',

@@ -1,4 +1,4 @@
-/** The known word that a mistyped one was most likely meant to be, or undefined where none is near. */
+/** The known word closest to a mistyped one; undefined if none is close. */
 export function nearestWord(written: string, known: readonly string[]): string | undefined {
   // A longer one is no slip of the fingers, and the comparison costs the product of the lengths.
   if (written.length > 40) return undefined;

@@ -50,7 +50,7 @@ export function defineDiagnostic<C extends AnyCheckType>(checkType: C, run: Diag
 /** The part of the context that all runs of a probe share. */
 export type ProbeContext = Omit<DiagnosticContext, keyof RunBounds>;
 
-/** What belongs to one run alone. */
+/** Parameters that differ per run. */
 type RunBounds<C extends AnyCheckType = AnyCheckType> = Pick<
   DiagnosticContext<C>,
   'signal' | 'remainingMs' | 'emitPartial'

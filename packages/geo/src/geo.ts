@@ -47,7 +47,7 @@ export interface Geo {
    * does nothing if it is known already, or without an RDAP server.
    */
   readonly prepare: (address: string) => Promise<void>;
-  /** What there is to ask, the operator's files first. */
+  /** The data sources, the operator's files first. */
   readonly sources: () => readonly GeoSource[];
   readonly close: () => Promise<void>;
 }

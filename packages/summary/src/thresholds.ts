@@ -30,7 +30,7 @@ export const thresholds = {
   compare: {
     /** Of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads of the samples. */
     rtt: { plusMs: 5, share: 0.2, spreads: 3, minSamples: 3 },
-    /** Of times that each check measured once. */
+    /** For times that each check measured once. */
     single: { plusMs: 100, times: 2 },
     /** Significance level for differences in times and in loss, over all probes together. */
     byChance: 0.01,

@@ -2,7 +2,7 @@
 const SLICE_MS = 250;
 /** A timer that fires this late was held up, and so was what it waits for. */
 const HELD_UP_MS = 50;
-/** What has come meanwhile, or comes as slowly, is given this long again. */
+/** Extra time after a stall, to read what arrived meanwhile. */
 const RESPITE_MS = 500;
 /** All that is given again is not more than this. */
 const MAX_RESPITE_MS = 2_000;
@@ -29,7 +29,7 @@ export function stallTolerantTimeout(
       const rest = leftMs - sliceMs;
       const isHeldUp = now - due >= HELD_UP_MS;
       if (now >= latest) {
-        // What came while it was held up is read before another timer fires.
+        // Data that arrived during the stall is read before another timer fires.
         if (isHeldUp && !isLast) arm(1, true);
         else run();
       } else if (rest <= 0 && !isHeldUp) run();

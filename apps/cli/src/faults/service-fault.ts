@@ -40,6 +40,6 @@ function unreachable(error: Error, baseUrl: string): string {
 function causeOf({ cause, message }: Error): { readonly code: string | undefined; readonly message: string } {
   if (!Error.isError(cause)) return { code: undefined, message };
   const code = 'code' in cause ? String(cause.code) : undefined;
-  // Of several addresses that were tried, the message is empty.
+  // The message is empty if several addresses were tried.
   return { code, message: cause.message.trim() || (code ?? message) };
 }

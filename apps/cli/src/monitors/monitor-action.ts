@@ -3,7 +3,7 @@ import type { MonitorRequest } from '@vantage/contract';
 /** Commands of `monitors`. */
 export const monitorVerbs = ['list', 'show', 'put', 'delete', 'watch'] as const;
 
-/** What is done with monitors. */
+/** A command of `monitors` with its arguments. */
 export type MonitorAction =
   | { readonly verb: 'list' }
   | { readonly verb: 'show' | 'watch' | 'delete'; readonly name: string }

@@ -122,7 +122,7 @@ export async function forgetAgent(redis: Redis, id: string): Promise<boolean> {
   return removed === 1;
 }
 
-/** What `probe:list` prints of an agent. */
+/** Describes an agent for `probe:list`. */
 export async function describeAgent(redis: Redis, id: string, suspended: string | undefined): Promise<object> {
   const [text, seen] = await Promise.all([
     redis.hget(redisKeys.agentAccess, id),

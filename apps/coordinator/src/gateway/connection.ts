@@ -48,13 +48,13 @@ export interface ConnectionOptions {
   readonly log: Log;
 }
 
-/** Results of one connection that Redis has not answered: beyond them nothing more is read. */
+/** Writes of one connection without a reply of Redis, from which on nothing more is read from it. */
 const MOST_WRITES = 128;
 /** An agent that was replaced has this long to end its jobs: no check lasts longer. */
 const RETIRE_MS = 75_000;
 const RETIRE_LOOK_MS = 250;
 const STUCK = 'It does not end its jobs: one is long past its deadline.';
-/** Of a heartbeat. */
+/** Limit of the reasons that a heartbeat has. */
 const MOST_REASONS = 16;
 const DEADLINE = /"deadlineAt":(\d+)/;
 

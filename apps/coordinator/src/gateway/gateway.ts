@@ -141,7 +141,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       if (isStopping) return refuseUpgrade(socket, 503, LEAVE_WITHIN_MS);
       const attempt = limit.begin(axesOf(address, 1)[0]!.key);
       if (!attempt.admitted) return refuseUpgrade(socket, 429, attempt.retryAfterMs);
-      // Also a request that is no handshake of a WebSocket.
+      // Also counts requests that are not a WebSocket handshake.
       socket.once('close', () => attempt.end('abandoned'));
       socket.on('error', () => undefined);
       turns.add(() => {

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { openCounter } from './counter.ts';
 import { openKeyFiles, type KeyFiles, type StoredKey } from './key-files.ts';
 
-/** What an agent sends to identify itself. */
+/** Message with which an agent identifies itself. */
 export interface Proof {
   readonly probeId: string;
   readonly publicKey: string;

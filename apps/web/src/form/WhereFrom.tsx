@@ -41,7 +41,7 @@ export function WhereFrom({ type, probes, values, onChange }: WhereFromProps): J
   );
 }
 
-/** What is typed, with the word behind its last separator replaced. */
+/** The typed text with the word behind its last separator replaced. */
 function completed(typed: string, separator: RegExp, word: string): string {
   const end = [...typed.matchAll(separator)].at(-1);
   if (end === undefined) return word;

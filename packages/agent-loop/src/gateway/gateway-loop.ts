@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 const LOOK_AT_STATUS_EVERY_MS = 2_000;
 /** The offset to the clock of Redis changes by drift alone. */
 const READ_CLOCK_EVERY_MS = 60_000;
-/** What interrupted jobs and the last results have together to reach the gateway. */
+/** Time for the reports of interrupted jobs and the last results to reach the gateway. */
 const FAREWELL_MS = 3_000;
 /** Longer than the gateway gives jobs: one that it gave last arrives before the connection is closed. */
 const AWAIT_JOBS_MS = LAST_JOBS_MS + 500;

@@ -35,7 +35,7 @@ export interface PartsOptions {
   readonly onReady: (session: Session) => void;
 }
 
-/** Of several readings of the clock the quickest one counts. */
+/** Readings per measurement of the clock; the one with the shortest round trip counts. */
 const READINGS = 3;
 
 export function createParts(

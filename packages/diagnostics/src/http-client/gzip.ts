@@ -7,7 +7,7 @@ const [FHCRC, FEXTRA, FNAME, FCOMMENT] = [0x02, 0x04, 0x08, 0x10];
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
 
-/** Whether these are a whole gzip member, its checksum right, and bytes after it that are not another one. */
+/** True for a complete gzip member with a valid checksum, followed by bytes that are not another member. */
 export function isGzipAndMore(bytes: Buffer): boolean {
   const start = deflatedFrom(bytes);
   if (start === undefined) return false;

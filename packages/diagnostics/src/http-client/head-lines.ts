@@ -12,7 +12,7 @@ export interface StatusLine {
 /** Bytes before the status line that browsers pass over. */
 export const MAX_PREFIX = 4;
 
-/** Whether these first bytes can begin a status line. */
+/** True if these first bytes can begin a status line. */
 export function canBeStatusLine(start: string): boolean {
   const upper = start.toUpperCase();
   for (let at = 0; at <= MAX_PREFIX; at += 1) {
@@ -22,7 +22,7 @@ export function canBeStatusLine(start: string): boolean {
   return false;
 }
 
-/** Whether the bytes before the end of the connection can begin a status line; none at all can. */
+/** True if the bytes received before the end of the connection can begin a status line; true for none. */
 export function isStatusLineBegun(start: string): boolean {
   const upper = start.trim().toUpperCase();
   return upper.includes(NAME) || NAME.startsWith(upper);

@@ -117,7 +117,7 @@ function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {
 /** How to repeat a request that the server did not process. */
 export type Again = 'by HTTP/1.1' | 'as before';
 
-/** Whether a request that got no head may be sent again, by the error that the peer gave (RFC 9113 sections 6.8, 7 and 8.7). */
+/** True if a request without a response head may be sent again, by the peer's error (RFC 9113 sections 6.8, 7 and 8.7). */
 export function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
   if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
   return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;

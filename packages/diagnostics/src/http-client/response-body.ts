@@ -35,7 +35,7 @@ export interface BodyReader {
 interface Decoded {
   readonly body: Body;
   readonly decodable: boolean;
-  /** Bytes follow the end of the gzip data: browsers pass over them. */
+  /** True if bytes follow the end of the gzip data, which browsers ignore. */
   readonly hasTrailingBytes: boolean;
 }
 

@@ -50,7 +50,7 @@ export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal):
   }
 }
 
-/** Which addresses of hops and ICMP senders a caller may see. */
+/** Decides which addresses of hops and ICMP senders results show. */
 export interface ShownAddresses {
   /** True if the operator allows private addresses of hops and ICMP senders in results. */
   readonly showPrivateAddresses: boolean;

@@ -3,7 +3,7 @@ import type { ResultOf } from './result.ts';
 
 type Tls = NonNullable<ResultOf<'http'>['tls']>;
 
-/** What Go shows for a time that was never set, in Unix seconds. */
+/** Go's zero time, in Unix seconds. */
 const ZERO_TIME = -62_135_596_800;
 
 /** @param insecure true if the certificate was not required to be valid: then Go verifies no chain */

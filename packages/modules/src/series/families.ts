@@ -42,7 +42,7 @@ export type FamilyName = keyof typeof families;
 /** One line of the exposition. */
 export interface Sample {
   readonly family: FamilyName;
-  /** Of the name of a summary: `_sum`, `_count`. */
+  /** Suffix of the names of a summary: `_sum`, `_count`. */
   readonly suffix?: '_sum' | '_count';
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -22,7 +22,7 @@ export interface ScrapedRun extends Reading {
   readonly samples: readonly Sample[];
 }
 
-/** What all runs of a scrape share. */
+/** Facts common to all runs of a scrape. */
 export interface ScrapeFacts {
   /** True if the target is an address: nothing was resolved. */
   readonly isLiteral: boolean;

@@ -13,7 +13,7 @@ interface Named {
   readonly subject: DifferenceSubject;
   /** Field, if the subject has several. */
   readonly name?: string;
-  /** What the text calls it. */
+  /** Name of the field in the text. */
   readonly label: string;
 }
 

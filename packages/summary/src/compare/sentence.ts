@@ -10,7 +10,7 @@ type Sides = Pick<Comparison, 'a' | 'b'>;
 interface Counts {
   /** Probes that are in both checks. */
   readonly compared: number;
-  /** Of those, probes that measured in both. */
+  /** Number of these probes that measured in both checks. */
   readonly measured: number;
 }
 

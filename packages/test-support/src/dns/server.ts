@@ -9,7 +9,7 @@ import { readQuery, type WireQuery } from './wire.ts';
 
 export type Via = 'udp' | 'tcp' | 'tls' | 'https';
 
-/** What to send back for one query, one message after another; nothing for silence. */
+/** Answers one query with any number of messages, none for silence. */
 export type AnswerDns = (query: WireQuery, via: Via) => readonly Uint8Array[];
 
 export interface DnsServer {

@@ -2,10 +2,10 @@ import { count, error, ok, sizeOf, warning, type Finding } from './finding.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const OLDEST_MAJOR = 7;
-/** Of `maxmemory` and of `maxclients`. */
+/** Share of `maxmemory` and of `maxclients` from which a server counts as full. */
 const FULL_AT = 0.95;
 const NEARLY_FULL_AT = 0.8;
-/** Connections: docs/operations.md, "Components". */
+/** Connections per process: docs/operations.md, "Components". */
 const PER_REDIS_AGENT = 6;
 const PER_DEPLOYMENT = 100;
 
@@ -43,7 +43,7 @@ function checkVersion({ server, info }: RedisFacts): Finding {
     : error('redis.version', `${name} at ${server} is version ${version}; 7 is the oldest that works.`, 'Upgrade it.');
 }
 
-/** Whether the server accepts writes. */
+/** Finding about the role of the server: only a master accepts writes. */
 export function checkRole({ server, info }: RedisFacts): Finding {
   const role = info.get('role') ?? 'unknown';
   return role === 'master'

@@ -92,7 +92,7 @@ async function createCheck(
   { admit, client, id: givenId, first }: Asked,
 ): Promise<Creation> {
   const { directory, types, counters, screenshots, writes } = dependencies;
-  // Probes whose heartbeats are refused look offline; that is no fault of the request.
+  // If Redis refuses writes, it refuses heartbeats too, and probes look offline: not the fault of the request.
   writes.requireWrites();
   const known = await directory.probes();
   const selection = selectWithCapacity(dependencies, known, request);

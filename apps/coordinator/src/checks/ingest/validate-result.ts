@@ -72,7 +72,7 @@ export function registeredAddress(checkType: AnyCheckType, data: string): string
   return typeof address === 'string' ? address : undefined;
 }
 
-/** Adds locations; a result without them is better than none. */
+/** Adds locations. If that fails, the result is kept without them. */
 function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: LookUpPlace, log: Log): unknown {
   try {
     return checkType.annotate?.(result, lookUpPlace) ?? result;

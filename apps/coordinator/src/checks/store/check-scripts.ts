@@ -204,14 +204,14 @@ return 1
 /** A read stops after this many bytes: entries may contain screenshots. */
 const MAX_READ_BYTES = 8 * 1_048_576;
 
-/**
- * What an agent wrote may be of any size, and each coordinator in turn would die of it. So it leaves Redis cut: a value one
- * byte longer than it may be is refused like the whole, no entry has so many fields, and one picture at most. Returns the bytes; what
- * had to be cut has cost more than they say, and counts as all that one reading may have.
- */
-/** Names and values of an entry that leave Redis; more than any agent writes. */
+/** Names and values of an entry that Redis returns; more than any agent writes. */
 export const MOST_FIELDS = 32;
 
+/**
+ * Stream entries are untrusted. To bound the memory of coordinators, Redis truncates each value one byte past its limit, so
+ * that validation still rejects it, and returns at most `MOST_FIELDS` fields and one screenshot of an entry. Returns the
+ * bytes; if anything was truncated, the most that one read may return, because it has cost more than is left.
+ */
 const bounded = `
 local function bounded(entries)
   local bytes, isCostly = 0, false

@@ -8,7 +8,7 @@ export interface Counters {
   resultsLate: number;
   /** From a probe that the check did not select. */
   resultsForeign: number;
-  /** Of a check that does not exist or has expired. */
+  /** Results of checks that do not exist or have expired. */
   resultsUnknown: number;
   /** First results that violate the schema or size limit; they become `invalid_result` if the probe is pending. */
   resultsInvalid: number;

@@ -14,7 +14,7 @@ export interface JobSlotsOptions {
   readonly log: Log;
 }
 
-/** Jobs without `done` whose results came: beyond them the oldest leaves the queue without it. */
+/** Limit of jobs with a result but without `done`: beyond it the oldest leaves the queue without `done`. */
 const MOST_ENDED = 1_000;
 /** An agent gives up a result 5 s after the deadline, and then ends the job. */
 const LATE_MS = 10_000;

@@ -11,7 +11,7 @@ export function webPage(page: Page): readonly Endpoint[] {
     answer: (request, response) => {
       const { id, other } = request.params as { readonly id?: string; readonly other?: string };
       response.set(headers);
-      // Previews are of one check.
+      // A preview shows a single check, so a comparison has none.
       send(response, page.document(asked(request), other === undefined ? id : undefined));
     },
   });

@@ -6,7 +6,7 @@ import type { EventsReading } from '../../monitors/monitors.ts';
 import { HEARTBEAT_FRAME, retryFrame } from './event-frames.ts';
 
 export interface MonitorStreamOptions {
-  /** What was read when the stream was opened. */
+  /** Events read when the stream was opened. */
   readonly first: EventsReading;
   /** Id of the last event that the client has. */
   readonly after: string | undefined;

@@ -25,7 +25,7 @@ export interface Count {
 export interface TargetRefusal {
   /** Index among the target axes. */
   readonly axis: number;
-  /** What the axis has left, less than the cost of the request. */
+  /** Remaining requests of the axis, fewer than the cost of this one. */
   readonly left: number;
   /** Milliseconds until the request would be admitted. */
   readonly resetMs: number;

@@ -29,7 +29,7 @@ export interface ClaimedTick {
 
 export interface Claim {
   readonly tick: number;
-  /** Of the check, whichever coordinator starts it. */
+  /** Id of the check, the same for every coordinator that starts it. */
   readonly checkId: string;
   /** When the tick was due, milliseconds since the epoch. */
   readonly atMs: number;
@@ -49,10 +49,10 @@ export interface ChangeTask {
   readonly monitor: string;
   /** When the state was written, milliseconds since the epoch. */
   readonly atMs: number;
-  /** Of the traceroute, whichever coordinator starts it; null if there is none. */
+  /** Id of the traceroute, the same for every coordinator that starts it; null if there is none. */
   readonly traceId: string | null;
   readonly probes: readonly string[];
-  /** Of the message to each of the webhooks. */
+  /** Id of the message, the same for all webhooks. */
   readonly messageId: string;
   readonly webhooks: readonly string[];
   readonly event: PublicEvent;

@@ -20,7 +20,7 @@ const AT_ONCE = 50;
 const LEASE_MS = 15_000;
 /** A task that has waited longer is not begun: the lease could end before it. */
 const BEGUN_WITHIN_MS = 4_000;
-/** Leases of tasks that wait are renewed after this time, so many with one command. */
+/** Interval at which leases of waiting tasks are renewed, many with one command. */
 const RENEW_AFTER_MS = 1_500;
 const RENEWED_AT_ONCE = 100;
 /** A receiver that does not answer holds ten of its webhooks; fifty such receivers would delay others. */

@@ -2,11 +2,11 @@ import type { MonitorEvent as PublicEvent } from '@vantage/contract';
 
 import type { MonitorEvent, MonitorState } from './reduce.ts';
 
-/** What the events of a tick have in common. */
+/** Fields common to all events of a tick. */
 export interface EventFacts {
   readonly monitor: string;
   readonly checkId: string | null;
-  /** Of the traceroute that a turn to bad starts. */
+  /** Id of the traceroute that a change to bad starts. */
   readonly tracerouteId: string | null;
 }
 

@@ -7,8 +7,8 @@ const STARTS_AT = 8;
 const ENDS_AT = 1;
 
 /**
- * Whether the state of a probe changes too often to be evidence. The two bounds keep a probe from flapping in and out of
- * it.
+ * True if the state of a probe changes too often to count. Two thresholds (hysteresis) keep this from changing often
+ * itself.
  *
  * @param history `o` for ok and `f` for failing, oldest first
  */

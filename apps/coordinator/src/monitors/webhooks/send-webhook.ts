@@ -11,7 +11,7 @@ import { signWebhook } from './signature.ts';
 export interface Delivery {
   readonly kind: 'delivery';
   readonly monitor: string;
-  /** Of the message, the same for every attempt and address. */
+  /** Id of the message, the same for every attempt and receiver. */
   readonly id: string;
   readonly url: string;
   /** JSON. */
@@ -54,7 +54,7 @@ export function createSendWebhook({ admit, secret }: SendWebhookOptions): SendWe
   };
 }
 
-/** @returns the status */
+/** @returns the status code of the receiver's response */
 async function post(
   url: URL,
   { address, family }: Target,
@@ -79,7 +79,7 @@ async function post(
   });
   outgoing.end(body);
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  // Of the response only the status counts.
+  // The body of the response is not used.
   response.destroy();
   return response.statusCode ?? 0;
 }

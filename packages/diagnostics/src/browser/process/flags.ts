@@ -23,7 +23,10 @@ export function browserFlags({ proxyPort, profileFolder, userAgent, hasSharedMem
   );
 }
 
-/** What keeps every packet of the browser inside the proxy. Each is here because something leaked without it. */
+/**
+ * Flags that keep every packet of the browser inside the proxy. Each is here because packets were seen to bypass the proxy
+ * without it.
+ */
 function isolationFlags(proxyPort: number): readonly string[] {
   return [
     `--proxy-server=http://127.0.0.1:${proxyPort}`,

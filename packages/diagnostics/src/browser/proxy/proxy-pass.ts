@@ -45,7 +45,7 @@ export async function passRequest(
   // Browsers send the length of a body beforehand to a proxy that speaks HTTP/1.1.
   if (socket === null || response.destroyed || request.headers['transfer-encoding'] !== undefined) return giveUp();
   const fail = (failure: Failure): void => {
-    // The first of them is the cause of the others.
+    // Later failures follow from the first.
     if (!response.headersSent && !response.destroyed) book.noteFailure(url.hostname, port, failure);
     giveUp();
   };

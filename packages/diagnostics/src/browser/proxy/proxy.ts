@@ -29,7 +29,7 @@ export interface ProxyOptions {
 
 /** The only way of a browser to the network: HTTP/1.1 requests and CONNECT, each connection admitted and pinned. */
 export interface FilteringProxy {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
   /** Without them it answers 407, so nothing else on the machine can use it. */
   readonly credentials: { readonly username: string; readonly password: string };

@@ -6,7 +6,7 @@ import type { IcmpError } from '../wire/icmp.ts';
 interface Verdict {
   readonly code: FailureCode;
   readonly text: string;
-  /** As traceroute(8) marks it, such as `!H`; null for what ends no trace. */
+  /** Mark of traceroute(8), such as `!H`; null if the error does not end a trace. */
   readonly mark: string | null;
 }
 

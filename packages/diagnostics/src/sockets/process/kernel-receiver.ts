@@ -26,7 +26,7 @@ export interface KernelReceiver {
   readonly close: () => void;
 }
 
-/** Numbers of Linux. */
+/** Constants of Linux. */
 const LINUX = {
   SOL_SOCKET: 1,
   SO_RCVLOWAT: 18,

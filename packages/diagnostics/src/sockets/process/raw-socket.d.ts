@@ -1,4 +1,4 @@
-/** What of raw-socket 1.8.1 is used; the package brings no types. */
+/** The used part of raw-socket 1.8.1, which has no type declarations. */
 declare module 'raw-socket' {
   import type { EventEmitter } from 'node:events';
 

@@ -75,7 +75,7 @@ export interface TcpHeader {
   readonly sourcePort: number;
   readonly destinationPort: number;
   readonly sequence: number;
-  /** Undefined in a quotation that ends before them. */
+  /** Undefined if the quoted packet is cut before this field. */
   readonly acknowledgment: number | undefined;
   readonly flags: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** Thrown for bytes that are no DER, or not the DER that was expected. */
+/** Thrown for bytes that are not DER, or not the expected structure. */
 export class DerError extends Error {
   override readonly name = 'DerError';
 }
@@ -86,7 +86,7 @@ export function bitsOf(value: DerValue | undefined): Uint8Array {
 }
 
 const MAX_OID_BYTES = 32;
-/** Of a definite length; longer ones would say more than any buffer has. */
+/** Longest definite length: larger ones would exceed every buffer. */
 const MAX_LENGTH_BYTES = 4;
 
 function valueAt(bytes: Uint8Array): DerValue {

@@ -16,8 +16,8 @@ export interface Shown {
 }
 
 /**
- * What Chromium refuses in certificates that OpenSSL accepts. Each rule is held against Chromium in the corpus, but the last:
- * no test has the key of a public authority.
+ * Faults for which Chromium refuses certificates that OpenSSL accepts. The corpus compares each rule with Chromium except
+ * the last one, because no test has the key of a public authority.
  */
 export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFault[] {
   const { certificates } = path;

@@ -17,7 +17,7 @@ export type Fault = NonNullable<Tls['faults']>[number];
 export interface Verification {
   /** Name of the result without `X509_V_ERR_`; `UNSPECIFIED` for the many that Node has no name for. */
   readonly code: string;
-  /** OpenSSL's own words. */
+  /** The message of OpenSSL. */
   readonly message: string;
 }
 

@@ -8,7 +8,7 @@ export interface LinkFault {
   readonly code: 'tls_expired' | 'tls_not_yet_valid' | 'tls_untrusted';
   /** Position in the path, 0 for the server's own. */
   readonly certificate: number;
-  /** What follows the name of the certificate in a sentence. */
+  /** End of a sentence that begins with the name of the certificate. */
   readonly reason: string;
   /** Names and texts of OpenSSL's results that this is the reason of. */
   readonly explains: readonly string[];

@@ -88,7 +88,7 @@ export function describeLeaf(protocol: string | null, { certificates }: ServerFl
   return leaf === undefined ? null : { ...certificateFieldsOf(leaf), sslVersion: protocol ?? 'unknown' };
 }
 
-/** What OpenSSL could not read either belongs to no path. */
+/** A certificate that OpenSSL cannot parse is not part of any chain. */
 function readable(certificates: readonly Buffer[]): readonly Certificate[] {
   return certificates.flatMap((der) => {
     try {

@@ -92,7 +92,7 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
         if (settled.socket === null) tlsSocket.destroy();
         resolve(settled);
       } catch (error) {
-        // What strangers write into certificates must not end the process.
+        // Certificates are untrusted input: an exception here must not end the process.
         tlsSocket.destroy();
         reject(error);
       } finally {

@@ -75,7 +75,7 @@ function encryptedFrom(secret: Buffer | null): number {
   return secret === null ? records.changeCipherSpec : records.applicationData;
 }
 
-/** What follows the handshake has other keys: there it ends. */
+/** Records after the handshake have other keys, so decryption ends there. */
 function decrypted(encrypted: readonly Received[], decrypt: DecryptRecord): Buffer {
   const texts: Buffer[] = [];
   for (const { type, header, body } of encrypted) {

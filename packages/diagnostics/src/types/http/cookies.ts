@@ -17,7 +17,7 @@ interface Cookie {
   readonly isSecure: boolean;
 }
 
-/** What one redirecting server may have a check remember and send. */
+/** Limits of the cookies that one redirecting server can have the check store and send. */
 const MAX_COOKIES = 20;
 const MAX_COOKIE_BYTES = 2 * 1024;
 

@@ -27,7 +27,7 @@ export interface StepOptions {
   readonly insecureSSL: boolean;
   readonly httpVersion: 'auto' | '1.1' | '2';
   readonly family: Family | undefined;
-  /** Of a module; undefined: as the check of a client does. */
+  /** TLS rules of a module; undefined for the rules of clients' checks. */
   readonly tls?: TlsRules | undefined;
   /** Publishes the fields known so far. */
   readonly onProgress: (fields: StepProgress) => void;

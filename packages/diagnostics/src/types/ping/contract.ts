@@ -17,7 +17,7 @@ export const REPLY_TIMEOUT_MS = 4_000;
 /** Further duplicates are counted but not listed. */
 export const MAX_DUPLICATE_ROWS = 16;
 
-/** Of Ethernet, IPv6 and ICMP. */
+/** Headers of Ethernet, IPv6 and ICMP. */
 const HEADER_BYTES = 62;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });

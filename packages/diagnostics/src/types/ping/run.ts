@@ -90,7 +90,7 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
   return { result: outcomeOf(error), error, ...fields };
 }
 
-/** What most of the ICMP errors say; of those that are equally many, the one about the earliest packet. */
+/** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. */
 function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
   const failures = packets.flatMap(({ icmp }) =>
     icmp === null ? [] : [icmpNotice(icmp, target, context, 'icmp').failure],

@@ -38,7 +38,7 @@ export function planOf(
   };
 }
 
-/** What runs with a trace. */
+/** Measurements that run together with a trace. */
 export interface Companions {
   readonly mtu: ReturnType<typeof mtuSearch>;
   readonly others: ReturnType<typeof joinTraces>;

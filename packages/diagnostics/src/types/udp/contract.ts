@@ -10,7 +10,7 @@ export const ATTEMPT_WAIT_MS = 2_000;
 export const MAX_RESPONSE_BYTES = 256;
 
 const MAX_PAYLOAD_BYTES = 512;
-/** Of Ethernet, IPv6 and UDP, and the largest answer. */
+/** Headers of Ethernet, IPv6 and UDP, and the largest answer. */
 const [HEADER_BYTES, MAX_DATAGRAM_BYTES] = [62, 65_535];
 
 export const udp = defineCheckType({

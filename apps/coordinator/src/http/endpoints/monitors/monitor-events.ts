@@ -60,7 +60,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
   };
 }
 
-/** An id that is no event id is ignored. */
+/** An invalid event id is ignored. */
 function lastEventId(request: Request): string | undefined {
   const id = request.headers['last-event-id'];
   return typeof id === 'string' && /^\d{1,15}-\d{1,15}$/.test(id) ? id : undefined;

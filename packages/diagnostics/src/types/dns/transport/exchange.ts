@@ -15,7 +15,7 @@ export interface Answer {
   readonly message: Message;
   readonly server: NameServer;
   readonly transport: DnsTransport;
-  /** Of the DNS message. */
+  /** Size of the DNS message. */
   readonly bytes: number;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
@@ -86,7 +86,7 @@ const unreachable: ReadonlySet<Failure['code']> = new Set([
   'administratively_prohibited',
 ]);
 
-/** What went wrong on the way to a resolver, in the resolver's words: the target of a dns check is the name. */
+/** Attributes a failure to the resolver, because the target of a dns check is the name. */
 export function resolverFailure(failure: Failure): Failure {
   if (unreachable.has(failure.code)) {
     const source = failure.source === 'target' ? 'resolver' : failure.source;

@@ -6,7 +6,7 @@ import type { Survey } from './survey.ts';
 
 export interface GraphNode {
   readonly key: string;
-  /** What answered: an address, or an end; `SILENT` where nothing did. */
+  /** Address that answered, an end, or `SILENT`. */
   readonly seen: string;
   ttl: number;
   /** How it chooses among its next hops; null if it has one at most. */

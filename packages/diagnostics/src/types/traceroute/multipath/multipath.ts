@@ -11,7 +11,7 @@ import type { Place } from './place.ts';
 import { surveyOf, type Survey } from './survey.ts';
 import { provedDeadEnds } from './wanted/dead-ends.ts';
 
-/** What a result says of all paths. */
+/** Describes all paths for the result. */
 export function multipathOf(trace: Trace, dress: HopDress): Multipath {
   const survey = surveyOf(trace.packets, trace.views.length);
   const graph = graphOf(survey);

@@ -14,7 +14,7 @@ export interface Place {
   readonly parents: Set<Place>;
   /** The next places, with the flows that lead there; of a cloud, their packets. */
   readonly next: Map<Place, number>;
-  /** What answered at the next hop, and how many packets. */
+  /** Packets per address that answered at the next hop. */
   readonly seenNext: Map<string, number>;
   /** Flows asked beyond it, or packets if they are balanced packet by packet. */
   samples: number;

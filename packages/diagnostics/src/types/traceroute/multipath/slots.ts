@@ -29,7 +29,7 @@ export function slotsOf(packets: readonly TracePacket[]): Slots {
   return slots;
 }
 
-/** Who answered the packets of a slot, one entry per answer, in the order sent. */
+/** Senders of the answers to the packets of a slot, in sending order. */
 export function answersIn({ packets }: Slot): readonly string[] {
   return packets.flatMap(({ answer }) => (answer === null ? [] : [seenAs(answer)]));
 }

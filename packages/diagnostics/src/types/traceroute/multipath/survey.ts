@@ -30,7 +30,7 @@ const TRIES = 3;
 /** Slots of one place that were silent so often: the next one is silent after its first packet. */
 const ENOUGH_SILENT = 3;
 
-/** What the packets say of the paths. Those that are awaited say nothing yet. */
+/** Derives the paths from the packets. Outstanding packets are not considered. */
 export function surveyOf(packets: readonly TracePacket[], flows: number): Survey {
   return new Surveyor(packets, flows).survey();
 }

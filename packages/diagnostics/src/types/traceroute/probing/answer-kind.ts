@@ -17,7 +17,7 @@ export function kindOf(
 ): TraceAnswer['kind'] {
   if (error === null || (from === destination && error.kind !== 'time-exceeded')) return 'target';
   if (error.kind === 'time-exceeded') return 'expired';
-  // What the probe refuses itself, by its own firewall, has not left it.
+  // A packet that the probe's own firewall refused did not leave it.
   const isOwn = from === error.quoted.source;
   const isArrival = protocol === 'udp' && !isOwn && isPortUnreachable(error) && !isRouter(from, packets);
   return isArrival ? 'target' : 'refused';

@@ -12,7 +12,7 @@ export const GAP_LIMIT = 5;
 /** Packets that ask once more for a silent hop before the target, if packets may be lost: it may be the target's own. */
 const DOUBT_QUERIES = 5;
 
-/** What is known of one flow's path. */
+/** Knowledge about the path of one flow. */
 export interface FlowView {
   /** The hop at which the path ended: the target's, or the lowest TTL that a router refused. */
   readonly end: number | null;

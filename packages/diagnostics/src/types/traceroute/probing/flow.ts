@@ -29,11 +29,11 @@ export interface FlowOptions {
   readonly tag: string;
 }
 
-/** What answered which packet of a flow. */
+/** An answer to one packet of a flow. */
 export interface FlowAnswer {
   /** Number of the packet; null where the answer does not say which. */
   readonly index: number | null;
-  /** What is left of the number when it is divided by `LENGTHS`, where the number itself may be wrong. */
+  /** Remainder of the number modulo `LENGTHS`, if the number itself may be wrong. */
   readonly remainder?: number;
   /** The ICMP error, or null where the target gave an answer of the protocol itself. */
   readonly error: IcmpError | null;

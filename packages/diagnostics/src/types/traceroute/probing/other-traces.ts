@@ -1,6 +1,6 @@
 import type { PacketSockets } from '../../../sockets/packet-socket.ts';
 
-/** What the traces of this probe to one target share while any of them runs. */
+/** State shared by this probe's concurrent traces to one target. */
 interface Shared {
   running: number;
   answeredMs: number;

@@ -8,7 +8,7 @@ import type { Trace } from './trace-state.ts';
 export const ECHO_REQUESTS = 3;
 const WAIT_MS = 1_000;
 
-/** Who refuses the port in another name than the target's, and at which hop. */
+/** A router or firewall that refuses the port with its own address, and its hop. */
 export interface Refuser {
   readonly address: string;
   readonly hop: number;

@@ -13,7 +13,7 @@ import { waitMs } from './waits.ts';
 export interface PursuitFlow {
   readonly socket: PacketSocket;
   readonly flow: TraceFlow;
-  /** Of an IPv6 flow: routers may balance by it (RFC 6438). */
+  /** Flow label of IPv6 packets: routers may balance by it (RFC 6438). */
   readonly label?: FlowLabel | undefined;
 }
 

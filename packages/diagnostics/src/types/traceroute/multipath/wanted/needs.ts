@@ -4,7 +4,7 @@ import { isEnd, SILENT } from '../slots.ts';
 import { RISK, RISK_OF_MANY, stoppingPoint } from '../stopping-points.ts';
 import type { Survey } from '../survey.ts';
 
-/** Samples of a place in silence that is followed by more silence. */
+/** Packets for a silent node that is followed by silent nodes only. */
 export const SAMPLES_IN_SILENCE = 2;
 /** Packets that show that the paths of a per-packet balancer have met: links to where they meet follow from it. */
 const SAMPLES_AFTER_CLOUD = 12;
