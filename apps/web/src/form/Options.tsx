@@ -6,7 +6,7 @@ import { Icon } from '../parts/icons.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
 import { Field } from './Field.tsx';
 import { optionName, type FormValues } from './values.ts';
-import type { WhereFromProps } from './WhereFrom.tsx';
+import type { WhereFromProps } from './where/WhereFrom.tsx';
 
 interface OptionsProps {
   readonly form: FormDefinition;
@@ -32,7 +32,7 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
   useEffect(() => {
     if (!isOpen || WhereFrom !== undefined) return;
     // Without it the fields remain, and opening the options again loads it again.
-    void import('./WhereFrom.tsx').then(
+    void import('./where/WhereFrom.tsx').then(
       ({ WhereFrom: of }) => setWhereFrom({ of }),
       () => undefined,
     );

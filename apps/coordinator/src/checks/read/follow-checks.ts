@@ -40,7 +40,7 @@ export function createLiveChecks(sources: LiveSources): LiveChecks {
   const feedOf = (id: string): Feed => {
     const known = feeds.get(id);
     if (known !== undefined) return known;
-    const feed = openFeed(id, sources);
+    const feed = new CheckFeed(id, sources);
     feeds.set(id, feed);
     return feed;
   };
@@ -74,105 +74,112 @@ export function createLiveChecks(sources: LiveSources): LiveChecks {
   };
 }
 
-function openFeed(id: string, { redis, master, channels, log }: LiveSources): Feed {
-  const followers = new Set<() => void>();
-  const states = new Map<string, ProbeState>();
-  let completion: Completion | undefined;
-  let version = -1;
-  let epoch = 0;
-  let isGone = false;
-  let eviction: CheckEvicted | undefined;
-  let isOpen = true;
-  let isLooking = false;
-  let looksAgain = false;
-  let timer: NodeJS.Timeout | undefined;
+class CheckFeed implements Feed {
+  readonly followers = new Set<() => void>();
+  readonly opened: Promise<void>;
+  readonly live: Feed['live'];
+  readonly #id: string;
+  readonly #sources: LiveSources;
+  readonly #stopListening: () => void;
+  readonly #states = new Map<string, ProbeState>();
+  #completion: Completion | undefined;
+  #version = -1;
+  #epoch = 0;
+  #isGone = false;
+  #eviction: CheckEvicted | undefined;
+  #isOpen = true;
+  #isLooking = false;
+  #looksAgain = false;
+  #timer: NodeJS.Timeout | undefined;
 
-  /** @returns whether anything is new */
-  const take = (changes: Changes | undefined): boolean => {
-    if (changes === undefined) {
-      isGone = true;
-      return true;
-    }
-    const { changed } = changes;
-    if (changed === undefined) return false;
-    if (changes.version < version) {
-      states.clear();
-      epoch += 1;
-    }
-    version = changes.version;
-    for (const state of changed.states) states.set(state.probe, state);
-    if (changed.check.status === 'completed') {
-      completion = { version, check: changed.check, states: [...states.values()] };
-    }
-    return true;
+  constructor(id: string, sources: LiveSources) {
+    this.#id = id;
+    this.#sources = sources;
+    this.live = {
+      since: (sent) => [...this.#states.values()].filter(({ version }) => version > sent).toSorted(byVersion),
+      completion: () => this.#completion,
+      isGone: () => this.#isGone,
+      epoch: () => this.#epoch,
+      version: () => this.#version,
+    };
+    this.#stopListening = sources.channels.listen(redisKeys.checkEvents(id), () => this.#lookQuietly());
+    this.opened = this.#look();
+  }
+
+  readonly eviction = (): CheckEvicted | undefined => this.#eviction;
+
+  readonly close = (): void => {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+    this.#stopListening();
   };
 
-  /** On completion the whole check is read: after data loss in Redis, versions may start again and hide changes. */
-  const readNew = async (): Promise<Changes | undefined> => {
+  async #look(): Promise<void> {
+    this.#looksAgain = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    clearTimeout(this.#timer);
     try {
-      const changes = await master.find(redis, () => readChanges(redis, id, version));
-      const isLast = changes?.changed?.check.status === 'completed';
-      return isLast && version !== -1 ? await readChanges(redis, id, -1) : changes;
-    } catch (error) {
-      if (!(error instanceof CheckEvicted)) throw error;
-      eviction = error;
-      return undefined;
-    }
-  };
-
-  const look = async (): Promise<void> => {
-    looksAgain = true;
-    if (isLooking) return;
-    isLooking = true;
-    clearTimeout(timer);
-    try {
-      while (looksAgain && isOpen) {
-        looksAgain = false;
-        const isNews = take(await onStore(redis, readNew));
-        if (isGone || completion !== undefined) close();
-        if (isNews) for (const follower of followers) follower();
+      while (this.#looksAgain && this.#isOpen) {
+        this.#looksAgain = false;
+        const isNews = this.#take(await onStore(this.#sources.redis, () => this.#readNew()));
+        if (this.#isGone || this.#completion !== undefined) this.close();
+        if (isNews) for (const follower of this.followers) follower();
       }
-      again(LOOK_AGAIN_MS);
+      this.#lookIn(LOOK_AGAIN_MS);
     } catch (error) {
-      again(RETRY_MS);
+      this.#lookIn(RETRY_MS);
       throw error;
     } finally {
-      isLooking = false;
+      this.#isLooking = false;
     }
-  };
+  }
 
-  const lookQuietly = (): void => {
-    look().catch((error: unknown) => {
+  #lookIn(milliseconds: number): void {
+    if (this.#isOpen) this.#timer = setTimeout(() => this.#lookQuietly(), milliseconds);
+  }
+
+  #lookQuietly(): void {
+    this.#look().catch((error: unknown) => {
       // The connection itself reports that it is lost.
       if (!(error instanceof StoreUnavailable) && !isStoreFault(error))
-        log.error({ error }, 'a check cannot be followed');
+        this.#sources.log.error({ error }, 'a check cannot be followed');
     });
-  };
+  }
 
-  const again = (milliseconds: number): void => {
-    if (isOpen) timer = setTimeout(lookQuietly, milliseconds);
-  };
+  /** On completion the whole check is read: after data loss in Redis, versions may start again and hide changes. */
+  async #readNew(): Promise<Changes | undefined> {
+    const { redis, master } = this.#sources;
+    try {
+      const changes = await master.find(redis, () => readChanges(redis, this.#id, this.#version));
+      const isLast = changes?.changed?.check.status === 'completed';
+      return isLast && this.#version !== -1 ? await readChanges(redis, this.#id, -1) : changes;
+    } catch (error) {
+      if (!(error instanceof CheckEvicted)) throw error;
+      this.#eviction = error;
+      return undefined;
+    }
+  }
 
-  const close = (): void => {
-    isOpen = false;
-    clearTimeout(timer);
-    stopListening();
-  };
-
-  const stopListening = channels.listen(redisKeys.checkEvents(id), lookQuietly);
-  return {
-    followers,
-    opened: look(),
-    live: {
-      since: (sent) => [...states.values()].filter((state) => state.version > sent).toSorted(byVersion),
-      completion: () => completion,
-      isGone: () => isGone,
-      epoch: () => epoch,
-      version: () => version,
-    },
-    eviction: () => eviction,
-    close,
-  };
+  /** @returns true if anything is new */
+  #take(changes: Changes | undefined): boolean {
+    if (changes === undefined) {
+      this.#isGone = true;
+      return true;
+    }
+    const { changed, version } = changes;
+    if (changed === undefined) return false;
+    if (version < this.#version) {
+      this.#states.clear();
+      this.#epoch += 1;
+    }
+    this.#version = version;
+    for (const state of changed.states) this.#states.set(state.probe, state);
+    if (changed.check.status === 'completed') {
+      this.#completion = { version, check: changed.check, states: [...this.#states.values()] };
+    }
+    return true;
+  }
 }
 
 function byVersion(a: ProbeState, b: ProbeState): number {

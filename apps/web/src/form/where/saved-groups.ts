@@ -1,4 +1,4 @@
-import type { FormValues } from './values.ts';
+import type { FormValues } from '../values.ts';
 
 /** Fields that say from where a check runs. */
 export const SELECTION = ['locations', 'probes', 'limit'] as const;

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Link } from '../parts/router.tsx';
+import { Link } from '../../parts/router.tsx';
 import { isSameSelection, removeGroup, saveGroup, savedGroups, SELECTION, selectionOf } from './saved-groups.ts';
-import { queryOf, type FormValues } from './values.ts';
+import { queryOf, type FormValues } from '../values.ts';
 
 /** Named selections of probes: choose, save and remove one, and a link with the selection of the form. */
 export function SavedGroups(props: {

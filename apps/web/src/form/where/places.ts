@@ -1,6 +1,6 @@
 import type { Probe, Probes } from '@vantage/contract';
 
-import { compareNames, countryName } from '../format.ts';
+import { compareNames, countryName } from '../../format.ts';
 
 /** A place that `locations` can name, with its number of probes that are online. */
 export interface Place {

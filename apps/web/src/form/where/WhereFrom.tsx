@@ -1,11 +1,11 @@
 import type { Probes } from '@vantage/contract';
 import type { JSX } from 'preact';
 
-import { plural } from '../format.ts';
+import { plural } from '../../format.ts';
 import { Places } from './Places.tsx';
 import { placesOf } from './places.ts';
 import { SavedGroups } from './SavedGroups.tsx';
-import type { FormValues } from './values.ts';
+import type { FormValues } from '../values.ts';
 
 export interface WhereFromProps {
   readonly type: string;

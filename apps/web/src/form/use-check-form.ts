@@ -1,0 +1,127 @@
+import { readTarget, targetMistake, type TargetFix } from '@vantage/client';
+import { useEffect, useState } from 'preact/hooks';
+
+import type { FormDefinition } from '../../build/check-forms.ts';
+import { useRouter } from '../parts/router.tsx';
+import { remember } from '../recent.ts';
+import { formOf, forms } from './forms.ts';
+import { formErrorsOf, type FormErrors } from './refusal.ts';
+import { requestOf, valuesOf, type FormValues } from './values.ts';
+
+/** Far longer than the service takes; detects a connection that died without a reset. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const types = forms.map(({ type }) => type);
+const nothing: FormErrors = { fields: {}, general: undefined, retryAt: undefined };
+
+export interface CheckFormStart {
+  readonly type?: string | undefined;
+  readonly host?: string | undefined;
+  /** An earlier request, or the known part of it. */
+  readonly before?: Readonly<Record<string, unknown>> | undefined;
+  /** Values of a link to the form. */
+  readonly initial?: FormValues | undefined;
+  /** Probes chosen outside of the form; undefined until one was. */
+  readonly probes?: readonly string[] | undefined;
+}
+
+/** What the user has entered, and the state of the request. */
+export interface CheckFormState {
+  readonly form: FormDefinition;
+  readonly host: string;
+  readonly values: FormValues;
+  readonly errors: FormErrors;
+  /** Suggestions for a mistyped target. */
+  readonly fixes: readonly TargetFix[];
+  readonly isStarting: boolean;
+  readonly chooseType: (type: string) => void;
+  readonly typeHost: (text: string) => void;
+  readonly change: (name: string, value: string | boolean) => void;
+  readonly submit: (event: Event) => void;
+  /** Starts the check with a suggestion. */
+  readonly fix: (fix: TargetFix) => void;
+}
+
+export function useCheckForm(props: CheckFormStart): CheckFormState {
+  const [type, setType] = useState(props.type ?? forms[0]!.type);
+  const [host, setHost] = useState(props.host ?? '');
+  const [hasChosen, setChosen] = useState(props.type !== undefined);
+  const [values, setValues] = useState<FormValues>(() => ({
+    ...valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}),
+    ...props.initial,
+  }));
+  const [fixes, setFixes] = useState<readonly TargetFix[]>([]);
+  const { errors, setErrors, isStarting, start } = useStart();
+  const form = formOf(type) ?? forms[0]!;
+  const change = (name: string, value: string | boolean): void => setValues((all) => ({ ...all, [name]: value }));
+  useEffect(() => {
+    if (props.probes !== undefined) change('probes', props.probes.join(', '));
+  }, [props.probes]);
+
+  return {
+    ...{ form, host, values, errors, fixes, isStarting, change },
+    chooseType: (name) => {
+      setType(name);
+      setChosen(true);
+      setErrors(nothing);
+      setFixes([]);
+    },
+    typeHost: (text) => {
+      setHost(text);
+      // A pasted URL selects http, unless the user has chosen a type.
+      if (!hasChosen && readTarget(text).isUrl) setType('http');
+    },
+    submit: (event) => {
+      event.preventDefault();
+      if (isStarting) return;
+      const mistake = mistakeIn(host, form);
+      setFixes(mistake?.fixes ?? []);
+      if (mistake === undefined) void start(form, host, values);
+      else setErrors({ ...nothing, fields: { host: mistake.message } });
+    },
+    fix: (fix) => {
+      const after = { ...values, ...(fix.port === undefined ? {} : { port: String(fix.port) }) };
+      setType(fix.type);
+      setChosen(true);
+      setHost(fix.host);
+      setValues(after);
+      setFixes([]);
+      void start(formOf(fix.type)!, fix.host, after);
+    },
+  };
+}
+
+function mistakeIn(host: string, form: FormDefinition): ReturnType<typeof targetMistake> {
+  if (host.trim() === '') return { message: 'Type what to check: a host name, an address or a URL.', fixes: [] };
+  return targetMistake(host, { ...form, hasPort: 'port' in form.fields, types });
+}
+
+interface Start {
+  readonly errors: FormErrors;
+  readonly setErrors: (errors: FormErrors) => void;
+  readonly isStarting: boolean;
+  readonly start: (form: FormDefinition, host: string, values: FormValues) => Promise<void>;
+}
+
+/** Starts a check and shows its page. */
+function useStart(): Start {
+  const { go, service } = useRouter();
+  const [errors, setErrors] = useState<FormErrors>(nothing);
+  const [isStarting, setStarting] = useState(false);
+  const start: Start['start'] = async (form, host, values) => {
+    const request = requestOf(form, host, values);
+    setStarting(true);
+    setErrors(nothing);
+    try {
+      const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0], {
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      });
+      remember({ id: checkId, type: form.type, host: request.host, at: new Date().toISOString(), request });
+      go(`/c/${checkId}`);
+    } catch (error) {
+      setErrors(formErrorsOf(error, form, performance.now()));
+    } finally {
+      setStarting(false);
+    }
+  };
+  return { errors, setErrors, isStarting, start };
+}

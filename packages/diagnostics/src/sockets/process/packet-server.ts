@@ -1,0 +1,166 @@
+import { createSocket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+
+import type { Family } from '@vantage/contract';
+
+import { PARTIAL_RECALL, type Answer, type Request } from '../channel/messages.ts';
+import { errnoOf } from '../errno.ts';
+import type { Libc } from '../libc.ts';
+import type { PacketProtocol } from '../packet-socket.ts';
+import { ownerOf } from '../wire/owner.ts';
+import { openRawSocket, type ArrivedPacket, type RawSocketLibrary, type SharedRawSocket } from './raw-sockets.ts';
+import { createRecentErrors } from './recent-errors.ts';
+
+type OpenRequest = Extract<Request, { op: 'open' }>;
+type WatchRequest = Extract<Request, { op: 'watch' }>;
+type Packet = Omit<ArrivedPacket, 'family'>;
+
+export interface AgentChannel {
+  readonly answer: (answer: Answer) => void;
+  /** True if the agent does not read its packets. */
+  readonly isFull: () => boolean;
+}
+
+/** The sockets of an agent, and who receives which packet. */
+export class PacketServer {
+  readonly #library: RawSocketLibrary;
+  readonly #libc: Libc | undefined;
+  readonly #channel: AgentChannel;
+  readonly #opened = new Map<number, OpenRequest>();
+  readonly #owners = new Map<string, number>();
+  readonly #shared = new Map<string, SharedRawSocket>();
+  readonly #openedAtMs = new Map<string, number>();
+  readonly #watched = new Map<number, WatchRequest>();
+  readonly #recent = createRecentErrors<Packet>();
+
+  constructor(library: RawSocketLibrary, libc: Libc | undefined, channel: AgentChannel) {
+    this.#library = library;
+    this.#libc = libc;
+    this.#channel = channel;
+  }
+
+  handle(request: Request): void {
+    const { answer } = this.#channel;
+    switch (request.op) {
+      case 'open': {
+        const errno = this.#open(request);
+        return request.isAwaited ? answer({ op: 'opened', ref: request.ref, errno }) : undefined;
+      }
+      case 'watch':
+        return this.#watch(request);
+      case 'close':
+        return this.#close(request.ref);
+      case 'send':
+        return this.#send(request);
+      case 'source':
+        return findSource(request.destination, (errno, address) =>
+          answer({ op: 'source', token: request.token, address, errno }),
+        );
+    }
+  }
+
+  #onPacket({ family, ...packet }: ArrivedPacket): void {
+    const owner = ownerOf(family, packet.protocol, packet.data);
+    if (owner === undefined) return;
+    const key = ownerKey(family, owner.protocol, owner.identifier);
+    const ref = this.#owners.get(key);
+    if (ref !== undefined) this.#handOn(ref, packet);
+    if (packet.protocol !== 'icmp' || owner.protocol === 'icmp') return;
+    this.#recent.add(key, { ...packet, data: Uint8Array.from(packet.data) });
+    for (const watch of this.#watched.values()) if (keyOf(watch) === key) this.#handOn(watch.ref, packet);
+  }
+
+  #handOn(ref: number, packet: Packet): void {
+    if (!this.#channel.isFull()) this.#channel.answer({ op: 'packet', ref, ...packet });
+  }
+
+  #share(family: Family, protocol: PacketProtocol): SharedRawSocket {
+    const key = `${family}/${protocol}`;
+    const known = this.#shared.get(key);
+    if (known !== undefined) return known;
+    const socket = openRawSocket(this.#library, this.#libc, family, protocol, (packet) => this.#onPacket(packet));
+    this.#openedAtMs.set(key, performance.now());
+    this.#shared.set(key, socket);
+    return socket;
+  }
+
+  /** Reads pending packets before it answers, so that no earlier one is missed. */
+  #watch(request: WatchRequest): void {
+    const { answer } = this.#channel;
+    const { ref, recallMs } = request;
+    let errno = '';
+    try {
+      this.#share(request.family, 'icmp');
+    } catch (error) {
+      errno = errnoOf(error);
+    }
+    setImmediate(() => {
+      if (errno !== '') return answer({ op: 'opened', ref, errno });
+      this.#watched.set(ref, request);
+      for (const packet of this.#recent.since(keyOf(request), recallMs)) this.#handOn(ref, packet);
+      // Nothing is known of the time before the socket existed.
+      const listensMs = performance.now() - (this.#openedAtMs.get(`${request.family}/icmp`) ?? 0);
+      return answer({ op: 'opened', ref, errno: recallMs > listensMs ? PARTIAL_RECALL : '' });
+    });
+  }
+
+  /** @returns the errno; empty on success */
+  #open(request: OpenRequest): string {
+    const key = keyOf(request);
+    if (this.#owners.has(key) || this.#opened.has(request.ref)) return 'EADDRINUSE';
+    try {
+      this.#share(request.family, 'icmp');
+      this.#share(request.family, request.protocol);
+    } catch (error) {
+      return errnoOf(error);
+    }
+    this.#owners.set(key, request.ref);
+    this.#opened.set(request.ref, request);
+    return '';
+  }
+
+  #close(ref: number): void {
+    this.#watched.delete(ref);
+    const request = this.#opened.get(ref);
+    if (request === undefined) return;
+    const { family, protocol, identifier } = request;
+    this.#opened.delete(ref);
+    this.#owners.delete(ownerKey(family, protocol, identifier));
+    const isLast = [...this.#opened.values()].every((other) => other.family !== family || other.protocol !== protocol);
+    // Every UDP or TCP packet of the machine passes such a socket: it stays open only while a check needs it.
+    if (!isLast || protocol === 'icmp') return;
+    this.#shared.get(`${family}/${protocol}`)?.close();
+    this.#shared.delete(`${family}/${protocol}`);
+  }
+
+  #send({ ref, token, packet, destination, label, ttl }: Extract<Request, { op: 'send' }>): void {
+    const { answer } = this.#channel;
+    const request = this.#opened.get(ref);
+    const isOfFamily = request !== undefined && (request.family === 6) === isIPv6(destination);
+    if (!isOfFamily) return answer({ op: 'sent', token, sentMs: 0, errno: 'EBADF' });
+    this.#share(request.family, request.protocol).send({ packet, destination, ttl, label }, (errno, sentMs) =>
+      answer({ op: 'sent', token, sentMs, errno }),
+    );
+  }
+}
+
+function ownerKey(family: Family, protocol: PacketProtocol, identifier: number): string {
+  return `${family}/${protocol}/${identifier}`;
+}
+
+function keyOf({ family, protocol, identifier }: OpenRequest | WatchRequest): string {
+  return ownerKey(family, protocol, identifier);
+}
+
+/** Connecting a UDP socket makes the kernel choose route and source address, and sends nothing. */
+function findSource(destination: string, done: (errno: string, address: string) => void): void {
+  const socket = createSocket(isIPv6(destination) ? 'udp6' : 'udp4');
+  const settle = (errno: string, address: string): void => {
+    socket.removeAllListeners().on('error', () => undefined);
+    socket.close();
+    done(errno, address);
+  };
+  socket.once('error', (error) => settle(errnoOf(error), ''));
+  socket.once('connect', () => settle('', socket.address().address));
+  socket.connect(9, destination);
+}
