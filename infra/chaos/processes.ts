@@ -32,7 +32,7 @@ export function definePart(
 ): Part {
   let child: ChildProcess | undefined;
   let listensSince = Number.POSITIVE_INFINITY;
-  /** Bytes of the log before. */
+  /** Size of the log when the process was started: earlier lines are not its own. */
   let startedAt = 0;
   const runs = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
   const end = async (signal: 'SIGKILL' | 'SIGTERM', withinMs: number): Promise<boolean> => {

@@ -82,7 +82,7 @@ afterAll(async () => {
 function shipped(packages: string, inner: number, coordinator: number): string {
   const text = readFileSync(join(import.meta.dirname, 'nginx.conf'), 'utf8');
   const changes: readonly (readonly [string, string])[] = [
-    // First: the folders of those that follow may be below it.
+    // First, because the folders of the next replacements may be below it.
     ['/tmp/', `${folder}/`],
     [
       'include /etc/nginx/modules-enabled/*.conf;',

@@ -60,7 +60,7 @@ export function parseCommand(argv: readonly string[]): Command {
   return { kind: 'invalid', faults: [unknownCommand(name)] };
 }
 
-/** As `mtr --report`. */
+/** As many as `mtr --report` sends. */
 const MTR_ROUNDS = '10';
 
 function hasFlag(args: readonly string[], name: string): boolean {

@@ -24,7 +24,7 @@ export function blankPng({
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  // One bit a pixel, greyscale.
+  // Bit depth 1, greyscale.
   head.set([1, 0, 0, 0, 0], 8);
   const lines = deflateSync(Buffer.alloc((Math.ceil(width / 8) + 1) * height));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

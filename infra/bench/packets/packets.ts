@@ -33,7 +33,7 @@ export async function packets(): Promise<readonly Figure[]> {
   }
 }
 
-/** With an agent of which half the time goes to something else, and only for as long as this takes. */
+/** Measures with an agent that is busy with other work for half of the time. */
 async function whileBusy<T>(lab: Netlab, measure: (runner: CheckRunner) => Promise<T>): Promise<T> {
   const busy = startCheckRunner(lab, 0.5);
   try {

@@ -145,7 +145,7 @@ export async function runLab({
   }
 }
 
-/** Only a page that fails to try everything is waited for so long. */
+/** Only a page that does not complete its attempts needs this long. */
 const PATIENCE_MS = 40_000;
 const LOOK_EVERY_MS = 50;
 

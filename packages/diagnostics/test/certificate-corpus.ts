@@ -49,7 +49,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
   const leaf = (changes: Partial<CertificateRequest> = {}): Issued =>
     mint.issue({ subject: `/CN=${CORPUS_HOST}`, names: [`DNS:${CORPUS_HOST}`], issuer: intermediate, ...changes });
   const below = (issuer: Issued, changes: Partial<CertificateRequest> = {}): Issued => leaf({ issuer, ...changes });
-  /** Authorities of which each signed the next, the lowest last. */
+  /** A chain of authorities, each signed by the previous one. */
   const descent = (count: number, top: Partial<CertificateRequest> = {}): readonly Issued[] => {
     const all: Issued[] = [];
     for (let at = 1; at <= count; at += 1) {

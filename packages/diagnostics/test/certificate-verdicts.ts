@@ -10,7 +10,7 @@ export interface Expectation {
   readonly curl: boolean;
   /** `200`, or the error of the navigation. */
   readonly chromium: string;
-  /** Why the check accepts what one of the others refuses, or refuses what one accepts. */
+  /** Reason why the check decides differently from one of the other programs. */
   readonly why?: string;
 }
 

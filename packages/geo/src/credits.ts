@@ -16,7 +16,7 @@ interface Credit {
 export interface Credits {
   /** @param used one bit for each source, the lowest for the first */
   readonly of: (used: number) => Credit;
-  /** For when a source has got other data. */
+  /** Forgets the memoized attributions; called when a source has new data. */
   readonly clear: () => void;
 }
 

@@ -12,7 +12,7 @@ interface Login {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly tls: boolean;
-  /** At least one. */
+  /** Servers, at least one. */
   readonly endpoints: readonly Endpoint[];
 }
 

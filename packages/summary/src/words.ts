@@ -36,7 +36,7 @@ export function fromAll(n: number, of: number, did = 'could measure'): string {
   return n === 2 ? 'from both probes' : `from all ${n} probes`;
 }
 
-/** As `fromAll`, after “not”. */
+/** The form of `fromAll` after “not”. */
 export function fromAny(n: number, did?: string): string {
   return n === 1 ? fromAll(1, 1, did) : `from any of ${n} probes`;
 }

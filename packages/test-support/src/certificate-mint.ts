@@ -11,7 +11,7 @@ export interface Issued {
 }
 
 export interface CertificateRequest {
-  /** As `openssl -subj` takes it. */
+  /** Subject in the form of `openssl -subj`. */
   readonly subject: string;
   /** Alternative names such as `DNS:example.org` or `IP:127.0.0.1`. */
   readonly names?: readonly string[];
@@ -30,7 +30,7 @@ export interface CertificateRequest {
   readonly digest?: string;
   /** More extensions, as lines of an OpenSSL configuration. */
   readonly extensions?: readonly string[];
-  /** Absent: it signs itself. */
+  /** Default: self-signed. */
   readonly issuer?: Issued;
 }
 

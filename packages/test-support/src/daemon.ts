@@ -13,7 +13,7 @@ import type { UnpackedPackages } from './debian-packages.ts';
 /** A server of another maker, running in the foreground on loopback with a configuration of the test's. */
 export interface Daemon {
   readonly pid: number;
-  /** Its output so far. */
+  /** Output of the program so far. */
   readonly output: () => string;
   readonly stop: () => Promise<void>;
 }
@@ -96,7 +96,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether it could be bound. */
+/** True if the port could be bound. */
 function begun(one: Server | Socket): Promise<boolean> {
   return once(one, 'listening').then(
     () => true,

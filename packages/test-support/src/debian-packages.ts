@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Programs of Debian packages that are unpacked and not installed: nothing of them is started by the system. */
+/** Programs of Debian packages, unpacked without installing them, so that the system starts none. */
 export interface UnpackedPackages {
   /** Root of the unpacked files. */
   readonly folder: string;
@@ -112,7 +112,7 @@ async function apt(cache: string, args: readonly string[]): Promise<void> {
   ]);
 }
 
-/** Debian keeps libraries in folders of their architecture, those of which there are several kinds (BLAS) one below. */
+/** Library folders: Debian has one per architecture, and subfolders for libraries with several variants (BLAS). */
 async function libraryFolders(root: string): Promise<readonly string[]> {
   const folders: string[] = [];
   for (const at of ['usr/lib', 'lib']) {

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 
-/** Fake timers, and a process that can stand still until after the next of them is due, which then fires late. */
+/** Fake timers, and simulated stalls of the process, after which a due timer fires late. */
 export interface StallingClock {
   readonly standStill: (milliseconds: number) => void;
   /** Restores the real functions. */
@@ -8,7 +8,7 @@ export interface StallingClock {
 }
 
 export function useStallingClock(): StallingClock {
-  /** In all, milliseconds. */
+  /** Total duration of stalls, milliseconds. */
   let stoodStill = 0;
   jest.useFakeTimers();
   const now = performance.now.bind(performance);

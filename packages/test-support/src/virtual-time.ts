@@ -17,7 +17,7 @@ export async function inVirtualTime<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The virtual clock goes on at once by so many milliseconds, in which nothing runs, as in a stall of the machine. */
+/** Advances the virtual clock without running anything, as in a stall of the machine. */
 export function skip(milliseconds: number): void {
   const now = performance.now.bind(performance);
   performance.now = () => now() + milliseconds;

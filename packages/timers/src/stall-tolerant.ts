@@ -1,6 +1,6 @@
 /** However long this process or its machine stands still, no more than one slice of a time passes with it. */
 const SLICE_MS = 250;
-/** A timer that fires this late was held up, and so was what it waits for. */
+/** A timer that fires this late indicates a stall, which also delays the awaited event. */
 const HELD_UP_MS = 50;
 /** Extra time after a stall, to read what arrived meanwhile. */
 const RESPITE_MS = 500;

@@ -48,7 +48,7 @@ const DRAIN_EVERY_MS = 1_000;
 const ACTIVE_MS = 15_000;
 /** Interval at which the probes that take screenshots are checked for liveness. */
 const WATCH_EVERY_MS = 1_000;
-/** Every n-th of those checks also takes over entries that a dead coordinator had claimed. */
+/** Every n-th check for liveness also takes over entries that a dead coordinator had claimed. */
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
 /** Interval at which completed checks are added to the result budget. */

@@ -7,7 +7,7 @@ import { onStore } from '../redis/store.ts';
 import type { AgentConnection } from './connection.ts';
 import { forgetConnectionScript } from './jobs/job-scripts.ts';
 
-/** The connections of a gateway, and what it knows of those of others. */
+/** The connections of this gateway, and its knowledge of those at other gateways. */
 export interface Connections {
   readonly all: () => readonly AgentConnection[];
   readonly of: (probe: string) => readonly AgentConnection[];
@@ -37,7 +37,7 @@ export function createConnections({ redis, channels, id }: ConnectionsOptions): 
   const all = (): readonly AgentConnection[] => [...known.values()].flat();
   const valueOf = ({ counter }: AgentConnection): string => `${id} ${counter}`;
 
-  /** Ends what is older than a connection. One of the same instance has been given up by its agent. */
+  /** Ends connections older than this one. An older one of the same instance has been given up by its agent. */
   const overtake = (probe: string, counter: number, instance: string): void => {
     for (const older of of(probe)) {
       if (older.counter >= counter) continue;

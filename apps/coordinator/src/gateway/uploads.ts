@@ -15,7 +15,7 @@ export interface Uploads {
   readonly drop: () => void;
 }
 
-/** An agent sends one after the other; one that broke off may still be there. */
+/** An agent sends one screenshot at a time; an interrupted one may still occupy a place. */
 const MOST_UPLOADS = 2;
 
 export function createUploads(budget: UploadBudget): Uploads {

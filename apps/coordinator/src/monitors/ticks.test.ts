@@ -397,5 +397,5 @@ describe('the file of monitors', () => {
 });
 
 function ignore(): void {
-  // Only errors are of interest.
+  // Other log levels are ignored.
 }

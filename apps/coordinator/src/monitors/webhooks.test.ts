@@ -135,7 +135,7 @@ describe('a receiver that does not answer', () => {
     const hosts = await sendBehind(120);
     await until(() => hosts.filter((host) => host === 'well.example').length === 30);
 
-    // All of its own are there still: some under way, the others waiting.
+    // All webhooks of this receiver are still queued, some of them running.
     expect(await bed.redis.zcount(redisKeys.monitorOutbox, '-inf', '+inf')).toBeGreaterThanOrEqual(120);
     expect(hosts.filter((host) => host === 'silent.example')).toHaveLength(10);
   }, 120_000);

@@ -23,7 +23,7 @@ export interface StoreOptions {
 
 /** The connections of a coordinator, and state derived from them. */
 export interface Store {
-  /** For requests of clients. */
+  /** Connection for requests of clients. */
   readonly requests: Redis;
   /** For background tasks, so that their commands do not delay requests. */
   readonly background: Redis;

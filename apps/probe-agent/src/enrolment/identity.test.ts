@@ -176,7 +176,7 @@ describe('the counter', () => {
     await open(first);
     const counter = openCounter(folder);
     await counter.next();
-    // A crash between the creation of a value and the removal of those before.
+    // As after a crash between writing a counter and removing the older ones.
     writeFileSync(join(folder, 'counter.2'), '');
 
     expect(await counter.next()).toBe(3);

@@ -86,7 +86,7 @@ function createDataSection(): DataSection {
     return offset;
   }
 
-  /** Each text is in the file once, except those that are no longer than a pointer. */
+  /** Each text is stored once, except texts that are no longer than a pointer. */
   function pointerTo(text: string): number | null {
     if (text.length < 5) return null;
     let offset = texts.get(text);

@@ -174,7 +174,7 @@ const NODES_PER_TURN = 50_000;
 /** Records of the data section that are decoded for a trial. */
 const TRIAL_RECORDS = 2000;
 
-/** Reads one of `every` nodes, and decodes a sample of what they point to. */
+/** Verifies one of `every` nodes, and decodes a sample of the records that they point to. */
 async function verify({ metadata, tree, recordsEnd, recordAt }: Parts, every: number): Promise<void> {
   const { nodeCount } = metadata;
   const stride = Math.ceil((nodeCount * 2) / TRIAL_RECORDS);

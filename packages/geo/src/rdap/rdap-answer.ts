@@ -34,7 +34,7 @@ export function readRegistration(answer: unknown, address: Address): Registratio
   };
 }
 
-/** Networks of all the world, or half of it, are what registries say of what they have not handed out. */
+/** Shorter prefixes are what registries return for unallocated addresses. */
 const MIN_PREFIX_LENGTH = 3;
 
 function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Address): number | null {

@@ -13,7 +13,7 @@ import { geoipLiteFolder } from './package-folders.ts';
 /** geoip-lite: old data that is always available; takes 109 MB of memory from its first use. */
 export interface Fallback extends Credited {
   readonly state: () => 'idle' | 'loading' | 'ready' | 'missing';
-  /** Why it is unavailable. */
+  /** Reason why the fallback is unavailable; null if it is available. */
   readonly fault: () => string | null;
   /** Loads the data once; never rejects. */
   readonly load: () => Promise<void>;

@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'ya
 
 /** A fault of the file, for which blackbox_exporter refuses it too. */
 export interface Fault {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly message: string;
 }

@@ -10,7 +10,7 @@ import { planTcp } from './tcp.ts';
 const PROBERS = 'icmp, tcp, http, dns, traceroute';
 
 export interface PlannedModules {
-  /** By name. */
+  /** Usable modules by name. */
   readonly usable: ReadonlyMap<string, Module>;
   /** By name, at least one entry each. */
   readonly refused: ReadonlyMap<string, readonly Refusal[]>;

@@ -25,7 +25,7 @@ function sectionFault({ recordRules }: DnsModule, result: Dns, section: RecordSe
   return recordFault(rules, recordsOf(result, section), section);
 }
 
-/** As blackbox_exporter writes records. */
+/** Formats records as blackbox_exporter does. */
 function recordsOf({ answers = [], authority = [], additional = [] }: Dns, section: RecordSection): readonly string[] {
   const records = { answer: answers, authority, additional }[section];
   return records.map(({ name, ttl, type, data }) => [name, ttl, 'IN', type, data].join('\t'));

@@ -12,7 +12,7 @@ import { lacksDialogue, tcpReading, tcpSeries } from './tcp.ts';
 export interface ProbeRun {
   readonly probe: string;
   readonly result: AnyResult;
-  /** As `GET /probes` lists it. */
+  /** The probe as `GET /probes` lists it. */
   readonly place: Probe | undefined;
 }
 

@@ -8,7 +8,7 @@ function matches(regexp: string, text: string): boolean {
 }
 
 export interface Headers {
-  /** Pairs of name and value, those that the result has. */
+  /** Pairs of name and value of the headers that the result has. */
   readonly kept: readonly (readonly string[])[];
   /** True if the response had more. */
   readonly areCut: boolean;

@@ -55,7 +55,7 @@ function weightOf(a: number, b: number): Pick<TimeChange, 'chance' | 'samples'> 
   return { chance: chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 }), samples: Math.min(a, b) };
 }
 
-/** True if chance does not explain that so many probes of the compared ones differ in one direction. */
+/** True if chance does not explain that this many of the compared probes differ in one direction. */
 export function isBeyondChance(differing: number, compared: number, chance: number): boolean {
   let [tail, term] = [0, (1 - chance) ** compared];
   for (let k = 0; k <= compared; k += 1) {
@@ -65,7 +65,7 @@ export function isBeyondChance(differing: number, compared: number, chance: numb
   return 2 * tail <= thresholds.compare.byChance;
 }
 
-/** True if chance does not explain the difference in loss, if so many probes are compared. */
+/** True if chance does not explain the difference in loss, given the number of compared probes. */
 export function isLossChange(a: Sample, b: Sample, compared: number): boolean {
   if (a.sent === 0 || b.sent === 0) return false;
   const chance = 2 * Math.min(chanceOfMore(a, b), chanceOfMore(b, a));

@@ -13,7 +13,7 @@ export interface TargetRequest {
   /** `hostKind` and `purpose` of the check type. */
   readonly hostKind: 'host' | 'url' | 'name';
   readonly purpose: TargetPurpose;
-  /** As the client wrote it. */
+  /** The host as the client wrote it. */
   readonly host: string;
   /** Destination port; for a URL it is part of the text. */
   readonly port?: number | undefined;

@@ -31,9 +31,9 @@ export function signedZoneFiles(): Readonly<Record<string, string>> {
 export interface KnotOptions {
   /** Zone files by zone; default: those of `signedZones`. */
   readonly zones?: Readonly<Record<string, string>>;
-  /** Of loopback; default: 127.0.0.1. */
+  /** Loopback address; default 127.0.0.1. */
   readonly address?: string;
-  /** Default: a free one. */
+  /** Port; default a free one. */
   readonly port?: number;
 }
 

@@ -29,7 +29,7 @@ export interface CertificateOrder {
   /** Names and addresses of a server; absent for a CA. */
   readonly hosts?: readonly string[];
   readonly days: number;
-  /** Absent: it signs itself. */
+  /** Default: self-signed. */
   readonly issuer?: Issued;
 }
 
@@ -68,7 +68,7 @@ export async function issueCertificate(
 
 function caExtensions(): Extension[] {
   return [
-    // No CA below this one.
+    // This CA cannot issue other CAs.
     new BasicConstraintsExtension(true, 0, true),
     new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
   ];

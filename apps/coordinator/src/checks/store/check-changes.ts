@@ -49,7 +49,7 @@ export interface Changes {
   /** Undefined if nothing changed. */
   readonly changed?: {
     readonly check: Omit<Check, 'results'>;
-    /** In the order of selection. */
+    /** States of the probes, in the order of selection. */
     readonly states: readonly ProbeState[];
   };
 }

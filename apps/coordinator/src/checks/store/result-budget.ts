@@ -29,7 +29,7 @@ export interface ResultBudget {
    * @throws if Redis does not reply; the queued checks then wait for the next look
    */
   readonly look: () => Promise<boolean>;
-  /** As of the last look. */
+  /** Status at the last measurement. */
   readonly status: () => BudgetStatus;
 }
 

@@ -52,9 +52,9 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     limit: async (request, response) => {
       limitCreate.refuseKnown(request, response);
       if (request.method !== 'POST') return limitCreate.count(request, response);
-      // It is counted when it is known what it wants measured. How long the body takes is the client's affair.
+      // Counted once the body is parsed, because the cost depends on it. Reading it may take as long as the client needs.
       const reading = readJson(request).then((body) => {
-        // Before defaults are filled in.
+        // Serialised before defaults are filled in.
         const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
         return { accepted: readRequest(body, apiKeyOf(request)?.allow), text };
       });

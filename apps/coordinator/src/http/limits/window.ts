@@ -9,7 +9,7 @@ export const SLICE_MS = 1_000;
 
 /** Result of counting a request. */
 export interface Count {
-  /** By the client axes. */
+  /** True if the client axes admit the request. */
   readonly admitted: boolean;
   /**
    * Sum of costs in the window including this request; above the limit if it was refused. Refused requests are not

@@ -14,7 +14,7 @@ export type JudgeTarget = (target: JudgedTarget, allow?: readonly string[]) => J
 export interface JudgedTarget {
   readonly hostKind: AnyCheckType['hostKind'];
   readonly purpose: TargetPurpose;
-  /** As the client wrote it. */
+  /** The host as the client wrote it. */
   readonly host: string;
   readonly port?: number | undefined;
   readonly family?: Family | undefined;

@@ -69,7 +69,7 @@ function fault(faults: readonly FileFault[]): FileReading {
   return { valid: false, faults: faults.slice(0, MOST_FAULTS) };
 }
 
-/** The line of a field, or of the nearest one around it that is there. */
+/** Line of a field; if it is missing, of the closest enclosing field. */
 function lineIn(document: Document, lines: LineCounter, path: readonly string[]): number {
   for (let length = path.length; length > 0; length -= 1) {
     const around = document.getIn(path.slice(0, length - 1), true);

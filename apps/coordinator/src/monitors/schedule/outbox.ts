@@ -14,7 +14,7 @@ import type { ReadStored } from './run-ticks.ts';
 import { createTaskQueue } from './task-queue.ts';
 import { readTrace } from './trace-request.ts';
 
-/** Tasks that one look claims. */
+/** Tasks claimed at a time. */
 const AT_ONCE = 50;
 /** Lease of a task; longer than a webhook takes. */
 const LEASE_MS = 15_000;

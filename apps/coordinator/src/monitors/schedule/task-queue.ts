@@ -3,7 +3,7 @@ export interface TaskQueue<Task> {
   /** @returns false if too many wait already: the task is not kept */
   readonly add: (receiver: string, task: Task) => boolean;
   readonly waiting: () => readonly Task[];
-  /** Starts no more tasks. Resolves when those that run have ended. */
+  /** Starts no more tasks. Resolves when the running ones have ended. */
   readonly stop: () => Promise<void>;
 }
 
@@ -12,7 +12,7 @@ export interface TaskQueueOptions<Task> {
   readonly run: (task: Task) => Promise<void>;
   readonly mostOfReceiver: number;
   readonly most: number;
-  /** With so many waiting, a receiver whose tasks wait already gets no more. */
+  /** From this number of waiting tasks on, a receiver that has waiting tasks gets no further ones. */
   readonly mostWaiting: number;
 }
 

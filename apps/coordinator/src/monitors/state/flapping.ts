@@ -1,9 +1,9 @@
 /** Outcomes of a probe that are remembered, one character each. */
 export const REMEMBERED_TICKS = 60;
 
-/** From so many changes among them a probe is flapping … */
+/** A probe is flapping from this number of changes on … */
 const STARTS_AT = 8;
-/** … until there are no more than so many: with 3 a simulated one raised two false alarms in 10,000 hours. */
+/** … until there are at most this many: with 3, a simulated probe raised two false alarms in 10,000 hours. */
 const ENDS_AT = 1;
 
 /**

@@ -42,7 +42,7 @@ function outcomeOf(tick: number, letters: readonly Letter[]): TickOutcome {
   return { tick, atMs: tick * 60_000, headline: null, probes };
 }
 
-/** Chances of a change at a tick, one after the other for a hundred hours each. */
+/** Probability of a change per tick; each applies to a hundred hours in turn. */
 const CHANCES = [0.2, 0.35, 0.5];
 
 /** Two that begin to flap in the same hour look like an outage; the network begins when the probe is known. */

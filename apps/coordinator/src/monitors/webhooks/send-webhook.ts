@@ -7,7 +7,7 @@ import type { Admit, Target } from '@vantage/contract';
 
 import { signWebhook } from './signature.ts';
 
-/** A message to one address. */
+/** A message to one receiver. */
 export interface Delivery {
   readonly kind: 'delivery';
   readonly monitor: string;
@@ -16,7 +16,7 @@ export interface Delivery {
   readonly url: string;
   /** JSON. */
   readonly body: string;
-  /** Attempts before this one. */
+  /** Number of earlier attempts. */
   readonly attempts: number;
 }
 

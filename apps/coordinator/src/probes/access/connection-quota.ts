@@ -38,7 +38,7 @@ const UNREADABLE_LOOKS = 2;
 
 /** Probes whose Redis users do what no agent does. */
 export interface ConnectionExcess {
-  /** Users with too many connections again and again, although each look ended some of them. */
+  /** Users that repeatedly have too many connections although each look closed some. */
   readonly tooMany: readonly string[];
   /** Users with names or requests of megabytes. */
   readonly tooLarge: readonly string[];

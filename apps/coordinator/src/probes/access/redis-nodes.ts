@@ -11,7 +11,7 @@ export interface RedisNode {
 }
 
 export interface RedisNodes {
-  /** Connection for records. */
+  /** Connection for reading and writing records. */
   readonly redis: Redis;
   readonly nodes: readonly RedisNode[];
   /** Known but unreachable nodes, with the reason. */

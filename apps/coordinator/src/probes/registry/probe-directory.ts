@@ -159,7 +159,7 @@ class Directory implements ProbeDirectory {
     return this.known;
   }
 
-  /** Less often for many probes: in between, this coordinator knows what it saw itself. */
+  /** Read less often for many probes; meanwhile this coordinator uses its own observations. */
   private async readSeen(): Promise<Record<string, string>> {
     const everyMs = this.idsRead.size > MANY ? this.idsRead.size : 0;
     if (performance.now() - this.seenReadAt < everyMs) return this.seen;

@@ -35,7 +35,7 @@ export interface EntryContext {
   readonly untaken: UntakenJobs;
   readonly lives: Pick<GatewayLives, 'leftMs'>;
   readonly seen: Seen;
-  /** By the clock of Redis. */
+  /** Time by the clock of Redis, milliseconds. */
   readonly nowMs: number;
   /** False if this coordinator may have missed a departure, because it stalled or has just started. */
   readonly wasLooking: boolean;

@@ -9,7 +9,7 @@ export interface SpreadOptions {
 /** How many selected probes are in each network, country and location. */
 type Uses = Map<string | number, number>;
 
-/** Context of one step. */
+/** Context of the selection of one probe. */
 interface Choice {
   readonly pool: ProbePool;
   readonly taken: ReadonlySet<Candidate>;

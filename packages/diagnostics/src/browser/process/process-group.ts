@@ -52,7 +52,7 @@ export function readStatus(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
 }
 
-/** A field of that text. */
+/** A field of `/proc/<pid>/status`. */
 export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }

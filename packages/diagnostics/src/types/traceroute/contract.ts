@@ -25,7 +25,7 @@ import { takesTrace } from './udp-ports.ts';
 export const MAX_MTU_PACKETS = 48;
 /** The largest of them, and the others. */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
-/** One a second. */
+/** Limit of the rounds, one per second. */
 const MAX_ROUNDS = 60;
 /** Packets with the full TTL per flow. */
 const FULL_TTL_PACKETS = 3;

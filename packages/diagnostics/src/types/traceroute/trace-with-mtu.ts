@@ -53,7 +53,7 @@ export async function traceWithMtu(
   { mtu, others, showPartial, openMore }: Companions,
   { signal, remainingMs }: Pick<DiagnosticContext<typeof traceroute>, 'signal' | 'remainingMs'>,
 ): Promise<Trace> {
-  // Answers come in bunches: one state for a bunch, after all of it was read.
+  // Answers arrive in bursts: one partial result per burst, after all of it was read.
   let due: NodeJS.Immediate | undefined;
   const onChange = (trace: Trace): void => {
     mtu.note(trace);

@@ -28,7 +28,7 @@ export interface Attempt {
 
 /** The kernel may report an ICMP error before the raw socket, which knows its sender. */
 const NOTICE_GRACE_MS = 150;
-/** A network that doubles a packet may let one copy through and refuse the other: the answer is waited for a little. */
+/** A network that duplicates a packet may deliver one copy and refuse the other, so an answer can follow an error. */
 const AFTER_ERROR_MS = 200;
 
 /**

@@ -71,7 +71,7 @@ describe('what is sent to a well-known port', () => {
 
   it('is another one each time, so that answers cannot be guessed', () => {
     for (const port of [53, 123, 161, 443, 3478, 5060, 5683]) {
-      // Some have two random bytes, and two of those may be alike.
+      // Some payloads have two random bytes, which may be equal by chance.
       const questions = new Set(Array.from({ length: 4 }, () => ask(port).toString('hex')));
 
       expect(questions.size).toBeGreaterThan(1);

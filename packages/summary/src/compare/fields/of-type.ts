@@ -26,7 +26,7 @@ export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult
   }
 }
 
-/** Differences of what was asked, as far as results have it. */
+/** Differences between the requests, as far as results repeat them. */
 export function requestDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly Difference[] {
   const [ofA, ofB] = ofType<'ping'>([a, b]).map(({ result }) => result as Asked);
   return (askedFields[type] ?? []).flatMap(([field, label]) =>

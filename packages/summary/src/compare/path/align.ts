@@ -69,7 +69,7 @@ function total(costs: readonly (readonly number[])[]): (step: Step) => number {
   return ({ from: [i, j], pair }) => costs[i]![j]! + pair.cost;
 }
 
-/** Ways to have aligned so many hops of both paths. */
+/** Possible last steps of an alignment of the first `i` and `j` hops. */
 function stepsTo(i: number, j: number, a: Aligned, b: Aligned): readonly Step[] {
   const gapInB = { a: i - 1, b: null, cost: j === b.hops.length && !b.isWhole ? 0 : 1 };
   const gapInA = { a: null, b: j - 1, cost: i === a.hops.length && !a.isWhole ? 0 : 1 };

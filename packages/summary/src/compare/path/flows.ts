@@ -40,7 +40,7 @@ function chancesOf(more: readonly Seen[], less: readonly Seen[]): readonly numbe
   const kinds = new Set(more.flatMap((seen) => seen ?? []));
   const all = new Set([...kinds, ...less.flatMap((seen) => seen ?? [])]);
   const single = [...kinds].map((kind) => all.size * chanceOfSet(new Set([kind]), more, less));
-  // The set was chosen by what was seen: each subset could have been.
+  // Correction for multiple comparisons: the set was chosen after the observation, and each subset could have been.
   const together = all.size > MOST_KINDS || kinds.size < 2 ? [] : [2 ** all.size * chanceOfSet(kinds, more, less)];
   return [...single, ...together];
 }

@@ -57,7 +57,7 @@ function factsOf(list: Probes): ReadonlyMap<string, ProbeFacts> {
   );
 }
 
-/** Of an answer that is made from these checks: it is kept no longer than any of them. */
+/** `Cache-Control` of a response that is derived from these checks: it expires with the first of them. */
 export function cacheControl(checks: readonly Check[], retentionSeconds: number): string {
   if (checks.some(({ status }) => status !== 'completed')) return 'no-store';
   const endedMs = Math.min(...checks.map(({ completedAt, createdAt }) => Date.parse(completedAt ?? createdAt)));

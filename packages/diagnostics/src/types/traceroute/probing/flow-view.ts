@@ -21,7 +21,7 @@ export interface FlowView {
   readonly loop: Loop | null;
   /** Highest TTL that was answered; 0 without any. */
   readonly lastAnswered: number;
-  /** Highest TTL that is worth sending by what is known now. */
+  /** Highest TTL that can still give new information. */
   readonly horizon: number;
   /** Highest TTL that is to be asked once: the horizon, or more where all that was asked is silent. */
   readonly scoutsTo: number;
@@ -29,7 +29,7 @@ export interface FlowView {
   readonly sentAt: readonly number[];
   /** Packets that are wanted by TTL, up to the horizon. */
   readonly wantedAt: (ttl: number) => number;
-  /** The packets that count at the end: the first that went so far, answered or not, up to one that was answered. */
+  /** Packets that decide whether the end was reached: the first that went that far, up to the first answered one. */
   readonly atEnd: readonly TracePacket[];
 }
 

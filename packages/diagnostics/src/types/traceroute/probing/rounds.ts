@@ -14,7 +14,7 @@ import { MAX_WAIT_MS, waitMs } from './waits.ts';
 export { ROUND_MS } from './round-schedule.ts';
 
 export interface RoundsPlan extends PursuitPlan {
-  /** The trace included. */
+  /** Number of rounds, including the trace itself. */
   readonly rounds: number;
   /** When the trace began, by `performance.now()`: the second round comes a second later, or after the trace. */
   readonly startedMs: number;

@@ -3,12 +3,12 @@ import { isFull, rttOf, type TracePacket } from './trace.ts';
 
 /** As long as ping waits for a reply. */
 export const MAX_WAIT_MS = 4_000;
-/** For a hop of which nothing is known, although hops beyond it answered: many routers answer late. */
+/** Wait for a silent hop although hops beyond it answered: many routers answer late. */
 const SILENT_HOP_MS = 2_000;
 /** For a packet to a hop that answered others. */
 const KNOWN_HOP_MS = 1_000;
 const WAIT_RTTS = 3;
-/** From the first packet with the full TTL of a flow on, for the answers to all of them. */
+/** Wait for all answers at the full TTL of a flow, from the first such packet on. */
 const FULL_WAIT_MS = 7_000;
 
 /** How long the answer to a packet is awaited. */
