@@ -1,27 +1,29 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import subsetFont from 'subset-font';
 
-/** The font of the page, which style sheet and document refer to. */
-const target = fileURLToPath(new URL('../dist/font/geist.woff2', import.meta.url));
-
 const range = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, index) => String.fromCodePoint(from + index)).join('');
 
-/** Basic Latin, Latin-1 and common punctuation; other letters come from the fonts of the system. */
-const LETTERS = `${range(0x20, 0x7e)}${range(0xa0, 0xff)}ıŒœ–—‘’“”•…‹›€™↑↓−`;
+/** Basic Latin, and the signs of the page's own texts. */
+const BASIC = `${range(0x20, 0x7e)}\u{a0}°µ·×–—‘’“”•…↑↓−`;
+/** Letters of places and networks: a file that browsers load only if one of them is shown. Others come from system fonts. */
+const MORE = `${range(0xa1, 0xff)}ıŒœ‹›€™`;
 
-/** Writes the letters, weights and features of Geist that the page uses: half of its bytes. */
+/** Writes the letters, weights and features of Geist that the page uses, in the two files of `style/font.css`. */
 export async function writeFont(): Promise<void> {
   const file = createRequire(import.meta.url).resolve('@fontsource-variable/geist/files/geist-latin-wght-normal.woff2');
-  const font = await subsetFont(readFileSync(file), LETTERS, {
-    targetFormat: 'woff2',
-    keepFeatures: ['kern', 'tnum', 'ccmp', 'locl'],
-    variationAxes: { wght: { min: 400, max: 700 } },
-  });
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, font);
+  const whole = readFileSync(file);
+  const folder = fileURLToPath(new URL('../dist/font/', import.meta.url));
+  mkdirSync(folder, { recursive: true });
+  for (const [name, letters] of Object.entries({ geist: BASIC, 'geist-more': MORE })) {
+    const font = await subsetFont(whole, letters, {
+      targetFormat: 'woff2',
+      keepFeatures: ['kern', 'tnum', 'ccmp', 'locl'],
+      variationAxes: { wght: { min: 400, max: 700 } },
+    });
+    writeFileSync(`${folder}${name}.woff2`, font);
+  }
 }

@@ -12,6 +12,15 @@ import { pageConfig } from './page-config.ts';
 const outDir = fileURLToPath(new URL('../dist/page/', import.meta.url));
 const stamp = fileURLToPath(new URL('../dist/page.built', import.meta.url));
 
+/** Without these, each small module that two views share would be a file of its own. */
+const sharedChunks = [
+  { name: 'base', test: /[\\/](?:preact|parts|client[\\/]src)[\\/]|src[\\/](?:format|faults|route|words)\.ts/ },
+  {
+    name: 'results',
+    test: /src[\\/](?:check[\\/](?:columns|Verdict)|views[\\/](?:Axis|scale|phases|group|types|networks))\.tsx?/,
+  },
+];
+
 const wanted = fingerprint(fileURLToPath(new URL('../../../', import.meta.url)));
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   rmSync(stamp, { force: true });
@@ -33,6 +42,7 @@ async function buildPage(): Promise<void> {
       modulePreload: { polyfill: false },
       target: ['chrome123', 'firefox120', 'safari17.5'],
       reportCompressedSize: false,
+      rolldownOptions: { output: { codeSplitting: { groups: sharedChunks } } },
     },
   });
   compressFiles(outDir);

@@ -6,13 +6,18 @@ import { merge, mesh } from 'topojson-client';
 import type { GeometryCollection, MultiPolygon, Polygon, Topology } from 'topojson-specification';
 
 /** The map: SVG paths in integer units of a `width` × `height` box, and the projection's parameters. */
-export interface WorldMap {
-  readonly width: number;
-  readonly height: number;
+export interface WorldMap extends MapFrame, MapLand {}
+
+export interface MapLand {
   /** Outlines of land as the `d` attribute of an SVG path. */
   readonly land: string;
   /** Borders between countries, likewise. */
   readonly borders: string;
+}
+
+export interface MapFrame {
+  readonly width: number;
+  readonly height: number;
   /** Equal Earth projection: x = translateX + scale × x(λ − centre, φ), y = translateY − scale × y(φ). */
   readonly centre: number;
   readonly scale: number;

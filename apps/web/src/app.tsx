@@ -20,8 +20,8 @@ const probes = lazyView(async () => (await import('./pages/Probes.tsx')).ProbesP
 function useOthers(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
-      check.load();
-      probes.load();
+      void probes.load();
+      void check.load().then(async () => (await import('./views/TypeView.tsx')).loadTypeViews());
     }, 300);
     return () => clearTimeout(timer);
   }, []);

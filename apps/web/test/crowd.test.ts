@@ -39,6 +39,7 @@ describe('the page of a check from a hundred probes', () => {
   async function open(path: string): Promise<void> {
     await tab.page.goto(`${showcase.url}${path}`);
     await untilText(tab.page, 'probes agree');
+    await untilTrue(tab.page, `document.querySelector('[data-probe]') !== null`);
   }
 
   const count = (selector: string): Promise<unknown> =>
@@ -76,6 +77,10 @@ describe('the page of a check from a hundred probes', () => {
     await untilTrue(tab.page, `document.querySelectorAll('.graph .node.router').length >= 600`);
     const counts = (await tab.page.evaluate('[...counts].filter((count) => count > 0)')) as number[];
     expect(counts.length).toBeGreaterThan(5);
+    // A screenshot of the whole page has it too, although it was never scrolled to.
+    expect(await tab.page.evaluate(`getComputedStyle(document.querySelector('.graph')).contentVisibility`)).toBe(
+      'visible',
+    );
     expect(tab.faults).toEqual([]);
   });
 

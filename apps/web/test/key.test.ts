@@ -54,6 +54,7 @@ describe('the API key of the page', () => {
 
   async function enter(key: string): Promise<void> {
     await tab.page.click('[aria-label^="API key"]');
+    await tab.page.waitForSelector('dialog[open] #api-key');
     await tab.page.type('#api-key', key);
     await tab.page.keyboard.press('Enter');
   }

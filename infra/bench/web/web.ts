@@ -17,7 +17,7 @@ export async function web(): Promise<readonly Figure[]> {
   return [...sizes(), ...(await delays()), ...(await liveFrames())];
 }
 
-/** All that a first visit loads, as a browser of today gets it (Brotli), and as any other gets it (gzip). */
+/** All that a first visit loads, the map and the view of the check type included, as a browser of today gets it (Brotli), and as any other gets it (gzip). */
 function sizes(): readonly Figure[] {
   const folder = fileURLToPath(new URL('../../../apps/web/dist/page/', import.meta.url));
   const document = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -28,8 +28,20 @@ function sizes(): readonly Figure[] {
   const sent = { br: brotliCompressSync(document).length, gz: gzipSync(document).length };
   const total = (coding: 'br' | 'gz', more: readonly string[] = []): number =>
     [...files, ...more].reduce((sum, file) => sum + sizeOf(file, coding), sent[coding]) / KIB;
-  const check = readdirSync(join(folder, 'assets')).find((name) => /^Check-.*\.js$/.test(name))!;
-  const later = importsOf(folder, `assets/${check}`, new Set(files));
+  const assets = readdirSync(join(folder, 'assets'));
+  const script = (name: string): string =>
+    `assets/${assets.find((file) => file.startsWith(`${name}-`) && file.endsWith('.js'))!}`;
+  const home = importsOf(folder, script('Land'), new Set(files));
+  // The heaviest of the types.
+  const later = (coding: 'br' | 'gz'): readonly string[] => {
+    const known = new Set([...files, ...home]);
+    const check = importsOf(folder, script('Check'), known);
+    const views = assets
+      .filter((file) => /View-[^.]*\.js$/.test(file) && !file.startsWith('TypeView'))
+      .map((file) => importsOf(folder, `assets/${file}`, new Set([...known, ...check])));
+    const weigh = (more: readonly string[]): number => more.reduce((sum, file) => sum + sizeOf(file, coding), 0);
+    return [...home, ...check, ...views.toSorted((a, b) => weigh(b) - weigh(a))[0]!];
+  };
   const one = (extension: string): string =>
     files.find((file) => file.startsWith('assets/') && file.endsWith(extension))!;
   const scripts = files
@@ -39,10 +51,10 @@ function sizes(): readonly Figure[] {
     { name: 'scripts, Brotli', value: scripts / KIB, unit: 'KiB' },
     { name: 'style sheet, Brotli', value: sizeOf(one('.css'), 'br') / KIB, unit: 'KiB' },
     { name: 'font', value: sizeOf(one('.woff2'), 'br') / KIB, unit: 'KiB' },
-    { name: 'first load, Brotli', value: total('br'), unit: 'KiB', atMost: 80 },
-    { name: 'first load, gzip', value: total('gz'), unit: 'KiB', atMost: 80 },
-    { name: 'first load of a check, Brotli', value: total('br', later), unit: 'KiB', atMost: 80 },
-    { name: 'first load of a check, gzip', value: total('gz', later), unit: 'KiB', atMost: 80 },
+    { name: 'first load, Brotli', value: total('br', home), unit: 'KiB', atMost: 80 },
+    { name: 'first load, gzip', value: total('gz', home), unit: 'KiB', atMost: 80 },
+    { name: 'first load of a check, Brotli', value: total('br', later('br')), unit: 'KiB', atMost: 80 },
+    { name: 'first load of a check, gzip', value: total('gz', later('gz')), unit: 'KiB', atMost: 80 },
   ];
 }
 

@@ -1,11 +1,15 @@
-import { ProblemError } from '@vantage/client';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { visiblePart } from '../api-key.ts';
-import { faultText } from '../faults.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useService } from '../parts/router.tsx';
+import { lazyView } from '../parts/view.tsx';
+
+const form = lazyView(
+  async () => (await import('./KeyForm.tsx')).KeyForm,
+  () => <p class="note">The form is being loaded.</p>,
+);
 
 /** Opens the dialog for the API key; its name says which key is used. */
 export function KeyButton(): JSX.Element {
@@ -26,97 +30,15 @@ export function KeyButton(): JSX.Element {
         class={`quiet key-button${keys.isRefused() ? ' refused' : key === undefined ? '' : ' held'}`}
         aria-label={name}
         title={name}
-        onClick={() => setOpen(true)}
+        onClick={() => void form.load().then(() => setOpen(true))}
       >
         <Icon name="key" />
       </button>
       {isOpen ? (
         <dialog ref={dialog} class="key-dialog" aria-labelledby="key-title" onClose={() => setOpen(false)}>
-          <KeyForm close={() => dialog.current?.close()} />
+          <form.View close={() => dialog.current?.close()} />
         </dialog>
       ) : undefined}
     </>
   );
-}
-
-function KeyForm({ close }: { readonly close: () => void }): JSX.Element {
-  const { keys, tryKey } = useService();
-  const field = useRef<HTMLInputElement>(null);
-  const [fault, setFault] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const key = keys.key();
-
-  const use = async (): Promise<void> => {
-    const given = field.current?.value.trim() ?? '';
-    setBusy(true);
-    const refusal = await tryKey(given).then(() => '', refusalOf);
-    setBusy(false);
-    setFault(refusal);
-    if (refusal !== '') return;
-    keys.hold(given);
-    field.current!.value = '';
-    close();
-  };
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void use();
-      }}
-    >
-      <h2 id="key-title">API key</h2>
-      <p>
-        No key is needed. One from the operator of this service has its own limits. It stays in this tab until you close
-        it.
-      </p>
-      {key === undefined ? undefined : (
-        <p class="held-key">
-          <span>
-            In use: <code>{visiblePart(key)}…</code>
-            {keys.isRefused() ? ', which the service refuses' : ''}
-          </span>
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              keys.hold(undefined);
-              setFault('');
-            }}
-          >
-            Remove the key
-          </button>
-        </p>
-      )}
-      <div class="field">
-        <label for="api-key">Key</label>
-        <input
-          ref={field}
-          id="api-key"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          required
-          aria-describedby="key-fault"
-          aria-invalid={fault !== ''}
-        />
-      </div>
-      <p id="key-fault" class="error" role="alert">
-        {fault}
-      </p>
-      <p class="key-actions">
-        <button type="submit" class="button" disabled={isBusy}>
-          Use the key
-        </button>
-        <button type="button" class="quiet" onClick={close}>
-          Close
-        </button>
-      </p>
-    </form>
-  );
-}
-
-/** A key that lacks the scope to read is valid all the same; other problems say nothing about it. */
-function refusalOf(error: unknown): string {
-  if (!(error instanceof ProblemError)) return faultText(error);
-  return error.status === 403 || error.status === 429 ? '' : faultText(error);
 }

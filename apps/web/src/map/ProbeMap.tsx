@@ -2,7 +2,9 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import type { Tone } from '../parts/tone.tsx';
+import { lazyView } from '../parts/view.tsx';
 import { placeLabels, spread, type Pin, type LabelSide } from './arrange.ts';
+import { MapBox } from './MapBox.tsx';
 import { project } from './project.ts';
 import { map } from './world-map.ts';
 
@@ -28,6 +30,12 @@ export interface ProbeMapProps {
 const PIN_DISTANCE = 20;
 const ROOM = { width: map.width, height: map.height, character: 11, line: 22, radius: 10 };
 const MOST_LABELS = 40;
+
+const land = lazyView(
+  async () => (await import('./Land.tsx')).Land,
+  () => <MapBox />,
+);
+land.load();
 
 /** World map of the probes. Hidden from screen readers: the table has the same data. */
 export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
@@ -58,7 +66,7 @@ export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
   const elsewhere = probes.filter((probe) => !byId.has(probe.id));
   return (
     <div class={pins.length > MOST_LABELS ? 'map many' : 'map'} aria-hidden="true">
-      <Land />
+      <land.View />
       <div class="pins">
         {pins.map((pin) => (
           <MapPin key={pin.id} pin={pin} probe={byId.get(pin.id)!} side={sides.get(pin.id)} onChoose={onChoose} />
@@ -81,19 +89,6 @@ export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
       )}
     </div>
   );
-}
-
-let land: JSX.Element | undefined;
-
-/** A constant element, which the renderer does not compare again. */
-function Land(): JSX.Element {
-  land ??= (
-    <svg class="land" viewBox={`0 0 ${map.width} ${map.height}`} width={map.width} height={map.height}>
-      <path class="ground" d={map.land} />
-      <path class="borders" d={map.borders} />
-    </svg>
-  );
-  return land;
 }
 
 function MapPin(props: {

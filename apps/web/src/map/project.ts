@@ -1,4 +1,4 @@
-import type { WorldMap } from '../../build/world-map.ts';
+import type { MapFrame } from '../../build/world-map.ts';
 
 /** A point in map units. */
 export interface MapPoint {
@@ -15,7 +15,7 @@ const RADIANS = Math.PI / 180;
 
 /** Equal Earth projection (Šavrič, Patterson, Jenny 2018), equal to that of d3-geo during the build. */
 export function project(
-  map: Pick<WorldMap, 'centre' | 'scale' | 'translateX' | 'translateY'>,
+  map: Pick<MapFrame, 'centre' | 'scale' | 'translateX' | 'translateY'>,
   latitude: number,
   longitude: number,
 ): MapPoint {

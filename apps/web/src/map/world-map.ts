@@ -1,5 +1,5 @@
 import { value } from 'virtual:world-map';
 
-import type { WorldMap } from '../../build/world-map.ts';
+import type { MapFrame } from '../../build/world-map.ts';
 
-export const map = value as WorldMap;
+export const map = value as MapFrame;

@@ -20,11 +20,11 @@ import { CheckForm } from '../form/CheckForm.tsx';
 import { ago, clockTime, duration, placeOf } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { Announce } from '../parts/announce.tsx';
-import { usePrinting } from '../parts/use-growing.ts';
+import { useGrowing, usePrinting } from '../parts/use-growing.ts';
 import { useService } from '../parts/router.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
 import { remember } from '../recent.ts';
-import { TypeView } from '../views/TypeView.tsx';
+import { isTypeViewLoaded, loadTypeView, TypeView } from '../views/TypeView.tsx';
 import type { ViewProps } from '../views/types.ts';
 import { mapProbesOf } from './map-probes.ts';
 import { Failed, Gone, Loading } from './no-check.tsx';
@@ -55,6 +55,13 @@ function useTogether(isAllThere: boolean): boolean {
   return isShown.current;
 }
 
+/** Loads the view of a type; true once it can be drawn. */
+function useTypeView(type: string): boolean {
+  const [isLoaded, setLoaded] = useState(() => isTypeViewLoaded(type));
+  useEffect(() => void loadTypeView(type).then(() => setLoaded(true)), [type]);
+  return isLoaded;
+}
+
 function Shown(props: {
   readonly check: CheckData;
   readonly connectionProblem: ConnectionProblem | undefined;
@@ -77,7 +84,8 @@ function Shown(props: {
     remember({ id: testId, type, host, at: createdAt, asked, ...verdict });
   }, [testId, summary?.verdict, summary?.status, kind, target]);
 
-  const isShown = useTogether(!isCompleted || (list !== undefined && summary !== undefined));
+  const isViewLoaded = useTypeView(type);
+  const isShown = useTogether(!isCompleted || (list !== undefined && summary !== undefined && isViewLoaded));
   if (!isShown) return <Loading />;
 
   const toggle = (probe: string): void =>
@@ -136,6 +144,9 @@ function ResultHead(props: { readonly check: CheckData; readonly summary: Summar
   );
 }
 
+/** The verdict with the map, the filter, the view of the type, the table. */
+const PARTS = 4;
+
 /** All parts that show the probes, with the filter that they share. */
 function Rows(
   props: Omit<ViewProps, 'rows' | 'isAll'> & {
@@ -152,6 +163,9 @@ function Rows(
   const group = view.group ?? (Object.keys(check.results).length > FEW_ROWS ? 'outcome' : 'none');
   const onMap = mapProbesOf(props, new Set(rows.map(([id]) => id)));
   const hasPlaces = onMap.some(({ latitude }) => latitude !== null);
+  // Of many probes one part is drawn in a frame: all in one would block the page.
+  const isLong = Object.keys(check.results).length > FEW_ROWS;
+  const parts = useGrowing(PARTS, isLong ? 1 : PARTS);
   return (
     <>
       <div class={hasPlaces ? 'top with-map' : 'top'}>
@@ -162,17 +176,19 @@ function Rows(
         </section>
         {hasPlaces ? <ProbeMap probes={onMap} onChoose={onChoose} /> : null}
       </div>
-      <FilterBar check={check} view={view} group={group} count={rows.length} onChange={change} />
-      <TypeView {...props} rows={rows} isAll={isAll} />
-      <ProbeTable
-        {...props}
-        rows={rows}
-        group={group}
-        order={view.order}
-        isAll={isAll}
-        onSort={(order) => change({ order })}
-        onAll={() => change({ isAll: true })}
-      />
+      {parts < 2 ? null : <FilterBar check={check} view={view} group={group} count={rows.length} onChange={change} />}
+      {parts < 3 ? null : <TypeView {...props} rows={rows} isAll={isAll} />}
+      {parts < 4 ? null : (
+        <ProbeTable
+          {...props}
+          rows={rows}
+          group={group}
+          order={view.order}
+          isAll={isAll}
+          onSort={(order) => change({ order })}
+          onAll={() => change({ isAll: true })}
+        />
+      )}
     </>
   );
 }

@@ -38,7 +38,10 @@ function labelOf(type: string, result: Result): string | undefined {
   if (result.result !== 'success') {
     const status = result['statusCode'];
     if (typeof status === 'number') return String(status);
-    return columnsOf(type)[0]!.text(result).toLowerCase();
+    return columnsOf(type)[0]!
+      .text(result)
+      .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   }
-  return typeof result.rt === 'number' ? duration(result.rt) : undefined;
+  // The time of a lookup says nothing about the place.
+  return typeof result.rt === 'number' && type !== 'info' ? duration(result.rt) : undefined;
 }

@@ -3,15 +3,24 @@ import { useState } from 'preact/hooks';
 
 import { useGrowing } from './use-growing.ts';
 
-/** Rows that a long chart begins with, and the length from which it is long; so many are drawn in one frame. */
+/** Rows that a long chart begins with, and the length from which it is long. */
 const FIRST = 12;
 const LONG = 16;
+const ROWS_A_FRAME = 8;
 
-/** The first of many rows, and a button for the others; null if all are shown. */
-export function useFirst<T>(rows: readonly T[], isAll: boolean): readonly [readonly T[], JSX.Element | null] {
+/**
+ * The first of many rows, and a button for the others; null if all are shown.
+ *
+ * @param step rows that a frame adds
+ */
+export function useFirst<T>(
+  rows: readonly T[],
+  isAll: boolean,
+  step: number = ROWS_A_FRAME,
+): readonly [readonly T[], JSX.Element | null] {
   const [isWanted, setWanted] = useState(false);
   const isComplete = isAll || isWanted || rows.length <= LONG;
-  const drawn = useGrowing(isComplete ? rows.length : FIRST, LONG);
+  const drawn = useGrowing(isComplete ? rows.length : FIRST, step);
   if (isComplete) return [drawn < rows.length ? rows.slice(0, drawn) : rows, null];
   const button = (
     <button type="button" class="quiet rest" onClick={() => setWanted(true)}>

@@ -4,15 +4,23 @@ import { useEffect, useState } from 'preact/hooks';
 export interface LazyView<Props> {
   /** The view, or a notice if its code cannot be loaded. */
   readonly View: (props: Props) => JSX.Element;
-  /** Preloads the code. */
-  readonly load: () => void;
+  /** Preloads the code; resolves when it is there or has failed. */
+  readonly load: () => Promise<void>;
+  readonly isLoaded: () => boolean;
 }
 
 /** Retry interval, for a service that is briefly unavailable. */
 const RETRY_MS = 1_000;
 
-/** A view whose code is loaded on demand. */
-export function lazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): LazyView<Props> {
+/**
+ * A view whose code is loaded on demand.
+ *
+ * @param Placeholder is shown in its place until then
+ */
+export function lazyView<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  Placeholder: (props: { readonly hasFailed: boolean }) => JSX.Element | null = Awaited,
+): LazyView<Props> {
   let loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
   const begin = (): Promise<void> => {
@@ -50,9 +58,10 @@ export function lazyView<Props extends object>(load: () => Promise<ComponentType
         };
       }, []);
       const Component = loaded;
-      return Component === undefined ? <Awaited hasFailed={hasFailed} /> : <Component {...props} />;
+      return Component === undefined ? <Placeholder hasFailed={hasFailed} /> : <Component {...props} />;
     },
-    load: () => void begin(),
+    load: begin,
+    isLoaded: () => loaded !== undefined,
   };
 }
 

@@ -4,9 +4,14 @@ import { useMemo, useState } from 'preact/hooks';
 import { clockTime, duration } from '../format.ts';
 import { Facts, type Fact } from '../parts/facts.tsx';
 import { useService } from '../parts/router.tsx';
-import { ProbeDetails } from '../views/probe-details.tsx';
+import { lazyView } from '../parts/view.tsx';
 import { codeWords } from '../check/columns.ts';
 import type { Result, FailureData } from '../check/use-check.ts';
+
+const probeDetails = lazyView(
+  async () => (await import('../views/probe-details.tsx')).ProbeDetails,
+  () => null,
+);
 
 /** Full result of one probe: error, measurements, and raw JSON. */
 export function Details({ type, result }: DetailsProps): JSX.Element {
@@ -31,7 +36,7 @@ function Whole({ type, result }: DetailsProps): JSX.Element {
       {result.error === null || result.error === undefined ? null : <FailureNote failure={result.error} />}
       {result.result === 'pending' ? <p class="note">This probe is still measuring.</p> : null}
       <Facts facts={facts} />
-      <ProbeDetails type={type} result={result} />
+      <probeDetails.View type={type} result={result} />
       <Raw result={result} />
     </div>
   );

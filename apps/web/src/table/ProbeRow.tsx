@@ -36,7 +36,10 @@ export function ProbeRow(props: {
             <span class="probe-id">{id}</span>
             {probe === undefined ? null : (
               <span class="probe-place">
-                {placeOf(probe)} · {probe.isp} {probe.asNumber}
+                {placeOf(probe)}
+                <span class="probe-network">
+                  {probe.isp} {probe.asNumber}
+                </span>
               </span>
             )}
           </span>

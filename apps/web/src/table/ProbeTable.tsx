@@ -9,7 +9,7 @@ import { askedOf } from '../check/asked.ts';
 import { columnsOf, type Column } from '../check/columns.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { Downloads } from '../filter/Downloads.tsx';
-import { FEW_ROWS, groupRows, limitGroups, type ShownGroup } from '../filter/groups.ts';
+import { groupRows, limitGroups, ROWS_AT_FIRST, type ShownGroup } from '../filter/groups.ts';
 import { probeOf, type Row } from '../filter/rows.ts';
 import type { Grouping, Order } from '../filter/view-state.ts';
 import { useGrowing } from '../parts/use-growing.ts';
@@ -39,7 +39,7 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
   const all = groupRows(rows, group, check.type, probes);
   const isComplete = (title: string): boolean => isAll || complete.has(`${group} ${title}`);
   const wanted = limitGroups(all, open, isComplete).reduce((sum, { shown }) => sum + shown.length, 0);
-  const groups = limitGroups(all, open, isComplete, useGrowing(wanted, ROWS_A_FRAME));
+  const groups = limitGroups(all, open, isComplete, useGrowing(wanted, ROWS_AT_FIRST));
   return (
     <section class="card probes-table" aria-labelledby="probes-title">
       <header class="card-head">
@@ -76,8 +76,6 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
     </section>
   );
 }
-
-const ROWS_A_FRAME = FEW_ROWS;
 
 /** Sorts by the probe's name; the row renders the cell itself. */
 const probeColumn: Column = { key: 'probe', title: 'Probe', sortBy: () => undefined, text: () => '' };

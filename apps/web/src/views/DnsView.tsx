@@ -44,7 +44,7 @@ function fastest(results: readonly FieldsOf<'dns'>[]): string {
   const times = results.map(({ rt }) => rt).filter((rt) => typeof rt === 'number');
   if (times.length === 0) return 'No time was measured';
   const [least, most] = [Math.min(...times), Math.max(...times)];
-  return times.length === 1 ? `in ${duration(least)}` : `in ${duration(least)} to ${duration(most)}`;
+  return duration(least) === duration(most) ? `in ${duration(least)}` : `in ${duration(least)} to ${duration(most)}`;
 }
 
 export function Records(props: {

@@ -2,9 +2,9 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { useGrowing } from '../parts/use-growing.ts';
-import { layOutPaths, type PathNode, type Paths, type PlacedNode } from './layout-paths.ts';
+import { Edges, Nodes, type Drawing } from './graph-shares.tsx';
+import { layOutPaths, type PathNode, type Paths } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
-import { about, Break, NodeShape, NodeText } from './path-nodes.tsx';
 
 /** Window width below which names of routers seen by a single probe are hidden. */
 const NARROW = 760;
@@ -24,10 +24,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   const layout = useMemo(() => layOutPaths(shown), [shown]);
   const networks = useMemo(() => networksOf(paths), [paths]);
   const [looked, lookAt] = useState<PathNode>();
-  const count = useGrowing(layout.nodes.size, NODES_A_FRAME);
-  const colours = new Map(networks.map(({ asn, colour }) => [asn, colour]));
-  const broken = paths.ends.filter(({ reason }) => reason === 'silent' || reason === 'refused' || reason === 'loop');
-  const breaks = new Set(broken.map(({ node }) => node));
+  const count = useGrowing(Math.max(layout.nodes.size, shown.edges.length), PARTS_A_SHARE);
   const isNarrow = innerWidth < NARROW;
   // Room for the names of probes and of the target.
   const side = isNarrow ? 82 : 140;
@@ -37,63 +34,33 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   const columnWidth = isNarrow ? 66 : Math.max(92, Math.min(132, room));
   const width = side * 2 + steps * columnWidth;
   const height = TOP * 2 + (layout.rows - 1) * rowHeight + 18;
-  const at = ({ column, row }: PlacedNode): readonly [number, number] => [
-    side + column * columnWidth,
-    TOP + row * rowHeight,
-  ];
-  const isLit = (probes: readonly string[]): boolean =>
-    looked === undefined || probes.some((probe) => looked.probes.includes(probe));
+  const drawing = useMemo((): Drawing => {
+    const broken = paths.ends.filter(({ reason }) => reason === 'silent' || reason === 'refused' || reason === 'loop');
+    return {
+      at: ({ column, row }) => [side + column * columnWidth, TOP + row * rowHeight],
+      layout,
+      colours: new Map(networks.map(({ asn, colour }) => [asn, colour])),
+      breaks: new Set(broken.map(({ node }) => node)),
+      host,
+      isNarrow,
+      letters: Math.floor(columnWidth / 6),
+    };
+  }, [paths, layout, host, isNarrow, columnWidth]);
   return (
     <>
       <div
-        class="scroll graph late"
-        style={{ containIntrinsicBlockSize: `auto ${height}px` }}
+        class="scroll graph"
         tabIndex={0}
         role="group"
         aria-label="The paths as a graph; the rows of the probes below say the same hop by hop"
       >
         <svg class={looked === undefined ? 'paths' : 'paths has-look'} width={width} height={height} aria-hidden="true">
-          {shown.edges.map((edge) => {
-            const [x1, y1] = at(layout.nodes.get(edge.from)!);
-            const [x2, y2] = at(layout.nodes.get(edge.to)!);
-            const bend = Math.max(24, Math.abs(x2 - x1) / 2);
-            return (
-              <path
-                key={`${edge.from} ${edge.to}`}
-                class={`edge ${isLit(edge.probes) ? '' : 'is-dim'} ${edge.inferred === true ? 'is-inferred' : ''} ${isLossy(edge) ? 'is-lossy' : ''}`}
-                d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
-                stroke-width={1.5 + Math.min(6, Math.sqrt(edge.probes.length) - 1) * 1.5}
-              >
-                {edge.sent === undefined ? null : (
-                  <title>
-                    {edge.received} of {edge.sent} packets answered
-                  </title>
-                )}
-              </path>
-            );
-          })}
-          {[...layout.nodes.values()].slice(0, count).map((placed) => {
-            const [x, y] = at(placed);
-            const { node } = placed;
-            return (
-              <g
-                key={node.id}
-                class={`node ${node.kind} ${isLit(node.probes) ? '' : 'is-dim'} net-${colours.get(node.asn ?? '') ?? NETWORK_COLOURS}`}
-                transform={`translate(${x} ${y})`}
-                onPointerEnter={() => lookAt(node)}
-                onPointerLeave={() => lookAt(undefined)}
-                onClick={() => {
-                  if (node.probes.length === 1) onChoose(node.probes[0]!);
-                }}
-              >
-                <title>{about(node)}</title>
-                <circle class="reach" r="16" />
-                <NodeShape node={node} />
-                <NodeText node={node} host={host} isNarrow={isNarrow} letters={Math.floor(columnWidth / 6)} />
-                {breaks.has(node.id) ? <Break /> : null}
-              </g>
-            );
-          })}
+          {sharesOf(shown.edges, count).map((edges, index) => (
+            <Edges key={`edges ${index}`} {...{ edges, drawing, looked }} />
+          ))}
+          {sharesOf([...layout.nodes.values()], count).map((nodes, index) => (
+            <Nodes key={`nodes ${index}`} {...{ nodes, drawing, looked, lookAt, onChoose }} />
+          ))}
         </svg>
       </div>
       {paths.nodes.some(({ balances }) => balances) ? (
@@ -120,13 +87,20 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   );
 }
 
-/** With links that packets took: some that were to end behind it got no answer. */
-function isLossy({ sent, received = 0 }: Paths['edges'][number]): boolean {
-  return sent !== undefined && received < sent;
-}
-
+<<<<<<< HEAD
 /** Nodes that are drawn in one frame. */
 const NODES_A_FRAME = 120;
+=======
+/** Nodes and links that are drawn in one frame, and drawn again together. */
+const PARTS_A_SHARE = 60;
+
+/** The first of many in shares of a fixed size. */
+function sharesOf<T>(all: readonly T[], count: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(Math.min(all.length, count) / PARTS_A_SHARE) }, (_, index) =>
+    all.slice(index * PARTS_A_SHARE, (index + 1) * PARTS_A_SHARE),
+  );
+}
+>>>>>>> 5aafaff (web: a check weighs 71 KiB; graphs of 100 paths block for 35 ms)
 
 /** A path that ends without an answer gets a break mark instead of nodes for the silence beyond. */
 function withoutTails(paths: Paths): Paths {

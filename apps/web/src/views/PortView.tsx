@@ -30,7 +30,10 @@ const stateWords: Readonly<Record<string, string>> = {
 export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX.Element {
   const rows = resultsOf<'tcp' | 'udp'>({ rows: all }) as readonly (readonly [string, PortResult])[];
   const answered = rows.filter(([, { result }]) => result !== 'pending');
-  const groups = groupMembers(answered, ([, result]) => result.state ?? result.error?.code ?? 'none');
+  // Groups in which the port is open come last, as rows with success do.
+  const groups = groupMembers(answered, ([, result]) => result.state ?? result.error?.code ?? 'none').toSorted(
+    ([a], [b]) => Number(a?.[1].state === 'open') - Number(b?.[1].state === 'open'),
+  );
   const port = answered.find(([, result]) => result.port !== undefined)?.[1].port;
   return (
     <Section title={port === undefined ? 'The port' : `Port ${port}`} note={check.type.toUpperCase()} class="port-view">

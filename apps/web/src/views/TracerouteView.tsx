@@ -13,7 +13,8 @@ import { resultsOf, type ViewProps } from './types.ts';
 /** Merged path graph of all probes, and path ends. */
 export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'traceroute'>({ rows });
-  const [drawn, rest] = useFirst(rows, isAll);
+  // The graph grows node by node: with more paths, all of it would be laid out anew.
+  const [drawn, rest] = useFirst(rows, isAll, rows.length);
   const all = summary?.paths;
   const ids = rows.map(([id]) => id).join(' ');
   const paths = useMemo(() => all && pathsOf(all, new Set(ids.split(' '))), [all, ids]);

@@ -1,25 +1,43 @@
 import type { JSX } from 'preact';
 
-import { DnsView } from './DnsView.tsx';
-import { HttpView } from './HttpView.tsx';
-import { InfoView } from './InfoView.tsx';
-import { PingView } from './PingView.tsx';
-import { PortView } from './PortView.tsx';
-import { TracerouteView } from './TracerouteView.tsx';
+import { lazyView, type LazyView } from '../parts/view.tsx';
 import type { ViewProps } from './types.ts';
 
-const views: Readonly<Record<string, (props: ViewProps) => JSX.Element>> = {
-  ping: PingView,
-  http: HttpView,
-  dns: DnsView,
-  tcp: PortView,
-  udp: PortView,
-  traceroute: TracerouteView,
-  info: InfoView,
+const view = (load: () => Promise<(props: ViewProps) => JSX.Element>): LazyView<ViewProps> =>
+  lazyView(load, () => null);
+
+const port = view(async () => (await import('./PortView.tsx')).PortView);
+const views: Readonly<Record<string, LazyView<ViewProps>>> = {
+  ping: view(async () => (await import('./PingView.tsx')).PingView),
+  http: view(async () => (await import('./HttpView.tsx')).HttpView),
+  dns: view(async () => (await import('./DnsView.tsx')).DnsView),
+  tcp: port,
+  udp: port,
+  traceroute: view(async () => (await import('./TracerouteView.tsx')).TracerouteView),
+  info: view(async () => (await import('./InfoView.tsx')).InfoView),
 };
 
 /** View of a check type; unknown types have the table only. */
 export function TypeView(props: ViewProps): JSX.Element | null {
-  const View = views[props.check.type];
-  return View === undefined ? null : <View {...props} />;
+  const view = viewOf(props.check.type);
+  // The key: views of two types are two components.
+  return view === undefined ? null : <view.View key={props.check.type} {...props} />;
+}
+
+/** Resolves when the view can be drawn at once, or its code cannot be loaded now. */
+export async function loadTypeView(type: string): Promise<void> {
+  await viewOf(type)?.load();
+}
+
+export function isTypeViewLoaded(type: string): boolean {
+  return viewOf(type)?.isLoaded() ?? true;
+}
+
+/** Loads the views of all types, so that a check that is started appears without delay. */
+export async function loadTypeViews(): Promise<void> {
+  await Promise.all(Object.keys(views).map(loadTypeView));
+}
+
+function viewOf(type: string): LazyView<ViewProps> | undefined {
+  return Object.hasOwn(views, type) ? views[type] : undefined;
 }

@@ -47,8 +47,8 @@ export function layOutPaths(paths: Paths): PathLayout {
       settle(column, rows, isForward ? before : after);
     }
   }
-  const least = Math.min(0, ...rows.values());
-  const most = Math.max(0, ...rows.values());
+  const least = rows.size === 0 ? 0 : Math.min(...rows.values());
+  const most = Math.max(least, ...rows.values());
   const nodes = paths.nodes.map((node): [string, PlacedNode] => [
     node.id,
     { node, column: columnOf(node), row: rows.get(node.id)! - least },

@@ -3,7 +3,7 @@ import { summarize } from '@vantage/summary';
 
 import { tracerouteCheck, world } from '../../test/world.ts';
 import { groupMembers } from './group.ts';
-import { layOutPaths } from './layout-paths.ts';
+import { layOutPaths, pathsOf } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { phasesOf } from './phases.ts';
 import { scaleTo } from './scale.ts';
@@ -83,6 +83,13 @@ describe('groups', () => {
 describe('the graph of paths', () => {
   const { paths } = summarize(tracerouteCheck, new Map(Object.entries(world)));
   const layout = layOutPaths(paths!);
+
+  it('begins at the top, whatever part of it is drawn', () => {
+    for (const { node } of layout.nodes.values()) {
+      const rows = [...layOutPaths(pathsOf(paths!, new Set(node.probes))).nodes.values()].map(({ row }) => row);
+      expect(Math.min(...rows)).toBe(0);
+    }
+  });
 
   it('goes from left to right, from the probes to the target', () => {
     for (const { from, to } of paths!.edges) {

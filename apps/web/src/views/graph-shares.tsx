@@ -1,0 +1,105 @@
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+
+import type { PathLayout, PathNode, Paths, PlacedNode } from './layout-paths.ts';
+import { NETWORK_COLOURS } from './networks.ts';
+import { about, Break, NodeShape, NodeText } from './path-nodes.tsx';
+
+/** What all parts of a graph share; a new one is drawn anew. */
+export interface Drawing {
+  readonly at: (placed: PlacedNode) => readonly [number, number];
+  readonly layout: PathLayout;
+  readonly colours: ReadonlyMap<string, number>;
+  /** Ids of the nodes beyond which a path is broken. */
+  readonly breaks: ReadonlySet<string>;
+  readonly host: string;
+  readonly isNarrow: boolean;
+  /** Number of characters that fit between two columns. */
+  readonly letters: number;
+}
+
+interface ShareProps {
+  readonly drawing: Drawing;
+  /** The node under the pointer: the paths through it stand out. */
+  readonly looked: PathNode | undefined;
+}
+
+/** Some links. They are compared again only if the graph or the pointer has changed, not while others are added. */
+export function Edges(props: ShareProps & { readonly edges: readonly Paths['edges'][number][] }): JSX.Element {
+  const { edges, drawing, looked } = props;
+  return useMemo(
+    () => (
+      <g>
+        {edges.map((edge) => {
+          const [x1, y1] = drawing.at(drawing.layout.nodes.get(edge.from)!);
+          const [x2, y2] = drawing.at(drawing.layout.nodes.get(edge.to)!);
+          const bend = Math.max(24, Math.abs(x2 - x1) / 2);
+          return (
+            <path
+              key={`${edge.from} ${edge.to}`}
+              class={`edge ${isLit(edge.probes, looked) ? '' : 'is-dim'} ${edge.inferred === true ? 'is-inferred' : ''} ${isLossy(edge) ? 'is-lossy' : ''}`}
+              d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
+              stroke-width={1.5 + Math.min(6, Math.sqrt(edge.probes.length) - 1) * 1.5}
+            >
+              {edge.sent === undefined ? null : (
+                <title>
+                  {edge.received} of {edge.sent} packets answered
+                </title>
+              )}
+            </path>
+          );
+        })}
+      </g>
+    ),
+    [drawing, looked, edges.length],
+  );
+}
+
+interface NodesProps extends ShareProps {
+  readonly nodes: readonly PlacedNode[];
+  readonly lookAt: (node: PathNode | undefined) => void;
+  readonly onChoose: (probe: string) => void;
+}
+
+/** Some nodes, likewise. */
+export function Nodes(props: NodesProps): JSX.Element {
+  const { nodes, drawing, looked, lookAt, onChoose } = props;
+  return useMemo(
+    () => (
+      <g>
+        {nodes.map((placed) => {
+          const [x, y] = drawing.at(placed);
+          const { node } = placed;
+          return (
+            <g
+              key={node.id}
+              class={`node ${node.kind} ${isLit(node.probes, looked) ? '' : 'is-dim'} net-${drawing.colours.get(node.asn ?? '') ?? NETWORK_COLOURS}`}
+              transform={`translate(${x} ${y})`}
+              onPointerEnter={() => lookAt(node)}
+              onPointerLeave={() => lookAt(undefined)}
+              onClick={() => {
+                if (node.probes.length === 1) onChoose(node.probes[0]!);
+              }}
+            >
+              <title>{about(node)}</title>
+              <circle class="reach" r="16" />
+              <NodeShape node={node} />
+              <NodeText node={node} {...drawing} />
+              {drawing.breaks.has(node.id) ? <Break /> : null}
+            </g>
+          );
+        })}
+      </g>
+    ),
+    [drawing, looked, nodes.length],
+  );
+}
+
+function isLit(probes: readonly string[], looked: PathNode | undefined): boolean {
+  return looked === undefined || probes.some((probe) => looked.probes.includes(probe));
+}
+
+/** With links that packets took: some that were to end behind it got no answer. */
+function isLossy({ sent, received = 0 }: Paths['edges'][number]): boolean {
+  return sent !== undefined && received < sent;
+}
