@@ -2,9 +2,8 @@
  * Checks every scenario from four probes, and compares what they and their summaries say with what the simulator did.
  * Run: `npm run -s simulate -- [--only TEXT,TEXT] [--family 4|6] [--protocol icmp|udp|tcp|ping] [--seed N] [--json FILE] [--dump FILE]`
  */
-import { parseArgs } from 'node:util';
-
 import { report } from '../bench/goals.ts';
+import { readFlags } from '../command/read-flags.ts';
 import { writeFileSync } from 'node:fs';
 import { casesOf } from './choose.ts';
 import { figuresOf, type Judged } from './figures.ts';
@@ -14,16 +13,24 @@ import { lossCases, lossFigures } from './loss-goal.ts';
 import { runCases } from './run-cases.ts';
 import { scenarios } from './scenarios/index.ts';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    family: { type: 'string' },
-    protocol: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    json: { type: 'string' },
-    dump: { type: 'string' },
+const read = readFlags(
+  'npm run -s simulate --',
+  'Checks every path of a simulated internet, and judges results and summaries.',
+  {
+    only: { description: 'Scenarios whose name has one of these texts, separated by commas.' },
+    family: { description: 'IPv4 or IPv6 only: 4 or 6.', isNumber: true },
+    protocol: { description: 'One of icmp, udp, tcp, ping.' },
+    seed: { description: 'Start of the random numbers.', fallback: '1', isNumber: true },
+    json: { description: 'File for the figures.' },
+    dump: { description: 'File for all results and summaries.' },
   },
-});
+  process.argv.slice(2),
+);
+if (read.kind === 'end') {
+  process.stdout.write(`${read.text}\n`);
+  process.exit(read.status);
+}
+const { values } = read;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const seed = Number(values.seed);
