@@ -12,8 +12,11 @@ import { readMonitorsFile } from '../../monitors/file/monitors-file.ts';
 import { count, error, ok, reasonOf, warning, type Finding } from './finding.ts';
 
 const DAY_MS = 86_400_000;
-/** DB-IP and the routing tables change monthly and daily; older data puts moved networks in the wrong place. */
-const OLD_DAYS = 180;
+/**
+ * Older data puts moved networks in the wrong place. Files of the operator are meant to be replaced every month or two;
+ * the bundled data is as old as its release.
+ */
+const OLD_DAYS = { operator: 120, bundled: 365 };
 
 type Files = Pick<
   Config,
@@ -52,7 +55,9 @@ async function checkGeo(
         if (date === null) return ok('geo', `The geo data ${name} has no date.`);
         const days = Math.floor((now.getTime() - Date.parse(date)) / DAY_MS);
         const message = `The geo data ${name} is of ${date.slice(0, 10)}, ${count(days, 'day')} old.`;
-        return days > OLD_DAYS ? warning('geo', message, remedy) : ok('geo', message);
+        return days > OLD_DAYS[origin === 'operator' ? 'operator' : 'bundled']
+          ? warning('geo', message, remedy)
+          : ok('geo', message);
       });
   } finally {
     await geo.close();
