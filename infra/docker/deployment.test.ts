@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { settings as coordinatorSettings } from '@vantage/coordinator';
 import { settings as agentSettings } from '@vantage/probe-agent';
 import { describe, expect, it } from '@jest/globals';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 
 import { nodeFlags } from '../../apps/standalone/src/node-flags.ts';
 
@@ -263,91 +263,5 @@ describe('an agent in a region', () => {
     );
     const variables = values('Environment').flatMap((line) => line.split(' ').map((pair) => pair.split('=')[0]!));
     expect(variables.filter((name) => name !== 'NODE_ENV' && !agentVariables.has(name))).toEqual([]);
-  });
-});
-
-interface Resource {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec?: {
-    readonly replicas?: number;
-    readonly strategy?: { readonly type?: string };
-    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
-    readonly template?: {
-      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-      readonly spec: PodSpec;
-    };
-  };
-}
-
-interface PodSpec {
-  readonly automountServiceAccountToken: boolean;
-  readonly securityContext: { readonly runAsNonRoot: boolean };
-  readonly containers: readonly {
-    readonly name: string;
-    readonly image: string;
-    readonly env: readonly { readonly name: string }[];
-    readonly ports: readonly { readonly name: string }[];
-    readonly livenessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
-    readonly securityContext: {
-      readonly allowPrivilegeEscalation: boolean;
-      readonly readOnlyRootFilesystem: boolean;
-      readonly capabilities: { readonly drop: readonly string[]; readonly add?: readonly string[] };
-    };
-    readonly resources: { readonly limits: { readonly memory: string } };
-    readonly volumeMounts: readonly { readonly name: string }[];
-  }[];
-  readonly volumes: readonly { readonly name: string }[];
-}
-
-describe('the Kubernetes manifests', () => {
-  const kustomization = parse(read('infra/kubernetes/kustomization.yaml')) as {
-    readonly resources: readonly string[];
-    readonly images: readonly { readonly name: string }[];
-  };
-  const resources = kustomization.resources.flatMap((file) =>
-    parseAllDocuments(read(`infra/kubernetes/${file}`)).map((document) => {
-      expect(document.errors).toEqual([]);
-      return document.toJS() as Resource;
-    }),
-  );
-  const pods = resources.flatMap(({ kind, metadata, spec }) =>
-    kind === 'Deployment' ? [[metadata.name, spec!] as const] : [],
-  );
-
-  it('are of versions and kinds that there are', () => {
-    const kinds = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
-
-    expect([...kinds].toSorted()).toEqual([
-      ...['apps/v1 Deployment', 'networking.k8s.io/v1 Ingress', 'networking.k8s.io/v1 NetworkPolicy'],
-      ...['policy/v1 PodDisruptionBudget', 'v1 Namespace', 'v1 Service'],
-    ]);
-  });
-
-  it.each(pods)('run %s without rights, with what it mounts, and looked after', (name, { selector, template }) => {
-    const { metadata, spec } = template!;
-    const [container] = spec.containers;
-
-    expect(metadata.labels).toMatchObject(selector!.matchLabels!);
-    expect(spec.automountServiceAccountToken).toBe(false);
-    expect(spec.securityContext.runAsNonRoot).toBe(true);
-    expect(container?.securityContext.readOnlyRootFilesystem).toBe(true);
-    expect(container?.securityContext.capabilities).toEqual(
-      name === 'coordinator' ? { drop: ['ALL'] } : { drop: ['ALL'], add: ['NET_RAW'] },
-    );
-    expect(container?.securityContext.allowPrivilegeEscalation).toBe(name !== 'coordinator');
-    expect(container?.volumeMounts.map((mount) => mount.name)).toEqual(spec.volumes.map((volume) => volume.name));
-    expect(container?.ports.map((port) => port.name)).toContain(container?.livenessProbe.httpGet.port);
-    expect(container?.resources.limits.memory).toMatch(/^\d+Gi$/);
-    expect(kustomization.images.map((image) => image.name)).toContain(container?.image);
-    const known = name === 'coordinator' ? coordinatorVariables : agentVariables;
-    expect(container?.env.map((variable) => variable.name).filter((variable) => !known.has(variable))).toEqual([]);
-  });
-
-  it('never run two agents under one identifier', () => {
-    const agent = pods.find(([name]) => name.startsWith('agent-'))?.[1];
-
-    expect([agent?.replicas, agent?.strategy?.type]).toEqual([1, 'Recreate']);
   });
 });

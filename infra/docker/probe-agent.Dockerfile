@@ -1,5 +1,6 @@
 # A probe agent. The first two stages are those of coordinator.Dockerfile: they are built once.
 # Build from the root of the repository: docker build -f infra/docker/probe-agent.Dockerfile .
+# Without a browser, and so without screenshots: --build-arg BROWSER=none
 
 FROM node:24-bookworm-slim AS build
 RUN apt-get update -qq \
@@ -30,10 +31,12 @@ ENV NODE_ENV=production
 WORKDIR /vantage
 
 FROM runtime AS probe-agent
+ARG BROWSER=chromium
 # A browser for screenshots with fonts for most scripts, and what makes a network namespace for it.
 RUN apt-get update -qq \
- && apt-get install -y -qq --no-install-recommends chromium-headless-shell iproute2 \
-    fonts-liberation fonts-droid-fallback fonts-noto-color-emoji libcap2-bin \
+ && if [ "$BROWSER" = none ]; then browser=; else \
+    browser="chromium-headless-shell iproute2 fonts-liberation fonts-droid-fallback fonts-noto-color-emoji"; fi \
+ && apt-get install -y -qq --no-install-recommends $browser libcap2-bin \
  # CAP_NET_RAW for the packet process and for nothing else: carried by a copy of setpriv that only the user of the agent
  # may run, and handed to Node as an ambient capability. A copy of Node would weigh a hundred megabytes more.
  && mkdir /usr/local/lib/vantage \
