@@ -35,7 +35,7 @@ const land = lazyView(
   async () => (await import('./Land.tsx')).Land,
   () => <MapBox />,
 );
-land.load();
+void land.load();
 
 /** World map of the probes. Hidden from screen readers: the table has the same data. */
 export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
