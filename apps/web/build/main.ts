@@ -12,7 +12,7 @@ import { pageConfig } from './page-config.ts';
 const outDir = fileURLToPath(new URL('../dist/page/', import.meta.url));
 const stamp = fileURLToPath(new URL('../dist/page.built', import.meta.url));
 
-/** Without these, each small module that two views share would be a file of its own. */
+/** Without these, each small module that two views share would be a separate file. */
 const sharedChunks = [
   { name: 'base', test: /[\\/](?:preact|parts|client[\\/]src)[\\/]|src[\\/](?:format|faults|route|words)\.ts/ },
   {

@@ -5,7 +5,7 @@ import type { PathLayout, PathNode, Paths, PlacedNode } from './layout-paths.ts'
 import { NETWORK_COLOURS } from './networks.ts';
 import { about, Break, NodeShape, NodeText } from './path-nodes.tsx';
 
-/** What all parts of a graph share; a new one is drawn anew. */
+/** What all parts of a graph share; a new one draws everything again. */
 export interface Drawing {
   readonly at: (placed: PlacedNode) => readonly [number, number];
   readonly layout: PathLayout;
