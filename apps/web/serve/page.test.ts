@@ -35,6 +35,18 @@ describe('the built page', () => {
     expect(page.document(ask(), '"><script>').body).toEqual(page.document(ask()).body);
   });
 
+  it('names the scripts of a check in its document, and not in others', () => {
+    const preloads = (text: string): readonly string[] =>
+      [...text.matchAll(/<link rel="modulepreload"[^>]*href="\/net([^"]+)"/g)].map(([, file]) => file!);
+    const others = preloads(page.document(ask()).body.toString());
+    const added = preloads(page.document(ask(), 'qPUXvL1sQx2rGJm0Zf7N4w').body.toString()).filter(
+      (file) => !others.includes(file),
+    );
+
+    expect(added.filter((file) => /Check-/.test(file))).toHaveLength(1);
+    expect(added.filter((file) => !page.files.includes(file))).toEqual([]);
+  });
+
   it('names the image of a check for previews of its link, with an absolute address', () => {
     const id = 'qPUXvL1sQx2rGJm0Zf7N4w';
     const text = page.document(ask(), id).body.toString();

@@ -90,7 +90,8 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
     document: (request, checkId) => {
       if (checkId === undefined || !isCheckId(checkId)) return answer(plain, request);
       const link = `<p><a href="${escape(basePath)}/check/${checkId}/results">The results of this check as JSON</a></p>`;
-      const document = template.replace(CHECK_LINK, link).replace(PREVIEW, previewOf(publicUrl, checkId));
+      const head = previewOf(publicUrl, checkId) + preloadsOf([...kept.keys()], basePath);
+      const document = template.replace(CHECK_LINK, link).replace(PREVIEW, head);
       return answer(keepDocument(document), request);
     },
     file: (path, request) => answer(kept.get(path)!, request),
@@ -114,6 +115,12 @@ function previewOf(publicUrl: string, checkId: string): string {
   };
   const tags = Object.entries(metadata).map(([name, text]) => `<meta property="${name}" content="${escape(text)}" />`);
   return [...tags, '<meta name="twitter:card" content="summary_large_image" />'].join('');
+}
+
+/** The scripts of a check, which browsers would otherwise learn of from the first script. */
+function preloadsOf(files: readonly string[], basePath: string): string {
+  const scripts = files.filter((file) => /^\/assets\/(?:Check|results|TypeView)-[\w-]+\.js$/.test(file));
+  return scripts.map((file) => `<link rel="modulepreload" crossorigin href="${escape(basePath)}${file}" />`).join('');
 }
 
 /** Resolves from the sources as well as from the compiled files. */
