@@ -8,7 +8,7 @@ import type { Browser } from 'puppeteer-core';
 
 import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
-import { startShowcase, type Showcase } from './showcase.ts';
+import { startShowcase, summaryOf, type Showcase } from './showcase.ts';
 import { pingCheck, tracerouteCheck, worldChecks } from './world.ts';
 import { crowd, crowded, widelyTraced } from './world/crowd.ts';
 
@@ -75,6 +75,11 @@ describe('the page of a check from a hundred probes', () => {
     await open(`/c/${tracerouteCheck.testId}?show=all`);
 
     await untilTrue(tab.page, `document.querySelectorAll('.graph .node.router').length >= 600`);
+    // A link to silence at the end of a path has a mark instead.
+    const { nodes, edges } = summaryOf(widelyTraced(tracerouteCheck), crowd).paths!;
+    const silent = new Set(nodes.flatMap(({ kind, id }) => (kind === 'silent' ? [id] : [])));
+    const links = edges.filter(({ to }) => !silent.has(to) || edges.some(({ from }) => from === to));
+    await untilCount('.graph .edge', links.length);
     const counts = (await tab.page.evaluate('[...counts].filter((count) => count > 0)')) as number[];
     expect(counts.length).toBeGreaterThan(5);
     // A screenshot of the whole page has it too, although it was never scrolled to.

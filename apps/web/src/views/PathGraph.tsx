@@ -87,10 +87,6 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   );
 }
 
-<<<<<<< HEAD
-/** Nodes that are drawn in one frame. */
-const NODES_A_FRAME = 120;
-=======
 /** Nodes and links that are drawn in one frame, and drawn again together. */
 const PARTS_A_SHARE = 60;
 
@@ -100,7 +96,6 @@ function sharesOf<T>(all: readonly T[], count: number): readonly (readonly T[])[
     all.slice(index * PARTS_A_SHARE, (index + 1) * PARTS_A_SHARE),
   );
 }
->>>>>>> 5aafaff (web: a check weighs 71 KiB; graphs of 100 paths block for 35 ms)
 
 /** A path that ends without an answer gets a break mark instead of nodes for the silence beyond. */
 function withoutTails(paths: Paths): Paths {
