@@ -218,8 +218,8 @@ describe('the bound of the young generation', () => {
   it.each([
     ['infra/docker/coordinator.Dockerfile', `CMD ["node", ${words(ofCoordinator)}, "dist/main.js"]`],
     ['infra/docker/probe-agent.Dockerfile', `CMD ["node", ${words(ofAgent)}, "dist/main.js"]`],
-    ['docker-compose.yml', `[node, ${ofCoordinator}, --env-file=/setup/coordinator/`],
-    ['docker-compose.yml', `[node, ${ofAgent}, --env-file=/setup/agent/`],
+    ['docker-compose.yml', `[node, ${ofCoordinator.replaceAll(' ', ', ')}, --env-file=/setup/coordinator/`],
+    ['docker-compose.yml', `[node, ${ofAgent.replaceAll(' ', ', ')}, --env-file=/setup/agent/`],
     ['infra/agent/vantage-agent.service', `ExecStart=/usr/bin/node ${ofAgent} /opt/`],
     ['package.json', `"agent": "node ${ofAgent} `],
   ])('is the same in every way to start a program: %s', (file, command) => {
