@@ -34,7 +34,6 @@ export const filesWithLongFunctions: readonly string[] = [
   'apps/web/src/check/use-check.ts',
   'apps/web/src/form/Options.tsx',
   'apps/web/src/form/where/SavedGroups.tsx',
-  'apps/web/src/key/KeyButton.tsx',
   'apps/web/src/monitor/RepeatDialog.tsx',
   'apps/web/src/pages/Home.tsx',
   'apps/web/src/pages/Monitor.tsx',

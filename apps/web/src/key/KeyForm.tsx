@@ -12,7 +12,6 @@ export function KeyForm({ close }: { readonly close: () => void }): JSX.Element 
   const field = useRef<HTMLInputElement>(null);
   const [fault, setFault] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const key = keys.key();
 
   const use = async (): Promise<void> => {
     const given = field.current?.value.trim() ?? '';
@@ -37,24 +36,7 @@ export function KeyForm({ close }: { readonly close: () => void }): JSX.Element 
         No key is needed. One from the operator of this service has its own limits. It stays in this tab until you close
         it.
       </p>
-      {key === undefined ? undefined : (
-        <p class="held-key">
-          <span>
-            In use: <code>{visiblePart(key)}…</code>
-            {keys.isRefused() ? ', which the service refuses' : ''}
-          </span>
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              keys.hold(undefined);
-              setFault('');
-            }}
-          >
-            Remove the key
-          </button>
-        </p>
-      )}
+      <HeldKey onRemove={() => setFault('')} />
       <div class="field">
         <label for="api-key">Key</label>
         <input
@@ -80,6 +62,31 @@ export function KeyForm({ close }: { readonly close: () => void }): JSX.Element 
         </button>
       </p>
     </form>
+  );
+}
+
+/** The key in use, and the button that removes it. */
+function HeldKey({ onRemove }: { readonly onRemove: () => void }): JSX.Element | null {
+  const { keys } = useService();
+  const key = keys.key();
+  if (key === undefined) return null;
+  return (
+    <p class="held-key">
+      <span>
+        In use: <code>{visiblePart(key)}…</code>
+        {keys.isRefused() ? ', which the service refuses' : ''}
+      </span>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => {
+          keys.hold(undefined);
+          onRemove();
+        }}
+      >
+        Remove the key
+      </button>
+    </p>
   );
 }
 
