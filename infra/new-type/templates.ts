@@ -45,7 +45,7 @@ export async function run${Type}(
   return { result: 'success', rt: null, resolvedIp: address, error: null, address };
 }
 `,
-    'index.ts': `import { defineDiagnostic } from '../../diagnostic.ts';
+    'index.ts': `import { defineDiagnostic } from '../../define-diagnostic.ts';
 import { ${type} } from './contract.ts';
 import { run${Type} } from './run.ts';
 

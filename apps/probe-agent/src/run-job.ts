@@ -1,5 +1,15 @@
 import { probeFailure, type PartialsOfProbe, type ResultOutlet } from '@vantage/agent-loop';
-import { costOf, TARGET_UNIT, type AnyCheckType, type Failure, type Job, type ResultFieldsOf } from '@vantage/contract';
+import {
+  costOf,
+  paramsOverFamily,
+  TARGET_UNIT,
+  wantsBothFamilies,
+  type AnyCheckType,
+  type Failure,
+  type Job,
+  type ResultFieldsOf,
+  type Traffic,
+} from '@vantage/contract';
 import { createContext, type Diagnostic, type Outcome, type ProbeContext } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
@@ -51,7 +61,8 @@ export async function runJob(
   const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
-      const cost = costOf(diagnostic.checkType.traffic(job.params as never), TARGET_UNIT);
+      // Each admission is charged, that of each family.
+      const cost = costOf(trafficOfAdmission(diagnostic.checkType, job.params), TARGET_UNIT);
       const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
       const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
       const outcome = await diagnostic.run(job.params as never, context);
@@ -77,6 +88,12 @@ export async function runJob(
     bounds.close();
     shown.close();
   }
+}
+
+function trafficOfAdmission(checkType: AnyCheckType, params: Job['params']): Traffic {
+  const { options } = params as { readonly options: object };
+  const isBoth = wantsBothFamilies(options);
+  return checkType.traffic((isBoth ? paramsOverFamily({ ...params, options }, 4) : params) as never);
 }
 
 /**

@@ -11,13 +11,14 @@ export interface Peers {
   readonly remove: () => void;
 }
 
-export type PeerName = 'ping' | 'fping' | 'traceroute' | 'mtr' | 'scamper';
+export type PeerName = 'ping' | 'fping' | 'traceroute' | 'tracepath' | 'mtr' | 'scamper';
 
 /** Debian package of each peer. */
 const packages: Readonly<Record<PeerName, string>> = {
   ping: 'iputils-ping',
   fping: 'fping',
   traceroute: 'traceroute',
+  tracepath: 'iputils-tracepath',
   mtr: 'mtr-tiny',
   scamper: 'scamper',
 };

@@ -2,10 +2,11 @@ import { netlabMissing } from '../../netlab/netlab.ts';
 import type { Figure } from '../goals.ts';
 import { findPeers } from '../packets/peers.ts';
 import { agreesWithMtr } from './mtr.ts';
+import { agreesOnMtu } from './mtu.ts';
 import { findsAllModelled } from './multipath/model.ts';
 import { findsAllPaths } from './multipath/multipath.ts';
 
-/** All paths compared with scamper, paths over time with mtr. */
+/** All paths compared with scamper, path MTUs with traceroute and tracepath, paths over time with mtr. */
 export async function paths(): Promise<readonly Figure[]> {
   const missing = netlabMissing();
   if (missing !== null) throw new Error(missing);
@@ -13,7 +14,12 @@ export async function paths(): Promise<readonly Figure[]> {
   try {
     const scamper = peers.path('scamper');
     if (scamper === undefined) throw new Error('scamper is missing: apt-get install scamper');
-    return [...(await findsAllModelled()), ...(await findsAllPaths(scamper)), ...(await agreesWithMtr())];
+    return [
+      ...(await findsAllModelled()),
+      ...(await findsAllPaths(scamper)),
+      ...(await agreesOnMtu(peers)),
+      ...(await agreesWithMtr()),
+    ];
   } finally {
     peers.remove();
   }

@@ -1,4 +1,4 @@
-import type { CommonResult } from '@vantage/contract';
+import type { CommonResult, Family } from '@vantage/contract';
 import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
 import { descriptions, type DescribedResult } from '@vantage/diagnostics/descriptions';
 
@@ -18,5 +18,17 @@ export function resultDetails<Name extends CheckTypeName>(
   type: Name,
   result: DescribedResult<(typeof checkTypes)[Name]>,
 ): readonly string[] {
-  return descriptions[type].details?.(result) ?? [];
+  const own = descriptions[type].details?.(result) ?? [];
+  const { otherFamily } = result as WithOtherFamily<Name>;
+  if (otherFamily === undefined) return own;
+  const { family, result: outcome = 'pending' } = otherFamily;
+  const head = `over IPv${family}: ${[outcome, describeResult(type, otherFamily)].filter((part) => part !== '').join(', ')}`;
+  return [...own, head, ...(descriptions[type].details?.(otherFamily) ?? [])];
+}
+
+interface WithOtherFamily<Name extends CheckTypeName> {
+  readonly otherFamily?: DescribedResult<(typeof checkTypes)[Name]> & {
+    readonly family: Family;
+    readonly result?: CommonResult['result'];
+  };
 }

@@ -8,6 +8,7 @@ export * from './comparison.ts';
 export * from './enrolment.ts';
 export * from './events.ts';
 export * from './failure.ts';
+export * from './families.ts';
 export * from './finding.ts';
 export * from './gateway.ts';
 export * from './job.ts';

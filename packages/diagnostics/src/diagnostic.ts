@@ -43,10 +43,6 @@ export interface Diagnostic<C extends AnyCheckType> {
   readonly run: (params: ParamsOf<C>, context: DiagnosticContext<C>) => Promise<Outcome<C>>;
 }
 
-export function defineDiagnostic<C extends AnyCheckType>(checkType: C, run: Diagnostic<C>['run']): Diagnostic<C> {
-  return { checkType, run };
-}
-
 /** The part of the context that all runs of a probe share. */
 export type ProbeContext = Omit<DiagnosticContext, keyof RunBounds>;
 

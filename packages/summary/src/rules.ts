@@ -55,6 +55,17 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'Not dns. Of one family, probes have different addresses: of an info check the whole set, else `resolvedIp`. The text mentions if a country has two probes or more and those of one country always see the same.',
   ),
   families_differ: rule(['info'], 'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`.'),
+  family_broken: degrading(
+    ['warning', 'info'],
+    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. Warning if half of the probes that measured both see it.',
+  ),
+  family_absent: rule(['info'], 'A measurement has the error `dns_no_address` or `family_unavailable`.'),
+  family_slower: rule(['info'], 'Round-trip times or phases of both measurements differ by the rules for two checks.'),
+  family_answers_differ: degrading(
+    ['warning', 'info'],
+    'Status, URL, redirect, certificate, protocol or port state of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it.',
+  ),
+  family_paths_differ: rule(['info'], 'traceroute: the networks (AS) of both paths differ, in their order.'),
   dns_nxdomain_some: degrading(
     ['warning'],
     '`answerKind` is `nxdomain` for some, and `answer`, `nodata` or `alias` for others.',
@@ -234,7 +245,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_older: rule(
     ['info'],
-    'traceroute: results have hops and no `rounds` (`multipath`) while others have it: their agents ignore the option and traced once (some flows). They count.',
+    'traceroute: results have hops and no `rounds` (`multipath`) while others have it: their agents ignore the option and traced once (some flows). Any type: no `otherFamily` while others have it. They count.',
   ),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
   probes_unanswered: rule(

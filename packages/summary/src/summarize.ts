@@ -11,6 +11,7 @@ import type { Screenshot, Summary, SummaryGroup, Verdict } from '@vantage/contra
 import { findAddresses, groupAddresses } from './addresses.ts';
 import type { FindingDraft } from './finding.ts';
 import { headlineOf } from './headline.ts';
+import { findFamilies } from './families.ts';
 import { findLatencies } from './latency.ts';
 import { findNames } from './names.ts';
 import { byText, ofType, probeResultsOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
@@ -54,6 +55,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
   const findings = [
     ...findScopes(partition),
     ...(type === 'dns' ? [] : [...findNames(partition.down, partition.counted.length), ...findAddresses(probeResults)]),
+    ...findFamilies(type, probeResults),
     ...findingsOfType(type, probeResults, partition),
     ...findLosses(traces),
     ...findOlder(traces),

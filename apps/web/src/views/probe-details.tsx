@@ -12,8 +12,35 @@ import { phaseNames, phaseTitles } from './phases.ts';
 import { Attempts } from './PortView.tsx';
 import type { FieldsOf } from './types.ts';
 
-/** Expanded row of a probe, by check type. */
-export function ProbeDetails(props: { readonly type: string; readonly result: Result }): JSX.Element | null {
+interface WithOtherFamily {
+  readonly otherFamily?: Partial<Result> & { readonly family: 4 | 6 };
+}
+
+/** Expanded row of a probe; of a check over both families, both measurements. */
+export function ProbeDetails({ type, result }: { readonly type: string; readonly result: Result }): JSX.Element {
+  const { otherFamily } = result as WithOtherFamily;
+  if (otherFamily === undefined) return <DetailsOfType type={type} result={result} />;
+  const { family, result: outcome = 'pending', resolvedIp, rt, error } = otherFamily;
+  return (
+    <>
+      <DetailsOfType type={type} result={result} />
+      <div>
+        <h3>Over IPv{family}</h3>
+        <Facts
+          facts={[
+            ['Result', outcome],
+            ['Address', resolvedIp],
+            ['Time', typeof rt === 'number' ? duration(rt) : null],
+            ['Error', error?.message],
+          ]}
+        />
+        <DetailsOfType type={type} result={otherFamily as Result} />
+      </div>
+    </>
+  );
+}
+
+function DetailsOfType(props: { readonly type: string; readonly result: Result }): JSX.Element | null {
   const { type, result } = props;
   switch (type) {
     case 'ping':

@@ -1,9 +1,17 @@
 import { answerCases } from './answers.ts';
 import type { FindingCases } from './case.ts';
+import { familyCases } from './families.ts';
 import { nameCases } from './names.ts';
 import { pathCases } from './paths.ts';
 import { scopeCases } from './scopes.ts';
 import { webCases } from './web.ts';
 
 /** Per finding: situations that require it, and the nearest ones that must not produce it. */
-export const findingCases: FindingCases = { ...scopeCases, ...nameCases, ...answerCases, ...webCases, ...pathCases };
+export const findingCases: FindingCases = {
+  ...scopeCases,
+  ...nameCases,
+  ...familyCases,
+  ...answerCases,
+  ...webCases,
+  ...pathCases,
+};

@@ -1,4 +1,4 @@
-import { defineDiagnostic } from '../../diagnostic.ts';
+import { defineDiagnostic } from '../../define-diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
 

@@ -3,9 +3,13 @@ import {
   defineCheckType,
   durationSchema,
   failureCodes,
-  familySchema,
+  familiesSchema,
+  familyErrors,
+  jobOverFamilies,
   MAX_BODY_EXPRESSIONS,
   nullable,
+  trafficOverFamilies,
+  withOtherFamily,
   type FailureCode,
   Type,
 } from '@vantage/contract';
@@ -179,7 +183,7 @@ export const http = defineCheckType({
       default: 'auto',
       description: 'auto: HTTP/2 if the server selects it by ALPN, else HTTP/1.1.',
     }),
-    family: Type.Optional(familySchema),
+    family: Type.Optional(familiesSchema),
     maxBodyBytes: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -206,7 +210,7 @@ export const http = defineCheckType({
         'probe.',
     }),
   },
-  result: {
+  result: withOtherFamily({
     statusCode,
     statusText: nullable(
       Type.String({ maxLength: 256, description: 'Reason of the status line; null for HTTP/2, which has none.' }),
@@ -286,7 +290,7 @@ export const http = defineCheckType({
     deviations: deviations(MAX_DEVIATIONS),
     ...certificateFields,
     tls: tlsSchema,
-  },
+  }),
   requiredOnSuccess: [
     'statusCode',
     'statusText',
@@ -306,14 +310,18 @@ export const http = defineCheckType({
     const { followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = params.options;
     const requests = followRedirects + 1;
     const sent = new TextEncoder().encode(requestOf(params)?.body).length;
-    return {
+    return trafficOverFamilies(params.options, {
       packets: requests * (PACKETS_PER_REQUEST + Math.ceil(sent / SEGMENT_BYTES)),
       bytes:
         requests * sent +
         bytesToRead(maxBodyBytes) +
         followRedirects * bytesToRead(Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES)),
-    };
+    });
   },
-  inputErrors: ({ options }) => headerErrors(options.headers),
+  inputErrors: ({ host, options }) => [
+    ...headerErrors(options.headers),
+    ...familyErrors(options, URL.parse(host)?.hostname ?? ''),
+  ],
+  jobParams: jobOverFamilies,
   screenshot: ({ host, insecureSSL, options }) => (options.screenshot ? { url: host, insecureSSL } : undefined),
 });

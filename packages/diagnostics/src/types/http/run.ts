@@ -1,4 +1,4 @@
-import { roundMs, type Failure, type ParamsOf } from '@vantage/contract';
+import { roundMs, singleFamily, type Failure, type ParamsOf } from '@vantage/contract';
 
 import { outcomeOf } from '../../shared/classify-error.ts';
 import type { TlsRules } from '../../tls/rules.ts';
@@ -30,7 +30,7 @@ type Redirects = NonNullable<HttpFields['redirects']>;
  */
 export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext<Http>): Promise<Outcome<Http>> {
   const { insecureSSL, options } = params;
-  const { method, httpVersion, family, followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
+  const { method, httpVersion, followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
   const rules = requestOf(params);
   const bodyRules = createBodyRules(expressionsOf(params), rules?.compression);
   if ('failure' in bodyRules) return { result: 'error', rt: null, resolvedIp: null, error: bodyRules.failure };
@@ -59,7 +59,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     seen.add(keyOf(sent));
     const step = await takeStep(
       { ...sent, onBody: bodyRules.start() },
-      { insecureSSL, httpVersion, family, tls: tlsFor(request.url), onProgress },
+      { insecureSSL, httpVersion, family: singleFamily(options), tls: tlsFor(request.url), onProgress },
       context,
     );
     const failure = step.failure ?? statusFailure(step);

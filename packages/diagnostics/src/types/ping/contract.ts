@@ -2,10 +2,14 @@ import {
   addressSchema,
   defineCheckType,
   durationSchema,
-  familySchema,
+  familiesSchema,
+  familyErrors,
+  jobOverFamilies,
   nullable,
   resolutionField,
   resolutionRules,
+  trafficOverFamilies,
+  withOtherFamily,
   Type,
 } from '@vantage/contract';
 
@@ -61,13 +65,13 @@ export const ping = defineCheckType({
       default: 56,
       description: 'Bytes of payload after the eight of the ICMP header. Packets are never fragmented.',
     }),
-    family: Type.Optional(familySchema),
+    family: Type.Optional(familiesSchema),
     ttl: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 255, description: 'TTL or hop limit of the packets; 64 if absent.' }),
     ),
   },
   rules: resolutionRules,
-  result: {
+  result: withOtherFamily({
     ...resolutionField,
     rttMin: nullable(durationSchema),
     rttAvg: nullable(durationSchema),
@@ -112,9 +116,14 @@ export const ping = defineCheckType({
       },
       { additionalProperties: false, description: 'Anomalous replies.' },
     ),
-  },
+  }),
   requiredOnSuccess: ['rttMin', 'rttAvg', 'rttMax', 'pingCount', 'pingCompleted', 'loss', 'packets'],
   needsRawSockets: true,
-  traffic: ({ options: { count, size } }) => ({ packets: count, bytes: 2 * count * (size + HEADER_BYTES) }),
+  traffic: ({ options }) => {
+    const { count, size } = options;
+    return trafficOverFamilies(options, { packets: count, bytes: 2 * count * (size + HEADER_BYTES) });
+  },
+  inputErrors: ({ host, options }) => familyErrors(options, host),
+  jobParams: jobOverFamilies,
   budgetMs: ({ options }) => (options.count - 1) * options.interval + 5_000,
 });

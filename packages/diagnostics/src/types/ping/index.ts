@@ -1,4 +1,4 @@
-import { defineDiagnostic } from '../../diagnostic.ts';
+import { defineDiagnostic } from '../../define-diagnostic.ts';
 import { ping } from './contract.ts';
 import { runPing } from './run.ts';
 

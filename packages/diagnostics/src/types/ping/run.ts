@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import type { Failure, ParamsOf, Target } from '@vantage/contract';
+import { singleFamily, type Failure, type ParamsOf, type Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
@@ -24,7 +24,7 @@ const RESERVE_MS = 300;
  */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;
-  const admission = await admit(host, options.family, context);
+  const admission = await admit(host, singleFamily(options), context);
   if ('failure' in admission) return notStarted(admission.failure, null, options, context);
   const { target } = admission;
 

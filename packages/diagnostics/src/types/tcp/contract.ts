@@ -2,11 +2,15 @@ import {
   defineCheckType,
   durationSchema,
   failureSchema,
-  familySchema,
+  familiesSchema,
+  familyErrors,
+  jobOverFamilies,
   MAX_EXPRESSION_LENGTH,
   nullable,
   resolutionField,
   resolutionRules,
+  trafficOverFamilies,
+  withOtherFamily,
   Type,
   type Static,
 } from '@vantage/contract';
@@ -87,10 +91,10 @@ export const tcp = defineCheckType({
       default: 3,
       description: 'Handshakes to try, one after another.',
     }),
-    family: Type.Optional(familySchema),
+    family: Type.Optional(familiesSchema),
   },
   rules: { ...resolutionRules, dialogue: Type.Optional(dialogueRules), timeoutMs: Type.Optional(timeoutMs) },
-  result: {
+  result: withOtherFamily({
     ...resolutionField,
     dialogue: Type.Object(
       {
@@ -116,14 +120,17 @@ export const tcp = defineCheckType({
       Type.Object({ rt: nullable(durationSchema), error: nullable(failureSchema) }, { additionalProperties: false }),
       { maxItems: 3, description: 'One row per handshake: its RTT, or the error.' },
     ),
-  },
+  }),
   requiredOnSuccess: ['state', 'port', 'attempts'],
   needsRawSockets: false,
   // SYN, and again after one second and after three; ACK and RST.
   traffic: (params) => {
     const packets = params.options.attempts * 5;
     const more = dialogueOf(params) === undefined ? { packets: 0, bytes: 0 } : DIALOGUE_TRAFFIC;
-    return { packets: packets + more.packets, bytes: packets * 2 * 80 + more.bytes };
+    const bytes = packets * 2 * 80 + more.bytes;
+    return trafficOverFamilies(params.options, { packets: packets + more.packets, bytes });
   },
+  inputErrors: ({ host, options }) => familyErrors(options, host),
+  jobParams: jobOverFamilies,
   budgetMs: (params) => Math.max(timeoutOf(params) ?? 0, params.options.attempts * ATTEMPT_TIMEOUT_MS + 3_000),
 });

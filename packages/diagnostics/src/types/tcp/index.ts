@@ -1,4 +1,4 @@
-import { defineDiagnostic } from '../../diagnostic.ts';
+import { defineDiagnostic } from '../../define-diagnostic.ts';
 import { tcp } from './contract.ts';
 import { runTcp } from './run.ts';
 

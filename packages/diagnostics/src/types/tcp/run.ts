@@ -1,4 +1,4 @@
-import { roundMs, type Failure, type ParamsOf, type Target } from '@vantage/contract';
+import { roundMs, singleFamily, type Failure, type ParamsOf, type Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import { connectPinned } from '../../sockets/connect.ts';
@@ -28,7 +28,7 @@ export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<T
   const rules = dialogueOf(params);
   const dialogue = rules === undefined ? undefined : compileDialogue(rules);
   if (dialogue !== undefined && 'failure' in dialogue) return notStarted(dialogue.failure, port);
-  const admission = await admit(host, port, options.family, context);
+  const admission = await admit(host, port, singleFamily(options), context);
   if ('failure' in admission) return notStarted(admission.failure, port);
 
   const attempts: Attempt[] = [];

@@ -1,7 +1,17 @@
-import { defineCheckType, familySchema, nullable, type InputError, type ParamsOf, Type } from '@vantage/contract';
+import {
+  defineCheckType,
+  familiesSchema,
+  familyErrors,
+  jobOverFamilies,
+  nullable,
+  trafficOverFamilies,
+  Type,
+  withOtherFamily,
+  type InputError,
+} from '@vantage/contract';
 
 import {
-  annotateHop,
+  withNetworks,
   echoSchema,
   flowPathSchema,
   fullTtlSchema,
@@ -12,10 +22,9 @@ import { multipathSchema } from './multipath-fields.ts';
 import {
   ALL_FLOWS,
   fewestFlows,
-  MAX_PACKETS,
+  mostPackets,
   packetErrors,
   plannedPackets,
-  queriesOf,
   roundErrors,
   wantsAllFlows,
 } from './packet-counts.ts';
@@ -76,9 +85,9 @@ export const traceroute = defineCheckType({
           'If the path is too long for the packets of a check, the target gets one each round, and routers fewer.',
       }),
     ),
-    family: Type.Optional(familySchema),
+    family: Type.Optional(familiesSchema),
   },
-  result: {
+  result: withOtherFamily({
     rounds: Type.Integer({
       minimum: 1,
       maximum: MAX_ROUNDS,
@@ -131,31 +140,41 @@ export const traceroute = defineCheckType({
         { additionalProperties: false, description: 'The routing loop; null without one.' },
       ),
     ),
-  },
+  }),
   requiredOnSuccess: ['hops', 'reached', 'protocol', 'pathMtu', 'loop'],
   needsRawSockets: true,
   traffic: ({ options }) => {
     const { maxHops, rounds = 1 } = options;
     const flows = fewestFlows(options);
     const planned = plannedPackets(options);
-    const forMtu = planned + MAX_MTU_PACKETS <= MAX_PACKETS ? MAX_MTU_PACKETS : 0;
-    const traced = wantsAllFlows(options) ? MAX_PACKETS - forMtu : planned + flows * FULL_TTL_PACKETS;
-    const ofRounds = Math.min(maxHops * (rounds - 1), Math.max(0, MAX_PACKETS - traced - forMtu));
+    const most = mostPackets(options);
+    const forMtu = planned + MAX_MTU_PACKETS <= most ? MAX_MTU_PACKETS : 0;
+    const traced = wantsAllFlows(options) ? most - forMtu : planned + flows * FULL_TTL_PACKETS;
+    const ofRounds = Math.min(maxHops * (rounds - 1), Math.max(0, most - traced - forMtu));
     const packets = traced + ofRounds;
-    return { packets: packets + forMtu, bytes: 2 * (packets * PACKET_BYTES + forMtu * MAX_MTU_BYTES) };
+    const bytes = 2 * (packets * PACKET_BYTES + forMtu * MAX_MTU_BYTES);
+    return trafficOverFamilies(options, { packets: packets + forMtu, bytes });
   },
   budgetMs: ({ options: { rounds = 0 } }) => 30_000 + rounds * 1_000,
-  inputErrors: ({ options }) => [...packetErrors(options), ...roundErrors(options), ...portErrors(options)],
-  jobParams: ({ options, ...others }) =>
-    options.flows === 'all'
-      ? { ...others, options: { ...options, flows: fewestFlows(options), [ALL_FLOWS]: true } }
-      : null,
+  inputErrors: ({ host, options }) => [
+    ...packetErrors(options),
+    ...roundErrors(options),
+    ...portErrors(options),
+    ...familyErrors(options, host),
+  ],
+  jobParams: ({ options, ...others }) => {
+    if (options.flows !== 'all') return jobOverFamilies({ ...others, options });
+    const known = { ...others, options: { ...options, flows: fewestFlows(options), [ALL_FLOWS]: true } };
+    return jobOverFamilies(known) ?? known;
+  },
   otherTargets: ({ host, options }) => {
     const { protocol } = options;
     return protocol === 'icmp' ? [] : [{ path: '/options/port', host, port: portOf(options), purpose: protocol }];
   },
-  annotate: (result, lookUp) =>
-    result.hops === undefined ? result : { ...result, hops: result.hops.map((hop) => annotateHop(hop, lookUp)) },
+  annotate: ({ otherFamily, ...result }, lookUp) => ({
+    ...withNetworks(result, lookUp),
+    ...(otherFamily === undefined ? {} : { otherFamily: withNetworks(otherFamily, lookUp) }),
+  }),
 });
 
 interface Asked {
@@ -178,17 +197,4 @@ export function refusedPort(asked: Asked): string | undefined {
 function portErrors(options: Asked): InputError[] {
   const message = refusedPort(options);
   return message === undefined ? [] : [{ path: '/options/port', message }];
-}
-
-/** Options as the probe follows them: with rounds and with all flows the trace sends one packet to each hop. */
-export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows'> {
-  /** Flows of the trace; the search for all adds others. */
-  readonly flows: number;
-  readonly isOfAllFlows: boolean;
-}
-
-export function traceOptions(options: ParamsOf<typeof traceroute>['options']): TraceOptions {
-  const isOfAllFlows = wantsAllFlows(options);
-  if (isOfAllFlows) return { ...options, flows: 1, queries: 1, isOfAllFlows };
-  return { ...options, flows: fewestFlows(options), queries: queriesOf(options), isOfAllFlows };
 }

@@ -1,4 +1,4 @@
-import { defineDiagnostic } from '../../diagnostic.ts';
+import { defineDiagnostic } from '../../define-diagnostic.ts';
 import { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
 

@@ -1,13 +1,19 @@
-import type { InputError } from '@vantage/contract';
+import { isOneOfBoth, wantsBothFamilies, type Family, type InputError } from '@vantage/contract';
 
 /** Packets that one check may send. */
 export const MAX_PACKETS = 640;
+
+/** Packets that the trace over one family may send. */
+export function mostPackets(options: Pick<Counts, 'family'>): number {
+  return wantsBothFamilies(options) || isOneOfBoth(options) ? MAX_PACKETS / 2 : MAX_PACKETS;
+}
 
 interface Counts {
   readonly maxHops: number;
   readonly queries: number;
   readonly flows: number | 'all';
   readonly rounds?: number | undefined;
+  readonly family?: Family | 'both' | undefined;
 }
 
 /** Agents of earlier releases reject a word for `flows`: jobs carry a number for them, and this option, which they ignore. */
@@ -39,8 +45,10 @@ export function roundErrors({ flows, rounds }: Counts): InputError[] {
 }
 
 export function packetErrors(counts: Counts): InputError[] {
-  const packets = plannedPackets(counts);
+  const isBoth = wantsBothFamilies(counts) && counts.flows !== 'all';
+  const packets = plannedPackets(counts) * (isBoth ? 2 : 1);
   if (packets <= MAX_PACKETS) return [];
-  const message = `maxHops × queries × flows is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
+  const product = `maxHops × queries × flows${isBoth ? ' × families' : ''}`;
+  const message = `${product} is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
   return [{ path: '/options', message }];
 }

@@ -187,8 +187,12 @@ export const echoSchema = Type.Object(
 
 export type FullTtl = Static<typeof fullTtlSchema>;
 
-/** Adds the networks of a hop and its responders. */
-export function annotateHop(hop: Hop, lookUp: LookUpPlace): Hop {
+/** Adds the networks of the hops and their responders. */
+export function withNetworks<T extends { readonly hops?: Hop[] }>(result: T, lookUp: LookUpPlace): T {
+  return result.hops === undefined ? result : { ...result, hops: result.hops.map((hop) => annotateHop(hop, lookUp)) };
+}
+
+function annotateHop(hop: Hop, lookUp: LookUpPlace): Hop {
   const responders = hop.responders.map((responder) => ({ ...responder, ...network(responder.ip, lookUp) }));
   return { ...hop, ...network(hop.ip, lookUp), responders };
 }

@@ -4,7 +4,7 @@ import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { capabilityMissing, shownAddress } from '../../sockets/provide-packets.ts';
 import type { PacketSockets } from '../../sockets/packet-socket.ts';
-import { MAX_PACKETS, portOf, refusedPort, traceOptions, type traceroute, type TraceOptions } from './contract.ts';
+import { portOf, refusedPort, type traceroute } from './contract.ts';
 import { demoteFilters } from './probing/answer-kind.ts';
 import { fitHops } from './hops/fit-hops.ts';
 import { viewFlows } from './probing/flow-view.ts';
@@ -20,6 +20,7 @@ import type { PursuitPlan } from './probing/pursue.ts';
 import type { Trace } from './probing/trace-state.ts';
 import { furthest } from './hops/stop-reason.ts';
 import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts';
+import { traceOptions, type TraceOptions } from './trace-options.ts';
 import { verdict } from './verdict.ts';
 
 type Traceroute = typeof traceroute;
@@ -58,7 +59,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
     // If the kernel lets nothing out, there is no path that could have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
-    const room = MAX_PACKETS - trace.packets.length - (mtu.echo()?.sent ?? 0);
+    const room = params.options.mostPackets - trace.packets.length - (mtu.echo()?.sent ?? 0);
     if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);
     showPartial(trace);
     const [{ mtu: pathMtu, blackHole: mtuBlackHole }] = await Promise.all([

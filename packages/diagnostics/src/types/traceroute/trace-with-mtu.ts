@@ -2,7 +2,8 @@ import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../diagnostic.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
-import { MAX_MTU_PACKETS, MAX_PACKETS, type traceroute, type TraceOptions } from './contract.ts';
+import { MAX_MTU_PACKETS, type traceroute } from './contract.ts';
+import type { TraceOptions } from './trace-options.ts';
 import { isReached } from './hops/target-answers.ts';
 import type { mtuSearch } from './mtu/mtu-search.ts';
 import { searchPaths } from './multipath/search.ts';
@@ -23,14 +24,14 @@ export interface TracePlan extends PursuitPlan {
 }
 
 export function planOf(
-  { protocol, maxHops, queries, rounds, isOfAllFlows }: TraceOptions,
+  { protocol, maxHops, queries, rounds, isOfAllFlows, mostPackets }: TraceOptions,
   flows: PursuitFlow[],
   target: Target,
   remainingMs: number,
 ): TracePlan {
   const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
   return {
-    ...{ flows, protocol, maxHops, queries, maxPackets: MAX_PACKETS },
+    ...{ flows, protocol, maxHops, queries, maxPackets: mostPackets },
     destination: addressText(addressBytes(target.address)),
     budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs,
     // The search sends no packet that it does not need.
@@ -49,7 +50,7 @@ export interface Companions {
 /** Runs the trace, then its rounds or the search for all paths, and the search for the path MTU at the same time. */
 export async function traceWithMtu(
   plan: TracePlan,
-  { rounds, isOfAllFlows }: TraceOptions,
+  { rounds, isOfAllFlows, mostPackets }: TraceOptions,
   { mtu, others, showPartial, openMore }: Companions,
   { signal, remainingMs }: Pick<DiagnosticContext<typeof traceroute>, 'signal' | 'remainingMs'>,
 ): Promise<Trace> {
@@ -73,7 +74,7 @@ export async function traceWithMtu(
   const trace = await pursuit;
   const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS;
   if (isOfAllFlows) {
-    const maxPackets = MAX_PACKETS - MAX_MTU_PACKETS - ECHO_REQUESTS;
+    const maxPackets = mostPackets - MAX_MTU_PACKETS - ECHO_REQUESTS;
     const open = async (count: number): Promise<readonly PursuitFlow[]> => {
       const opened = await openMore(count);
       return 'flows' in opened ? opened.flows : [];
@@ -81,7 +82,7 @@ export async function traceWithMtu(
     await searchPaths(trace, { ...plan, maxPackets, budgetMs, open }, signal, onChange);
   } else if (rounds !== undefined) {
     trace.rounds = 1;
-    const maxPackets = MAX_PACKETS - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
+    const maxPackets = mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
     await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs }, signal, onChange);
   }
   clearImmediate(due);

@@ -1,4 +1,4 @@
-import { defineDiagnostic } from '../../diagnostic.ts';
+import { defineDiagnostic } from '../../define-diagnostic.ts';
 import { udp } from './contract.ts';
 import { runUdp } from './run.ts';
 

@@ -2,7 +2,8 @@ import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
-import { MAX_MTU_PACKETS, MAX_PACKETS, type TraceOptions } from '../contract.ts';
+import { MAX_MTU_PACKETS } from '../contract.ts';
+import type { TraceOptions } from '../trace-options.ts';
 import { findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
 import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
 import { isReached, rtOf } from '../hops/target-answers.ts';
@@ -21,7 +22,7 @@ export interface MtuSearch {
 
 /** Searches the path MTU of a trace. Its socket is opened together with those of the trace. */
 export function mtuSearch(
-  { protocol, maxHops, queries, flows }: TraceOptions,
+  { protocol, maxHops, queries, flows, mostPackets }: TraceOptions,
   target: Target,
   packets: PacketSockets,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
@@ -33,7 +34,7 @@ export function mtuSearch(
   let rttMs: number | null = null;
   const echo: EchoCount = { sent: 0, received: 0 };
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
-  const hasRoom = planned + MAX_MTU_PACKETS <= MAX_PACKETS;
+  const hasRoom = planned + MAX_MTU_PACKETS <= mostPackets;
   const opening = hasRoom ? open() : undefined;
   // The rejection reaches the code that uses it.
   opening?.catch(() => undefined);
@@ -59,7 +60,7 @@ export function mtuSearch(
       const smallest = named.filter((mtu) => mtu >= 68).toSorted((a, b) => a - b)[0];
       if (smallest !== undefined) return { mtu: smallest, blackHole: null };
       if (!isReached(trace) || trace.failure !== null) return UNKNOWN_MTU;
-      search(MAX_PACKETS - trace.packets.length);
+      search(mostPackets - trace.packets.length);
       const { mtu, blackHole } = (await found) ?? UNKNOWN_MTU;
       // On a lossy path, the loss of large packets is not conclusive.
       return blackHole !== null && isLossy(trace) ? UNKNOWN_MTU : { mtu, blackHole };

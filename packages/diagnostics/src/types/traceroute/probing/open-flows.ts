@@ -5,7 +5,8 @@ import type { Failure, Target } from '@vantage/contract';
 import { openPackets } from '../../../sockets/provide-packets.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../../sockets/unsent.ts';
-import { portOf, type TraceOptions } from '../contract.ts';
+import { portOf } from '../contract.ts';
+import type { TraceOptions } from '../trace-options.ts';
 import { traceFlow } from './flow.ts';
 import type { PursuitFlow } from './pursue.ts';
 

@@ -1,0 +1,49 @@
+import { paramsOverFamily, wantsBothFamilies, type AnyCheckType, type Family, type ParamsOf } from '@vantage/contract';
+
+import type { Diagnostic, DiagnosticContext, Outcome, PartialFields } from './diagnostic.ts';
+
+/** Failures that say that there is nothing to measure in a family. */
+const ABSENT: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
+
+/** A diagnostic whose run measures over both address families if its parameters ask for them. */
+export function defineDiagnostic<C extends AnyCheckType>(checkType: C, run: Diagnostic<C>['run']): Diagnostic<C> {
+  return { checkType, run: (params, context) => runOverFamilies(run, params, context) };
+}
+
+/** Runs over IPv4 and IPv6 at the same time if the parameters ask for both, else as they say. */
+async function runOverFamilies<C extends AnyCheckType>(
+  run: Diagnostic<C>['run'],
+  params: ParamsOf<C>,
+  context: DiagnosticContext<C>,
+): Promise<Outcome<C>> {
+  if (!wantsBothFamilies(params.options)) return run(params, context);
+  const shown: Partial<Record<Family, object>> = {};
+  const over = async (family: Family): Promise<Outcome<C>> => {
+    const emitPartial = (fields: PartialFields<C>): void => {
+      shown[family] = fields;
+      context.emitPartial(merged(shown[4] ?? {}, 6, shown[6] ?? {}));
+    };
+    const outcome = await run(paramsOverFamily(params as { options: object }, family) as ParamsOf<C>, {
+      ...context,
+      emitPartial,
+    });
+    emitPartial(partialOf(outcome));
+    return outcome;
+  };
+  const [ipv4, ipv6] = await Promise.all([over(4), over(6)]);
+  const isFirst = !ABSENT.has(ipv4.error?.code) || ABSENT.has(ipv6.error?.code);
+  return (isFirst ? merged(ipv4, 6, ipv6) : merged(ipv6, 4, ipv4)) as Outcome<C>;
+}
+
+function merged(first: object, family: Family, other: object): object {
+  return { ...first, otherFamily: { family, ...other } };
+}
+
+/** The fields of an outcome that do not depend on the end. */
+function partialOf<C extends AnyCheckType>({
+  result: _result,
+  error: _error,
+  ...fields
+}: Outcome<C>): PartialFields<C> {
+  return fields as unknown as PartialFields<C>;
+}

@@ -1,0 +1,20 @@
+import { singleFamily, type Family, type ParamsOf } from '@vantage/contract';
+
+import type { traceroute } from './contract.ts';
+import { fewestFlows, mostPackets, queriesOf, wantsAllFlows } from './packet-counts.ts';
+
+/** Options as the probe follows them: with rounds and with all flows the trace sends one packet to each hop. */
+export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows' | 'family'> {
+  readonly family: Family | undefined;
+  readonly mostPackets: number;
+  /** Flows of the trace; the search for all adds others. */
+  readonly flows: number;
+  readonly isOfAllFlows: boolean;
+}
+
+export function traceOptions(options: ParamsOf<typeof traceroute>['options']): TraceOptions {
+  const isOfAllFlows = wantsAllFlows(options);
+  const common = { ...options, family: singleFamily(options), mostPackets: mostPackets(options), isOfAllFlows };
+  if (isOfAllFlows) return { ...common, flows: 1, queries: 1 };
+  return { ...common, flows: fewestFlows(options), queries: queriesOf(options) };
+}

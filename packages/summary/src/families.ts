@@ -1,0 +1,158 @@
+import type { Difference, Family } from '@vantage/contract';
+
+import { isUnmeasured } from './compare/fields/common.ts';
+import { measuredDifferences } from './compare/fields/of-type.ts';
+import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
+import type { ProbeResult, ResultOf } from './probe-result.ts';
+import { reasonsOf } from './reasons.ts';
+import { listed, naming, shown, unique } from './words.ts';
+
+/** One probe’s measurements over both families. */
+interface Pair {
+  readonly probe: string;
+  readonly of: Readonly<Record<Family, ProbeResult>>;
+}
+
+type WithOther = ResultOf<'ping'>;
+
+const families = [4, 6] as const;
+
+/** Findings of a check over both families: what differs between IPv4 and IPv6. */
+export function findFamilies(type: string, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
+  const pairs = probeResults.flatMap(pairOf);
+  if (pairs.length === 0) return [];
+  return [
+    ...findBroken(pairs),
+    ...findAbsent(pairs),
+    // A broken family explains any other difference.
+    ...findDifferences(type, pairs.filter(isAlike)),
+    ...(type === 'traceroute' ? findPaths(pairs.filter(isMeasured)) : []),
+    ...findOlder(probeResults),
+  ];
+}
+
+function pairOf(probeResult: ProbeResult): readonly Pair[] {
+  const { otherFamily } = probeResult.result as WithOther;
+  if (otherFamily?.result === undefined || probeResult.outcome === 'pending') return [];
+  const { family, result: outcome, ...result } = otherFamily;
+  const other = { probe: probeResult.probe, facts: probeResult.facts, outcome, result };
+  const of = family === 6 ? { 4: probeResult, 6: other } : { 4: other, 6: probeResult };
+  return [{ probe: probeResult.probe, of }];
+}
+
+const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(of[family]));
+
+/** Whether both are measured and have the same outcome. */
+const isAlike = (pair: Pair): boolean => isMeasured(pair) && pair.of[4].outcome === pair.of[6].outcome;
+
+/** Whether it says something of the target. */
+function isTold(probeResult: ProbeResult): boolean {
+  return !isUnmeasured(probeResult) && !isAbsent(probeResult);
+}
+
+/** The name has no address of the family, or the probe has no connectivity in it. */
+function isAbsent({ result }: ProbeResult): boolean {
+  return result.error?.code === 'dns_no_address' || result.error?.code === 'family_unavailable';
+}
+
+function findBroken(pairs: readonly Pair[]): readonly FindingDraft[] {
+  return families.flatMap((family) => {
+    const broken = pairs.filter(
+      ({ of }) => of[otherOf(family)].outcome === 'success' && of[family].outcome !== 'success' && isTold(of[family]),
+    );
+    if (broken.length === 0) return [];
+    const measured = pairs.filter(isMeasured).length;
+    const reasons = reasonsOf(broken.map(({ of }) => of[family]));
+    const text = `IPv${family} fails from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.`;
+    const severity = broken.length * 2 >= measured ? 'warning' : 'info';
+    return [buildFinding('family_broken', severity, broken, text, `IPv${family} fails`)];
+  });
+}
+
+function findAbsent(pairs: readonly Pair[]): readonly FindingDraft[] {
+  return families.flatMap((family) => {
+    const without = (code: string): readonly Pair[] => pairs.filter(({ of }) => of[family].result.error?.code === code);
+    const [nameless, unconnected] = [without('dns_no_address'), without('family_unavailable')];
+    const texts = [
+      ...(nameless.length > 0 ? [`the name has no IPv${family} address`] : []),
+      ...(unconnected.length > 0 ? [`${naming(unconnected)} can not use IPv${family}`] : []),
+    ];
+    if (texts.length === 0) return [];
+    const text = `Only IPv${otherOf(family)} was measured where ${listed(texts)}.`;
+    return [buildFinding('family_absent', 'info', [...nameless, ...unconnected], text)];
+  });
+}
+
+/** Times and answers that differ, by the rules for two checks. */
+function findDifferences(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
+  const seen = pairs.flatMap((pair) =>
+    measuredDifferences(type, pair.of[4], pair.of[6])
+      .filter(({ subject }) => subject !== 'addresses')
+      .map((difference) => ({ pair, difference })),
+  );
+  const slower = families.flatMap((family) => {
+    const own = seen.filter(({ difference }) => slowerFamily(difference) === family);
+    return own.length === 0 ? [] : [slowerFinding(family, own)];
+  });
+  const answers = seen.filter(({ difference }) => difference.amounts === undefined);
+  if (answers.length === 0) return slower;
+  const probes = probesIn(answers);
+  const texts = unique(answers.map(({ difference }) => difference.text));
+  const text = `IPv4 → IPv6: ${listed(texts, 3)}, from ${naming(probes)}.`;
+  return [...slower, buildFinding('family_answers_differ', severityByShare(probes.length, pairs.length), probes, text)];
+}
+
+interface Seen {
+  readonly pair: Pair;
+  readonly difference: Difference;
+}
+
+function slowerFinding(family: Family, own: readonly Seen[]): FindingDraft {
+  const probes = probesIn(own);
+  const texts = probes.map(({ probe }) => {
+    const first = own.find(({ pair }) => pair.probe === probe)!;
+    return `${probe} (${first.difference.text})`;
+  });
+  return buildFinding('family_slower', 'info', probes, `IPv${family} is slower. IPv4 → IPv6: ${listed(texts, 4)}.`);
+}
+
+function slowerFamily({ amounts }: Difference): Family | undefined {
+  if (amounts === undefined || amounts.a === amounts.b) return undefined;
+  return amounts.a > amounts.b ? 4 : 6;
+}
+
+function probesIn(seen: readonly Seen[]): readonly Pair[] {
+  return [...new Set(seen.map(({ pair }) => pair))];
+}
+
+/** Networks on the way, in order; the addresses of two families have nothing in common. */
+function findPaths(pairs: readonly Pair[]): readonly FindingDraft[] {
+  const differing = pairs.flatMap((pair) => {
+    const [ipv4, ipv6] = families.map((family) => networksOf(pair.of[family]));
+    return ipv4!.length > 0 && ipv6!.length > 0 && ipv4!.join() !== ipv6!.join() ? [{ pair, ipv4, ipv6 }] : [];
+  });
+  const [first] = differing;
+  if (first === undefined) return [];
+  const example = `${first.ipv4!.join(' ')} over IPv4, ${first.ipv6!.join(' ')} over IPv6`;
+  const probes = differing.map(({ pair }) => pair);
+  const text = `IPv4 and IPv6 take other networks from ${naming(probes)}; from ${first.pair.probe}: ${example}.`;
+  return [buildFinding('family_paths_differ', 'info', probes, text)];
+}
+
+function networksOf({ result }: ProbeResult): readonly string[] {
+  const { hops = [] } = result as ResultOf<'traceroute'>;
+  return [...new Set(hops.flatMap(({ asn }) => (asn === null || asn === undefined ? [] : [shown(asn, 12)])))];
+}
+
+function findOlder(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
+  const older = probeResults.filter(
+    (probeResult) => !isUnmeasured(probeResult) && (probeResult.result as WithOther).otherFamily === undefined,
+  );
+  if (older.length === 0) return [];
+  const text = `The agents of an earlier release do not measure both families and used one: ${naming(older)}.`;
+  return [buildFinding('probes_older', 'info', older, text)];
+}
+
+function otherOf(family: Family): Family {
+  return family === 4 ? 6 : 4;
+}

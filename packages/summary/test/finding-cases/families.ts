@@ -1,0 +1,75 @@
+import { isIPv6 } from 'node:net';
+
+import type { CommonResult } from '@vantage/contract';
+
+import { bad, broken, each, pending, summaryOf } from '../cases.ts';
+import { http, lost, ping, tcp, trace } from '../results.ts';
+import type { FindingCases } from './case.ts';
+
+/** The first measurement with the second one; IPv6 is the second unless the first is. */
+function both<A extends object, B extends Partial<CommonResult>>(first: A, second: B) {
+  const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second;
+  const isSix = isIPv6((first as { readonly resolvedIp?: string | null }).resolvedIp ?? '');
+  return { ...first, otherFamily: { family: isSix ? (4 as const) : (6 as const), ...other } };
+}
+
+const six = { resolvedIp: '2001:db8::1' };
+const [good, slow] = [ping([20, 21, 22, 20]), { ...ping([60, 61, 62, 60]), ...six }];
+const goodOverSix = { ...ping([20, 22, 21, 21]), ...six };
+const nameless = bad('dns_no_address', { resolvedIp: null }, { phase: 'resolve' });
+const unconnected = bad('family_unavailable', { resolvedIp: null }, { source: 'probe', result: 'error' });
+const refused = { ...tcp('closed'), ...six };
+const [viaTransit, direct] = [
+  trace(['198.51.100.1 9 9 9', '192.0.2.1 9 9 9', '203.0.113.1 9 9 9']),
+  trace(['198.51.100.1 9 9 9', '203.0.113.1 9 9 9']),
+];
+
+/** Checks over both address families. */
+export const familyCases: FindingCases = {
+  family_broken: {
+    present: [
+      [
+        'IPv6 does not answer',
+        summaryOf('ping', { 'fra-1': both(good, { ...lost, ...six }), 'ber-1': both(good, goodOverSix) }),
+      ],
+      ['IPv4 alone is refused', summaryOf('tcp', { 'fra-1': both({ ...tcp('open'), ...six }, tcp('closed')) })],
+    ],
+    absent: [
+      ['both work', summaryOf('ping', { 'fra-1': both(good, goodOverSix) })],
+      ['both fail', summaryOf('tcp', { 'fra-1': both(tcp('closed'), refused) })],
+      ['the name has no IPv6', summaryOf('ping', { 'fra-1': both(good, nameless) })],
+      ['the probe could not measure over IPv6', summaryOf('ping', { 'fra-1': both(good, broken('internal_error')) })],
+      ['the second measurement runs', summaryOf('ping', { 'fra-1': { ...pending, otherFamily: { family: 6 } } })],
+    ],
+  },
+  family_absent: {
+    present: [
+      ['the name has no IPv6', summaryOf('ping', { 'fra-1': both(good, nameless) })],
+      ['the probe has no IPv6', summaryOf('ping', { 'fra-1': both(good, unconnected) })],
+    ],
+    absent: [['IPv6 does not answer', summaryOf('ping', { 'fra-1': both(good, { ...lost, ...six }) })]],
+  },
+  family_slower: {
+    present: [['three times as slow', summaryOf('ping', { 'fra-1': both(good, slow) })]],
+    absent: [
+      ['as fast', summaryOf('ping', { 'fra-1': both(good, goodOverSix) })],
+      [
+        'slower than the IPv4 of another probe',
+        summaryOf('ping', { 'fra-1': both(slow, ping([60, 61, 60, 62])), 'ber-1': both(good, goodOverSix) }),
+      ],
+    ],
+  },
+  family_answers_differ: {
+    present: [['another status', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(204), ...six })))]],
+    absent: [
+      ['the same status', summaryOf('http', { 'fra-1': both(http(200), { ...http(200), ...six }) })],
+      ['IPv6 is broken', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(404), ...six })))],
+    ],
+  },
+  family_paths_differ: {
+    present: [
+      ['another network on the way', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...direct, ...six }) })],
+    ],
+    absent: [['the same networks', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...viaTransit, ...six }) })]],
+  },
+};
