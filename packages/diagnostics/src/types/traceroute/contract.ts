@@ -10,14 +10,8 @@ import {
   type InputError,
 } from '@vantage/contract';
 
-import {
-  withNetworks,
-  echoSchema,
-  flowPathSchema,
-  fullTtlSchema,
-  hopSchema,
-  stopReasonSchema,
-} from './result-fields.ts';
+import { withNetworks } from './annotate.ts';
+import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema } from './result-fields.ts';
 import { multipathSchema } from './multipath-fields.ts';
 import {
   ALL_FLOWS,

@@ -1,12 +1,4 @@
-import {
-  addressSchema,
-  asnSchema,
-  durationSchema,
-  nullable,
-  type LookUpPlace,
-  Type,
-  type Static,
-} from '@vantage/contract';
+import { addressSchema, asnSchema, durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
 /** Limit of listed responders per hop; more would need as many flows and paths. */
 export const MAX_RESPONDERS = 16;
@@ -186,19 +178,3 @@ export const echoSchema = Type.Object(
 );
 
 export type FullTtl = Static<typeof fullTtlSchema>;
-
-/** Adds the networks of the hops and their responders. */
-export function withNetworks<T extends { readonly hops?: Hop[] }>(result: T, lookUp: LookUpPlace): T {
-  return result.hops === undefined ? result : { ...result, hops: result.hops.map((hop) => annotateHop(hop, lookUp)) };
-}
-
-function annotateHop(hop: Hop, lookUp: LookUpPlace): Hop {
-  const responders = hop.responders.map((responder) => ({ ...responder, ...network(responder.ip, lookUp) }));
-  return { ...hop, ...network(hop.ip, lookUp), responders };
-}
-
-function network(ip: string | null, lookUp: LookUpPlace): Pick<Hop, 'asn' | 'asName'> {
-  if (ip === null) return { asn: null, asName: null };
-  const { asn, asName } = lookUp(ip);
-  return { asn, asName };
-}
