@@ -8,7 +8,6 @@ import { findPeers } from '../packets/peers.ts';
 import { order } from '../packets/round-trips.ts';
 
 const RUNS = 20;
-const AT_ONCE = 5;
 const ROUNDS = 20;
 /** Differences beyond this many standard errors are not attributed to chance. */
 const SIGMAS = 3.5;
@@ -38,15 +37,13 @@ export async function agreesWithMtr(): Promise<readonly Figure[]> {
     const figures: Figure[] = [];
     for (const { family, address } of families) {
       const host = address(networks.lossyDistant, 99);
-      const runs: Run[] = [];
-      while (runs.length < RUNS) {
-        const pair = async (): Promise<Run> => {
+      const runs = await Promise.all(
+        Array.from({ length: RUNS }, async () => {
           const check = runner.run(order('traceroute', host, { rounds: ROUNDS, family }));
           const [theirs, { outcome }] = await Promise.all([report(lab, mtr, host), check]);
           return { theirs, ours: hopsOf(outcome as Traceroute) };
-        };
-        runs.push(...(await Promise.all(Array.from({ length: AT_ONCE }, pair))));
-      }
+        }),
+      );
       figures.push(...compared(`IPv${family}`, runs));
     }
     return figures;
