@@ -168,6 +168,8 @@ export function followMonitorOperation(bucket: Bucket): JsonObject {
               monitor: refTo('MonitorInList'),
               state: refTo('MonitorStateEvent'),
               probe: refTo('MonitorProbeEvent'),
+              path: refTo('MonitorPathEvent'),
+              parting: refTo('MonitorPartingEvent'),
               run: refTo('Run'),
             },
           },
