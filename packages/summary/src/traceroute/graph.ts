@@ -5,7 +5,7 @@ import { canonicalPath } from './canonical.ts';
 import { deadWays } from './dead-ways.ts';
 import { circleOf, endReason } from './ends.ts';
 import { addEdge, addNode, edgesFrom, finished, type Draft, type Edges } from './drafts.ts';
-import { branchesOf, least } from './multipath/branches.ts';
+import { branchesOf, least, type Branch } from './multipath/branches.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';
 import { addressId, type WayNode } from './multipath/ways.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
@@ -68,7 +68,7 @@ export function mergePaths(traces: readonly Trace[]): Paths {
   };
 }
 
-/** Adds what a search for all paths found. */
+/** Adds the nodes and links that a search for all paths found. Results are untrusted: nodes to which no link leads are left out. */
 function addBranches(
   nodes: Map<string, Draft>,
   edges: Edges,
@@ -76,7 +76,10 @@ function addBranches(
   targets: ReadonlySet<string>,
 ): void {
   const routers = new Map(steps.flatMap((step) => step.routers.map((router) => [router.ip, router] as const)));
+  const branches = branchesOf(branching, `probe:${probe}`);
+  const reached = reachedFrom(`probe:${probe}`, branches);
   for (const { id, ip, kind, hop, before, balances } of branching) {
+    if (!reached.has(id)) continue;
     const name = routers.get(ip ?? '') ?? { ip: ip ?? '', hostname: null, asn: null, asName: null, rttMin: null };
     const isSilent = kind === 'silent';
     const node =
@@ -86,9 +89,16 @@ function addBranches(
     const rttMin = before.reduce<number | null>((rtt, link) => least(rtt, link.rttMin), null);
     addNode(nodes, balances === null ? node : { ...node, balances }, probe, hop, rttMin);
   }
-  for (const { from, to, isInferred, ...packets } of branchesOf(branching, `probe:${probe}`)) {
-    addEdge(edges, from, to, probe, isInferred, packets.sent === 0 ? undefined : packets);
+  for (const { from, to, isInferred, ...packets } of branches) {
+    if (reached.has(from)) addEdge(edges, from, to, probe, isInferred, packets.sent === 0 ? undefined : packets);
   }
+}
+
+function reachedFrom(start: string, branches: readonly Branch[]): ReadonlySet<string> {
+  const next = Map.groupBy(branches, ({ from }) => from);
+  const reached = new Set([start]);
+  for (const id of reached) for (const { to } of next.get(id) ?? []) reached.add(to);
+  return reached;
 }
 
 /** Hops of a flow up to its last answer, plus one for the silence beyond, if it ends there. */
