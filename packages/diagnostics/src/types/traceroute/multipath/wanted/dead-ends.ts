@@ -6,14 +6,16 @@ import type { Ask, Survey } from '../survey.ts';
 /** Flows of a dead end that ask the target itself. */
 const FLOWS = 3;
 /** Lost packets of them, and answered ones of a flow that reaches the target, that prove a dead end. */
-const [LOST, ANSWERED] = [6, 2];
+const [LOST, ANSWERED] = [6, 6];
+/** Packets of that flow each time: as many as of the flows of a dead end, since chance is judged by both. */
+const CONTROLS = 3;
 /** Times that each flow asks: more if it is alone, or if packets get lost on the other paths too. */
 const MOST_TIMES = 6;
 
 /**
  * Packets with the full TTL for flows that end in silence while others reach the target: whether it is only the routers that
- * are silent there. The last one is of a flow that reaches the target: a target that is gone, or that limits its answers, is
- * silent to all.
+ * are silent there. The last ones are of a flow that reaches the target: a target that is gone, or that limits its answers,
+ * is silent to all.
  */
 export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): readonly Ask[] {
   const control = flowToTarget(packets);
@@ -27,7 +29,7 @@ export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): re
       return !isReached && !isProved && asked < MOST_TIMES * own.length;
     });
   if (flows.length === 0) return [];
-  return [...flows.flat(), control].map((flow) => ({ flow, ttl: FULL_TTL }));
+  return [...flows.flat(), ...Array<number>(CONTROLS).fill(control)].map((flow) => ({ flow, ttl: FULL_TTL }));
 }
 
 /** The places in which paths are known to end: nothing came back from beyond, and others reach the target meanwhile. */
