@@ -11,10 +11,11 @@ import { itNeeding } from '@vantage/test-support/needs';
 
 const itWithPromtool = itNeeding(await packagesMissing(['prometheus']), process.env['CI']);
 
-/** The YAML blocks of the page about scrapes. */
+/** The YAML blocks of the page that are for Prometheus; others are files of modules. */
 function configurations(): readonly string[] {
   const page = readFileSync(join(import.meta.dirname, '../../docs/prometheus.md'), 'utf8');
-  return [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  return blocks.filter((text) => text.startsWith('scrape_configs:'));
 }
 
 describe('the scrape configurations of the page', () => {

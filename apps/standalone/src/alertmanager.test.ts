@@ -137,7 +137,7 @@ scrape_configs:
     expect(notified[0]).toMatchObject({
       status: 'firing',
       labels: { alertname: 'MonitorBad', monitor: 'web', severity: 'page' },
-      annotations: { summary: expect.stringContaining('Monitor web is bad') },
+      annotations: { summary: expect.stringContaining('Monitor web turned bad') },
     });
 
     status = 200;

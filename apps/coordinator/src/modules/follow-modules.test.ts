@@ -46,7 +46,7 @@ function replace(text: string): void {
 describe('the modules', () => {
   it('are those of the service without a file', async () => {
     const { current } = await follow(undefined);
-    expect([...current().usable.keys()]).toEqual(['http_2xx', 'tcp_connect', 'icmp', 'icmp_ttl5', 'dns']);
+    expect([...current().usable.keys()]).toEqual(['http_2xx', 'tcp_connect', 'icmp', 'icmp_ttl5', 'traceroute', 'dns']);
   });
 
   it('follow their file', async () => {
