@@ -15,6 +15,7 @@ describe('the words on the command line', () => {
   it.each([
     ['ping example.com', { type: 'ping', host: 'example.com' }],
     ['ping example.com --count 2 --family 6', { type: 'ping', host: 'example.com', options: { count: 2, family: 6 } }],
+    ['ping example.com --family both', { type: 'ping', host: 'example.com', options: { family: 'both' } }],
     ['tcp example.com 443', { type: 'tcp', host: 'example.com', port: 443 }],
     ['tcp --port=443 example.com', { type: 'tcp', host: 'example.com', port: 443 }],
     ['dns example.com MX', { type: 'dns', host: 'example.com', recordType: 'MX' }],

@@ -45,13 +45,15 @@ export function flagsOf(checkType: AnyCheckType): readonly Flag[] {
 
 function flagOf(field: string, place: Flag['place'], whole: FieldSchema): Flag {
   const { description = '', default: fallback, anyOf = [] } = whole;
-  const words = anyOf.flatMap((branch) => (typeof branch.const === 'string' ? [branch.const] : []));
   const schema = anyOf.find((branch) => branch.const === undefined) ?? whole;
+  const kind = kindOf(schema);
+  const others = [...anyOf.map((branch) => branch.const), ...(kind === 'number' ? (schema.enum ?? []) : [])];
+  const words = others.filter((value) => typeof value === 'string');
   return {
     name: flagName(field),
     field,
     place,
-    kind: kindOf(schema),
+    kind,
     description,
     choices: (schema.enum ?? []).map(String),
     words,
@@ -69,7 +71,7 @@ function rangeOf({ minimum, maximum, maxLength }: FieldSchema, words: readonly s
 function kindOf({ type, enum: choices }: FieldSchema): Flag['kind'] {
   if (type === 'boolean') return 'switch';
   if (type === 'object') return 'pairs';
-  const isNumber = type === 'integer' || type === 'number' || choices?.every((choice) => typeof choice === 'number');
+  const isNumber = type === 'integer' || type === 'number' || choices?.some((choice) => typeof choice === 'number');
   return isNumber === true ? 'number' : 'text';
 }
 
