@@ -152,7 +152,10 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the comparison of any
 
 describe('the graph of any paths', () => {
   // A search for all paths is in few of them.
-  const graphs = samplesOf('traceroute', 500).map(({ check, probes }) => ({ check, ...summarize(check, probes).paths! }));
+  const graphs = samplesOf('traceroute', 500).map(({ check, probes }) => ({
+    check,
+    ...summarize(check, probes).paths!,
+  }));
 
   it('has every node once, and edges between two of them', () => {
     for (const { nodes, edges, ends } of graphs) {
