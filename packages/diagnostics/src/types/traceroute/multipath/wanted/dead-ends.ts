@@ -13,23 +13,44 @@ const CONTROLS = 3;
 const MOST_TIMES = 6;
 
 /**
- * Packets with the full TTL for flows that end in silence while others reach the target: whether it is only the routers that
- * are silent there. The last ones are of a flow that reaches the target: a target that is gone, or that limits its answers,
- * is silent to all.
+ * Packets for flows that end in silence while others reach the target. First those that show their way from the balancer: flows
+ * that were not asked at a hop may have passed another router there. Then with the full TTL: whether only the routers are
+ * silent. The last ones are of a flow that reaches the target: a target that is gone, or that limits its answers, is silent to
+ * all.
  */
 export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): readonly Ask[] {
   const control = flowToTarget(packets);
   if (control === undefined) return [];
   const full = packets.filter(isFull);
-  const flows = deadEnds(survey)
-    .map((place) => flowsAt(survey, place))
-    .filter((own) => {
+  const unproved = deadEnds(survey)
+    .map((place) => ({ place, own: flowsAt(survey, place) }))
+    .filter(({ own }) => {
       const { asked, answered, isReached } = evidence(own, full, packets);
       const isProved = asked >= LOST && answered >= ANSWERED;
       return !isReached && !isProved && asked < MOST_TIMES * own.length;
     });
-  if (flows.length === 0) return [];
-  return [...flows.flat(), ...Array<number>(CONTROLS).fill(control)].map((flow) => ({ flow, ttl: FULL_TTL }));
+  const before = unproved.flatMap(({ place, own }) => own.flatMap((flow) => asksBefore(survey, place, flow)));
+  if (before.length > 0 || unproved.length === 0) return before;
+  const flows = [...unproved.flatMap(({ own }) => own), ...Array<number>(CONTROLS).fill(control)];
+  return flows.map((flow) => ({ flow, ttl: FULL_TTL }));
+}
+
+/** The hops from the balancer before a place at which the flow was not asked. */
+function asksBefore({ slots }: Survey, place: Place, flow: number): readonly Ask[] {
+  const first = balancerTtl(place);
+  return Array.from({ length: place.ttl - first }, (_, index) => ({ flow, ttl: first + index })).filter(
+    ({ ttl }) => ttl > 0 && slots.get(flow)?.has(ttl) !== true,
+  );
+}
+
+function balancerTtl(place: Place): number {
+  let at = place;
+  for (;;) {
+    const [parent, ...others] = at.parents;
+    if (parent === undefined || parent.ttl >= at.ttl) return at.ttl;
+    if (others.length > 0 || parent.next.size > 1) return parent.ttl;
+    at = parent;
+  }
 }
 
 /** The places in which paths are known to end: nothing came back from beyond, and others reach the target meanwhile. */
