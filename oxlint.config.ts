@@ -37,7 +37,6 @@ export default defineConfig({
     'unicorn/consistent-function-scoping': 'off',
     'unicorn/no-array-sort': 'error',
     'unicorn/no-thenable': 'off',
-    'unicorn/no-useless-spread': 'off',
     'unicorn/no-array-reverse': 'error',
     'unicorn/prefer-node-protocol': 'error',
   },

@@ -10,8 +10,16 @@ export async function recordProbes(redisUrl: string, ids: readonly string[]): Pr
   const { records, close } = await openProbeRecords(redisUrl);
   for (const [index, id] of ids.entries()) {
     await records.write({
-      ...{ id, name: id, datacenter: id, countryCode: 'QM', isp: 'Trial', asNumber: `AS${64_496 + (index % 16)}` },
-      ...{ city: null, latitude: null, longitude: null, tags: ['trial'] },
+      id,
+      name: id,
+      datacenter: id,
+      countryCode: 'QM',
+      isp: 'Trial',
+      asNumber: `AS${64_496 + (index % 16)}`,
+      city: null,
+      latitude: null,
+      longitude: null,
+      tags: ['trial'],
     });
   }
   await close();

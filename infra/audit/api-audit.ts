@@ -69,7 +69,9 @@ async function sendAll({ coordinator }: FuzzBed, inputs: readonly HostileInput[]
       const startedAt = performance.now();
       const answer = await untilTaken(() =>
         fetch(`${coordinator.url}/check`, {
-          ...{ method: 'POST', body: text, headers: { 'Content-Type': 'application/json' } },
+          method: 'POST',
+          body: text,
+          headers: { 'Content-Type': 'application/json' },
         }),
       );
       const said = await answer.text();

@@ -49,15 +49,9 @@ async function guessAt({ coordinator, redisUrl }: FuzzBed, guesses: number): Pro
   const ask = async (text: string, index: number): Promise<number> => {
     const startedAt = performance.now();
     const headers = { Authorization: `Bearer ${text}` };
-    const answer = await fetch(`${coordinator.url}${['/probes', '/me', '/check'][index % 3]}`, {
-      ...(index % 3 === 2
-        ? {
-            method: 'POST',
-            headers: { ...headers, 'Content-Type': 'application/json' },
-            body: JSON.stringify({ type: text }),
-          }
-        : { headers }),
-    });
+    const post = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } };
+    const init = index % 3 === 2 ? { ...post, body: JSON.stringify({ type: text }) } : { headers };
+    const answer = await fetch(`${coordinator.url}${['/probes', '/me', '/check'][index % 3]}`, init);
     seen.push(await answer.text());
     counts.longestMs = Math.max(counts.longestMs, performance.now() - startedAt);
     if (answer.status >= 500) counts.serverErrors += 1;
@@ -98,7 +92,8 @@ function addKey(redisUrl: string): string {
     'check,read',
   ];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--limit', '1000000'], {
-    ...{ encoding: 'utf8', env: { PATH: process.env['PATH'], REDIS_URL: redisUrl } },
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], REDIS_URL: redisUrl },
   });
   if (status !== 0) throw new Error(`the key was not added: ${stderr}`);
   return stdout.trim();

@@ -103,16 +103,20 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
       const env = {
-        ...{
-          HOST: '127.0.0.1',
-          PORT: String(port),
-          PUBLIC_URL: publicUrl ?? url,
-          REDIS_URL: redisUrl,
-          LOG_LEVEL: 'info',
-        },
-        ...{ RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY, RATE_LIMIT_PROBES: MANY, RATE_LIMIT_TARGET: MANY },
-        ...{ RATE_LIMIT_SUMMARY: MANY, RATE_LIMIT_EVENTS: MANY, EVENT_STREAMS_PER_CLIENT: '5000' },
-        ...{ RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        PUBLIC_URL: publicUrl ?? url,
+        REDIS_URL: redisUrl,
+        LOG_LEVEL: 'info',
+        RATE_LIMIT_CHECK: MANY,
+        RATE_LIMIT_RESULTS: MANY,
+        RATE_LIMIT_PROBES: MANY,
+        RATE_LIMIT_TARGET: MANY,
+        RATE_LIMIT_SUMMARY: MANY,
+        RATE_LIMIT_EVENTS: MANY,
+        EVENT_STREAMS_PER_CLIENT: '5000',
+        RATE_LIMIT_TARGET_PORTS: MANY,
+        RATE_LIMIT_CLIENT_TARGETS: MANY,
         TARGET_ALLOW: '127.0.0.0/8',
         // Not half of `maxmemory`, which a fault sets to one byte: every check would be removed as soon as it is completed.
         RESULTS_MAX_MIB: '512',
@@ -135,8 +139,10 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       );
       stoppers.push(line.close);
       const connection = {
-        ...{ VANTAGE_URL: GATEWAY_URL, VANTAGE_TOKEN: await inviteProbe(store.url, id, GATEWAY_URL) },
-        ...{ VANTAGE_STATE_FOLDER: join(folder, id), VANTAGE_CA_FILE: caFile },
+        VANTAGE_URL: GATEWAY_URL,
+        VANTAGE_TOKEN: await inviteProbe(store.url, id, GATEWAY_URL),
+        VANTAGE_STATE_FOLDER: join(folder, id),
+        VANTAGE_CA_FILE: caFile,
         HTTPS_PROXY: `http://127.0.0.1:${line.port}`,
       };
       return { link: undefined, line, connection };
@@ -147,7 +153,8 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
         tls !== undefined && index >= redisAgents ? await toGateways(id, index, tls) : await toRedis(id);
       const env = {
         ...connection,
-        ...{ LOG_LEVEL: 'info', TARGET_ALLOW: '127.0.0.0/8' },
+        LOG_LEVEL: 'info',
+        TARGET_ALLOW: '127.0.0.0/8',
         TARGET_NETWORK_LIMIT: MANY,
         SCREENSHOTS: options.screenshots === true ? 'auto' : 'off',
         ...options.agentEnv,

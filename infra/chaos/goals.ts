@@ -4,7 +4,9 @@ import { rules, type Rule, type Tally } from './ledger.ts';
 /** One goal for each promise, over all faults. */
 export function goalsOf(tallies: readonly Tally[]): readonly Figure[] {
   const broken = (Object.entries(rules) as [Rule, string][]).map(([rule, name]) => ({
-    ...{ name, unit: '', atMost: 0 },
+    name,
+    unit: '',
+    atMost: 0,
     value: tallies.reduce((sum, tally) => sum + (tally.broken[rule] ?? 0), 0),
   }));
   return [

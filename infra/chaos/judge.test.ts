@@ -45,14 +45,17 @@ const read = (at: number, results: object, completedAt: number | null = null): A
   answer(at, at + 10, {
     status: 200,
     body: {
-      ...{ status: completedAt === null ? 'pending' : 'completed', createdAt: iso(5), results },
+      status: completedAt === null ? 'pending' : 'completed',
+      createdAt: iso(5),
+      results,
       completedAt: completedAt === null ? null : iso(completedAt),
     },
   });
 
 const summary = (at: number, status: string, verdict: string, counts: object): Answer =>
   answer(at, at + 10, {
-    ...{ operation: 'summary', status: 200 },
+    operation: 'summary',
+    status: 200,
     body: { status, verdict, counts: { up: 0, down: 0, silent: 0, notMeasured: 0, pending: 0, ...counts } },
   });
 
@@ -75,7 +78,11 @@ function stream(
 }
 
 const fault = (harmed: readonly string[], from = 0, to = 1_000, name = 'trial'): FaultRecord => ({
-  ...{ kind: 'fault', name, harmed, from: T + from, to: T + to },
+  kind: 'fault',
+  name,
+  harmed,
+  from: T + from,
+  to: T + to,
 });
 
 const setup: HistoryRecord = { kind: 'setup', store: 'single', indulgenceMs: 0 };

@@ -41,8 +41,16 @@ export type Rule = keyof typeof rules;
 
 export function newTally(fault: string): Tally {
   return {
-    ...{ fault, accepted: 0, broken: {}, refused: 0, cutOff: 0, timedOut: 0 },
-    ...{ worstLatenessMs: Number.NEGATIVE_INFINITY, slowestRecoveryMs: 0, refusalsMs: [], notes: [] },
+    fault,
+    accepted: 0,
+    broken: {},
+    refused: 0,
+    cutOff: 0,
+    timedOut: 0,
+    worstLatenessMs: Number.NEGATIVE_INFINITY,
+    slowestRecoveryMs: 0,
+    refusalsMs: [],
+    notes: [],
   };
 }
 

@@ -90,8 +90,12 @@ async function runAll(all: typeof faults, history: History, progress: Progress):
     process.once(signal, () => interrupted.abort(new Error(signal)));
   }
   const shared = {
-    ...{ rate: Number(values.rate), scale: Number(values.scale), indulgenceMs: Number(values.indulgence) },
-    ...{ history, signal: interrupted.signal, keepLogsIn: values.logs },
+    rate: Number(values.rate),
+    scale: Number(values.scale),
+    indulgenceMs: Number(values.indulgence),
+    history,
+    signal: interrupted.signal,
+    keepLogsIn: values.logs,
     report: (name: string): void => {
       progress.step(name);
       print(`· ${new Date().toISOString().slice(11, 19)} ${name}`);

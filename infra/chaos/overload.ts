@@ -37,7 +37,9 @@ const REST_MS = 7_000 + RETENTION_SECONDS * 1_000 + 15_000;
 /** Three times what the probes can do, then a rest: what was accepted ends, what is refused is refused at once. */
 export async function overloadFigures({ seed, loadMs, print }: OverloadOptions): Promise<readonly Figure[]> {
   const deployment = await startDeployment({
-    ...{ agents: 3, store: 'single', agentEnv: { CONCURRENCY: String(CONCURRENCY) } },
+    agents: 3,
+    store: 'single',
+    agentEnv: { CONCURRENCY: String(CONCURRENCY) },
     coordinatorEnv: { RESULT_RETENTION_SECONDS: String(RETENTION_SECONDS) },
   });
   try {
@@ -77,7 +79,10 @@ export async function loadOnce(
     (outage) => history.add({ kind: 'outage', ...outage }),
   );
   const observer = observe({
-    ...{ coordinators: deployment.coordinators, history, rate, random },
+    coordinators: deployment.coordinators,
+    history,
+    rate,
+    random,
     nextRequest: requestsFor(deployment, random),
   });
   observer.attribute('overload');
@@ -112,8 +117,11 @@ function figuresOf(tally: Tally): readonly Figure[] {
 /** Node gives back what it took from the system in its own time: half as much again is not growth. */
 function memoryFigures(before: Memory, after: Memory): readonly Figure[] {
   const figure = (name: string, from: number, to: number, slackMiB: number): Figure => ({
-    ...{ name: `overload: memory of ${name} afterwards`, value: to, unit: 'MiB' },
-    ...{ atMost: from * 1.5 + slackMiB, comparison: `${Math.round(from * 10) / 10} before` },
+    name: `overload: memory of ${name} afterwards`,
+    value: to,
+    unit: 'MiB',
+    atMost: from * 1.5 + slackMiB,
+    comparison: `${Math.round(from * 10) / 10} before`,
   });
   return [
     figure('Redis', before.redisMiB, after.redisMiB, 1),

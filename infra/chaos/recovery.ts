@@ -53,8 +53,10 @@ async function succeeds(url: string, probe: string, port: number): Promise<boole
   const body = { type: 'tcp', host: '127.0.0.1', port, probes: [probe], options: { attempts: 1 } };
   try {
     const started = await fetch(`${url}/check`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
-      ...{ body: JSON.stringify(body), signal },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
     });
     if (started.status !== 202) return false;
     const { checkId } = (await started.json()) as { readonly checkId: string };

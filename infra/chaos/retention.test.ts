@@ -58,7 +58,8 @@ async function untilSettled(redis: Redis): Promise<ReadonlyMap<string, number>> 
 describe('Redis after a day of checks', () => {
   it('holds what it held before, and nothing that does not end', async () => {
     const deployment = await startDeployment({
-      ...{ agents: 2, store: 'single' },
+      agents: 2,
+      store: 'single',
       coordinatorEnv: { RESULT_RETENTION_SECONDS: String(RETENTION_SECONDS) },
     });
     const redis = openDirect(await deployment.store.masterPort());

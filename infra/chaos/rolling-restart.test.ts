@@ -22,7 +22,8 @@ describe('a service whose coordinators and agents are restarted one after the ot
     `answers every request and follows every check to its end ${missing ?? ''}`,
     async () => {
       const deployment = await startDeployment({
-        ...{ agents: 3, store: 'single' },
+        agents: 3,
+        store: 'single',
         // On a busy machine jobs take long; it is not overload that is tried here.
         coordinatorEnv: { LONGEST_QUEUE_MILLISECONDS: '60000' },
       });
@@ -48,7 +49,10 @@ describe('a service whose coordinators and agents are restarted one after the ot
         };
         const observer = observe({
           coordinators: [{ part: always, url: nginx.url, link: undefined, host: undefined }],
-          ...{ history, rate: 8, random, nextRequest: requestsFor(deployment, random) },
+          history,
+          rate: 8,
+          random,
+          nextRequest: requestsFor(deployment, random),
         });
         observer.attribute('rolling restart');
         const client = createClient({ baseUrl: nginx.url });

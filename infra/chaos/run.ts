@@ -67,7 +67,10 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       (outage) => history.add({ kind: 'outage', ...outage }),
     );
     const observer = observe({
-      ...{ coordinators: deployment.coordinators, history, rate, random: randomOfClients },
+      coordinators: deployment.coordinators,
+      history,
+      rate,
+      random: randomOfClients,
       nextRequest: requestsFor(deployment, randomOfClients),
     });
     const inject = async (fault: Fault): Promise<void> => {

@@ -25,7 +25,8 @@ export async function mountSmallDisk(at: string, sizeMiB: number): Promise<Small
   const path = `/proc/${holder.pid}/root${at}`;
   const filler = `${path}/filler`;
   return {
-    ...{ holderPid: holder.pid!, path },
+    holderPid: holder.pid!,
+    path,
     fill: () => {
       const file = openSync(filler, 'w');
       for (const bytes of [256 * 1_024, 1_024]) writeUntilFull(file, Buffer.alloc(bytes));

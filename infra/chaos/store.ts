@@ -65,7 +65,8 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
   }
   const { port, url } = server;
   return {
-    ...{ url, port },
+    url,
+    port,
     masterPort: async () => port,
     masterPid: async () => server.pid,
     sentinelPids: [],
@@ -76,7 +77,9 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
     restart: async () => {
       server = await startRedisServer({ ...where, port });
     },
-    ...{ cluster: undefined, disk, host },
+    cluster: undefined,
+    disk,
+    host,
     stop: async () => {
       await server.stop();
       await disk?.unmount();
@@ -96,12 +99,18 @@ async function keepSentinel(executable: string): Promise<Store> {
     return set.servers.find((server) => server.port === port)!.pid;
   };
   return {
-    ...{ url: set.url, port: undefined, masterPort: set.masterPort, masterPid, restart: set.addReplica },
+    url: set.url,
+    port: undefined,
+    masterPort: set.masterPort,
+    masterPid,
+    restart: set.addReplica,
     sentinelPids: set.sentinels.map(({ pid }) => pid),
     kill: async () => {
       process.kill(await masterPid(), 'SIGKILL');
     },
-    ...{ cluster: undefined, disk: undefined, host: undefined },
+    cluster: undefined,
+    disk: undefined,
+    host: undefined,
     stop: set.stop,
   };
 }
@@ -109,13 +118,16 @@ async function keepSentinel(executable: string): Promise<Store> {
 /** What concerns one master concerns the first. */
 function ofCluster(cluster: ClusterStore): Store {
   return {
-    ...{ url: cluster.url, port: undefined, cluster },
+    url: cluster.url,
+    port: undefined,
+    cluster,
     masterPort: async () => cluster.nodes[0]!.port,
     masterPid: async () => cluster.nodes[0]!.pid,
     sentinelPids: [],
     kill: () => cluster.kill(0),
     restart: () => cluster.restart(0),
-    ...{ disk: undefined, host: undefined },
+    disk: undefined,
+    host: undefined,
     stop: cluster.stop,
   };
 }

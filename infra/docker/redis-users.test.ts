@@ -53,23 +53,27 @@ async function start(folder: string): Promise<{ readonly redis: Redis; readonly 
   const server = spawn(
     findRedisServer(process.env['PATH'] ?? '') ?? 'redis-server',
     [
-      ...[
-        '--port',
-        '0',
-        '--unixsocket',
-        join(folder, 'socket'),
-        '--dir',
-        folder,
-        '--aclfile',
-        join(folder, 'users.acl'),
-      ],
-      ...['--appendonly', 'yes', '--save', ''],
+      '--port',
+      '0',
+      '--unixsocket',
+      join(folder, 'socket'),
+      '--dir',
+      folder,
+      '--aclfile',
+      join(folder, 'users.acl'),
+      '--appendonly',
+      'yes',
+      '--save',
+      '',
     ],
     { argv0: 'redis-server', stdio: 'ignore' },
   );
   const ended = once(server, 'exit');
   const redis = new Redis(join(folder, 'socket'), {
-    ...{ username: 'coordinator', password: 'secret', retryStrategy: () => 50, maxRetriesPerRequest: null },
+    username: 'coordinator',
+    password: 'secret',
+    retryStrategy: () => 50,
+    maxRetriesPerRequest: null,
   });
   redis.on('error', () => undefined);
   while ((await Promise.race([redis.ping(), sleep(1_000, undefined, { ref: false })])) !== 'PONG') {

@@ -37,15 +37,18 @@ describe('the words of the glossary', () => {
   });
 
   it.each([
-    ...['They start anew.', 'It so befell.', 'A test beside the code.', 'It ends by itself.', 'Kept for ever.'],
-    ...[
-      'A context is lent.',
-      'Nobody waits.',
-      'Whoever asks.',
-      'It shall end.',
-      'A reader is told.',
-      'A client of ours.',
-    ],
+    'They start anew.',
+    'It so befell.',
+    'A test beside the code.',
+    'It ends by itself.',
+    'Kept for ever.',
+
+    'A context is lent.',
+    'Nobody waits.',
+    'Whoever asks.',
+    'It shall end.',
+    'A reader is told.',
+    'A client of ours.',
     'Each has a key of its own.',
     'A phrase over lines, by\n   * itself.',
   ])('would fail for: %s', (sentence) => {

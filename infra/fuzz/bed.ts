@@ -20,14 +20,12 @@ export interface FuzzBed {
 export const PROBES = ['fra-1', 'nyc-1'] as const;
 
 const heartbeat: Heartbeat = {
-  ...{
-    v: 1,
-    version: '0.1.0',
-    instance: 'fuzz',
-    degraded: [],
-    load: { running: 0, capacity: 1_000_000 },
-    draining: false,
-  },
+  v: 1,
+  version: '0.1.0',
+  instance: 'fuzz',
+  degraded: [],
+  load: { running: 0, capacity: 1_000_000 },
+  draining: false,
   capabilities: { types: [...checkTypeNames], ipv4: true, ipv6: true, screenshot: false },
 };
 
@@ -40,8 +38,16 @@ export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): 
   const { records, close } = await openProbeRecords(server.url);
   for (const id of PROBES) {
     await records.write({
-      ...{ id, name: id, datacenter: id, countryCode: 'DE', isp: 'Example Net', asNumber: 'AS64496' },
-      ...{ city: null, latitude: null, longitude: null, tags: ['fuzz'] },
+      id,
+      name: id,
+      datacenter: id,
+      countryCode: 'DE',
+      isp: 'Example Net',
+      asNumber: 'AS64496',
+      city: null,
+      latitude: null,
+      longitude: null,
+      tags: ['fuzz'],
     });
   }
   await close();
@@ -66,7 +72,8 @@ export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): 
   };
   while (!(await fetch(`${coordinator.url}/readyz`)).ok) await sleep(20);
   return {
-    ...{ coordinator, redisUrl: server.url },
+    coordinator,
+    redisUrl: server.url,
     report: async (probe, checkId, result) => {
       const jobs = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}`;
       await Promise.all([redis.lrem(`${jobs}:wait`, 0, checkId), redis.del(`${jobs}:${checkId}`)]);

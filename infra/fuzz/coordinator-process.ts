@@ -22,11 +22,23 @@ export async function startCoordinatorProcess(
   const many = '1000000000';
   const child = fork(new URL('../../apps/coordinator/src/main.ts', import.meta.url), [], {
     env: {
-      ...{ PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', REDIS_URL: redisUrl, LOG_LEVEL: 'error' },
-      ...{ RATE_LIMIT_CHECK: many, RATE_LIMIT_RESULTS: many, RATE_LIMIT_PROBES: many, RATE_LIMIT_ME: many },
-      ...{ RATE_LIMIT_EVENTS: many, RATE_LIMIT_SCREENSHOT: many, RATE_LIMIT_SUMMARY: many },
-      ...{ RATE_LIMIT_MONITORS: many, RATE_LIMIT_SCRAPE: many },
-      ...{ RATE_LIMIT_TARGET: many, RATE_LIMIT_TARGET_PORTS: many, RATE_LIMIT_CLIENT_TARGETS: many },
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: '0',
+      REDIS_URL: redisUrl,
+      LOG_LEVEL: 'error',
+      RATE_LIMIT_CHECK: many,
+      RATE_LIMIT_RESULTS: many,
+      RATE_LIMIT_PROBES: many,
+      RATE_LIMIT_ME: many,
+      RATE_LIMIT_EVENTS: many,
+      RATE_LIMIT_SCREENSHOT: many,
+      RATE_LIMIT_SUMMARY: many,
+      RATE_LIMIT_MONITORS: many,
+      RATE_LIMIT_SCRAPE: many,
+      RATE_LIMIT_TARGET: many,
+      RATE_LIMIT_TARGET_PORTS: many,
+      RATE_LIMIT_CLIENT_TARGETS: many,
       // Nothing listens there: no query leaves loopback.
       DNS_SERVERS: '127.0.0.1:9',
       ...env,

@@ -40,7 +40,17 @@ const hostileStrings: readonly string[] = [
 ];
 
 const hostileNumbers: readonly number[] = [
-  ...[-1, 0, 0.5, 65_536, 2 ** 31, 2 ** 53, -(2 ** 53), 1e21, 1e308, -1e308, 5e-324],
+  -1,
+  0,
+  0.5,
+  65_536,
+  2 ** 31,
+  2 ** 53,
+  -(2 ** 53),
+  1e21,
+  1e308,
+  -1e308,
+  5e-324,
 ];
 
 /** An unexpected value of any JSON type. */
@@ -59,12 +69,12 @@ export function hostileValue(random: Random, depth = 0): unknown {
     case 5:
       return Array.from({ length: 200 + random.below(2_000) }, () => random.below(10));
     default:
-      return Object.fromEntries([
-        ...Array.from({ length: random.below(5) }, (_, index): [string, unknown] => [
+      return Object.fromEntries(
+        Array.from({ length: random.below(5) }, (_, index): [string, unknown] => [
           random.chance(0.5) ? random.pick(hostileStrings).slice(0, 200) : `k${index}`,
           hostileValue(random, depth + 1),
         ]),
-      ]);
+      );
   }
 }
 

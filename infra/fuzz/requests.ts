@@ -159,14 +159,13 @@ function spoil(draft: Draft, random: Random): Draft {
 /** No key is valid here. */
 function withKey(draft: Draft, random: Random): Draft {
   const value = random.pick([
-    ...[
-      `Bearer ${HOSTILE_KEY}`,
-      'Bearer',
-      `bearer  ${hostileString(random)
-        .replaceAll(/[^ -~]/g, '')
-        .slice(0, 300)}`,
-    ],
-    ...['Basic dXNlcjpwYXNz', `Bearer ${'x'.repeat(2_000)}`],
+    `Bearer ${HOSTILE_KEY}`,
+    'Bearer',
+    `bearer  ${hostileString(random)
+      .replaceAll(/[^ -~]/g, '')
+      .slice(0, 300)}`,
+    'Basic dXNlcjpwYXNz',
+    `Bearer ${'x'.repeat(2_000)}`,
   ]);
   return { ...draft, headers: [...draft.headers, ['Authorization', value]] };
 }

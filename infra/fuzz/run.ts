@@ -130,7 +130,11 @@ function resultOf(random: Random): string {
   if (random.chance(0.1)) return hostileString(random);
   const now = new Date().toISOString();
   return JSON.stringify({
-    ...{ result: 'failure', rt: null, resolvedIp: null, startedAt: now, finishedAt: now },
+    result: 'failure',
+    rt: null,
+    resolvedIp: null,
+    startedAt: now,
+    finishedAt: now,
     error: { code: 'connection_refused', phase: 'connect', source: 'target', message: 'refused' },
   });
 }

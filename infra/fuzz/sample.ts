@@ -5,9 +5,30 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Strings that some pattern or format of the document may accept; whether one does is tried. */
 const candidates: readonly string[] = [
-  ...['fra-1', 'nyc-1', 'sgp-1', 'a', 'A', 'AAAA', 'MX', 'TXT', 'de', 'DE+AS64496', 'Europe', '0a', '00ff', 'deadbeef'],
-  ...['example.com', '192.0.2.53', '[2001:db8::53]:53', 'x-a', 'Accept', 'text/plain', '2026-01-01T00:00:00.000Z'],
-  ...['qPUXvL1sQx2rGJm0Zf7N4w', '1', '0'],
+  'fra-1',
+  'nyc-1',
+  'sgp-1',
+  'a',
+  'A',
+  'AAAA',
+  'MX',
+  'TXT',
+  'de',
+  'DE+AS64496',
+  'Europe',
+  '0a',
+  '00ff',
+  'deadbeef',
+  'example.com',
+  '192.0.2.53',
+  '[2001:db8::53]:53',
+  'x-a',
+  'Accept',
+  'text/plain',
+  '2026-01-01T00:00:00.000Z',
+  'qPUXvL1sQx2rGJm0Zf7N4w',
+  '1',
+  '0',
 ];
 
 /** Values for a schema of the document: valid as far as the schema says, when it is one of the kinds that it uses. */

@@ -73,7 +73,9 @@ async function render(values: Values): Promise<string> {
     GOROOT: go,
     GOPATH: join(folder, 'usr/share/gocode'),
     GOCACHE: join(folder, 'cache'),
-    ...{ GO111MODULE: 'off', CGO_ENABLED: '0', GOTELEMETRY: 'off' },
+    GO111MODULE: 'off',
+    CGO_ENABLED: '0',
+    GOTELEMETRY: 'off',
   };
   const file = join(import.meta.dirname, 'render.go');
   const run = promisify(execFile)(join(go, 'bin/go'), ['run', file, chart, 'vantage'], { env });
@@ -141,8 +143,12 @@ describe('the values of the chart', () => {
       const kinds = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
 
       expect([...kinds].toSorted()).toEqual([
-        ...['apps/v1 Deployment', 'networking.k8s.io/v1 Ingress', 'networking.k8s.io/v1 NetworkPolicy'],
-        ...['policy/v1 PodDisruptionBudget', 'v1 PersistentVolumeClaim', 'v1 Service'],
+        'apps/v1 Deployment',
+        'networking.k8s.io/v1 Ingress',
+        'networking.k8s.io/v1 NetworkPolicy',
+        'policy/v1 PodDisruptionBudget',
+        'v1 PersistentVolumeClaim',
+        'v1 Service',
       ]);
       for (const { kind, metadata } of resources) {
         expect(metadata.name).toMatch(/^[a-z0-9-]{1,63}$/);

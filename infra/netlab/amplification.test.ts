@@ -81,8 +81,13 @@ const rows: readonly Row[] = [
     host: 'example.com',
     fields: { recordType: 'A' },
     options: {
-      ...{ resolver: target, transport: 'udp', dnssecOk: true, checkingDisabled: false, recursionDesired: true },
-      ...{ nsid: false, trace: false },
+      resolver: target,
+      transport: 'udp',
+      dnssecOk: true,
+      checkingDisabled: false,
+      recursionDesired: true,
+      nsid: false,
+      trace: false,
     },
   },
   { name: 'traceroute', type: 'traceroute', options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1 } },
@@ -112,8 +117,10 @@ describeInLab('the traffic of a check (skipped without root and network namespac
     lab = createServicesLab();
     // Segments as they are on a wire: the kernel hands on dozens of them as one packet otherwise.
     for (const [node, device] of [
-      ...[['probe', 'link1a'] as const, ['router', 'link1b'] as const],
-      ...[['router', 'link2a'] as const, ['target', 'link2b'] as const],
+      ['probe', 'link1a'] as const,
+      ['router', 'link1b'] as const,
+      ['router', 'link2a'] as const,
+      ['target', 'link2b'] as const,
     ]) {
       await lab.run(node, '/usr/sbin/ip', 'link', 'set', 'dev', device, 'gso_max_segs', '1');
     }

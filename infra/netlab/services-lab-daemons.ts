@@ -97,9 +97,18 @@ export const labServices: readonly LabService[] = [
       await mkdir(join(folder, 'run'));
       const modules = `${packages.environment['LD_LIBRARY_PATH']?.split(':')[0] ?? ''}/kamailio/modules/`;
       const lines = [
-        ...['debug=0', 'log_stderror=yes', 'fork=no', 'children=1', 'disable_tcp=yes', 'auto_aliases=no', 'dns=no'],
-        ...[`listen=udp:${v4.target}:5060`, `listen=udp:[${v6.target}]:5060`, `mpath="${modules}"`],
-        ...['loadmodule "sl.so"', 'request_route { sl_send_reply("200", "OK"); }'],
+        'debug=0',
+        'log_stderror=yes',
+        'fork=no',
+        'children=1',
+        'disable_tcp=yes',
+        'auto_aliases=no',
+        'dns=no',
+        `listen=udp:${v4.target}:5060`,
+        `listen=udp:[${v6.target}]:5060`,
+        `mpath="${modules}"`,
+        'loadmodule "sl.so"',
+        'request_route { sl_send_reply("200", "OK"); }',
       ];
       const file = await written(folder, 'kamailio.cfg', `#!KAMAILIO\n${lines.join('\n')}\n`);
       return ['-f', file, '-DD', '-E', '-Y', join(folder, 'run'), '-m', '16', '-M', '4'];

@@ -20,7 +20,11 @@ const itInLab = itNeeding(missing, process.env['CI']);
 const CLOSED = 81;
 
 const dnsOptions = {
-  ...{ dnssecOk: false, checkingDisabled: false, recursionDesired: true, nsid: false, trace: false },
+  dnssecOk: false,
+  checkingDisabled: false,
+  recursionDesired: true,
+  nsid: false,
+  trace: false,
   transport: 'udp',
 };
 const httpOptions = { method: 'GET', headers: {}, followRedirects: 0, httpVersion: 'auto', screenshot: false };
@@ -48,25 +52,37 @@ describe.each(labFamilies)('an ICMP error over IPv$family', ({ family, target, r
 
   itInLab('ends a tcp check with its type, code and sender', async () => {
     const away = (await checks.run({
-      ...{ type: 'tcp', host: unreachable, fields: { port: CLOSED }, options: attempts },
+      type: 'tcp',
+      host: unreachable,
+      fields: { port: CLOSED },
+      options: attempts,
     })) as Outcome<typeof tcp>;
     const rejected = (await checks.run({
-      ...{ type: 'tcp', host: target, fields: { port: labPorts.rejected }, options: attempts },
+      type: 'tcp',
+      host: target,
+      fields: { port: labPorts.rejected },
+      options: attempts,
     })) as Outcome<typeof tcp>;
 
     expect(away).toMatchObject({
-      ...{ result: 'failure', state: 'filtered', icmp: { ...hostUnreachable, from: router } },
+      result: 'failure',
+      state: 'filtered',
+      icmp: { ...hostUnreachable, from: router },
       error: { code: 'host_unreachable', phase: 'connect', source: 'network' },
     });
     expect(rejected).toMatchObject({
-      ...{ result: 'failure', state: 'filtered', icmp: { ...portUnreachable, from: target } },
+      result: 'failure',
+      state: 'filtered',
+      icmp: { ...portUnreachable, from: target },
       error: { code: 'port_unreachable', phase: 'connect', source: 'target' },
     });
   });
 
   itInLab('ends a dns check over UDP, and names the sender', async () => {
     const outcome = (await checks.run({
-      ...{ type: 'dns', host: 'example.com', fields: { recordType: 'A' } },
+      type: 'dns',
+      host: 'example.com',
+      fields: { recordType: 'A' },
       options: { ...dnsOptions, resolver: inUrl },
     })) as Outcome<typeof dns>;
 
@@ -79,7 +95,10 @@ describe.each(labFamilies)('an ICMP error over IPv$family', ({ family, target, r
 
   itInLab('ends an http check, and names the sender', async () => {
     const outcome = (await checks.run({
-      ...{ type: 'http', host: `http://${inUrl}/`, fields: { insecureSSL: false }, options: httpOptions },
+      type: 'http',
+      host: `http://${inUrl}/`,
+      fields: { insecureSSL: false },
+      options: httpOptions,
     })) as Outcome<typeof http>;
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: 'host_unreachable', phase: 'connect' } });
@@ -103,14 +122,18 @@ describe.each(labFamilies)('an ICMP error over IPv$family', ({ family, target, r
   itInLab('about every other packet is the loss that the real ping sees', async () => {
     const size = FLAKY_PAYLOAD_BYTES;
     const outcome = (await checks.run({
-      ...{ type: 'ping', host: target, options: { count: 4, interval: 200, size } },
+      type: 'ping',
+      host: target,
+      options: { count: 4, interval: 200, size },
     })) as Outcome<typeof ping>;
     const seen = await lab.run('probe', 'ping', '-n', '-c', '4', '-i', '0.2', '-s', String(size), target);
 
     expect(outcome).toMatchObject({ result: 'success', pingCount: 4, pingCompleted: 2, loss: 0.5 });
     expect(outcome.packets?.map(({ rtt, icmp }) => (rtt === null ? icmp : 'reply'))).toEqual([
-      ...[{ ...hostUnreachable, from: target }, 'reply'],
-      ...[{ ...hostUnreachable, from: target }, 'reply'],
+      { ...hostUnreachable, from: target },
+      'reply',
+      { ...hostUnreachable, from: target },
+      'reply',
     ]);
     expect(seen).toContain('4 packets transmitted, 2 received');
   });

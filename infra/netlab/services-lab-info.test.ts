@@ -23,8 +23,15 @@ const soa =
 /** Public addresses, since no other is admitted; nothing is sent to them. */
 const zones = {
   'example.com.': [
-    ...['$ORIGIN example.com.', soa, 'www 60 A 1.1.1.1', 'www 60 A 8.8.8.8', 'www 60 AAAA 2001:4860:4860::8888'],
-    ...['honest 60 A 1.1.1.1', 'honest 60 A 8.8.8.8', 'liar 60 A 1.0.0.1', ''],
+    '$ORIGIN example.com.',
+    soa,
+    'www 60 A 1.1.1.1',
+    'www 60 A 8.8.8.8',
+    'www 60 AAAA 2001:4860:4860::8888',
+    'honest 60 A 1.1.1.1',
+    'honest 60 A 8.8.8.8',
+    'liar 60 A 1.0.0.1',
+    '',
   ].join('\n'),
   '1.1.1.1.in-addr.arpa.': `$ORIGIN 1.1.1.1.in-addr.arpa.\n${soa}\n@ 60 PTR honest.example.com.\n`,
   '8.8.8.8.in-addr.arpa.': `$ORIGIN 8.8.8.8.in-addr.arpa.\n${soa}\n@ 60 PTR honest.example.com.\n`,

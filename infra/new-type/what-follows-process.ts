@@ -18,7 +18,10 @@ const checkType: AnyCheckType = checkTypes[name];
 const { seconds: _, ...load } = readConfig(['--target', '192.0.2.1', '--mix', `${name}=1`], {}) as Config;
 const [arrival] = planArrivals({ ...load, seconds: 60 });
 const result = {
-  ...{ result: 'success', rt: null, resolvedIp: '192.0.2.1', error: null },
+  result: 'success',
+  rt: null,
+  resolvedIp: '192.0.2.1',
+  error: null,
   address: '192.0.2.1',
 } as const;
 
@@ -29,7 +32,7 @@ process.stdout.write(
     line: describeResult(name, result as object),
     example: requestExamples([checkType])[name],
     documented: checkTypesPage().includes(checkType.summary),
-    headline: summaryOf(name, { 'fra-1': result, 'par-1': result } as never).headline,
+    headline: summaryOf(name, { 'fra-1': result, 'par-1': result }).headline,
     loaded: arrival?.request,
     audited: canaryJobs().filter(({ type }) => type === name).length,
     isolated: importRules.some(({ within = [] }) => within.includes(`packages/diagnostics/src/types/${name}/**`)),

@@ -71,7 +71,12 @@ describe('the npm package of the command line', () => {
 
     expect(readdirSync(join(folder, 'node_modules', '@vantage'))).toEqual(['cli']);
     expect(readdirSync(installed).toSorted()).toEqual([
-      ...['LICENSE', 'LICENSES.txt', 'NOTICE', 'README.md', 'package.json', 'vantage.js'],
+      'LICENSE',
+      'LICENSES.txt',
+      'NOTICE',
+      'README.md',
+      'package.json',
+      'vantage.js',
     ]);
     expect(Object.keys(manifest)).toEqual(['name', 'version', 'description', 'license', 'type', 'bin', 'engines']);
     const imports = readFileSync(join(installed, 'vantage.js'), 'utf8').matchAll(/^import .* from "([^"]+)";$/gm);

@@ -53,8 +53,10 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<number
     writeFileSync(join(folder, 'redis.conf'), settings);
     const child = spawn(here('start.sh'), [join(folder, 'redis.conf')], {
       env: {
-        ...{ PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, REDIS_ACL_FILE: join(folder, 'users.acl') },
-        ...{ COORDINATOR_REDIS_PASSWORD: password, ...env },
+        PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+        REDIS_ACL_FILE: join(folder, 'users.acl'),
+        COORDINATOR_REDIS_PASSWORD: password,
+        ...env,
       },
       stdio: 'ignore',
     });

@@ -130,9 +130,25 @@ describe('a registry that serves other contents than those that were pinned', ()
       writeFileSync(
         join(checkout, 'pnpm-lock.yaml'),
         [
-          ...["lockfileVersion: '9.0'", '', 'importers:', '', '  .:', '    dependencies:', '      thing:'],
-          ...['        specifier: 1.0.0', '        version: 1.0.0', '', 'packages:', '', '  thing@1.0.0:'],
-          ...[`    resolution: {integrity: ${integrity}}`, '', 'snapshots:', '', '  thing@1.0.0: {}', ''],
+          "lockfileVersion: '9.0'",
+          '',
+          'importers:',
+          '',
+          '  .:',
+          '    dependencies:',
+          '      thing:',
+          '        specifier: 1.0.0',
+          '        version: 1.0.0',
+          '',
+          'packages:',
+          '',
+          '  thing@1.0.0:',
+          `    resolution: {integrity: ${integrity}}`,
+          '',
+          'snapshots:',
+          '',
+          '  thing@1.0.0: {}',
+          '',
         ].join('\n'),
       );
     }

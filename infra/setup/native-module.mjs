@@ -13,11 +13,21 @@ import { execute, step } from './step.mjs';
  * exceptions, as V8 is; position-independent, as a shared object must be.
  */
 const FLAGS = [
-  ...['-std=gnu++20', '-O2', '-fPIC', '-pthread', '-fno-rtti', '-fno-exceptions', '-fno-strict-aliasing', '-w'],
+  '-std=gnu++20',
+  '-O2',
+  '-fPIC',
+  '-pthread',
+  '-fno-rtti',
+  '-fno-exceptions',
+  '-fno-strict-aliasing',
+  '-w',
   ...['NODE_GYP_MODULE_NAME=raw', 'BUILDING_NODE_EXTENSION', 'USING_UV_SHARED=1', 'USING_V8_SHARED=1'].map(
     (name) => `-D${name}`,
   ),
-  ...['-D_FILE_OFFSET_BITS=64', '-D_LARGEFILE_SOURCE', '-shared', '-rdynamic'],
+  '-D_FILE_OFFSET_BITS=64',
+  '-D_LARGEFILE_SOURCE',
+  '-shared',
+  '-rdynamic',
 ];
 
 /**

@@ -39,8 +39,20 @@ function canonical(address: string): string {
 }
 
 const nowhere: Place = {
-  ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },
-  ...{ countryCode: null, timezone: null, latitude: null, longitude: null, provider: null, dataDate: null },
+  asn: null,
+  asName: null,
+  isp: null,
+  org: null,
+  prefix: null,
+  city: null,
+  region: null,
+  country: null,
+  countryCode: null,
+  timezone: null,
+  latitude: null,
+  longitude: null,
+  provider: null,
+  dataDate: null,
 };
 
 /** Two routers in a row are in one network; the target has its own. */

@@ -57,14 +57,23 @@ export function caseOf(scenario: Scenario, number: number, family: Family, check
   const last = maker.places.length;
   for (const place of maker.places) place.next = place.next.map((next) => (next === TARGET ? last : next));
   return {
-    ...{ number, scenario, family, check, address, places: [...maker.places, end] },
+    number,
+    scenario,
+    family,
+    check,
+    address,
+    places: [...maker.places, end],
     entries: entries.map((own) => own.map((entry) => (entry === TARGET ? last : entry))),
   };
 }
 
 export function worldOf(cases: readonly Case[], devices: readonly string[], log: string, seed: number): World {
   const plans = cases.map(({ number, address, places, entries, scenario }) => ({
-    ...{ number, address, entries, routers: places.slice(0, -1), target: places.at(-1) },
+    number,
+    address,
+    entries,
+    routers: places.slice(0, -1),
+    target: places.at(-1),
     changeAfter: (scenario.then ?? []).map(({ after }) => after),
   }));
   return { devices, log, seed, cases: plans };

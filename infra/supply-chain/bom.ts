@@ -48,12 +48,19 @@ export function imageBom(name: string, application: Bom, contents: ImageContents
   const components = [...npm, nodeComponent(contents.node), ...contents.debian.map(debianComponent)];
   const { tools } = application.metadata;
   return {
-    ...{ $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json', bomFormat: 'CycloneDX', specVersion: '1.6' },
-    ...{ serialNumber: `urn:uuid:${randomUUID()}`, version: 1 },
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    serialNumber: `urn:uuid:${randomUUID()}`,
+    version: 1,
     metadata: {
-      ...{ timestamp: new Date().toISOString(), tools },
+      timestamp: new Date().toISOString(),
+      tools,
       component: {
-        ...{ type: 'container', 'bom-ref': name, name, version: application.metadata.component.version },
+        type: 'container',
+        'bom-ref': name,
+        name,
+        version: application.metadata.component.version,
         hashes: [{ alg: 'SHA-256', content: contents.id.replace('sha256:', '') }],
       },
     },
@@ -75,7 +82,11 @@ function npmComponent(id: string): Component {
 function nodeComponent({ node = '', ...compiledIn }: ImageContents['node']): Component {
   const purl = `pkg:generic/node@${node}`;
   return {
-    ...{ type: 'application', name: 'node', version: node, purl, 'bom-ref': purl },
+    type: 'application',
+    name: 'node',
+    version: node,
+    purl,
+    'bom-ref': purl,
     cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,
     properties: Object.entries(compiledIn).map(([name, value]) => ({ name: `node:versions:${name}`, value })),
   };

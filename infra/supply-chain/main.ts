@@ -21,7 +21,10 @@ const repository = join(import.meta.dirname, '../..');
 const ATTESTATION = 'provenance.dsse.json';
 /** Files that determine the contents of a build. */
 const materials = [
-  ...['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'infra/setup/pnpm/package-lock.json', 'docker-compose.yml'],
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  'infra/setup/pnpm/package-lock.json',
+  'docker-compose.yml',
   ...['coordinator', 'probe-agent', 'load'].map((name) => `infra/docker/${name}.Dockerfile`),
 ];
 

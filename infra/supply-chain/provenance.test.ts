@@ -89,8 +89,16 @@ describe('an attestation of provenance', () => {
     writeFileSync(join(folder, 'signature'), Buffer.from(sig, 'base64'));
     const ask = (): number | null =>
       spawnSync('openssl', [
-        ...['pkeyutl', '-verify', '-pubin', '-inkey', join(folder, 'key.pub'), '-rawin'],
-        ...['-in', join(folder, 'signed'), '-sigfile', join(folder, 'signature')],
+        'pkeyutl',
+        '-verify',
+        '-pubin',
+        '-inkey',
+        join(folder, 'key.pub'),
+        '-rawin',
+        '-in',
+        join(folder, 'signed'),
+        '-sigfile',
+        join(folder, 'signature'),
       ]).status;
 
     expect(readFileSync(join(folder, 'signed'), 'latin1')).toMatch(/^DSSEv1 28 application\/vnd\.in-toto\+json \d+ \{/);

@@ -38,7 +38,9 @@ export interface Keys {
 /** SLSA provenance of files and images: which commit they were built from, and with which lockfiles. */
 export function attest(subject: readonly Subject[], { commit, isChanged, materials }: Source, keys: Keys): Envelope {
   const statement = {
-    ...{ _type: STATEMENT, subject, predicateType: PROVENANCE },
+    _type: STATEMENT,
+    subject,
+    predicateType: PROVENANCE,
     predicate: {
       buildDefinition: {
         buildType: 'urn:vantage:build:docker-compose:v1',

@@ -55,8 +55,12 @@ describe('the words on the command line', () => {
 
   it('may give headers, each with a separate flag', () => {
     const command = parseCommand([
-      ...['http', 'http://example.com', '--headers', 'Accept: text/plain'],
-      ...['--headers', 'X-Time=10:30'],
+      'http',
+      'http://example.com',
+      '--headers',
+      'Accept: text/plain',
+      '--headers',
+      'X-Time=10:30',
     ]);
 
     expect(command).toMatchObject({
@@ -178,12 +182,17 @@ describe('the words after monitors', () => {
     const words = ['put', 'web', 'tcp', 'example.com', '443', '--attempts', '2', '--from', 'de,nl', '--limit', '5'];
 
     expect(actionOf([...words, '--every', '30s', '--when', '3 of 5', '--networks', '2', '--for', '3'])).toEqual({
-      ...{ verb: 'put', name: 'web' },
+      verb: 'put',
+      name: 'web',
       definition: {
         request: {
           check: {
-            ...{ type: 'tcp', host: 'example.com', port: 443, options: { attempts: 2 } },
-            ...{ locations: ['de', 'nl'], limit: 5 },
+            type: 'tcp',
+            host: 'example.com',
+            port: 443,
+            options: { attempts: 2 },
+            locations: ['de', 'nl'],
+            limit: 5,
           },
           every: '30s',
           alarm: { when: '3 of 5', networks: 2, for: 3 },

@@ -254,7 +254,8 @@ function settingsFrom(values: ParsedArguments['values']): CommandSettings {
     return typeof value === 'string' ? value : undefined;
   };
   return {
-    ...{ server: text('server'), key: text('key') },
+    server: text('server'),
+    key: text('key'),
     json: values['json'] === true,
     csv: values['csv'] === true,
     watchSeconds: watchSecondsOf(text('watch')),

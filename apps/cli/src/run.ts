@@ -75,7 +75,11 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
     if (command.kind === 'monitors') {
       const { json } = command.settings;
       return await runMonitors(command.action, {
-        ...{ client, json, colors: config.colors, print: screen.print, signal },
+        client,
+        json,
+        colors: config.colors,
+        print: screen.print,
+        signal,
         complain: (line) => void errors.write(`${line}\n`),
       });
     }

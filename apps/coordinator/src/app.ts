@@ -118,25 +118,28 @@ export function createApp(options: AppOptions): Express {
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const compressed = createCompressedCache();
   const checkOptions = {
-    ...{
-      checks,
-      idempotencyStore: options.idempotencyStore,
-      links,
-      readRequest,
-      retentionSeconds,
-      stopping: options.stopping,
-    },
+    checks,
+    idempotencyStore: options.idempotencyStore,
+    links,
+    readRequest,
+    retentionSeconds,
+    stopping: options.stopping,
     compressed,
-    ...{
-      limitCreate: limitEarly(buckets.createCheck, window, log),
-      limitRead: limit(buckets.readCheck),
-      targetLimits: options.targetLimits,
-    },
+
+    limitCreate: limitEarly(buckets.createCheck, window, log),
+    limitRead: limit(buckets.readCheck),
+    targetLimits: options.targetLimits,
   };
 
   const scraping = {
-    ...{ modules: options.modules.current, access: createScrapeAccess(options.scrapeNetworks) },
-    ...{ checks, probes, links, readRequest, targetLimits: options.targetLimits, stopping: options.stopping },
+    modules: options.modules.current,
+    access: createScrapeAccess(options.scrapeNetworks),
+    checks,
+    probes,
+    links,
+    readRequest,
+    targetLimits: options.targetLimits,
+    stopping: options.stopping,
   };
   const limitScrape = limitEarly(buckets.scrape, window, log);
   const scrapes = [

@@ -7,8 +7,15 @@ const least = { REDIS_URL: 'redis://127.0.0.1:6379' };
 describe('the configuration of the coordinator', () => {
   it('needs a Redis and nothing more', () => {
     expect(readConfig(least)).toMatchObject({
-      ...{ host: '127.0.0.1', port: 8080, publicUrl: undefined, trustedProxies: undefined, targetAllow: [] },
-      ...{ rateLimitCreateCheck: 20, rateLimitShowCaller: 20, resultRetentionSeconds: 86_400, logLevel: 'info' },
+      host: '127.0.0.1',
+      port: 8080,
+      publicUrl: undefined,
+      trustedProxies: undefined,
+      targetAllow: [],
+      rateLimitCreateCheck: 20,
+      rateLimitShowCaller: 20,
+      resultRetentionSeconds: 86_400,
+      logLevel: 'info',
     });
   });
 

@@ -46,7 +46,18 @@ const typeCost: VariableKind<readonly [type: string, cost: number]> = {
 };
 
 const ownPaths: ReadonlySet<string> = new Set([
-  ...['check', 'probes', 'probe', 'sd', 'monitors', 'metrics', 'me', 'docs', 'problems', 'healthz', 'readyz', 'agent'],
+  'check',
+  'probes',
+  'probe',
+  'sd',
+  'monitors',
+  'metrics',
+  'me',
+  'docs',
+  'problems',
+  'healthz',
+  'readyz',
+  'agent',
 ]);
 
 const webhookSecret: VariableKind<Buffer> = {

@@ -28,7 +28,9 @@ describe('the core without Redis', () => {
     const port = await freePort();
     const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-core-'));
     const core = createCore({
-      ...{ redisUrl: `redis://127.0.0.1:${port}`, log: quiet, retentionSeconds: 60 },
+      redisUrl: `redis://127.0.0.1:${port}`,
+      log: quiet,
+      retentionSeconds: 60,
       lookUpPlace: () => {
         throw new Error('not asked');
       },
@@ -36,7 +38,11 @@ describe('the core without Redis', () => {
     });
 
     expect(await core.ready()).toEqual({
-      ...{ redis: false, healthyProbes: 0, writeRefusal: undefined, isEmptied: false, stalledTasks: [] },
+      redis: false,
+      healthyProbes: 0,
+      writeRefusal: undefined,
+      isEmptied: false,
+      stalledTasks: [],
     });
     await expect(core.probes.list()).rejects.toMatchObject({ name: 'StoreUnavailable' });
     await expect(core.checks.read('a'.repeat(22), 0, new AbortController().signal)).rejects.toMatchObject({
@@ -133,7 +139,8 @@ describe('the core and a Redis that goes away', () => {
     await expect(bed.create()).rejects.toMatchObject({ name: 'StoreUnavailable' });
     await until(() => bed.core.rateLimitRedis.status !== 'ready');
     await expect(bed.read(id)).rejects.toMatchObject({
-      ...{ name: 'StoreUnavailable', message: 'Redis is not connected' },
+      name: 'StoreUnavailable',
+      message: 'Redis is not connected',
     });
     process.kill(bed.server.pid, 'SIGCONT');
     await until(async () => (await bed.core.ready()).redis);
@@ -163,7 +170,11 @@ describe('readiness', () => {
     await until(async () => (await bed.core.ready()).healthyProbes === 1);
 
     expect(await bed.core.ready()).toEqual({
-      ...{ redis: true, healthyProbes: 1, writeRefusal: undefined, isEmptied: false, stalledTasks: [] },
+      redis: true,
+      healthyProbes: 1,
+      writeRefusal: undefined,
+      isEmptied: false,
+      stalledTasks: [],
     });
     await bed.stop();
   });

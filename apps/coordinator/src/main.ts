@@ -76,18 +76,20 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   let app: ReturnType<typeof createApp> | undefined;
   const server = await startServer({ ...config, behindProxies }, (publicUrl) => {
     app = createApp({
-      ...{ publicUrl, log, version, stopping: stopping.signal },
+      publicUrl,
+      log,
+      version,
+      stopping: stopping.signal,
       observers: telemetry.handlers,
-      ...{
-        checks: core.checks,
-        live: core.live,
-        idempotencyStore: core.idempotencyStore,
-        probes: core.probes,
-        keys: core.keys,
-        monitors: core.monitors,
-        warnings: () => [...(core.monitors.fileFault()?.split('\n') ?? []), ...moduleWarnings(modules)],
-        rateLimitRedis: core.rateLimitRedis,
-      },
+
+      checks: core.checks,
+      live: core.live,
+      idempotencyStore: core.idempotencyStore,
+      probes: core.probes,
+      keys: core.keys,
+      monitors: core.monitors,
+      warnings: () => [...(core.monitors.fileFault()?.split('\n') ?? []), ...moduleWarnings(modules)],
+      rateLimitRedis: core.rateLimitRedis,
       readiness: () => missing(core, isGatewayOnly),
       isGatewayOnly,
       modules,
@@ -126,9 +128,12 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
 function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
   if (secret === undefined) return undefined;
   const admit = createAdmission({
-    ...{ policy, resolver: createNameResolver({ servers: dnsServers }), redis: () => [] },
+    policy,
+    resolver: createNameResolver({ servers: dnsServers }),
+    redis: () => [],
     ownAddresses: createOwnAddresses({ resolvers: dnsServers }),
-    ...{ haveIpv4: () => true, haveIpv6: () => true },
+    haveIpv4: () => true,
+    haveIpv6: () => true,
   });
   return createSendWebhook({ admit, secret });
 }

@@ -97,7 +97,8 @@ export async function startServer(
   paths = [GATEWAY_PATH, links.path(GATEWAY_PATH)];
   guardRequests(server, links, listenerFor(publicUrl));
   return {
-    ...{ port, publicUrl },
+    port,
+    publicUrl,
     onAgent: (take) => {
       takeAgent = take;
     },

@@ -32,7 +32,9 @@ export async function openAgentLogins(bed: CoreBed, folder: string): Promise<Age
     const out: string[] = [];
     const err: string[] = [];
     const config = readAdminConfig({
-      ...{ REDIS_URL: bed.server.url, REDIS_TLS_FOLDER: folder, AGENT_REDIS_URL: `rediss://127.0.0.1:${port || 1}` },
+      REDIS_URL: bed.server.url,
+      REDIS_TLS_FOLDER: folder,
+      AGENT_REDIS_URL: `rediss://127.0.0.1:${port || 1}`,
     });
     const streams = { out: (line: string) => out.push(line), err: (line: string) => err.push(line) };
     if ((await runProbeAdmin(args, config, streams)) !== 0) throw new Error(err.join('\n'));
@@ -58,7 +60,10 @@ export async function openAgentLogins(bed: CoreBed, folder: string): Promise<Age
     },
     connect: ({ REDIS_URL, REDIS_CA }) => {
       const redis = new Redis(REDIS_URL, {
-        ...{ enableReadyCheck: false, disableClientInfo: true, retryStrategy: null, maxRetriesPerRequest: 0 },
+        enableReadyCheck: false,
+        disableClientInfo: true,
+        retryStrategy: null,
+        maxRetriesPerRequest: 0,
         tls: { ca: certificateText.parse(REDIS_CA) },
       });
       redis.on('error', () => undefined);

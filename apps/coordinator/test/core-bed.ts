@@ -45,11 +45,17 @@ export const readEcho: ReadDefinition = (name, request) => {
   const { check, every, expect, alarm, webhooks } = request as MonitorRequest;
   const { budget = LONG_BUDGET_MS, everyMs, ...places } = check as EchoMonitor;
   const definition = {
-    ...{ name, request: { check, every, expect, alarm, webhooks } as MonitorRequest },
-    ...{ everyMs: everyMs ?? readInterval(every)!, expectation: expect ?? {}, rule: readAlarm(alarm ?? {})! },
+    name,
+    request: { check, every, expect, alarm, webhooks } as MonitorRequest,
+    everyMs: everyMs ?? readInterval(every)!,
+    expectation: expect ?? {},
+    rule: readAlarm(alarm ?? {})!,
     accepted: {
-      ...{ checkType: echo, submittedHost: 'target.example', limit: 10 },
-      ...{ params: { host: 'target.example', options: { budget } }, ...places },
+      checkType: echo,
+      submittedHost: 'target.example',
+      limit: 10,
+      params: { host: 'target.example', options: { budget } },
+      ...places,
     },
   };
   return { valid: true, definition };
@@ -126,7 +132,12 @@ export async function startCoreBed(
     await redis.set(redisKeys.heartbeat(id), JSON.stringify({ ...plainHeartbeat, ...more }), 'PX', 15_000);
   };
   return {
-    ...{ server, redis, core, startCore, create, beat },
+    server,
+    redis,
+    core,
+    startCore,
+    create,
+    beat,
     addProbe: async (id, more) => {
       const record: ProbeRecord = { ...plainRecord, id, ...more };
       await core.probeRecords.write(record);
@@ -159,8 +170,15 @@ export async function startCoreBed(
 }
 
 const plainRecord = {
-  ...{ name: 'Probe', datacenter: 'Frankfurt', countryCode: 'DE', isp: 'Example Net', asNumber: 'AS64496' },
-  ...{ city: null, latitude: null, longitude: null, tags: [] },
+  name: 'Probe',
+  datacenter: 'Frankfurt',
+  countryCode: 'DE',
+  isp: 'Example Net',
+  asNumber: 'AS64496',
+  city: null,
+  latitude: null,
+  longitude: null,
+  tags: [],
 };
 
 const plainHeartbeat: Heartbeat = {
@@ -215,8 +233,13 @@ export async function report(
 
 export function success(said: string): Readonly<Record<string, unknown>> {
   return {
-    ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, said },
-    ...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:00.100Z' },
+    result: 'success',
+    rt: 1.5,
+    resolvedIp: '192.0.2.1',
+    error: null,
+    said,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    finishedAt: '2026-01-01T00:00:00.100Z',
   };
 }
 
@@ -226,9 +249,20 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
 }
 
 export const nowhere: LookUpPlace = () => ({
-  ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null },
-  ...{ country: 'Nowhere', countryCode: null, timezone: null, latitude: null, longitude: null },
-  ...{ provider: null, dataDate: null },
+  asn: null,
+  asName: null,
+  isp: null,
+  org: null,
+  prefix: null,
+  city: null,
+  region: null,
+  country: 'Nowhere',
+  countryCode: null,
+  timezone: null,
+  latitude: null,
+  longitude: null,
+  provider: null,
+  dataDate: null,
 });
 
 function ignore(): void {

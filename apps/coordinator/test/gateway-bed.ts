@@ -102,7 +102,11 @@ export async function startGatewayBed(): Promise<GatewayBed> {
     return agent;
   };
   return {
-    ...{ bed, startGateway, admin, invite, connect },
+    bed,
+    startGateway,
+    admin,
+    invite,
+    connect,
     join: async (gateway, probe, more = {}) => {
       const invitation = await invite(probe);
       const agent = await connect(gateway, { ...invitation, counter: 1, ...more });
@@ -141,7 +145,10 @@ function play(url: string, options: Connecting): PlayedAgent {
   socket.on('close', () => clearInterval(pings));
   const closed = once(socket, 'close').then(([code, reason]) => [code as number, String(reason)] as const);
   return {
-    ...{ socket, instance, received, send },
+    socket,
+    instance,
+    received,
+    send,
     next: async (type) => {
       let found: GatewayMessage | undefined;
       await until(() => {

@@ -1,4 +1,4 @@
-import type { Check, Place } from '@vantage/contract';
+import type { Check } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { DEFAULT_MODULES, parseModules, type PlannedModules } from '@vantage/modules';
 import type { Redis } from 'ioredis';
@@ -7,9 +7,9 @@ import { pino } from 'pino';
 import { createApp, type AppOptions } from '../src/app.ts';
 import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
 import type { SeenAnswer } from '../src/http/conformance.ts';
-import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
 import { startServer, type RunningServer } from '../src/server.ts';
 import { conformanceTo } from './conformance-to.ts';
+import { CHECK_ID, highLimits, highTargetLimits, judgeTarget, noMonitors, nowhere, stubChecks } from './http-fakes.ts';
 
 /** The HTTP layer on loopback, with fakes for everything below. */
 export interface HttpBed {
@@ -37,32 +37,10 @@ export interface Seen {
   readonly json: unknown;
 }
 
-export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
-
 export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis' | 'checks'>> & {
   /** Fakes are used for the parts left out. */
   readonly checks?: Partial<Checks>;
   readonly rateLimitRedis?: Redis;
-};
-
-/** Fake policy: names that end in `.invalid` are malformed, 10.* is refused, and hosts become lower case. */
-export const judgeTarget: JudgeTarget = ({ host: target, hostKind }) => {
-  const host = hostKind === 'url' && URL.canParse(target) ? new URL(target).hostname : target;
-  if (host.endsWith('.invalid')) return { verdict: 'malformed', message: 'The host has an odd form.' };
-  if (host.startsWith('10.')) return { verdict: 'refused', message: `${host} is in 10.0.0.0/8 (Private-Use).` };
-  return { verdict: 'accepted', host: target.toLowerCase() };
-};
-
-export const highLimits = {
-  createCheck: 1e6,
-  readCheck: 1e6,
-  followCheck: 1e6,
-  showScreenshot: 1e6,
-  showSummary: 1e6,
-  listProbes: 1e6,
-  readMonitors: 1e6,
-  showCaller: 1e6,
-  scrape: 1e6,
 };
 
 /** The modules of a service without a file. */
@@ -74,8 +52,6 @@ export function modulesOf(text: string): PlannedModules {
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.faults));
   return parsing;
 }
-
-export const highTargetLimits = { target: 1e6, targetPorts: 1e6, clientTargets: 1e6, costs: new Map<string, number>() };
 
 /** One list, so that its schemas are compiled once. */
 const allTypes = Object.values(checkTypes);
@@ -93,16 +69,7 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
       streamBounds: { perClient: 1e6, total: 1e6 },
       keys: { find: () => ({ refused: 'unknown' }), look: async () => undefined },
       probes: { list: async () => ({}), agents: async () => ({}) },
-      monitors: {
-        list: async () => ({}),
-        read: async () => undefined,
-        metrics: async () => '',
-        follow: () => () => undefined,
-        eventsAfter: async () => undefined,
-        put: async () => ({ outcome: 'full' }),
-        remove: async () => 'absent',
-        fileFault: () => undefined,
-      },
+      monitors: noMonitors,
       readiness: async () => [],
       warnings: () => [],
       judgeTarget,
@@ -130,7 +97,11 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
     throw error;
   });
   return {
-    ...{ server, url, created, stored, log },
+    server,
+    url,
+    created,
+    stored,
+    log,
     ask: async (path, init = {}) => {
       const response = await fetch(`${url}${path}`, init);
       const text = await response.text();
@@ -159,32 +130,26 @@ export function post(body: unknown, headers: Readonly<Record<string, string>> = 
 export function tcpCheck(status: Check['status']): Check {
   const now = new Date().toISOString();
   const final = {
-    ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, startedAt: now, finishedAt: now },
-    ...{ state: 'open', port: 443, attempts: [{ rt: 1.5, error: null }] },
+    result: 'success',
+    rt: 1.5,
+    resolvedIp: '192.0.2.1',
+    error: null,
+    startedAt: now,
+    finishedAt: now,
+    state: 'open',
+    port: 443,
+    attempts: [{ rt: 1.5, error: null }],
   };
   return {
-    ...{ testId: CHECK_ID, type: 'tcp', host: 'Example.com', status, createdAt: now },
+    testId: CHECK_ID,
+    type: 'tcp',
+    host: 'Example.com',
+    status,
+    createdAt: now,
     completedAt: status === 'completed' ? now : null,
     results: { 'fra-1': final, 'nyc-1': status === 'completed' ? final : { result: 'pending' } },
   };
 }
-
-export function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<string, Check>): Checks {
-  return {
-    create: async (request, admit) => {
-      if (admit !== undefined && !(await admit(2))) return { created: false, reason: 'not-admitted' };
-      created.push(request);
-      return { created: true, checkId: CHECK_ID, probes: ['fra-1', 'nyc-1'] };
-    },
-    read: async (id) => stored.get(id),
-    screenshot: async () => undefined,
-  };
-}
-
-const nowhere: Place = {
-  ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },
-  ...{ countryCode: null, timezone: null, latitude: null, longitude: null, provider: null, dataDate: null },
-};
 
 function parse(text: string): unknown {
   try {
@@ -193,5 +158,3 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
-
-export { nowhere };

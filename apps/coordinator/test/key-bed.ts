@@ -58,7 +58,10 @@ export async function startKeyBed(): Promise<KeyBed> {
     return { code, out: out.join('\n'), err: err.join('\n') };
   };
   return {
-    ...{ server, redis, openRing, run },
+    server,
+    redis,
+    openRing,
+    run,
     add: async (name, ...options) => {
       const { code, out, err } = await run('key:add', name, ...options);
       if (code !== 0) throw new Error(err);

@@ -52,7 +52,9 @@ function requestOf(
   const authority = target.includes(':') && !target.startsWith('[') ? `[${target}]` : target;
   const hosts = { host: target, url: `http://${authority}:${port}/`, name };
   const request = {
-    ...{ type, limit: probes, host: hosts[checkType.hostKind] },
+    type,
+    limit: probes,
+    host: hosts[checkType.hostKind],
     ...(Object.hasOwn(checkType.fields as object, 'port') && { port }),
     // A screenshot would dominate the cost and change the deadline.
     ...(checkType.screenshot !== undefined && { options: { screenshot: false } }),

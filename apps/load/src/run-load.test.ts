@@ -60,8 +60,19 @@ async function load(flags: readonly string[] = [], signal = new AbortController(
   const { port } = server.address() as AddressInfo;
   const config = readConfig(
     [
-      ...['--target', '127.0.0.1', '--url', `http://127.0.0.1:${port}`, '--rate', '40', '--duration', '1'],
-      ...['--warm-up', '0', '--mix', 'http=1', ...flags],
+      '--target',
+      '127.0.0.1',
+      '--url',
+      `http://127.0.0.1:${port}`,
+      '--rate',
+      '40',
+      '--duration',
+      '1',
+      '--warm-up',
+      '0',
+      '--mix',
+      'http=1',
+      ...flags,
     ],
     {},
   ) as Config;

@@ -54,7 +54,11 @@ export function createAgent(
   }
   if (identity === undefined) throw new Error('an agent that connects to a gateway needs an identity');
   return createGatewayLoop({
-    ...{ ...options, identity, url: transport.url, certificates: config.vantageCertificates, release: ownVersion() },
+    ...options,
+    identity,
+    url: transport.url,
+    certificates: config.vantageCertificates,
+    release: ownVersion(),
     proxy: { url: config.httpsProxy, except: config.noProxy },
   });
 }

@@ -22,7 +22,10 @@ describe('the limit of networks', () => {
     const limit = createNetworkLimit(2, () => now);
 
     expect(['192.0.2.1', '192.0.2.200', '192.0.2.3', '198.51.100.1'].map((address) => limit.take(address))).toEqual([
-      ...[true, true, false, true],
+      true,
+      true,
+      false,
+      true,
     ]);
     now += 59_999;
     expect(limit.take('192.0.2.9')).toBe(false);
@@ -80,7 +83,8 @@ describe('an admission with the limit', () => {
     const ask = (of: Admit, host: string): ReturnType<Admit> => of({ host, purpose: 'tcp', port: 80 }, signal);
 
     expect([await ask(first, '192.0.2.1'), await ask(first, '192.0.2.2')].map(({ admitted }) => admitted)).toEqual([
-      ...[true, true],
+      true,
+      true,
     ]);
     expect(await ask(second, '192.0.2.3')).toEqual({
       admitted: false,

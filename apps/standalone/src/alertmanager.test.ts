@@ -59,7 +59,8 @@ describe('a monitor that turns bad', () => {
       `monitors:\n  web: {check: {type: http, host: '${urlOf(target)}/'}, every: 10s, alarm: {for: 1}}\n`,
     );
     service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8'], {
-      ...{ MONITORS_FILE: monitors, RATE_LIMIT_MONITORS: '100000' },
+      MONITORS_FILE: monitors,
+      RATE_LIMIT_MONITORS: '100000',
     });
     await startAlerting(service.url);
   }, 600_000);
@@ -87,8 +88,10 @@ receivers: [{name: test, webhook_configs: [{url: '${urlOf(receiver)}', send_reso
       packages,
       'prometheus-alertmanager',
       [
-        ...[`--config.file=${routes}`, `--storage.path=${data.folder}/alertmanager`],
-        ...[`--web.listen-address=${ofAlertmanager}`, '--cluster.listen-address='],
+        `--config.file=${routes}`,
+        `--storage.path=${data.folder}/alertmanager`,
+        `--web.listen-address=${ofAlertmanager}`,
+        '--cluster.listen-address=',
       ],
       async () => (await fetch(`${alertmanagerUrl}/-/ready`)).ok,
       // Debian's reads its templates there.
@@ -107,7 +110,8 @@ scrape_configs:
       packages,
       'prometheus',
       [
-        ...[`--config.file=${config}`, `--storage.tsdb.path=${data.folder}/prometheus`],
+        `--config.file=${config}`,
+        `--storage.tsdb.path=${data.folder}/prometheus`,
         `--web.listen-address=${ofPrometheus}`,
       ],
       async () => (await fetch(`http://${ofPrometheus}/-/ready`)).ok,

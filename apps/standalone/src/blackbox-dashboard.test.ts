@@ -85,7 +85,9 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
       ),
     );
     service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8'], {
-      ...{ MODULES_FILE: file, SCRAPE_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: targets.caFile },
+      MODULES_FILE: file,
+      SCRAPE_NETWORKS: '127.0.0.0/8',
+      NODE_EXTRA_CA_CERTS: targets.caFile,
     });
     const config = join(data.folder, 'prometheus.yml');
     writeFileSync(

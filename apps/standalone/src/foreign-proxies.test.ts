@@ -33,7 +33,9 @@ const logins = {
 const probes = ['direct-1', 'squid-1', 'tiny-1'] as const;
 const many = '1000000';
 const manyRequests = {
-  ...{ RATE_LIMIT_CHECK: many, RATE_LIMIT_TARGET: many, RATE_LIMIT_TARGET_PORTS: many },
+  RATE_LIMIT_CHECK: many,
+  RATE_LIMIT_TARGET: many,
+  RATE_LIMIT_TARGET_PORTS: many,
   RATE_LIMIT_CLIENT_TARGETS: many,
 };
 /** Interval between two checks. */

@@ -211,8 +211,10 @@ describe('an agent with an address and a token', () => {
     const statusOf = async (path: string, method = 'GET') =>
       (await fetch(`http://127.0.0.1:${gateway.port}${path}`, { method })).status;
     const headers = {
-      ...{ Connection: 'Upgrade', Upgrade: 'websocket' },
-      ...{ 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
     };
     const asking = request({ port: gateway.port, path: '/agent', headers }).end();
     const [answer, socket] = (await once(asking, 'upgrade')) as [IncomingMessage, Socket];

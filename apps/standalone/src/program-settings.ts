@@ -43,7 +43,9 @@ export interface LocalProbe {
 export function probeEnv(args: Arguments, env: Env, { id, index, redisUrl }: LocalProbe): Record<string, string> {
   const metricsPort = Number(env['METRICS_PORT'] ?? '');
   return {
-    ...{ PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: allowed(args, env) },
+    PROBE_ID: id,
+    REDIS_URL: redisUrl,
+    TARGET_ALLOW: allowed(args, env),
     ...(metricsPort > 0 ? { METRICS_PORT: String(metricsPort + 1 + index) } : {}),
   };
 }

@@ -73,8 +73,11 @@ describe('a secret', () => {
     await Promise.all([once(target, 'listening'), once(lines, 'listening')]);
     const files = writeFiles();
     service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '100000'], {
-      ...{ MODULES_FILE: files.modules, MONITORS_FILE: files.monitors, SCRAPE_NETWORKS: '127.0.0.0/8' },
-      ...{ WEBHOOK_SECRET: `whsec_${signing.toString('base64')}`, LOG_LEVEL: 'debug' },
+      MODULES_FILE: files.modules,
+      MONITORS_FILE: files.monitors,
+      SCRAPE_NETWORKS: '127.0.0.0/8',
+      WEBHOOK_SECRET: `whsec_${signing.toString('base64')}`,
+      LOG_LEVEL: 'debug',
     });
     const { port } = service.running().redis!;
     const password = readFileSync(`${data.folder}/data/redis/password`, 'utf8').trim();
@@ -82,8 +85,15 @@ describe('a secret', () => {
     const { stdout } = spawnSync(
       process.execPath,
       [
-        ...['--conditions=vantage-source', '--no-warnings', admin, 'key:add', 'all', '--scopes', 'check,read,monitor'],
-        ...['--data', `${data.folder}/data`],
+        '--conditions=vantage-source',
+        '--no-warnings',
+        admin,
+        'key:add',
+        'all',
+        '--scopes',
+        'check,read,monitor',
+        '--data',
+        `${data.folder}/data`,
       ],
       { encoding: 'utf8', env: { PATH: process.env['PATH'] } },
     );
@@ -167,7 +177,9 @@ describe('a secret', () => {
     const request = { ...monitor(ofMonitors.api[0]!), webhooks: [urlOf(`/bad/${webhooks.failing[0]}`)] };
     answers.push(await ask('/monitors/of-api', withKey('PUT', request)));
     const check = {
-      ...{ type: 'http', host: urlOf('/good'), probes: ['demo-1'] },
+      type: 'http',
+      host: urlOf('/good'),
+      probes: ['demo-1'],
       options: { headers: { 'X-Token': ofClients.check[0] }, screenshot: false },
     };
     const answer = await ask('/check', withKey('POST', check, { 'Idempotency-Key': 'once' }));

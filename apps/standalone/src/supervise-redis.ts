@@ -26,10 +26,20 @@ export interface SuperviseRedisOptions {
 
 /** The bounds of infra/redis/redis.conf, which has their reasons. */
 const BOUNDS = [
-  ...['--maxmemory', '1gb', '--maxmemory-clients', '256mb'],
-  ...['--proto-max-bulk-len', '5mb', '--client-query-buffer-limit', '8mb', '--acllog-max-len', '8'],
-  ...['--client-output-buffer-limit', 'normal 64mb 32mb 10'],
-  ...['--client-output-buffer-limit', 'pubsub 128mb 64mb 30'],
+  '--maxmemory',
+  '1gb',
+  '--maxmemory-clients',
+  '256mb',
+  '--proto-max-bulk-len',
+  '5mb',
+  '--client-query-buffer-limit',
+  '8mb',
+  '--acllog-max-len',
+  '8',
+  '--client-output-buffer-limit',
+  'normal 64mb 32mb 10',
+  '--client-output-buffer-limit',
+  'pubsub 128mb 64mb 30',
 ];
 
 /** @throws Error if Redis does not start the first time */

@@ -113,13 +113,11 @@ describe('a service that is watched', () => {
     expect(new Set(path.map((span) => span?.traceId)).size).toBe(1);
     expect(path.slice(1).map((span) => span?.parentSpanId)).toEqual(path.slice(0, -1).map((span) => span?.spanId));
     expect(path.map((span) => span?.service)).toEqual([
-      ...[
-        'vantage-coordinator',
-        'vantage-coordinator',
-        'vantage-coordinator',
-        'vantage-probe-agent',
-        'vantage-coordinator',
-      ],
+      'vantage-coordinator',
+      'vantage-coordinator',
+      'vantage-coordinator',
+      'vantage-probe-agent',
+      'vantage-coordinator',
     ]);
     expect(named('run tcp')?.attributes['vantage.check.id']).toBe(done.testId);
     expect(JSON.stringify(path)).not.toContain('127.0.0.1');

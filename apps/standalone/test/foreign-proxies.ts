@@ -108,21 +108,23 @@ export async function startSquid(at: string, { user, password }: Login): Promise
     'acl known proxy_auth REQUIRED',
     'http_access allow known',
     'http_access deny all',
-    ...[`pid_filename ${folder}/squid.pid`, `access_log stdio:${folder}/access.log`, `cache_log ${folder}/cache.log`],
-    ...[
-      'cache deny all',
-      `unlinkd_program ${unpacked.folder}/usr/lib/squid/unlinkd`,
-      'shutdown_lifetime 0 seconds',
-      'pinger_enable off',
-      'netdb_filename none',
-    ],
-    ...[`mime_table ${share}/mime.conf`, `icon_directory ${share}/icons`, `error_directory ${share}/errors/templates`],
-    ...[
-      `coredump_dir ${folder}`,
-      'cache_effective_user proxy',
-      'visible_hostname localhost',
-      'max_filedescriptors 1024',
-    ],
+    `pid_filename ${folder}/squid.pid`,
+    `access_log stdio:${folder}/access.log`,
+    `cache_log ${folder}/cache.log`,
+
+    'cache deny all',
+    `unlinkd_program ${unpacked.folder}/usr/lib/squid/unlinkd`,
+    'shutdown_lifetime 0 seconds',
+    'pinger_enable off',
+    'netdb_filename none',
+    `mime_table ${share}/mime.conf`,
+    `icon_directory ${share}/icons`,
+    `error_directory ${share}/errors/templates`,
+
+    `coredump_dir ${folder}`,
+    'cache_effective_user proxy',
+    'visible_hostname localhost',
+    'max_filedescriptors 1024',
   ];
   writeFileSync(join(folder, 'squid.conf'), `${lines.join('\n')}\n`);
   // Its shared memory has this name, and stays after a SIGKILL.

@@ -51,7 +51,18 @@ export interface StartedAgent {
 }
 
 const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
+const adminProgram = ['--conditions=vantage-source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
+
+const coordinatorEnv = {
+  PORT: '0',
+  TARGET_ALLOW: '127.0.0.0/8',
+  LOG_LEVEL: 'warn',
+  RATE_LIMIT_PROBES: '1000000',
+  RATE_LIMIT_RESULTS: '1000000',
+};
+
+const agentEnv = { SCREENSHOTS: 'off', TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9' };
 
 /** @param port of the public address, if the caller ends TLS there; without it a front is started */
 export async function startGatewayService(port?: number): Promise<GatewayService> {
@@ -63,29 +74,24 @@ export async function startGatewayService(port?: number): Promise<GatewayService
   const children: ChildProcess[] = [];
 
   const start = (module: URL, env: Readonly<Record<string, string>>): ChildProcess => {
-    const child = fork(module, [], {
-      execArgv: ['--conditions=vantage-source', '--no-warnings'],
-      env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
-    // A full pipe would block the agent.
-    child.stdout!.resume();
-    child.stderr!.resume();
+    const child = forkService(module, env);
     children.push(child);
     return child;
   };
   const admin: GatewayService['admin'] = async (...args) => {
-    const program = ['--conditions=vantage-source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, PUBLIC_URL: url };
-    return (await promisify(execFile)(process.execPath, [...program, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [...adminProgram, ...args], { env })).stdout;
   };
   return {
-    ...{ url, port: front.port, ...certificate, folder, redis, admin, ...askThrough(front.target) },
+    url,
+    port: front.port,
+    ...certificate,
+    folder,
+    redis,
+    admin,
+    ...askThrough(front.target),
     startCoordinator: async (env = {}) => {
-      const child = start(main('coordinator'), {
-        ...{ PORT: '0', PUBLIC_URL: url, REDIS_URL: redis.url, TARGET_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'warn' },
-        ...{ RATE_LIMIT_PROBES: '1000000', RATE_LIMIT_RESULTS: '1000000', ...env },
-      });
+      const child = start(main('coordinator'), { ...coordinatorEnv, PUBLIC_URL: url, REDIS_URL: redis.url, ...env });
       const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
       return { port, process: child };
     },
@@ -96,15 +102,12 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       return { url: other.url, route: (to) => other.route(to.port) };
     },
     invite: async (probe) => {
-      const json = await admin('invite', probe, ...record, '--json');
-      return (JSON.parse(json) as { readonly token: string }).token;
+      const { token } = JSON.parse(await admin('invite', probe, ...record, '--json')) as { readonly token: string };
+      return token;
     },
     startAgent: (env) =>
       readOutput(
-        start(main('probe-agent'), {
-          ...{ VANTAGE_URL: url, VANTAGE_CA_FILE: certificate.caFile, SCREENSHOTS: 'off' },
-          ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', ...env },
-        }),
+        start(main('probe-agent'), { ...agentEnv, VANTAGE_URL: url, VANTAGE_CA_FILE: certificate.caFile, ...env }),
       ),
     stop: async () => {
       await Promise.all(children.map(end));
@@ -113,6 +116,18 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function forkService(module: URL, env: Readonly<Record<string, string>>): ChildProcess {
+  const child = fork(module, [], {
+    execArgv: ['--conditions=vantage-source', '--no-warnings'],
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  // A full pipe would block the agent.
+  child.stdout!.resume();
+  child.stderr!.resume();
+  return child;
 }
 
 function readOutput(child: ChildProcess): StartedAgent {

@@ -34,9 +34,17 @@ export async function startRealServers(folder: string, issued: Issued): Promise<
   writeFileSync(emptyFile!, '');
   const [ftpPort, smtpPort] = [await freePort(), await freePort()];
   const options = {
-    ...{ listen: 'YES', listen_address: '127.0.0.1', listen_port: ftpPort, background: 'NO', seccomp_sandbox: 'NO' },
-    ...{ ssl_enable: 'YES', rsa_cert_file: certFile, rsa_private_key_file: keyFile, secure_chroot_dir: folder },
-    ...{ anonymous_enable: 'NO', local_enable: 'YES' },
+    listen: 'YES',
+    listen_address: '127.0.0.1',
+    listen_port: ftpPort,
+    background: 'NO',
+    seccomp_sandbox: 'NO',
+    ssl_enable: 'YES',
+    rsa_cert_file: certFile,
+    rsa_private_key_file: keyFile,
+    secure_chroot_dir: folder,
+    anonymous_enable: 'NO',
+    local_enable: 'YES',
   };
   const ftp = await startDaemon(
     await unpackPackages(...SERVER_PACKAGES[0]),

@@ -42,8 +42,9 @@ export async function startRequestTargets(folder: string): Promise<RequestTarget
     return join(folder, name);
   };
   const own = {
-    ...{ cert: write('server.pem', server.cert), key: write('server.key', server.key) },
-    ...{ clients: write('clients.pem', clients.cert) },
+    cert: write('server.pem', server.cert),
+    key: write('server.key', server.key),
+    clients: write('clients.pem', clients.cert),
   };
   const daemons: Daemon[] = [];
   const nginxPort = await freePort();
@@ -64,8 +65,10 @@ export async function startRequestTargets(folder: string): Promise<RequestTarget
     files: {
       password: write('password', 's3cret\n'),
       ca: write('ca.pem', authority.cert),
-      ...{ cert: write('client.pem', client.cert), key: write('client.key', client.key) },
-      ...{ otherCert: write('other.pem', other.cert), otherKey: write('other.key', other.key) },
+      cert: write('client.pem', client.cert),
+      key: write('client.key', client.key),
+      otherCert: write('other.pem', other.cert),
+      otherKey: write('other.key', other.key),
     },
     close: async () => {
       oldTls.close();
@@ -112,8 +115,12 @@ function oldOptions({ cert, key }: Issued): object {
 
 const text = Buffer.from(`${'compressed '.repeat(100)}\n`);
 const bodies: Readonly<Record<string, Buffer>> = {
-  ...{ gzip: gzipSync(text), br: brotliCompressSync(text), deflate: deflateRawSync(text), zlib: deflateSync(text) },
-  ...{ plain: text, nothing: Buffer.alloc(0) },
+  gzip: gzipSync(text),
+  br: brotliCompressSync(text),
+  deflate: deflateRawSync(text),
+  zlib: deflateSync(text),
+  plain: text,
+  nothing: Buffer.alloc(0),
 };
 
 /** `/to/<status>` redirects to `/`, `/as/<body>` has one of these bodies, all else says what was asked. */

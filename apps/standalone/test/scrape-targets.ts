@@ -54,7 +54,10 @@ export async function startScrapeTargets(folder: string): Promise<ScrapeTargets>
     https: `https://127.0.0.1:${portOf(https)}`,
     open: `127.0.0.1:${portOf(plain)}`,
     closed: `127.0.0.1:${await freePort()}`,
-    ...{ dns, noDns, caFile, dialogues },
+    dns,
+    noDns,
+    caFile,
+    dialogues,
     close: async () => {
       await dialogues.close();
       for (const server of [http, https, plain]) server.close();

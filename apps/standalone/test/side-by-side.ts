@@ -35,10 +35,13 @@ export async function startSideBySide(folder: string, modules: string, caFile: s
     async () => (await fetch(`${url}/-/healthy`)).ok,
   );
   const service = await startService(`${folder}/data`, ['--allow', '127.0.0.0/8'], {
-    ...{ MODULES_FILE: file, SCRAPE_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: caFile },
+    MODULES_FILE: file,
+    SCRAPE_NETWORKS: '127.0.0.0/8',
+    NODE_EXTRA_CA_CERTS: caFile,
   });
   return {
-    ...{ vantage: service.url, exporter: url },
+    vantage: service.url,
+    exporter: url,
     scrape: (base, module, target, more = {}) =>
       scrape(base, { module, target, ...more, ...(base === url ? {} : { probe: 'demo-1' }) }),
     stop: async () => {

@@ -99,17 +99,36 @@ function makeCertificate(folder: string): { readonly caFile: string; readonly ke
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   openssl(
-    ...['req', '-x509', ...keys, '-days', '30', '-subj', '/O=Test Authority/CN=Test Authority Root'],
-    ...['-keyout', file('ca.key'), '-out', file('ca.pem')],
+    'req',
+    '-x509',
+    ...keys,
+    '-days',
+    '30',
+    '-subj',
+    '/O=Test Authority/CN=Test Authority Root',
+    '-keyout',
+    file('ca.key'),
+    '-out',
+    file('ca.pem'),
   );
-  openssl(
-    ...['req', ...keys, '-subj', '/CN=secure.example.com'],
-    ...['-keyout', file('leaf.key'), '-out', file('leaf.csr')],
-  );
+  openssl('req', ...keys, '-subj', '/CN=secure.example.com', '-keyout', file('leaf.key'), '-out', file('leaf.csr'));
   writeFileSync(file('leaf.ext'), 'subjectAltName=DNS:secure.example.com\n');
   openssl(
-    ...['x509', '-req', '-in', file('leaf.csr'), '-days', '20', '-extfile', file('leaf.ext')],
-    ...['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial', '-out', file('leaf.pem')],
+    'x509',
+    '-req',
+    '-in',
+    file('leaf.csr'),
+    '-days',
+    '20',
+    '-extfile',
+    file('leaf.ext'),
+    '-CA',
+    file('ca.pem'),
+    '-CAkey',
+    file('ca.key'),
+    '-CAcreateserial',
+    '-out',
+    file('leaf.pem'),
   );
   return { caFile: file('ca.pem'), key: readFileSync(file('leaf.key')), cert: readFileSync(file('leaf.pem')) };
 }

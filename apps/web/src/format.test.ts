@@ -48,7 +48,10 @@ describe('numbers and names', () => {
   it('names countries, and no country for the codes that ISO 3166-1 leaves to users', () => {
     expect([countryName('DE'), countryName('QO'), countryName('XA'), countryName('ZZ'), countryName(null)]).toEqual([
       'Germany',
-      ...[null, null, null, null],
+      null,
+      null,
+      null,
+      null,
     ]);
     expect(placeOf({ city: 'Frankfurt', countryCode: 'DE', datacenter: 'x' })).toBe('Frankfurt, Germany');
     expect(placeOf({ city: null, countryCode: 'QM', datacenter: 'Demo datacenter 1' })).toBe('Demo datacenter 1');

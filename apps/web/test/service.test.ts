@@ -71,7 +71,9 @@ describe('the page of the whole service', () => {
   itInBrowser('lets pages of others show a badge, a card and an embed of a check, and frame nothing else', async () => {
     const { url } = service!;
     const check = await createClient({ baseUrl: url }).check({
-      ...{ type: 'tcp', host: '127.0.0.1', port: targets.tcpPort },
+      type: 'tcp',
+      host: '127.0.0.1',
+      port: targets.tcpPort,
     });
     const [id, paths] = [check.testId, { embed: `/c/${check.testId}/embed`, page: `/c/${check.testId}` }];
     const images = ['badge.svg', 'card.png'].map((name) => `<img src="${url}/check/${id}/${name}">`);

@@ -12,5 +12,11 @@ export { httpCheck, pingCheck, tracerouteCheck };
 
 /** One check of each type, from all probes. */
 export const worldChecks: readonly Check[] = [
-  ...[pingCheck, httpCheck, dnsCheck, tcpCheck, udpCheck, infoCheck, tracerouteCheck],
+  pingCheck,
+  httpCheck,
+  dnsCheck,
+  tcpCheck,
+  udpCheck,
+  infoCheck,
+  tracerouteCheck,
 ];

@@ -25,7 +25,11 @@ describe.each(transports)('the agent, with every check of the coordinator remove
 
     const seen = touches.map(({ protocol, address, port }) => `${protocol} ${address} ${port}`);
     expect(seen.toSorted()).toEqual([
-      ...['icmp 10.0.0.1 0', 'tcp 10.0.0.1 443', 'tcp 10.0.0.1 80', 'udp 10.0.0.1 33434', 'udp 10.0.0.1 53'],
+      'icmp 10.0.0.1 0',
+      'tcp 10.0.0.1 443',
+      'tcp 10.0.0.1 80',
+      'udp 10.0.0.1 33434',
+      'udp 10.0.0.1 53',
     ]);
   });
 

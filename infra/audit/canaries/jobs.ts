@@ -17,12 +17,15 @@ export const redirects: readonly string[] = [
   ...[...Object.keys(CANARIES), ...OWN].map((address) => `http://${inUrl(address)}/`),
   ...SPELLINGS.map((host) => `http://${host}/`),
   ...canaryNames.map(({ name }) => `http://redirected.${name}/`),
-  ...['file:///etc/passwd', 'gopher://10.0.0.1:6379/_PING', 'ftp://10.0.0.1/', '//10.0.0.1/', 'http:10.0.0.1/'],
-  ...[
-    `http://10.0.0.1@${PUBLIC.ipv4}:80@10.0.0.1/`,
-    'http://10.0.0.1\\@example.net/',
-    `http://${WORLD.ipv4}:${REDIS_PORT}/`,
-  ],
+  'file:///etc/passwd',
+  'gopher://10.0.0.1:6379/_PING',
+  'ftp://10.0.0.1/',
+  '//10.0.0.1/',
+  'http:10.0.0.1/',
+
+  `http://10.0.0.1@${PUBLIC.ipv4}:80@10.0.0.1/`,
+  'http://10.0.0.1\\@example.net/',
+  `http://${WORLD.ipv4}:${REDIS_PORT}/`,
   `http://${WORLD.ipv4}:${GATEWAY_PORT}/`,
 ];
 
@@ -44,12 +47,14 @@ export function canaryJobs(): readonly CanaryJob[] {
   );
   const askedByName = canaryNames.map(({ name, mayAnswer = false }) => dns({ resolver: `asked.${name}` }, !mayAnswer));
   const traced = canaryNames.map((_, index) => ({
-    ...{ type: 'dns', refused: false },
+    type: 'dns',
+    refused: false,
     params: { host: `delegated-${index}.${ZONE}`, options: { trace: true } },
   }));
   const service = [WORLD.ipv4, nameOf(WORLD.ipv4)].flatMap((host) =>
     [REDIS_PORT, GATEWAY_PORT].map((port) => ({
-      ...{ type: 'tcp', refused: true },
+      type: 'tcp',
+      refused: true,
       params: { host, port, options: { attempts: 1 } },
     })),
   );

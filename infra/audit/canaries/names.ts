@@ -44,12 +44,14 @@ export const canaryNames: readonly CanaryName[] = [
   { name: `alias.${ZONE}`, cname: `leads-0.${ZONE}`, addresses: always('10.0.0.1') },
   { name: `alias-local.${ZONE}`, cname: 'localhost', addresses: always('127.0.0.1') },
   ...[4, -1].map((extraOctets) => ({
-    ...{ name: `malformed${extraOctets}.${ZONE}`, extraOctets },
+    name: `malformed${extraOctets}.${ZONE}`,
+    extraOctets,
     addresses: always(PUBLIC.ipv4, PUBLIC.ipv6),
   })),
   { name: `foreign.${ZONE}`, foreign: 'other.example.net', addresses: always(PUBLIC.ipv4, PUBLIC.ipv6) },
   ...['10.0.0.1', '127.0.0.1', '169.254.169.254', AGENT.public].map((address, index) => ({
-    ...{ name: `rebinds-${index}.${ZONE}`, mayAnswer: true },
+    name: `rebinds-${index}.${ZONE}`,
+    mayAnswer: true,
     addresses: turning([PUBLIC.ipv4, PUBLIC.ipv6], [address, 'fd00:ec2::254']),
   })),
   {

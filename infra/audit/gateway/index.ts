@@ -53,8 +53,10 @@ export async function attackGateway(
   writeFileSync(verifications, '');
   const preload = new URL('count-verifications.ts', import.meta.url).href;
   const bed = await startFuzzBed({
-    ...{ PUBLIC_URL: ORIGIN, TRUSTED_PROXIES: '1' },
-    ...{ VERIFICATIONS_FILE: verifications, NODE_OPTIONS: `--import=${preload}` },
+    PUBLIC_URL: ORIGIN,
+    TRUSTED_PROXIES: '1',
+    VERIFICATIONS_FILE: verifications,
+    NODE_OPTIONS: `--import=${preload}`,
   });
   try {
     const url = `ws://127.0.0.1:${bed.coordinator.port}/agent`;
@@ -85,7 +87,9 @@ export async function attackGateway(
       }
       const verified = statSync(verifications).size - verifiedBefore;
       return {
-        ...{ name: attack?.name ?? 'no attack', ...others.read(), grownMiB: most - before },
+        name: attack?.name ?? 'no attack',
+        ...others.read(),
+        grownMiB: most - before,
         verified: attack?.isOneAddress === true ? verified : undefined,
       };
     }

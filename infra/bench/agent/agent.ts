@@ -17,7 +17,9 @@ interface Lengths {
 }
 
 const full: Lengths = {
-  ...{ idleSeconds: 20, rounds: 3, latencySeconds: 6 },
+  idleSeconds: 20,
+  rounds: 3,
+  latencySeconds: 6,
   paces: [
     { perSecond: 1, checks: 15 },
     { perSecond: 20, checks: 160 },
@@ -25,7 +27,9 @@ const full: Lengths = {
   ],
 };
 const quick: Lengths = {
-  ...{ idleSeconds: 10, rounds: 1, latencySeconds: 3 },
+  idleSeconds: 10,
+  rounds: 1,
+  latencySeconds: 3,
   paces: [
     { perSecond: 20, checks: 160 },
     { perSecond: 100, checks: 500 },

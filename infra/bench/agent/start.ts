@@ -45,7 +45,9 @@ async function timeToHealthy(
   const started = performance.now();
   const child = fork(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url), [], {
     env: { PATH: process.env['PATH'], ...env },
-    ...{ execPath, execArgv: [...nodeFlags[app]], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+    execPath,
+    execArgv: [...nodeFlags[app]],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   try {
     while (!(await isHealthy(url))) {

@@ -36,13 +36,19 @@ export async function bytes(): Promise<readonly Figure[]> {
       { name: `${name}: answer as it is`, value: plain!, unit: 'KiB' },
       { name: `${name}: answer in gzip`, value: gzip!, unit: 'KiB' },
       {
-        ...{ name: `${name}: answer in br`, value: br!, unit: 'KiB', atMost: plain! / 6 },
+        name: `${name}: answer in br`,
+        value: br!,
+        unit: 'KiB',
+        atMost: plain! / 6,
         comparison: 'a sixth of it as it is',
       },
       { name: `${name}: CPU of a read as it is`, value: cost.plainMs, unit: 'ms' },
       {
-        ...{ name: `${name}: CPU of a repeated read in br, relative to one as it is`, value: cost.relative, unit: '' },
-        ...{ atMost: 1.1, comparison: `median of ${ROUNDS} rounds in turns` },
+        name: `${name}: CPU of a repeated read in br, relative to one as it is`,
+        value: cost.relative,
+        unit: '',
+        atMost: 1.1,
+        comparison: `median of ${ROUNDS} rounds in turns`,
       },
     ];
   });

@@ -36,7 +36,9 @@ export async function commands(redis: RedisServer, quick: boolean): Promise<read
       const begin = performance.now();
       // The shell leads a process group: npm does not pass on every signal.
       const child = spawn('sh', ['-c', lines.at(-1)!], {
-        ...{ cwd: ROOT, stdio: 'ignore', detached: true },
+        cwd: ROOT,
+        stdio: 'ignore',
+        detached: true,
         env: { PATH: process.env['PATH'], HOME: folder, VANTAGE_STATE_FOLDER: join(folder, probe) },
       });
       try {
@@ -57,11 +59,17 @@ export async function commands(redis: RedisServer, quick: boolean): Promise<read
   const of = (values: readonly number[]): string => values.map((value) => value.toFixed(2)).join(', ');
   return [
     {
-      ...{ name: 'from the command for a bare host to a healthy probe', value: median(startS), unit: 's', atMost: 10 },
+      name: 'from the command for a bare host to a healthy probe',
+      value: median(startS),
+      unit: 's',
+      atMost: 10,
       comparison: of(startS),
     },
     {
-      ...{ name: 'from probe:suspend to an offline probe', value: Math.max(...suspendS), unit: 's', atMost: 1 },
+      name: 'from probe:suspend to an offline probe',
+      value: Math.max(...suspendS),
+      unit: 's',
+      atMost: 1,
       comparison: of(suspendS),
     },
   ];

@@ -58,7 +58,10 @@ function figures(count: number, measured: Measured): readonly Figure[] {
     { name: name('time to enrol and connect'), value: connectedMs / 1_000, unit: 's' },
     { name: name('CPU of the coordinator with its gateway'), value: measured.gateway, unit: '% of a core', atMost: 25 },
     {
-      ...{ name: name('memory that they take'), value: memoryMiB - withoutMiB, unit: 'MiB', atMost: 250 },
+      name: name('memory that they take'),
+      value: memoryMiB - withoutMiB,
+      unit: 'MiB',
+      atMost: 250,
       comparison: `${memoryMiB.toFixed(0)} MiB with the coordinator that is in the same process`,
     },
     { name: name('commands of Redis'), value: commands, unit: '1/s', atMost: 200, comparison: names },
@@ -87,7 +90,8 @@ async function measure(
       .slice(0, NAMED)
       .map(([name, rate]) => `${name} ${rate.toFixed(0)}`)
       .join(', '),
-    ...{ redis: (used.redis / ms) * 100, gateway: (used.gateway / ms) * 100 },
+    redis: (used.redis / ms) * 100,
+    gateway: (used.gateway / ms) * 100,
   };
 }
 

@@ -71,7 +71,10 @@ async function underLoad({ ids, front, first, second, watch }: Stage): Promise<r
   const name = (what: string): string => `a gateway with ${AGENTS} agents is killed under load: ${what}`;
   return [
     {
-      ...{ name: name('checks that were lost or late'), value: bad.length, unit: 'checks', atMost: 0 },
+      name: name('checks that were lost or late'),
+      value: bad.length,
+      unit: 'checks',
+      atMost: 0,
       comparison: `of ${all.length}${bad.length === 0 ? '' : `: ${[...new Set(bad)].join(', ')}`}`,
     },
     { name: name('all agents are back after'), value: backS, unit: 's', atMost: BACK_WITHIN_S },

@@ -23,10 +23,19 @@ export async function startCoordinator(redis: RedisServer, publicUrl?: string): 
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = startProcess(COORDINATOR, [], {
-    ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: publicUrl ?? url, REDIS_URL: redis.url, LOG_LEVEL: 'warn' },
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: publicUrl ?? url,
+    REDIS_URL: redis.url,
+    LOG_LEVEL: 'warn',
     // Simulated agents claim an address each.
-    ...{ TRUSTED_PROXIES: '1', RATE_LIMIT_PROBES: MANY, RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY },
-    ...{ RATE_LIMIT_TARGET: MANY, RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
+    TRUSTED_PROXIES: '1',
+    RATE_LIMIT_PROBES: MANY,
+    RATE_LIMIT_CHECK: MANY,
+    RATE_LIMIT_RESULTS: MANY,
+    RATE_LIMIT_TARGET: MANY,
+    RATE_LIMIT_TARGET_PORTS: MANY,
+    RATE_LIMIT_CLIENT_TARGETS: MANY,
     TARGET_ALLOW: '127.0.0.0/8',
   });
   await untilListening(url);

@@ -15,7 +15,10 @@ const queues = Array.from(
   { length: 5 },
   (_, index) =>
     new Queue('jobs', {
-      ...{ connection, prefix: `p:{bare-${index}}`, skipVersionCheck: true, skipMetasUpdate: true },
+      connection,
+      prefix: `p:{bare-${index}}`,
+      skipVersionCheck: true,
+      skipMetasUpdate: true,
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
     }),
 );

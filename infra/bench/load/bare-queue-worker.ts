@@ -29,7 +29,10 @@ async function produce(): Promise<void> {
   const queues = numbers.map(
     (probe) =>
       new Queue('jobs', {
-        ...{ connection, prefix: prefixOf(probe), skipVersionCheck: true, skipMetasUpdate: true },
+        connection,
+        prefix: prefixOf(probe),
+        skipVersionCheck: true,
+        skipMetasUpdate: true,
         defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
       }),
   );

@@ -12,7 +12,10 @@ const ROUNDS = 5;
 const SECONDS = 2;
 /** Request bodies that match one sixteenth of the probes, and all of them. */
 const BODY = JSON.stringify({
-  ...{ type: 'http', host: 'http://127.0.0.1/', limit: 5, locations: ['AS64497+QM', 'trial'] },
+  type: 'http',
+  host: 'http://127.0.0.1/',
+  limit: 5,
+  locations: ['AS64497+QM', 'trial'],
 });
 
 /** CPU per POST with `locations`, for coordinators that know few probes and for ones that know many. */

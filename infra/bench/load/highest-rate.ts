@@ -35,13 +35,18 @@ export async function highestRate(lengths: Lengths, report: string | undefined):
   return [
     ...figures,
     {
-      ...{ name: 'probe-runs a second held, those at which a bare BullMQ saturates the processors = 1', unit: '×' },
-      ...{ value: perSecond / floor.saturatedAt, atLeast: 0.5 },
+      name: 'probe-runs a second held, those at which a bare BullMQ saturates the processors = 1',
+      unit: '×',
+      value: perSecond / floor.saturatedAt,
+      atLeast: 0.5,
       comparison: `bare: ${floor.saturatedAt.toFixed(0)} jobs/s, ${floor.lost} lost`,
     },
     {
-      ...{ name: 'CPU of all three per probe-run, a job of a bare BullMQ = 1', unit: '×' },
-      ...{ value: cpuUs / floor.cpuUs, atMost: 2, comparison: `bare: ${floor.cpuUs.toFixed(0)} µs` },
+      name: 'CPU of all three per probe-run, a job of a bare BullMQ = 1',
+      unit: '×',
+      value: cpuUs / floor.cpuUs,
+      atMost: 2,
+      comparison: `bare: ${floor.cpuUs.toFixed(0)} µs`,
     },
   ];
 }
@@ -59,20 +64,17 @@ async function service(lengths: Lengths, report: string | undefined): Promise<He
       ...alone.figures,
       more,
       {
-        ...{
-          name: 'two coordinators instead of one, on these cores',
-          value: two / alone.found,
-          unit: 'times the rate',
-        },
+        name: 'two coordinators instead of one, on these cores',
+        value: two / alone.found,
+        unit: 'times the rate',
         comparison: `${two.toFixed(0)} probe-runs/s for a short time, ${alone.found.toFixed(0)} with one`,
       },
       {
         // A coordinator is one thread: with a core for each, its CPU time is what bounds it.
-        ...{
-          name: 'two coordinators instead of one, by their CPU time',
-          value: (2 * one) / both,
-          unit: 'times the rate',
-        },
+
+        name: 'two coordinators instead of one, by their CPU time',
+        value: (2 * one) / both,
+        unit: 'times the rate',
         atLeast: 1.6,
         comparison: `${both.toFixed(0)} µs a probe-run, ${one.toFixed(0)} with one, at ${rate.toFixed(0)} probe-runs/s`,
       },
@@ -90,8 +92,10 @@ async function overload(
   const reports = await tryRate(stage, highest * OVERLOAD, { seconds, warmUpSeconds });
   await sleep(AFTER_FAILURE_MS);
   return {
-    ...{ name: `dispatch p99 at ${OVERLOAD} times the highest rate`, unit: 'ms', atMost: 500 },
-    ...{ value: Math.max(...reports.map(({ times }) => times.dispatch.p99)) },
+    name: `dispatch p99 at ${OVERLOAD} times the highest rate`,
+    unit: 'ms',
+    atMost: 500,
+    value: Math.max(...reports.map(({ times }) => times.dispatch.p99)),
     comparison: judge(reports, highest * OVERLOAD).why,
   };
 }

@@ -45,11 +45,15 @@ export async function hold(
     const { dispatch, post, completion } = reports[0]!.times;
     const all = used.redis + used.coordinators + used.agents;
     return {
-      ...{ found, perSecond: verdict.holds ? perSecond : 0, cpuUs: perRun(all) },
+      found,
+      perSecond: verdict.holds ? perSecond : 0,
+      cpuUs: perRun(all),
       figures: [
         {
-          ...{ name: `probe-runs a second held for ${holdSeconds} s`, value: verdict.holds ? perSecond : 0 },
-          ...{ unit: '1/s', comparison: verdict.why },
+          name: `probe-runs a second held for ${holdSeconds} s`,
+          value: verdict.holds ? perSecond : 0,
+          unit: '1/s',
+          comparison: verdict.why,
         },
         {
           name: 'dispatch p99 at it',
@@ -89,7 +93,11 @@ export async function tryRate(
   return Promise.all(
     urls.map((url, index) =>
       generate({
-        ...{ url, rate: rate / PER_CHECK / urls.length, probes: PER_CHECK, seed: index + 1, ...times },
+        url,
+        rate: rate / PER_CHECK / urls.length,
+        probes: PER_CHECK,
+        seed: index + 1,
+        ...times,
         report: index === 0 ? report : undefined,
       }),
     ),

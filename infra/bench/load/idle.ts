@@ -31,12 +31,17 @@ export async function idleProbes(seconds: number): Promise<readonly Figure[]> {
     return [
       { name: name('memory of Redis'), value: memoryMiB, unit: 'MiB' },
       {
-        ...{ name: name('commands in the first minute'), value: first.commands, unit: '1/s' },
+        name: name('commands in the first minute'),
+        value: first.commands,
+        unit: '1/s',
         comparison: first.names,
       },
       { name: name('commands'), value: commands, unit: '1/s', atMost: MOST_COMMANDS, comparison: names },
       {
-        ...{ name: name('commands, two coordinators'), value: two.commands, unit: '1/s', atMost: MOST_COMMANDS },
+        name: name('commands, two coordinators'),
+        value: two.commands,
+        unit: '1/s',
+        atMost: MOST_COMMANDS,
         comparison: two.names,
       },
       { name: name('CPU of Redis'), value: share.redis, unit: '% of a core' },

@@ -44,8 +44,13 @@ async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<reado
       const cpu = countCpu(pids);
       const rate = 10;
       const report = await generate({
-        ...{ url: urls[0]!, rate, seconds: trySeconds, warmUpSeconds, probes: PER_CHECK },
-        ...{ mix: 'http=1,tcp=1', port: (target.address() as AddressInfo).port },
+        url: urls[0]!,
+        rate,
+        seconds: trySeconds,
+        warmUpSeconds,
+        probes: PER_CHECK,
+        mix: 'http=1,tcp=1',
+        port: (target.address() as AddressInfo).port,
       });
       // The agents' counters include the warm-up, so its probe-runs are added.
       const runs = report.perSecond.probeRuns * (trySeconds + warmUpSeconds);

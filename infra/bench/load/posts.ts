@@ -42,7 +42,10 @@ export async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]
         comparison: comparison(ofBare.perSecondOfCore),
       },
       {
-        ...{ name: 'POST relative to bare', value: median(shares), unit: 'of it', atLeast: 0.85 },
+        name: 'POST relative to bare',
+        value: median(shares),
+        unit: 'of it',
+        atLeast: 0.85,
         comparison: `median of ${shares.map((share) => share.toFixed(2)).join(', ')}`,
       },
     ];

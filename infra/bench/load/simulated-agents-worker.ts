@@ -44,7 +44,10 @@ const runner: JobRunner = {
 const loops = Array.from({ length: Number(count) }, (_, index) =>
   createAgentLoop({
     probeId: `sim-${Number(firstId) + index}`,
-    ...{ redisUrl, concurrency: 20, drainMs: 1_000, log },
+    redisUrl,
+    concurrency: 20,
+    drainMs: 1_000,
+    log,
     open: async () => runner,
   }),
 );

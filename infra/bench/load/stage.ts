@@ -95,10 +95,21 @@ async function startStage({
         COORDINATOR,
         [],
         {
-          ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: url, REDIS_URL: redis.url, LOG_LEVEL: 'warn' },
-          ...{ RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY, RATE_LIMIT_EVENTS: MANY, RATE_LIMIT_PROBES: MANY },
-          ...{ RATE_LIMIT_TARGET: MANY, RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
-          ...{ EVENT_STREAMS_PER_CLIENT: '100000', EVENT_STREAMS: '100000', TARGET_ALLOW: '127.0.0.0/8' },
+          HOST: '127.0.0.1',
+          PORT: String(port),
+          PUBLIC_URL: url,
+          REDIS_URL: redis.url,
+          LOG_LEVEL: 'warn',
+          RATE_LIMIT_CHECK: MANY,
+          RATE_LIMIT_RESULTS: MANY,
+          RATE_LIMIT_EVENTS: MANY,
+          RATE_LIMIT_PROBES: MANY,
+          RATE_LIMIT_TARGET: MANY,
+          RATE_LIMIT_TARGET_PORTS: MANY,
+          RATE_LIMIT_CLIENT_TARGETS: MANY,
+          EVENT_STREAMS_PER_CLIENT: '100000',
+          EVENT_STREAMS: '100000',
+          TARGET_ALLOW: '127.0.0.0/8',
           ...env,
         },
         [...nodeFlags.coordinator, ...profiling()],
@@ -130,8 +141,12 @@ async function startStage({
       for (const id of ids) {
         agentProcesses.push(
           startProcess(AGENT, [], {
-            ...{ PROBE_ID: id, REDIS_URL: redis.url, LOG_LEVEL: 'warn', SCREENSHOTS: 'off' },
-            ...{ TARGET_ALLOW: '127.0.0.0/8', TARGET_NETWORK_LIMIT: MANY },
+            PROBE_ID: id,
+            REDIS_URL: redis.url,
+            LOG_LEVEL: 'warn',
+            SCREENSHOTS: 'off',
+            TARGET_ALLOW: '127.0.0.0/8',
+            TARGET_NETWORK_LIMIT: MANY,
           }),
         );
       }

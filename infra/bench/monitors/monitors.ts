@@ -90,7 +90,10 @@ async function measureMonitors(
   // A tick may take so long and more: what is not evaluated by then counts as lost.
   await sleep(5_000);
   const ticks = await readTicks(stage.redisPort, names, await stage.starts(), {
-    ...{ from, to, everyMs: EVERY_MS, probes: PROBES },
+    from,
+    to,
+    everyMs: EVERY_MS,
+    probes: PROBES,
   });
   const perCheck = divided(used, ticks.due);
   const name = (what: string): string => `${MONITORS} monitors at ${PROBES} probes: ${what}`;
@@ -103,22 +106,14 @@ async function measureMonitors(
     },
     { name: name('ticks lost'), value: ticks.lost, unit: '', atMost: 0 },
     { name: name('ticks doubled'), value: ticks.doubled, unit: '', atMost: 0 },
-    {
-      ...{ name: name('p99 from the tick to its start at the first probe'), value: quantile(ticks.firstMs, 0.99) },
-      ...{ unit: 'ms', atMost: START_P99_MS, comparison: describeDelays(ticks.firstMs) },
-    },
-    {
-      ...{ name: name('p99 from the tick to its start at the last probe'), value: quantile(ticks.lastMs, 0.99) },
-      ...{ unit: 'ms', comparison: describeDelays(ticks.lastMs) },
-    },
-    {
-      ...{ name: name('p99 of checks that clients post at the same rate'), value: quantile(oneOff.delaysMs, 0.99) },
-      ...{ unit: 'ms', comparison: describeDelays(oneOff.delaysMs) },
-    },
+    { ...delayFigure(name('p99 from the tick to its start at the first probe'), ticks.firstMs), atMost: START_P99_MS },
+    delayFigure(name('p99 from the tick to its start at the last probe'), ticks.lastMs),
+    delayFigure(name('p99 of checks that clients post at the same rate'), oneOff.delaysMs),
     growthFigure(name('memory of a coordinator, times that at the begin'), growth.coordinator, COORDINATOR_GROWTH),
     growthFigure(name('memory of Redis, times that at the begin'), growth.redis, REDIS_GROWTH),
     ...Object.entries(used).map(([process, cpuMs]) => ({
-      ...{ name: name(`CPU of ${processes[process as keyof typeof used]}`), value: cpuMs / (seconds * 10) },
+      name: name(`CPU of ${processes[process as keyof typeof used]}`),
+      value: cpuMs / (seconds * 10),
       unit: '% of a core',
     })),
     costFigure('coordinators', perCheck.coordinators, oneOff.perCheck.coordinators),
@@ -134,9 +129,15 @@ function growthFigure(
   return { name, value: to / from, unit: '', atMost, comparison: `${from.toFixed(0)} and ${to.toFixed(0)} MiB` };
 }
 
+function delayFigure(name: string, delaysMs: readonly number[]): Figure {
+  return { name, value: quantile(delaysMs, 0.99), unit: 'ms', comparison: describeDelays(delaysMs) };
+}
+
 function costFigure(name: string, ofTick: number, ofPost: number): Figure {
   return {
-    ...{ name: `CPU of a tick, a check that a client posts and awaits = 1: ${name}`, value: ofTick / ofPost, unit: '' },
+    name: `CPU of a tick, a check that a client posts and awaits = 1: ${name}`,
+    value: ofTick / ofPost,
+    unit: '',
     comparison: `${ofTick.toFixed(1)} and ${ofPost.toFixed(1)} ms`,
   };
 }

@@ -26,12 +26,15 @@ export async function schedulers(
     const [delaysMs] = (await once(child, 'message')) as [readonly number[]];
     return [
       {
-        ...{ name: `${count} job schedulers of BullMQ: p99 from the tick to its job` },
-        ...{ value: quantile(delaysMs, 0.99), unit: 'ms', comparison: describeDelays(delaysMs) },
+        name: `${count} job schedulers of BullMQ: p99 from the tick to its job`,
+        value: quantile(delaysMs, 0.99),
+        unit: 'ms',
+        comparison: describeDelays(delaysMs),
       },
       {
-        ...{ name: `${count} job schedulers of BullMQ: CPU of the worker a tick` },
-        ...{ value: cpu().worker / delaysMs.length, unit: 'ms' },
+        name: `${count} job schedulers of BullMQ: CPU of the worker a tick`,
+        value: cpu().worker / delaysMs.length,
+        unit: 'ms',
       },
     ];
   } finally {

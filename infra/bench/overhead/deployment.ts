@@ -45,16 +45,29 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const start = (app: App, env: Environment): ChildProcess =>
     startApp(app, { ...env, ...options.settings?.[app] }, options);
   const coordinator = start('coordinator', {
-    ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: baseUrl, REDIS_URL: redis.url, LOG_LEVEL: 'warn' },
-    ...{ RATE_LIMIT_CHECK: many, RATE_LIMIT_RESULTS: many, RATE_LIMIT_PROBES: many, RATE_LIMIT_ME: many },
-    ...{ RATE_LIMIT_TARGET: many, RATE_LIMIT_TARGET_PORTS: many, RATE_LIMIT_CLIENT_TARGETS: many },
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: baseUrl,
+    REDIS_URL: redis.url,
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_CHECK: many,
+    RATE_LIMIT_RESULTS: many,
+    RATE_LIMIT_PROBES: many,
+    RATE_LIMIT_ME: many,
+    RATE_LIMIT_TARGET: many,
+    RATE_LIMIT_TARGET_PORTS: many,
+    RATE_LIMIT_CLIENT_TARGETS: many,
     TARGET_ALLOW: '127.0.0.0/8',
   });
   const agentPort = (await options.agentRedisPort?.(redis.port)) ?? redis.port;
   const agents = ids.map((id) =>
     start('probe-agent', {
-      ...{ PROBE_ID: id, REDIS_URL: `redis://127.0.0.1:${agentPort}`, LOG_LEVEL: 'warn', SCREENSHOTS: 'off' },
-      ...{ TARGET_ALLOW: '127.0.0.0/8', TARGET_NETWORK_LIMIT: many },
+      PROBE_ID: id,
+      REDIS_URL: `redis://127.0.0.1:${agentPort}`,
+      LOG_LEVEL: 'warn',
+      SCREENSHOTS: 'off',
+      TARGET_ALLOW: '127.0.0.0/8',
+      TARGET_NETWORK_LIMIT: many,
     }),
   );
   const lean = createLeanFetch();

@@ -42,7 +42,10 @@ interface Times {
 /** One check on one probe, from the POST to the answer of a waiting reader. */
 async function run({ client }: Deployment, target: Target): Promise<void> {
   const { checkId } = await client.startCheck({
-    ...{ type: 'tcp', host: '127.0.0.1', port: target.port, probes: ['bench-1'] },
+    type: 'tcp',
+    host: '127.0.0.1',
+    port: target.port,
+    probes: ['bench-1'],
     options: { attempts: 1 },
   });
   await client.results(checkId, { waitSeconds: 10 });
@@ -130,7 +133,7 @@ async function commands(deployment: Deployment, target: Target): Promise<readonl
 async function start({ client }: Deployment, { port }: Target, probes: readonly string[]): Promise<void> {
   for (let isStarted = false; !isStarted;) {
     isStarted = await client
-      .startCheck({ ...{ type: 'tcp', host: '127.0.0.1', port, probes }, options: { attempts: 1 } })
+      .startCheck({ type: 'tcp', host: '127.0.0.1', port, probes, options: { attempts: 1 } })
       .then(() => true)
       .catch(() => sleep(50, false));
   }

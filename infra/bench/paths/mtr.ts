@@ -58,7 +58,9 @@ function hopsOf({ hops = [] }: Traceroute): readonly HopFigures[] {
   return hops.map(({ stats }) => {
     if (stats === undefined) throw new Error('A hop of a trace with rounds has no stats.');
     return {
-      ...{ sent: stats.sent, lost: stats.sent - stats.received, averageMs: stats.rttAvg },
+      sent: stats.sent,
+      lost: stats.sent - stats.received,
+      averageMs: stats.rttAvg,
       spread: spreadOf(stats),
     };
   });
@@ -115,8 +117,11 @@ function compared(family: string, runs: readonly Run[]): readonly Figure[] {
   const spreads = spreadNames.map((name): Figure => {
     const found = indexes.map((index) => differenceAt(index, name, runs));
     return {
-      ...{ name: `hops whose ${name} is not mtr’s, ${family}`, value: found.filter(({ isWrong }) => isWrong).length },
-      ...{ unit: `of ${hops}`, atMost: 0, comparison: found.map(({ text }) => text).join('; ') },
+      name: `hops whose ${name} is not mtr’s, ${family}`,
+      value: found.filter(({ isWrong }) => isWrong).length,
+      unit: `of ${hops}`,
+      atMost: 0,
+      comparison: found.map(({ text }) => text).join('; '),
     };
   });
   return [
@@ -158,8 +163,10 @@ function pooled(hops: readonly HopFigures[]): {
   // Agresti-Coull estimate: a sample without loss does not prove that the loss rate is zero.
   const likely = (share * sent + 2) / (sent + 4);
   return {
-    ...{ share, shareError: Math.sqrt((likely * (1 - likely)) / sent) },
-    ...{ meanMs, meanError: Math.sqrt(variance / times.length) },
+    share,
+    shareError: Math.sqrt((likely * (1 - likely)) / sent),
+    meanMs,
+    meanError: Math.sqrt(variance / times.length),
   };
 }
 

@@ -15,8 +15,13 @@ export async function liveFrames(): Promise<readonly Figure[]> {
   if (here.missing !== null) throw new Error(here.missing);
   const states = new Map(names.map((name) => [name, stateAt(0)]));
   const checkOf = (): Check => ({
-    ...{ testId: 'liveFramesAAAAAAAAAAAA', type: 'traceroute', host: 'www.example.com', status: 'pending' },
-    ...{ createdAt: started, completedAt: null, results: Object.fromEntries(states) },
+    testId: 'liveFramesAAAAAAAAAAAA',
+    type: 'traceroute',
+    host: 'www.example.com',
+    status: 'pending',
+    createdAt: started,
+    completedAt: null,
+    results: Object.fromEntries(states),
   });
   const showcase = await startShowcase({ checks: [checkOf()], probes });
   const browser = await openBrowser();

@@ -89,8 +89,13 @@ export const storeFaults: readonly Fault[] = [
 
 /** A result that every schema of the types that are used here takes. */
 const forgedResult = {
-  ...{ result: 'success', resolvedIp: '192.0.2.99', error: null, port: 1, state: 'open' },
-  ...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:00.100Z' },
+  result: 'success',
+  resolvedIp: '192.0.2.99',
+  error: null,
+  port: 1,
+  state: 'open',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  finishedAt: '2026-01-01T00:00:00.100Z',
 };
 
 /**

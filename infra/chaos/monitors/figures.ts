@@ -39,7 +39,9 @@ export async function monitorFigures({
       { name: name('ticks doubled'), value: ledger.doubled, unit: '', atMost: 0 },
       { name: name('false alarms'), value: ledger.alarms, unit: '', atMost: 0 },
       {
-        ...{ name: name('p99 from the tick to its start'), value: quantile(ledger.delaysMs, 0.99), unit: 'ms' },
+        name: name('p99 from the tick to its start'),
+        value: quantile(ledger.delaysMs, 0.99),
+        unit: 'ms',
         comparison: `median ${quantile(ledger.delaysMs, 0.5)} ms, longest ${quantile(ledger.delaysMs, 1)} ms`,
       },
     ];

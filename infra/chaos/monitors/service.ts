@@ -54,9 +54,16 @@ export async function startMonitorTrial(monitors: number, kind: 'single' | 'sent
         const name = `coordinator-${index + 1}`;
         const port = await freePort();
         const env = {
-          ...{ HOST: '127.0.0.1', PORT: String(port), REDIS_URL: store.url, LOG_LEVEL: 'info' },
-          ...{ TARGET_ALLOW: '127.0.0.0/8', MONITORS_FILE: file, RESULT_RETENTION_SECONDS: '900' },
-          ...{ RATE_LIMIT_MONITORS: MANY, RATE_LIMIT_PROBES: MANY, RESULTS_MAX_MIB: '512' },
+          HOST: '127.0.0.1',
+          PORT: String(port),
+          REDIS_URL: store.url,
+          LOG_LEVEL: 'info',
+          TARGET_ALLOW: '127.0.0.0/8',
+          MONITORS_FILE: file,
+          RESULT_RETENTION_SECONDS: '900',
+          RATE_LIMIT_MONITORS: MANY,
+          RATE_LIMIT_PROBES: MANY,
+          RESULTS_MAX_MIB: '512',
         };
         return {
           part: definePart(name, 'coordinator', env, join(folder, `${name}.log`)),

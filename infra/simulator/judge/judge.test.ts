@@ -38,7 +38,13 @@ function trueRun(scenario: Scenario, change: Change = (traced) => traced): CaseR
 function passage(trail: readonly number[], addresses: readonly string[], ttl: number, number: number): Passage {
   const what = ttl === 4 ? ('reply' as const) : ('exceeded' as const);
   return {
-    ...{ atMs: number, protocol: 17, conversation: '40000>33434', label: 0, number, ttl, bytes: 60 },
+    atMs: number,
+    protocol: 17,
+    conversation: '40000>33434',
+    label: 0,
+    number,
+    ttl,
+    bytes: 60,
     trail: trail.slice(0, ttl),
     fate: ttl === 4 ? 'arrived' : 'expired',
     answers: [{ atMs: number + ttl * 2, from: addresses[ttl - 1]!, what, isSound: true }],

@@ -20,7 +20,10 @@ export function lookAt(of: Case, share: Share): Look {
   const own = ownPassages(of, share);
   const ends = [...endsOf(of, own).values()];
   return {
-    ...{ of, share, traced: share.outcome as Traceroute, own },
+    of,
+    share,
+    traced: share.outcome as Traceroute,
+    own,
     firstEnd: Math.min(Infinity, ...ends.map(({ mayFrom }) => mayFrom)),
     lastEnd: Math.max(0, ...ends.map(({ from }) => from)),
   };

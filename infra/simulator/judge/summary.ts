@@ -16,7 +16,11 @@ const facts: ReadonlyMap<string, ProbeFacts> = new Map(
     {
       countryCode: ['DE', 'US', 'SG', 'BR'][index]!,
       asNumber: `AS${64_600 + index}`,
-      ...{ isp: 'PROBES', city: 'City', datacenter: 'Here', latitude: null, longitude: null },
+      isp: 'PROBES',
+      city: 'City',
+      datacenter: 'Here',
+      latitude: null,
+      longitude: null,
     },
   ]),
 );

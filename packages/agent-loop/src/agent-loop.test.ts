@@ -23,7 +23,11 @@ afterAll(() => redis.stop());
 
 function createLoop(run: (link: Link) => Work['run'], runner: Partial<JobRunner> = {}): AgentLoop {
   loop = createAgentLoop({
-    ...{ probeId: PROBE, redisUrl: redis.url, concurrency: 2, drainMs: 100, log: silent },
+    probeId: PROBE,
+    redisUrl: redis.url,
+    concurrency: 2,
+    drainMs: 100,
+    log: silent,
     open: async () => ({
       prepare: (link) => ({
         run: run(link),
@@ -130,7 +134,11 @@ describe('the loop of an agent', () => {
 
   it('rejects where what runs the jobs cannot be opened', async () => {
     loop = createAgentLoop({
-      ...{ probeId: PROBE, redisUrl: redis.url, concurrency: 2, drainMs: 100, log: silent },
+      probeId: PROBE,
+      redisUrl: redis.url,
+      concurrency: 2,
+      drainMs: 100,
+      log: silent,
       open: async () => {
         throw new Error('nothing to measure with');
       },

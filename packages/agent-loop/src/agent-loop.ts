@@ -149,7 +149,9 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     const redis = openPatient({ ...connection, name: `vantage-agent:${probeId}:jobs`, resend: true });
     // Closed first when the loop stops.
     const blocking = openPatient({
-      ...{ ...connection, name: `vantage-agent:${probeId}:wait`, resend: false },
+      ...connection,
+      name: `vantage-agent:${probeId}:wait`,
+      resend: false,
       closing: stopping.signal,
     });
     const resultsRedis = openPatient({ ...connection, name: `vantage-agent:${probeId}:results`, resend: false });

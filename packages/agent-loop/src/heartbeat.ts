@@ -60,11 +60,8 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
 
   const compose = (): Heartbeat => {
     const { degraded, ...rest } = describe();
-    const reasons = performance.now() < twinUntilMs ? [TWIN, ...degraded] : degraded;
-    return {
-      ...{ v: 1, instance, ...rest, announced: true },
-      degraded: reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON)),
-    };
+    const reasons = shorten(performance.now() < twinUntilMs ? [TWIN, ...degraded] : degraded);
+    return { v: 1, instance, ...rest, announced: true, degraded: reasons };
   };
 
   const noteReplaced = (replaced: string | null): void => {
@@ -109,6 +106,10 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
       if (isReady()) await remove().catch(() => undefined);
     },
   };
+}
+
+function shorten(reasons: readonly string[]): string[] {
+  return reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON));
 }
 
 /** The part of a heartbeat whose change coordinators must learn at once: everything but the load. */

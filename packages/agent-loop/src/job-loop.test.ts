@@ -78,7 +78,7 @@ interface Overrides {
 }
 
 function loopOf(source: JobSource<string>, run: (id: string) => Promise<void>, overrides: Overrides = {}): JobLoop {
-  const loop = createJobLoop({ ...{ source, concurrency: 20, rttMs: () => 0, run, log: silent }, ...overrides });
+  const loop = createJobLoop({ source, concurrency: 20, rttMs: () => 0, run, log: silent, ...overrides });
   loop.start();
   return loop;
 }

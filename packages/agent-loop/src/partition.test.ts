@@ -22,7 +22,11 @@ beforeEach(async () => {
   proxy = await startSilentProxy(Number(new URL(redis.url).port));
   runs = [];
   agent = createAgentLoop({
-    ...{ probeId: 'far', redisUrl: `redis://127.0.0.1:${proxy.port}`, concurrency: 4, drainMs: 100, log: silent },
+    probeId: 'far',
+    redisUrl: `redis://127.0.0.1:${proxy.port}`,
+    concurrency: 4,
+    drainMs: 100,
+    log: silent,
     open: async () => ({
       prepare: ({ outlet }) => ({
         run: async (_job, id) => {

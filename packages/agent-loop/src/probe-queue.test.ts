@@ -31,7 +31,10 @@ afterAll(async () => {
 
 function queueOf(probe: string): Queue {
   const queue = new Queue(JOB_QUEUE, {
-    ...{ connection: admin, prefix: redisKeys.queuePrefix(probe), skipVersionCheck: true, skipMetasUpdate: true },
+    connection: admin,
+    prefix: redisKeys.queuePrefix(probe),
+    skipVersionCheck: true,
+    skipMetasUpdate: true,
   });
   opened.push(queue);
   return queue;
@@ -48,7 +51,9 @@ async function consumerOf(probe: string, { withoutWriting = false } = {}): Promi
   const connect = (name: string, resend: boolean): Redis =>
     openPatient({ url: server.url, keyInUse: redisKeys.results(probe), name, resend, log: silent });
   const connections = {
-    ...{ redis: connect('jobs', true), blocking: connect('wait', false), writing: connect('results', false) },
+    redis: connect('jobs', true),
+    blocking: connect('wait', false),
+    writing: connect('results', false),
   };
   const all = Object.values(connections);
   opened.push({ close: async () => all.forEach((each) => each.disconnect()) });
@@ -96,7 +101,8 @@ describe('a queue that is consumed by plain commands', () => {
       JOB_QUEUE,
       async ({ id, name, data, timestamp }: Job) => void seen.push({ id, name, data: data as unknown, timestamp }),
       {
-        ...{ connection: connected(), removeOnComplete: { count: 0 } },
+        connection: connected(),
+        removeOnComplete: { count: 0 },
         prefix: redisKeys.queuePrefix('bullmq'),
       },
     );
@@ -114,8 +120,11 @@ describe('a queue that is consumed by plain commands', () => {
     for (const probe of ['bullmq-2', 'plain-2']) await add(queueOf(probe));
     const token = 'token';
     const worker = new Worker(JOB_QUEUE, null, {
-      ...{ connection: connected(), autorun: false },
-      ...{ prefix: redisKeys.queuePrefix('bullmq-2'), removeOnComplete: { count: 0 }, skipVersionCheck: true },
+      connection: connected(),
+      autorun: false,
+      prefix: redisKeys.queuePrefix('bullmq-2'),
+      removeOnComplete: { count: 0 },
+      skipVersionCheck: true,
       skipStalledCheck: true,
     });
     opened.push(worker);

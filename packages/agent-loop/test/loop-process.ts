@@ -6,7 +6,11 @@ import { createAgentLoop } from '../src/agent-loop.ts';
 const [probeId = '', redisUrl = ''] = process.argv.slice(2);
 
 const loop = createAgentLoop({
-  ...{ probeId, redisUrl, concurrency: 4, drainMs: 100, log: pino({ level: 'warn' }) },
+  probeId,
+  redisUrl,
+  concurrency: 4,
+  drainMs: 100,
+  log: pino({ level: 'warn' }),
   onHopeless: () => process.exit(1),
   open: async () => ({
     prepare: ({ outlet }) => ({

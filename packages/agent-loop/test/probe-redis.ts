@@ -25,7 +25,10 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
   const server = await startRedisServer({ executable });
   const redis = new Redis(server.url, { maxRetriesPerRequest: null });
   const queue = new Queue(JOB_QUEUE, {
-    ...{ connection: redis, prefix: redisKeys.queuePrefix(probe), skipVersionCheck: true, skipMetasUpdate: true },
+    connection: redis,
+    prefix: redisKeys.queuePrefix(probe),
+    skipVersionCheck: true,
+    skipMetasUpdate: true,
   });
   return {
     url: server.url,

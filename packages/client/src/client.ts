@@ -120,7 +120,8 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
     (path: string) =>
     (headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> =>
       send(`${base}${path}/events`, {
-        ...{ headers: { ...credentials, ...headers }, signal },
+        headers: { ...credentials, ...headers },
+        signal,
         // Prevents browsers from caching an endless response.
         cache: 'no-store',
       });
@@ -152,7 +153,9 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
     monitor: (name, options = {}) => call(pathOfMonitor(name), options),
     putMonitor: (name, request, options = {}) =>
       call(pathOfMonitor(name), {
-        ...{ ...options, method: 'PUT', headers: { 'content-type': 'application/json' } },
+        ...options,
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
         body: JSON.stringify(request),
       }),
     deleteMonitor: (name, options = {}) => call(pathOfMonitor(name), { ...options, method: 'DELETE' }),

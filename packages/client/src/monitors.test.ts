@@ -59,7 +59,10 @@ describe('monitors of the client', () => {
     expect(await client.deleteMonitor('a/b')).toBeUndefined();
 
     expect(asked.map(({ what }) => what)).toEqual([
-      ...['GET /net/monitors', 'GET /net/monitors/web', 'PUT /net/monitors/web', 'DELETE /net/monitors/a%2Fb'],
+      'GET /net/monitors',
+      'GET /net/monitors/web',
+      'PUT /net/monitors/web',
+      'DELETE /net/monitors/a%2Fb',
     ]);
     expect(JSON.parse(asked[2]!.body)).toEqual(request);
     expect(asked[2]!.headers['content-type']).toBe('application/json');

@@ -24,8 +24,24 @@ interface TypeFacts {
 
 /** Well-known ports of URL schemes (IANA). */
 const schemePorts: Readonly<Record<string, number>> = {
-  ...{ ftp: 21, ssh: 22, sftp: 22, telnet: 23, smtp: 25, gopher: 70, pop3: 110, imap: 143, ldap: 389, smtps: 465 },
-  ...{ ldaps: 636, ftps: 990, imaps: 993, pop3s: 995, mysql: 3306, rdp: 3389, postgresql: 5432, redis: 6379 },
+  ftp: 21,
+  ssh: 22,
+  sftp: 22,
+  telnet: 23,
+  smtp: 25,
+  gopher: 70,
+  pop3: 110,
+  imap: 143,
+  ldap: 389,
+  smtps: 465,
+  ldaps: 636,
+  ftps: 990,
+  imaps: 993,
+  pop3s: 995,
+  mysql: 3306,
+  rdp: 3389,
+  postgresql: 5432,
+  redis: 6379,
 };
 
 /** Recognises common mistakes in a typed target; undefined for all other texts, which the service validates. */

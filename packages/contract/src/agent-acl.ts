@@ -23,7 +23,12 @@ export function agentRights(probe: string, { cluster = false } = {}): readonly s
   const queue = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
   const allowed = `${keyless}${cluster ? ` ${clusterCommands}` : ''}`.split(' ').map((command) => `+${command}`);
   return [
-    ...['resetkeys', 'clearselectors', 'resetchannels', `&${redisKeys.resultNotification(probe)}`, '-@all', ...allowed],
+    'resetkeys',
+    'clearselectors',
+    'resetchannels',
+    `&${redisKeys.resultNotification(probe)}`,
+    '-@all',
+    ...allowed,
     `(~${queue}wait ~${queue}active +blmove)`,
     `(~${queue}active +lrange +lrem)`,
     `(%R~${queue}* +hgetall)`,

@@ -108,7 +108,8 @@ const welcome = Type.Object({
   }),
   returnOverMs: Type.Optional(
     Type.Integer({
-      ...{ minimum: 0, maximum: 600_000 },
+      minimum: 0,
+      maximum: 600_000,
       description: 'Advice: agents that lose their gateway together return over this time.',
     }),
   ),
@@ -144,7 +145,15 @@ const leave = Type.Object({
 
 /** Messages of a gateway. Unknown ones, and unknown fields, are ignored. */
 export const gatewayMessageSchemas = {
-  ...{ challenge, welcome, approved, time: tellTime, job, ack, nack, retire, leave },
+  challenge,
+  welcome,
+  approved,
+  time: tellTime,
+  job,
+  ack,
+  nack,
+  retire,
+  leave,
 } as const;
 
 export type AgentHello = Static<typeof hello>;

@@ -71,8 +71,16 @@ describe('a check over both families', () => {
     (type) => {
       const checkType: AnyCheckType = checkTypes[type];
       const options = {
-        ...{ count: 4, size: 56, interval: 500, attempts: 3, maxHops: 30, queries: 3, flows: 1, protocol: 'icmp' },
-        ...{ followRedirects: 0, headers: {} },
+        count: 4,
+        size: 56,
+        interval: 500,
+        attempts: 3,
+        maxHops: 30,
+        queries: 3,
+        flows: 1,
+        protocol: 'icmp',
+        followRedirects: 0,
+        headers: {},
       };
       const params = (family?: unknown) => ({
         host: type === 'http' ? 'https://example.com/' : 'example.com',

@@ -44,8 +44,12 @@ export const networks: Readonly<Record<string, Network>> = {
   nested: { ...diamond(FIRST, 'end', [2, 2]), ...diamond(`${FIRST}.0.0`, 'end', [1, 1]), ...end },
   'nested late': { ...diamond(FIRST, 'end', [3, 3]), ...diamond(`${FIRST}.0.1`, 'end', [1, 1]), ...end },
   crossed: {
-    ...{ [FIRST]: { next: ['a', 'b'] }, a: { next: ['c', 'd'] }, b: { next: ['c', 'd'] } },
-    ...{ ...chain('c', 'end'), ...chain('d', 'end'), ...end },
+    [FIRST]: { next: ['a', 'b'] },
+    a: { next: ['c', 'd'] },
+    b: { next: ['c', 'd'] },
+    ...chain('c', 'end'),
+    ...chain('d', 'end'),
+    ...end,
   },
   'two in a row': { ...diamond(FIRST, 'middle', [1, 1]), ...diamond('middle', 'end', [1, 1]), ...end },
   'by packet, 2 ways': { ...diamond(FIRST, 'end', [1, 1], 'packet'), ...end },
@@ -113,7 +117,12 @@ export function provableLinks(network: Network): ReadonlySet<string> {
 export function answeredPacket(flow: number, ttl: number, index: number, from: string): TracePacket {
   const kind = from === TARGET_NAME ? 'target' : 'expired';
   return {
-    ...{ flow, index, ttl, awaitedMs: 0, sentMs: 0, isGivenUp: false },
+    flow,
+    index,
+    ttl,
+    awaitedMs: 0,
+    sentMs: 0,
+    isGivenUp: false,
     answer: { from, receivedMs: ttl, clock: 'kernel', kind, error: null },
   };
 }

@@ -33,9 +33,16 @@ export async function startNsd(zones: Zones): Promise<NameServerDaemon> {
     await writeZones(folder, zones);
     const entries = Object.keys(zones).map((zone) => `zone:\n  name: "${zone}"\n  zonefile: "${fileOf(zone)}"\n`);
     const options = [
-      ...[`ip-address: 127.0.0.1@${port}`, 'server-count: 1', 'username: ""', 'chroot: ""', 'database: ""'],
-      ...[`zonesdir: "${folder}"`, `pidfile: "${folder}/nsd.pid"`, `xfrdfile: "${folder}/xfrd.state"`],
-      ...[`zonelistfile: "${folder}/zone.list"`, `xfrdir: "${folder}"`],
+      `ip-address: 127.0.0.1@${port}`,
+      'server-count: 1',
+      'username: ""',
+      'chroot: ""',
+      'database: ""',
+      `zonesdir: "${folder}"`,
+      `pidfile: "${folder}/nsd.pid"`,
+      `xfrdfile: "${folder}/xfrd.state"`,
+      `zonelistfile: "${folder}/zone.list"`,
+      `xfrdir: "${folder}"`,
     ];
     const text = `server:\n${options.map((line) => `  ${line}\n`).join('')}remote-control:\n  control-enable: no\n${entries.join('')}`;
     return { program: 'nsd', args: ['-d', '-c', await written(folder, 'nsd.conf', text)] };
@@ -54,9 +61,20 @@ export async function startPdns(zones: Zones): Promise<NameServerDaemon> {
     // An installed Knot finds its modules without an option.
     const moduleFolder = modules === undefined ? [] : [`module-dir=${modules}`];
     const options = [
-      ...['daemon=no', 'guardian=no', 'launch=bind', `bind-config=${named}`, ...moduleFolder],
-      ...[`socket-dir=${folder}`, 'local-address=127.0.0.1', `local-port=${port}`, 'receiver-threads=1'],
-      ...['distributor-threads=1', 'cache-ttl=0', 'query-cache-ttl=0', 'negquery-cache-ttl=0', 'security-poll-suffix='],
+      'daemon=no',
+      'guardian=no',
+      'launch=bind',
+      `bind-config=${named}`,
+      ...moduleFolder,
+      `socket-dir=${folder}`,
+      'local-address=127.0.0.1',
+      `local-port=${port}`,
+      'receiver-threads=1',
+      'distributor-threads=1',
+      'cache-ttl=0',
+      'query-cache-ttl=0',
+      'negquery-cache-ttl=0',
+      'security-poll-suffix=',
     ];
     const file = await written(folder, 'pdns.conf', `${options.join('\n')}\n`);
     return { program: 'pdns_server', args: [`--config-dir=${dirname(file)}`] };
@@ -77,9 +95,19 @@ export async function startUnbound({ authorityPort, zones }: UnboundOptions): Pr
       key === null ? [`domain-insecure: "${zone}"`] : [`trust-anchor: "${zone} 3600 IN DNSKEY ${key}"`],
     );
     const options = [
-      ...[`interface: 127.0.0.1@${port}`, 'do-ip6: no', 'num-threads: 1', 'username: ""', 'chroot: ""'],
-      ...['do-daemonize: no', 'use-syslog: no', `directory: "${folder}"`, `pidfile: "${folder}/unbound.pid"`],
-      ...['do-not-query-localhost: no', 'module-config: "validator iterator"', 'qname-minimisation: no', ...anchors],
+      `interface: 127.0.0.1@${port}`,
+      'do-ip6: no',
+      'num-threads: 1',
+      'username: ""',
+      'chroot: ""',
+      'do-daemonize: no',
+      'use-syslog: no',
+      `directory: "${folder}"`,
+      `pidfile: "${folder}/unbound.pid"`,
+      'do-not-query-localhost: no',
+      'module-config: "validator iterator"',
+      'qname-minimisation: no',
+      ...anchors,
     ];
     // Including the root, so that only servers on loopback are queried.
     const stubs = [...Object.keys(zones), '.'].map(
@@ -98,9 +126,16 @@ export async function startDnsmasq(
 ): Promise<NameServerDaemon> {
   return started(['dnsmasq-base'], zone, async (folder, port) => {
     const flags = [
-      ...['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--bind-interfaces'],
-      ...['--listen-address=127.0.0.1', `--port=${port}`, `--server=127.0.0.1#${upstreamPort}`],
-      ...[`--pid-file=${folder}/dnsmasq.pid`, '--log-facility=-'],
+      '--keep-in-foreground',
+      '--conf-file=/dev/null',
+      '--no-resolv',
+      '--no-hosts',
+      '--bind-interfaces',
+      '--listen-address=127.0.0.1',
+      `--port=${port}`,
+      `--server=127.0.0.1#${upstreamPort}`,
+      `--pid-file=${folder}/dnsmasq.pid`,
+      '--log-facility=-',
     ];
     return { program: 'dnsmasq', args: [...flags, ...options] };
   });

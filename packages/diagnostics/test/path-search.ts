@@ -47,7 +47,8 @@ export function searched(network: Network, seed: number): Searched {
   );
   const exist = linksOf(network);
   return {
-    ...{ graph, packets: packets.length },
+    graph,
+    packets: packets.length,
     isComplete: [...provableLinks(network)].every((link) => found.has(link)),
     wrong: [...found].filter((link) => !exist.has(link)),
   };

@@ -5,8 +5,12 @@ import { parseRedisUrl, redisUrlKind } from './address.ts';
 describe('REDIS_URL', () => {
   it('names one server, with its login', () => {
     expect(parseRedisUrl('redis://vantage:s%40cret@redis.example:7000/1')).toEqual({
-      ...{ kind: 'single', username: 'vantage', password: 's@cret', tls: false },
-      ...{ endpoints: [{ host: 'redis.example', port: 7_000 }], url: 'redis://vantage:s%40cret@redis.example:7000/1' },
+      kind: 'single',
+      username: 'vantage',
+      password: 's@cret',
+      tls: false,
+      endpoints: [{ host: 'redis.example', port: 7_000 }],
+      url: 'redis://vantage:s%40cret@redis.example:7000/1',
     });
   });
 
@@ -15,8 +19,13 @@ describe('REDIS_URL', () => {
       'rediss+sentinel://vantage:secret@s1.example,s2.example:7001/main?sentinelUser=watch&sentinelPassword=w';
 
     expect(parseRedisUrl(url)).toEqual({
-      ...{ kind: 'sentinel', username: 'vantage', password: 'secret', tls: true, set: 'main' },
-      ...{ sentinelUsername: 'watch', sentinelPassword: 'w' },
+      kind: 'sentinel',
+      username: 'vantage',
+      password: 'secret',
+      tls: true,
+      set: 'main',
+      sentinelUsername: 'watch',
+      sentinelPassword: 'w',
       endpoints: [
         { host: 's1.example', port: 26_379 },
         { host: 's2.example', port: 7_001 },
@@ -26,7 +35,10 @@ describe('REDIS_URL', () => {
 
   it('names nodes of a cluster', () => {
     expect(parseRedisUrl('redis+cluster://[2001:db8::1]:7000,192.0.2.1')).toEqual({
-      ...{ kind: 'cluster', username: undefined, password: undefined, tls: false },
+      kind: 'cluster',
+      username: undefined,
+      password: undefined,
+      tls: false,
       endpoints: [
         { host: '2001:db8::1', port: 7_000 },
         { host: '192.0.2.1', port: 6_379 },

@@ -82,8 +82,13 @@ async function askFor(
   tls: ConnectionOptions | undefined,
 ): Promise<Endpoint | undefined> {
   const node = new Redis({
-    ...{ host, port, retryStrategy: null, enableReadyCheck: false, disableClientInfo: true },
-    ...{ connectTimeout: ANSWER_WITHIN_MS, commandTimeout: ANSWER_WITHIN_MS },
+    host,
+    port,
+    retryStrategy: null,
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    connectTimeout: ANSWER_WITHIN_MS,
+    commandTimeout: ANSWER_WITHIN_MS,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(tls === undefined ? {} : { tls }),

@@ -30,7 +30,7 @@ describe('the log of a connection', () => {
     const user = ['~*', '+time', '+hello', '+client|setname'];
     await admin.call('ACL', 'SETUSER', 'probe-x', 'reset', 'on', '>first', ...user);
     const url = server.url.replace('redis://', 'redis://probe-x:first@');
-    const redis = openPatient({ ...{ url, name: 'test', keyInUse: 'x', resend: false, log } });
+    const redis = openPatient({ url, name: 'test', keyInUse: 'x', resend: false, log });
     while (redis.status !== 'ready') await sleep(10);
 
     await admin.call('ACL', 'SETUSER', 'probe-x', 'resetpass', '>second');
@@ -51,7 +51,7 @@ describe('the log of a connection', () => {
     const lines: string[] = [];
     const log: ConnectionLog = { info: (_, message) => void lines.push(message), warn: () => undefined };
     process.kill(server.pid, 'SIGSTOP');
-    const redis = openPatient({ ...{ url: server.url, name: 'test', keyInUse: 'x', resend: false, log } });
+    const redis = openPatient({ url: server.url, name: 'test', keyInUse: 'x', resend: false, log });
     while (redis.status !== 'ready') await sleep(10);
     const time = redis.time();
     const before = [hasAnswered(redis), [...lines]];

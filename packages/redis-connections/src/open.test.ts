@@ -22,12 +22,27 @@ describe('connections to one server', () => {
     const folder = mkdtempSync(join(tmpdir(), 'vantage-tls-'));
     const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     execFileSync('openssl', [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=DNS:localhost',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
     ]);
     const server = await startRedisServer({ executable });
     const plain = await openOnce({ url: server.url, name: 'test' });
-    await plain.call('CONFIG', 'SET', ...['tls-cert-file', certificate, 'tls-key-file', key, 'tls-auth-clients', 'no']);
+    await plain.call('CONFIG', 'SET', 'tls-cert-file', certificate, 'tls-key-file', key, 'tls-auth-clients', 'no');
     await plain.call('ACL', 'SETUSER', 'vantage', 'on', '>s@cret', '~*', '&*', '+@all');
     const tlsPort = await freePortFor(plain);
 

@@ -175,7 +175,11 @@ function openOne(
     return new TurnRedis({ ...options, ...login, host, port, Connector: clusterConnector(address, slot, tls) });
   }
   return new TurnRedis({
-    ...{ ...options, ...login, name: address.set, role: 'master', updateSentinels: true },
+    ...options,
+    ...login,
+    name: address.set,
+    role: 'master',
+    updateSentinels: true,
     sentinels: address.endpoints.map(({ host, port }) => ({ host, port })),
     sentinelCommandTimeout: 1_000,
     sentinelRetryStrategy: soon,
@@ -201,7 +205,9 @@ function openCluster(
       slotsRefreshTimeout: policy.connectTimeout / 2,
       maxRedirections: 10,
       redisOptions: {
-        ...{ ...policy, ...loginOf(address), connectionName: given.name },
+        ...policy,
+        ...loginOf(address),
+        connectionName: given.name,
         // Pending commands of a lost node are sent again to the node that the cluster names, for one second.
         maxRetriesPerRequest: null,
         ...(tls === undefined ? {} : { tls }),

@@ -76,8 +76,12 @@ async function askSentinel(
     ...(sentinelUsername === undefined ? {} : { username: sentinelUsername }),
     ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
     ...(sentinelTLS === undefined ? {} : { tls: sentinelTLS }),
-    ...{ connectTimeout: ANSWERS_WITHIN_MS, commandTimeout: ANSWERS_WITHIN_MS, enableReadyCheck: false },
-    ...{ maxRetriesPerRequest: 0, retryStrategy: null, disableClientInfo: true },
+    connectTimeout: ANSWERS_WITHIN_MS,
+    commandTimeout: ANSWERS_WITHIN_MS,
+    enableReadyCheck: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: null,
+    disableClientInfo: true,
   });
   sentinel.on('error', () => undefined);
   try {

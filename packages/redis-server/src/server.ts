@@ -43,9 +43,17 @@ export function redisPidFile(dataFolder: string): string {
 }
 
 const durable = [
-  ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
+  '--appendonly',
+  'yes',
+  '--appendfsync',
+  'everysec',
+  '--save',
+  '',
+  '--maxmemory-policy',
+  'noeviction',
   // Compression is most of the CPU time of an append-only file rewrite.
-  ...['--rdbcompression', 'no'],
+  '--rdbcompression',
+  'no',
 ];
 
 /** Limit of silence during startup. */
@@ -83,7 +91,14 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
     options.executable,
     [
       ...(options.configFile === undefined ? [] : [options.configFile]),
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--pidfile', redisPidFile(folder)],
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      folder,
+      '--pidfile',
+      redisPidFile(folder),
       ...(options.sentinel === true ? ['--sentinel'] : durable),
       ...(options.arguments ?? []),
     ],

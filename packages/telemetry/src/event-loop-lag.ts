@@ -21,7 +21,9 @@ export function observeEventLoopLag(prometheus: typeof Prometheus, registry: Pro
   samples.enable();
   const gaugeOf = (statistic: string, help: string, collect = (): void => undefined): Prometheus.Gauge =>
     new prometheus.Gauge({
-      ...{ name: `nodejs_eventloop_lag_${statistic}_seconds`, help, collect },
+      name: `nodejs_eventloop_lag_${statistic}_seconds`,
+      help,
+      collect,
       registers: [registry],
     });
   // A scrape collects in the order of registration.

@@ -8,8 +8,12 @@ import { within } from '@vantage/timers';
 import { readTraceparent, writeTraceparent } from './traceparent.ts';
 
 export const samplerNames = [
-  ...['always_on', 'always_off', 'traceidratio'],
-  ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
 ] as const;
 
 export interface TracingConfig {

@@ -107,7 +107,9 @@ async function apt(cache: string, args: readonly string[]): Promise<void> {
   const options = [`Dir::Cache=${cache}`, 'Dir::Cache::pkgcache=pkgcache.bin', 'Dir::Cache::srcpkgcache='];
   await run('apt-get', [
     ...options.flatMap((option) => ['-o', option]),
-    ...[...UNLOCKED, '-qq', '--no-install-recommends'],
+    ...UNLOCKED,
+    '-qq',
+    '--no-install-recommends',
     ...args,
   ]);
 }

@@ -16,14 +16,21 @@ export function tracerouteResult(seed: number, hopCount = 16): Readonly<Record<s
       isSilent || random() < 0.3 ? null : `ae-${whole(30)}-${whole(4_000)}.${pick(cities, random)}${index}.example.net`;
     const [asn, asName] = networks[Math.floor((index / hopCount) * networks.length)]!;
     const who = {
-      ...{ ip, private: false, hostname, hostnameVerified: hostname === null ? null : true },
-      ...{ asn: isSilent ? null : asn, asName: isSilent ? null : asName },
+      ip,
+      private: false,
+      hostname,
+      hostnameVerified: hostname === null ? null : true,
+      asn: isSilent ? null : asn,
+      asName: isSilent ? null : asName,
     };
     const hasTwo = !isSilent && random() < 0.15;
     const first = { ...who, rtts: hasTwo ? rtts.slice(0, 2) : rtts };
     const second = { ...who, ip: ip?.replace(/\d+$/, '251') ?? null, rtts: rtts.slice(2) };
     return {
-      ...{ hop: index + 1, ...who, latency: rtts.toSorted((a, b) => Number(a) - Number(b))[1] ?? null, rtts },
+      hop: index + 1,
+      ...who,
+      latency: rtts.toSorted((a, b) => Number(a) - Number(b))[1] ?? null,
+      rtts,
       responders: isSilent ? [] : hasTwo ? [first, second] : [first],
       mpls: random() < 0.2 ? [{ label: whole(1e6), trafficClass: 0, bottomOfStack: true, ttl: 1 }] : [],
       icmp: null,
@@ -31,11 +38,23 @@ export function tracerouteResult(seed: number, hopCount = 16): Readonly<Record<s
   });
   const answers = hops.map(({ rtts }) => rtts.map((rtt) => (rtt === null ? null : 0)));
   return {
-    ...{ result: 'success', rt: Math.round(baseMs * 1_000) / 1_000, resolvedIp: '127.0.0.1', error: null },
-    ...{ startedAt: '2026-11-22T09:31:51.376Z', finishedAt: '2026-11-22T09:31:58.385Z', protocol: 'icmp', hops },
+    result: 'success',
+    rt: Math.round(baseMs * 1_000) / 1_000,
+    resolvedIp: '127.0.0.1',
+    error: null,
+    startedAt: '2026-11-22T09:31:51.376Z',
+    finishedAt: '2026-11-22T09:31:58.385Z',
+    protocol: 'icmp',
+    hops,
     flows: [{ reached: true, stopReason: 'completed', hops: answers }],
-    ...{ stopReason: 'completed', fullTtl: null, pathMtu: 1_500, mtuBlackHole: null, clock: 'kernel', reached: true },
-    ...{ loop: null, echo: { sent: 5, received: 5 } },
+    stopReason: 'completed',
+    fullTtl: null,
+    pathMtu: 1_500,
+    mtuBlackHole: null,
+    clock: 'kernel',
+    reached: true,
+    loop: null,
+    echo: { sent: 5, received: 5 },
   };
 }
 

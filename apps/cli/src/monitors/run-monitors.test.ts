@@ -16,29 +16,25 @@ const failing = { ...none, state: 'failing' as const, reason: 'The connection wa
 const place = { flapping: false, network: null, country: null };
 
 const web: Monitor = {
-  ...{
-    name: 'web',
-    owner: 'api',
-    check: { type: 'ping', host: 'example.com' },
-    every: '60s',
-    state: 'bad',
-    since: later,
-    alarmSince: later,
-  },
-  ...{
-    headline: 'It does not answer.',
-    lastTickAt: later,
-    nextTickAt: null,
-    tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w',
-    parting: null,
-  },
+  name: 'web',
+  owner: 'api',
+  check: { type: 'ping', host: 'example.com' },
+  every: '60s',
+  state: 'bad',
+  since: later,
+  alarmSince: later,
+
+  headline: 'It does not answer.',
+  lastTickAt: later,
+  nextTickAt: null,
+  tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w',
+  parting: null,
   agreement: { failing: 1, counted: 2, needed: 1, networks: 1, countries: 1 },
   probes: { 'fra-1': { ...failing, ...place, since: later }, 'nyc-1': { ...ok, ...place, flapping: true, since: at } },
   runs: [
-    ...[{ tick: 2, checkId: null, scheduledAt: later, startedAt: null, reason: null, results: { 'fra-1': failing } }],
-    ...[
-      { tick: 1, checkId: null, scheduledAt: at, startedAt: null, reason: null, results: { 'fra-1': ok, 'nyc-1': ok } },
-    ],
+    { tick: 2, checkId: null, scheduledAt: later, startedAt: null, reason: null, results: { 'fra-1': failing } },
+
+    { tick: 1, checkId: null, scheduledAt: at, startedAt: null, reason: null, results: { 'fra-1': ok, 'nyc-1': ok } },
   ],
 };
 
@@ -72,7 +68,10 @@ describe('monitors on the command line', () => {
 
   const run = (action: MonitorAction, json = false): Promise<number> =>
     runMonitors(action, {
-      ...{ client, json, colors: false, signal: new AbortController().signal },
+      client,
+      json,
+      colors: false,
+      signal: new AbortController().signal,
       print: (lines) => printed.push(...lines),
       complain: (line) => printed.push(line),
     });
@@ -135,9 +134,15 @@ describe('monitors on the command line', () => {
       { type: 'monitor', id: '0-0', monitor: web },
       { type: 'run', id: '0-0', run: web.runs[0]! },
       {
-        ...{ type: 'change', id: '5-0' },
+        type: 'change',
+        id: '5-0',
         change: {
-          ...{ ...state, from: 'ok', to: 'bad', headline: 'It fails.', agreement: agreement!, failing: ['fra-1'] },
+          ...state,
+          from: 'ok',
+          to: 'bad',
+          headline: 'It fails.',
+          agreement: agreement!,
+          failing: ['fra-1'],
           tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w',
         },
       },

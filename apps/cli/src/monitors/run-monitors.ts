@@ -28,8 +28,11 @@ export interface MonitorsOptions {
 const MOST_RUNS = 60;
 
 const styles: Readonly<Record<string, Style>> = {
-  ...{ ok: 'good', bad: 'bad', unknown: 'dim' },
-  ...{ failing: 'bad', unmeasured: 'dim' },
+  ok: 'good',
+  bad: 'bad',
+  unknown: 'dim',
+  failing: 'bad',
+  unmeasured: 'dim',
 };
 
 /** @returns the exit status */
@@ -94,8 +97,11 @@ function statusOf(monitors: readonly MonitorInList[]): number {
 function listRow(monitor: MonitorInList): Line {
   const { name, state, since, check, every, headline } = monitor;
   return [
-    ...[piece(name, 'bold'), piece(state, styles[state]), piece(timeOf(since))],
-    ...[piece(`${String(check['type'])} ${String(check['host'])}, every ${every}`), piece(headline ?? '', 'dim')],
+    piece(name, 'bold'),
+    piece(state, styles[state]),
+    piece(timeOf(since)),
+    piece(`${String(check['type'])} ${String(check['host'])}, every ${every}`),
+    piece(headline ?? '', 'dim'),
   ];
 }
 
@@ -107,8 +113,11 @@ function describe(monitor: Monitor): readonly Line[] {
       : `${agreement.failing} of ${agreement.counted} fail, an alarm takes ${agreement.needed}`;
   const oldestFirst = runs.slice(0, MOST_RUNS).toReversed();
   const rows = Object.entries(probes).map(([probe, { state, since, flapping, reason }]) => [
-    ...[piece(probe, 'bold'), piece(flapping ? `${state}, flapping` : state, styles[state]), piece(timeOf(since))],
-    ...[piece(barsOf(probe, oldestFirst)), piece(reason ?? '', 'dim')],
+    piece(probe, 'bold'),
+    piece(flapping ? `${state}, flapping` : state, styles[state]),
+    piece(timeOf(since)),
+    piece(barsOf(probe, oldestFirst)),
+    piece(reason ?? '', 'dim'),
   ]);
   return [
     stateLine(monitor),
@@ -142,8 +151,11 @@ function changeLine(change: MonitorEvent): Line {
   const why = change.kind === 'state' ? change.headline : change.reason;
   const trace = change.kind === 'state' && change.tracerouteId !== null ? `  vantage show ${change.tracerouteId}` : '';
   return [
-    ...[piece(`${timeOf(change.at)}  `), piece(who, 'bold'), piece(`  ${change.from} -> `)],
-    ...[piece(change.to, styles[change.to]), piece(`  ${why ?? ''}${trace}`)],
+    piece(`${timeOf(change.at)}  `),
+    piece(who, 'bold'),
+    piece(`  ${change.from} -> `),
+    piece(change.to, styles[change.to]),
+    piece(`  ${why ?? ''}${trace}`),
   ];
 }
 

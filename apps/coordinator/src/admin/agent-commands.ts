@@ -43,7 +43,8 @@ export async function invite({ redis, records, config }: AgentParts, given: Invi
   const until = new Date(Number(expiresAt)).toISOString();
   const commands = agentCommands(id, url, token, config.agentImage);
   return {
-    ...{ done: true, warnings: originFaults(url, announced) },
+    done: true,
+    warnings: originFaults(url, announced),
     said: [
       ...(record === undefined ? [] : [`Probe ${id} is recorded.`]),
       `The token enrols ${uses === 1 ? 'one agent' : `${uses} keys, one after the other,`} until ${until}. It is printed once.`,
@@ -52,8 +53,12 @@ export async function invite({ redis, records, config }: AgentParts, given: Invi
     data: { token, url, expiresAt: until, commands },
     lines: [
       `VANTAGE_TOKEN=${token}`,
-      ...['', '# In a container:', commands.container],
-      ...['', '# On a bare host, in a checkout after "npm run setup":', commands.bareHost],
+      '',
+      '# In a container:',
+      commands.container,
+      '',
+      '# On a bare host, in a checkout after "npm run setup":',
+      commands.bareHost,
     ],
   };
 }
@@ -135,9 +140,14 @@ export async function describeAgent(redis: Redis, id: string, suspended: string 
   const at = (field: string): string | null =>
     seen[field] === undefined ? null : new Date(Number(seen[field])).toISOString();
   return {
-    ...{ transport: 'gateway', state, key, refusal },
+    transport: 'gateway',
+    state,
+    key,
+    refusal,
     copied: copied === null ? null : { at: new Date(copied.at).toISOString(), address: seen['copyAddress'] ?? null },
-    ...{ enrolledAt: at('enrolledAt'), connectedAt: at('connectedAt'), address: seen['address'] ?? null },
+    enrolledAt: at('enrolledAt'),
+    connectedAt: at('connectedAt'),
+    address: seen['address'] ?? null,
     suggestedPlace: readPlace(seen['place']) ?? null,
   };
 }

@@ -68,14 +68,24 @@ const value = { type: 'string' } as const;
 const several = { type: 'string', multiple: true } as const;
 
 const recordOptions = {
-  ...{ name: value, datacenter: value, country: value, isp: value, asn: value, city: value, lat: value, lon: value },
+  name: value,
+  datacenter: value,
+  country: value,
+  isp: value,
+  asn: value,
+  city: value,
+  lat: value,
+  lon: value,
   tag: several,
 } as const;
 
 const optionsOf = {
   add: {
     ...recordOptions,
-    ...{ env: value, 'no-ca': flag, 'record-only': flag, json: flag },
+    env: value,
+    'no-ca': flag,
+    'record-only': flag,
+    json: flag,
   },
   rotate: { overlap: flag, finish: flag, env: value, 'no-ca': flag, json: flag },
   invite: { ...recordOptions, uses: value, expires: value, approve: flag, url: value, json: flag },

@@ -54,15 +54,16 @@ describe('the commands on probe records', () => {
     expect(added.out).toMatch(/^PROBE_ID=fra-1\nREDIS_URL=redis:\/\/probe-fra-1:[\w-]{43}@127\.0\.0\.1:\d+$/);
     expect(added.err).toContain('Probe fra-1 is recorded.');
     expect(JSON.parse(listed.out)).toEqual({
-      ...{
-        id: 'fra-1',
-        name: 'Frankfurt 1',
-        datacenter: 'FRA',
-        countryCode: 'DE',
-        isp: 'Example',
-        asNumber: 'AS64496',
-      },
-      ...{ city: 'Frankfurt', latitude: 50.11, longitude: -8.68, tags: ['demo', 'eu', 'x'] },
+      id: 'fra-1',
+      name: 'Frankfurt 1',
+      datacenter: 'FRA',
+      countryCode: 'DE',
+      isp: 'Example',
+      asNumber: 'AS64496',
+      city: 'Frankfurt',
+      latitude: 50.11,
+      longitude: -8.68,
+      tags: ['demo', 'eu', 'x'],
       agent: { transport: 'redis', state: 'approved', key: null },
     });
     expect(removed.code).toBe(0);
@@ -91,29 +92,31 @@ describe('the commands on probe records', () => {
     expect((await run('add', 'bare', ...required)).code).toBe(0);
 
     expect((await bed.core.probeRecords.list()).find(({ id }) => id === 'bare')).toMatchObject({
-      ...{ city: null, latitude: null, longitude: null, tags: [] },
+      city: null,
+      latitude: null,
+      longitude: null,
+      tags: [],
     });
   });
 
   it('name every faulty argument', async () => {
     const { code, err } = await run(
-      ...[
-        'add',
-        'Fra_1',
-        '--name',
-        '',
-        '--country',
-        'Germany',
-        '--isp',
-        'x',
-        '--asn',
-        '3320',
-        '--lat',
-        '91',
-        '--lon',
-        'east',
-      ],
-      ...['--tag', 'ok,Not Ok'],
+      'add',
+      'Fra_1',
+      '--name',
+      '',
+      '--country',
+      'Germany',
+      '--isp',
+      'x',
+      '--asn',
+      '3320',
+      '--lat',
+      '91',
+      '--lon',
+      'east',
+      '--tag',
+      'ok,Not Ok',
     );
 
     expect(code).toBe(2);

@@ -215,7 +215,8 @@ describe('the credentials of an agent', () => {
     }
     expect(voided).toBe(true);
     expect([await canLogIn(urlIn(out), replica.port), await canLogIn(urlIn(rotated.out), replica.port)]).toEqual([
-      ...[false, true],
+      false,
+      true,
     ]);
   });
 

@@ -64,8 +64,13 @@ const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 
 /** Preloaded into Redis at startup. */
 const scripts: readonly Script[] = [
-  ...[...checkScripts, startScript, changesScript, replaceScript],
-  ...[...screenshotScripts, recordScreenshotScript, ...resultBudgetScripts],
+  ...checkScripts,
+  startScript,
+  changesScript,
+  replaceScript,
+  ...screenshotScripts,
+  recordScreenshotScript,
+  ...resultBudgetScripts,
 ];
 
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
@@ -128,26 +133,41 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   const reads = createReads(requests, channels, master);
   const maxBytes = options.screenshotsMaxBytes ?? SCREENSHOTS_MAX_BYTES;
   const screenshots = createScreenshots({
-    ...{ redis: background, queueRedis: requests, queues, clock, probes: directory.probes },
-    ...{ accept: createAcceptScreenshot(), readers: reads, ...shared },
+    redis: background,
+    queueRedis: requests,
+    queues,
+    clock,
+    probes: directory.probes,
+    accept: createAcceptScreenshot(),
+    readers: reads,
+    ...shared,
     quota: createScreenshotQuota({ redis: background, keptMs, maxBytes }),
   });
   const ingest = createIngest({
-    ...{ redis: background, clock, screenshots, types, validatorsOf: createResultValidators(), isGrace, gate },
-    ...{ lookUpPlace, preparePlace, metrics, readers: reads, oversize: probes.oversize, ...shared },
+    redis: background,
+    clock,
+    screenshots,
+    types,
+    validatorsOf: createResultValidators(),
+    isGrace,
+    gate,
+    lookUpPlace,
+    preparePlace,
+    metrics,
+    readers: reads,
+    oversize: probes.oversize,
+    ...shared,
   });
   const create = createChecks({
-    ...{
-      redis: requests,
-      clock,
-      directory,
-      queues,
-      replicas: store.replicas,
-      writes: store.writes,
-      screenshots,
-      types,
-      metrics,
-    },
+    redis: requests,
+    clock,
+    directory,
+    queues,
+    replicas: store.replicas,
+    writes: store.writes,
+    screenshots,
+    types,
+    metrics,
     startCheck: traceStart(createStartCheck(requests, queues, retentionMs), tracing),
     load: createProbeCapacity({
       listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
@@ -222,8 +242,13 @@ function createCountedDeadlines(
 ): { readonly deadlines: Deadlines; readonly budget: ResultBudget } {
   const plain = createDeadlines(background);
   const budget = createResultBudget({
-    ...{ redis: background, keptMs, counters, log, onNoted: plain.forget },
-    ...{ maxBytes: resultsMaxBytes, maxClientBytes: clientResultsMaxBytes },
+    redis: background,
+    keptMs,
+    counters,
+    log,
+    onNoted: plain.forget,
+    maxBytes: resultsMaxBytes,
+    maxClientBytes: clientResultsMaxBytes,
   });
   const forget: Deadlines['forget'] = (id, stored) =>
     stored === undefined ? plain.forget(id) : budget.note(id, stored);

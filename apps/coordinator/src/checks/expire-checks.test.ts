@@ -59,7 +59,10 @@ describe('the deadline of a check', () => {
     expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'in time' });
     expect(check.results['nyc-1']).toEqual({
       ...partial,
-      ...{ result: 'timeout', rt: null, country: 'Nowhere', finishedAt: expect.any(String) },
+      result: 'timeout',
+      rt: null,
+      country: 'Nowhere',
+      finishedAt: expect.any(String),
       error: { code: 'probe_timeout', phase: 'dispatch', source: 'probe', message: expect.any(String) },
     });
   });
@@ -164,7 +167,10 @@ describe('the deadline of a check', () => {
     const lonely = bed.startCore();
     await until(async () => (await lonely.ready()).healthyProbes === probeIds.length);
     const creation = await lonely.checks.create({
-      ...{ checkType: echo, submittedHost: 'h', limit: 1, probes: ['fra-1'] },
+      checkType: echo,
+      submittedHost: 'h',
+      limit: 1,
+      probes: ['fra-1'],
       params: { host: 'h', options: { budget: 600_000 } },
     });
     const id = creation.created ? creation.checkId : '';
@@ -183,16 +189,18 @@ describe('the deadline of a check', () => {
 /** The expiry task of a coordinator whose agents write nothing. */
 function expiryOn(redis: Redis): CheckExpiry {
   return new CheckExpiry({
-    ...{ redis, clock: createRedisClock(), deadlines: createDeadlines(redis), queues: createJobQueues(redis, quiet) },
+    redis,
+    clock: createRedisClock(),
+    deadlines: createDeadlines(redis),
+    queues: createJobQueues(redis, quiet),
     ingest: { drain: async () => undefined, commitInline: () => undefined, close: async () => undefined },
     screenshots: { end: async () => undefined },
-    ...{
-      retentionMs: 3_600_000,
-      counters: createCounters(),
-      isGrace: () => false,
-      gate: { isOpen: () => true },
-      log: quiet,
-    },
+
+    retentionMs: 3_600_000,
+    counters: createCounters(),
+    isGrace: () => false,
+    gate: { isOpen: () => true },
+    log: quiet,
   });
 }
 

@@ -8,7 +8,13 @@ import type { AgentConnection } from './connection.ts';
 
 const capabilities = { types: ['echo'], ipv4: true, ipv6: false, screenshot: true };
 const idle: Heartbeat = {
-  ...{ v: 1, version: '0.1.0', instance: 'one', capabilities, degraded: [], draining: false, taken: 0 },
+  v: 1,
+  version: '0.1.0',
+  instance: 'one',
+  capabilities,
+  degraded: [],
+  draining: false,
+  taken: 0,
   load: { running: 0, capacity: 2 },
 };
 const key = redisKeys.heartbeat('fra-1');
@@ -36,8 +42,12 @@ function connect(id: string, counter: number, more: { fingerprint?: string; wasS
   const { fingerprint = 'SHA256:a', wasSilent = false } = more;
   let heartbeat: Heartbeat | undefined = idle;
   const connection = {
-    ...{ probe: 'fra-1', counter, fingerprint, socket: { wasSilent: () => wasSilent } },
-    ...{ heartbeat: () => heartbeat, isDraining: () => heartbeat?.draining === true },
+    probe: 'fra-1',
+    counter,
+    fingerprint,
+    socket: { wasSilent: () => wasSilent },
+    heartbeat: () => heartbeat,
+    isDraining: () => heartbeat?.draining === true,
   } as AgentConnection;
   const beats = createBeats({ redis, id, connections: { all: () => [connection], current: () => connection } });
   return { connection, beats, become: (next) => (heartbeat = next) };

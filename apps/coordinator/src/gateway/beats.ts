@@ -101,7 +101,9 @@ export function createBeats({ redis, connections, id, rewriteEveryMs = REWRITE_E
     ).catch(() => undefined);
   };
   return {
-    ...{ beat, beatAll, remove },
+    beat,
+    beatAll,
+    remove,
     rewriteAll: () => {
       written.clear();
       beatAll();

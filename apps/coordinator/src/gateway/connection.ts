@@ -76,7 +76,10 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   let writes = 0;
   const feed = createJobFeed({
     jobs: openProbeJobs(redis, probe, instance),
-    ...{ instance, credit, isConnected, log },
+    instance,
+    credit,
+    isConnected,
+    log,
     give: ({ id, name, data, timestamp }) => socket.send({ t: 'job', id, name, data, timestamp }),
     leftMs: async ({ data }) => Number(DEADLINE.exec(data)?.[1]) - (await clock.now(redis)),
     interrupt: async (id) => results.interrupt(id, await clock.now(redis)),
@@ -147,7 +150,13 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   });
 
   return {
-    ...{ probe, instance, counter, fingerprint, socket, wake: begin, stopJobs: feed.stop },
+    probe,
+    instance,
+    counter,
+    fingerprint,
+    socket,
+    wake: begin,
+    stopJobs: feed.stop,
     approve: () => {
       if (isApproved) return;
       isApproved = true;

@@ -190,7 +190,11 @@ describe('a gateway', () => {
     agent.socket.send(encodePiece({ seq: 3, upload: 9, bytes: png.subarray(SCREENSHOT_PIECE_BYTES) }));
     const data = JSON.stringify({ failure: null });
     agent.send({
-      ...{ t: 'result', seq: 4, check, kind: 'screenshot', data },
+      t: 'result',
+      seq: 4,
+      check,
+      kind: 'screenshot',
+      data,
       screenshot: { upload: 9, bytes: png.length },
     });
     await until(() => agent.received.filter(({ t }) => t === 'ack').length === 4);
@@ -326,7 +330,8 @@ describe('a gateway under attack', () => {
     const agent = await test.join(gateway, 'replay');
     let proof: unknown;
     const one = await test.connect(gateway, {
-      ...{ key: agent.key, counter: 2 },
+      key: agent.key,
+      counter: 2,
       forge: (hello) => {
         proof = hello.proof;
         return hello;
@@ -334,7 +339,8 @@ describe('a gateway under attack', () => {
     });
     await one.next('welcome');
     const two = await test.connect(gateway, {
-      ...{ key: agent.key, counter: 3 },
+      key: agent.key,
+      counter: 3,
       forge: (hello) => ({ ...hello, proof }) as AgentMessage,
     });
 
@@ -463,7 +469,11 @@ function sendPieces(socket: WebSocket): void {
 function without(): AgentMessage {
   const data = JSON.stringify({ failure: null });
   return {
-    ...{ t: 'result', seq: 1, check: 'A'.repeat(22), kind: 'screenshot', data },
+    t: 'result',
+    seq: 1,
+    check: 'A'.repeat(22),
+    kind: 'screenshot',
+    data,
     screenshot: { upload: 1, bytes: 10 },
   };
 }

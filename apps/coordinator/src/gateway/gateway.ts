@@ -75,7 +75,9 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
   const connects = createConnectLimit();
   const turns = createTurns(UPGRADES_A_TURN);
   const server = new WebSocketServer({
-    ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
     maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
     // One message of a connection in each turn of the event loop: thousands that arrive together delay no other connection.
     allowSynchronousEvents: false,
@@ -105,8 +107,15 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     const { probeId: probe } = hello.proof;
     if (!connects.admits(probe)) return socket.close(1013, 'too many connections');
     const connection = createConnection({
-      ...{ socket, hello, redis, screenshots, clock, budget, log },
-      ...{ fingerprint: admission.fingerprint, isApproved: admission.state === 'approved' },
+      socket,
+      hello,
+      redis,
+      screenshots,
+      clock,
+      budget,
+      log,
+      fingerprint: admission.fingerprint,
+      isApproved: admission.state === 'approved',
       isConnected: (instance) => connections.isConnected(probe, instance),
       onStatus: () => beats.beat(probe),
     });

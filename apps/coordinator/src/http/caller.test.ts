@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { until } from '../../test/core-bed.ts';
-import { CHECK_ID, highLimits, post, tcpCheck, type Seen } from '../../test/http-bed.ts';
+import { post, tcpCheck, type Seen } from '../../test/http-bed.ts';
+import { CHECK_ID, highLimits } from '../../test/http-fakes.ts';
 import { bearer, startKeyBed, type KeyBed } from '../../test/key-bed.ts';
 import { createIdempotencyStore } from '../checks/create/idempotency-store.ts';
 import type { ApiKey } from '../keys/api-key.ts';
@@ -44,7 +45,9 @@ describe('a request with an API key', () => {
       expect([path, (await ask(path, { headers: bearer(checks) })).status]).toEqual([path, 403]);
     }
     expect(said(await ask('/check', post(ping, bearer(reads))))).toEqual([
-      ...[403, 'scope-missing', 'The key reads lacks the scope check.'],
+      403,
+      'scope-missing',
+      'The key reads lacks the scope check.',
     ]);
   });
 
@@ -196,7 +199,14 @@ describe('the limits of a key', () => {
   it('are those of its event streams, too', () => {
     const places = createStreamPlaces({ perClient: 1, total: 10 });
     const key = (id: string): ApiKey => ({
-      ...{ id, name: `key-${id}`, scopes: ['read'], limit: 1, allow: [], createdAt: 0, expiresAt: null, secrets: [] },
+      id,
+      name: `key-${id}`,
+      scopes: ['read'],
+      limit: 1,
+      allow: [],
+      createdAt: 0,
+      expiresAt: null,
+      secrets: [],
     });
     const address = '192.0.2.1';
 
@@ -224,7 +234,10 @@ describe('the checks of a key', () => {
 
     for (const body of [at('10.1.2.3'), at('fd00::1'), { type: 'http', host: 'http://10.1.2.3/' }, resolver]) {
       expect([body, await status(undefined, body), await status(plain, body), await status(inside, body)]).toEqual([
-        ...[body, 403, 403, 202],
+        body,
+        403,
+        403,
+        202,
       ]);
     }
     for (const host of ['192.168.1.1', '10.9.1.1', '127.0.0.1', '169.254.169.254']) {
@@ -293,16 +306,17 @@ describe('the secret of a key', () => {
         ),
       ),
       ...[
-        ...[{ [text]: 1 }, { type: text }, { type: 'ping', host: text }, { ...ping, probes: [text] }],
-        ...[
-          { ...ping, options: { [text]: 1 } },
-          { ...ping, locations: [text] },
-          { type: 'http', host: `http://${text}/` },
-        ],
-        ...[
-          { type: 'http', host: `http://user:${text}@example.com/` },
-          { type: 'ping', host: `${text}.invalid` },
-        ],
+        { [text]: 1 },
+        { type: text },
+        { type: 'ping', host: text },
+        { ...ping, probes: [text] },
+
+        { ...ping, options: { [text]: 1 } },
+        { ...ping, locations: [text] },
+        { type: 'http', host: `http://${text}/` },
+
+        { type: 'http', host: `http://user:${text}@example.com/` },
+        { type: 'ping', host: `${text}.invalid` },
       ].map((body) => ask('/check', post(body))),
       ask('/check', post(ping, { 'Idempotency-Key': text })),
       ask('/check', post(`{"${text}`)),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { CHECK_ID, startHttpBed, tcpCheck, type HttpBed } from '../../test/http-bed.ts';
+import { startHttpBed, tcpCheck, type HttpBed } from '../../test/http-bed.ts';
+import { CHECK_ID } from '../../test/http-fakes.ts';
 import { createConformance } from './conformance.ts';
 
 let bed: HttpBed;
@@ -14,8 +15,10 @@ beforeAll(async () => {
 afterAll(() => bed.close());
 
 const headers = new Headers({
-  ...{ 'Content-Type': 'text/event-stream', 'X-Request-Id': '00000000-0000-0000-0000-000000000000' },
-  ...{ RateLimit: '"follow-check"; r=1; t=1', 'RateLimit-Policy': '"follow-check"; q=20; w=60' },
+  'Content-Type': 'text/event-stream',
+  'X-Request-Id': '00000000-0000-0000-0000-000000000000',
+  RateLimit: '"follow-check"; r=1; t=1',
+  'RateLimit-Policy': '"follow-check"; q=20; w=60',
   'Cache-Control': 'no-store, no-transform',
 });
 

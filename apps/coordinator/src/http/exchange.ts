@@ -25,7 +25,13 @@ export interface Exchange {
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 const exposedHeaders = [
-  ...['ETag', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
+  'ETag',
+  'Location',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Request-Id',
 ];
 
 /** Creates the context of each request, sets the common headers, and logs the response. */

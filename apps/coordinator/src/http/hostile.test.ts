@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { CHECK_ID, post, startHttpBed, type HttpBed } from '../../test/http-bed.ts';
+import { post, startHttpBed, type HttpBed } from '../../test/http-bed.ts';
+import { CHECK_ID } from '../../test/http-fakes.ts';
 
 let bed: HttpBed;
 

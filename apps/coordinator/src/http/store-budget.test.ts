@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { CHECK_ID, post, startHttpBed, stubChecks, type HttpBed } from '../../test/http-bed.ts';
+import { post, startHttpBed, type HttpBed } from '../../test/http-bed.ts';
+import { CHECK_ID, stubChecks } from '../../test/http-fakes.ts';
 
 let bed: HttpBed | undefined;
 

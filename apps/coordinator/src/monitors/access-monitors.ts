@@ -72,7 +72,8 @@ export function createMonitorWrites(
       if (!reading.valid) return { outcome: 'invalid', errors: reading.errors };
       return onStore(requests, async (redis) => {
         const stored = {
-          ...{ owner: 'api' as const, request: request as MonitorRequest },
+          owner: 'api' as const,
+          request: request as MonitorRequest,
           ...(allow.length === 0 ? {} : { allow }),
         };
         const first = firstTickAfter(await clock.now(redis), reading.definition);

@@ -13,7 +13,9 @@ export function describeMonitor(name: string, { stored, state, nextMs, parting }
   const { request, owner } = stored;
   const rule = readAlarm(request.alarm ?? {});
   return {
-    ...{ name, owner, ...withoutSecrets(request) },
+    name,
+    owner,
+    ...withoutSecrets(request),
     ...(rule === undefined ? {} : { alarm: describeAlarm(rule) }),
     state: state?.state ?? 'unknown',
     since: timeOf(state?.sinceMs),

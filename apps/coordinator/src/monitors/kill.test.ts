@@ -37,8 +37,16 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'monitors.yml'), `monitors:\n${entries.join('\n')}\n`);
   const { records, close } = await openProbeRecords(server.url);
   await records.write({
-    ...{ id: PROBE, name: PROBE, datacenter: PROBE, countryCode: 'DE', isp: 'Example', asNumber: 'AS64496' },
-    ...{ city: null, latitude: null, longitude: null, tags: [] },
+    id: PROBE,
+    name: PROBE,
+    datacenter: PROBE,
+    countryCode: 'DE',
+    isp: 'Example',
+    asNumber: 'AS64496',
+    city: null,
+    latitude: null,
+    longitude: null,
+    tags: [],
   });
   await close();
   ended.push(repeat(2_000, beat), repeat(20, answerJobs));
@@ -92,8 +100,14 @@ async function readRuns(): Promise<readonly (readonly RunRecord[])[]> {
 async function startCoordinator(): Promise<void> {
   const child = fork(COORDINATOR, [], {
     env: {
-      ...{ PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', REDIS_URL: server.url, LOG_LEVEL: 'silent' },
-      ...{ TARGET_ALLOW: '192.0.2.0/24', MONITORS_FILE: join(folder, 'monitors.yml'), RESULT_RETENTION_SECONDS: '600' },
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: '0',
+      REDIS_URL: server.url,
+      LOG_LEVEL: 'silent',
+      TARGET_ALLOW: '192.0.2.0/24',
+      MONITORS_FILE: join(folder, 'monitors.yml'),
+      RESULT_RETENTION_SECONDS: '600',
     },
     execArgv: ['--conditions=vantage-source'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -117,7 +131,11 @@ async function repeat(everyMs: number, run: () => Promise<void>): Promise<void> 
 
 async function beat(): Promise<void> {
   const heartbeat: Heartbeat = {
-    ...{ v: 1, version: '0.1.0', instance: 'a', degraded: [], draining: false },
+    v: 1,
+    version: '0.1.0',
+    instance: 'a',
+    degraded: [],
+    draining: false,
     capabilities: { types: ['tcp'], ipv4: true, ipv6: false, screenshot: false },
     load: { running: 0, capacity: 1_000 },
   };
@@ -129,8 +147,15 @@ async function answerJobs(): Promise<void> {
   taken.push(...ids);
   const finishedAt = new Date().toISOString();
   const result = {
-    ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, startedAt: finishedAt, finishedAt },
-    ...{ state: 'open', port: 80, attempts: [{ rt: 1.5, error: null }] },
+    result: 'success',
+    rt: 1.5,
+    resolvedIp: '192.0.2.1',
+    error: null,
+    startedAt: finishedAt,
+    finishedAt,
+    state: 'open',
+    port: 80,
+    attempts: [{ rt: 1.5, error: null }],
   };
   for (const id of ids) await report(redis, PROBE, id, result);
 }

@@ -59,17 +59,36 @@ export function createMonitorService(
   const stopping = new AbortController();
   const readStored = createReadStored(readDefinition);
   const evaluations = createEvaluations({
-    ...{ redis, clock, readStored, log, read: checks.read, stopping: stopping.signal },
+    redis,
+    clock,
+    readStored,
+    log,
+    read: checks.read,
+    stopping: stopping.signal,
     factsOfProbes: () => factsOf(probes),
-    ...{ readDefinition, drawId, onTask: () => void outbox.look().catch(() => undefined) },
+    readDefinition,
+    drawId,
+    onTask: () => void outbox.look().catch(() => undefined),
   });
   const outbox = createOutbox({
-    ...{ redis, clock, readStored, readDefinition, log, create: checks.create, read: checks.read },
+    redis,
+    clock,
+    readStored,
+    readDefinition,
+    log,
+    create: checks.create,
+    read: checks.read,
     sendWebhook: options.sendWebhook,
   });
   const look = createTicks({
-    ...{ redis, clock, readStored, log, drawId, create: checks.create },
-    ...{ onStarted: evaluations.follow, observe: observeStart },
+    redis,
+    clock,
+    readStored,
+    log,
+    drawId,
+    create: checks.create,
+    onStarted: evaluations.follow,
+    observe: observeStart,
   });
   const file = path === undefined ? undefined : followMonitorsFile({ path, redis, clock, readDefinition, log });
 

@@ -56,15 +56,23 @@ function traced(routers: readonly string[], reached: boolean): object {
   const flow = { reached, stopReason, hops: routers.map((ip) => [ip === '*' ? null : 0]) };
   const failure = { code: 'timed_out', phase: 'response', source: 'network', message: 'The target did not answer.' };
   return {
-    ...{
-      result: reached ? 'success' : 'timeout',
-      rt: reached ? 9 : null,
-      resolvedIp: TARGET,
-      error: reached ? null : failure,
-    },
-    ...{ startedAt: null, finishedAt: new Date().toISOString(), hops, flows: Array.from({ length: 16 }, () => flow) },
-    ...{ reached, stopReason, protocol: 'icmp', pathMtu: null, loop: null, clock: 'kernel', echo: null },
-    ...{ fullTtl: reached ? null : { rtts: Array.from({ length: 6 }, () => null), icmp: null }, mtuBlackHole: null },
+    result: reached ? 'success' : 'timeout',
+    rt: reached ? 9 : null,
+    resolvedIp: TARGET,
+    error: reached ? null : failure,
+    startedAt: null,
+    finishedAt: new Date().toISOString(),
+    hops,
+    flows: Array.from({ length: 16 }, () => flow),
+    reached,
+    stopReason,
+    protocol: 'icmp',
+    pathMtu: null,
+    loop: null,
+    clock: 'kernel',
+    echo: null,
+    fullTtl: reached ? null : { rtts: Array.from({ length: 6 }, () => null), icmp: null },
+    mtuBlackHole: null,
   };
 }
 
@@ -118,7 +126,9 @@ describe('the paths of a monitor', () => {
       const monitor = (await bed.core.monitors.read('path'))!;
       expect(monitor).toMatchObject({ state: 'bad', parting: sentence });
       expect(events.find(({ kind }) => kind === 'parting')).toMatchObject({
-        ...{ checkId: monitor.tracerouteId, failing: ['nyc-1'], sentence },
+        checkId: monitor.tracerouteId,
+        failing: ['nyc-1'],
+        sentence,
       });
       const tasks = (await bed.redis.zrange(redisKeys.monitorOutbox, '0', '-1')).map(
         (text) => JSON.parse((JSON.parse(text) as { body: string }).body) as { type: string },

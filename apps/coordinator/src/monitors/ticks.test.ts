@@ -42,7 +42,10 @@ afterEach(async () => {
 }, 120_000);
 
 const refused = {
-  ...{ code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' },
+  code: 'connection_refused',
+  phase: 'connect',
+  source: 'target',
+  message: 'The port is closed.',
 };
 
 const web = (check: object = {}): StoredMonitor => ({
@@ -329,8 +332,11 @@ describe('the file of monitors', () => {
 
   it('is not applied while it is being written', async () => {
     const file = followMonitorsFile({
-      ...{ path: join(folder, 'monitors.yml'), redis: bed.redis, clock: createRedisClock() },
-      ...{ readDefinition: readEcho, log: quiet },
+      path: join(folder, 'monitors.yml'),
+      redis: bed.redis,
+      clock: createRedisClock(),
+      readDefinition: readEcho,
+      log: quiet,
     });
     const whole = `monitors:\n${entry('one')}${entry('two')}`;
     write(whole);

@@ -34,7 +34,11 @@ async function turnBad(sendWebhook: (delivery: Delivery) => DeliveryOutcome): Pr
   const request = { check: { everyMs: 1_000 }, every: '10s', alarm: { when: '1 of 1', for: 1 }, webhooks };
   await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
   const failure = {
-    ...{ result: 'failure', rt: null, resolvedIp: null, startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z' },
+    result: 'failure',
+    rt: null,
+    resolvedIp: null,
+    startedAt: null,
+    finishedAt: '2026-01-01T00:00:00.000Z',
     error: { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' },
   };
   await until(async () => {
@@ -58,8 +62,12 @@ it('a change of state goes to every webhook, with the sentence and the agreement
     type: 'monitor.bad',
     timestamp: expect.stringMatching(/^\d{4}-/),
     data: {
-      ...{ kind: 'state', monitor: 'web', to: 'bad', failing: ['fra-1'] },
-      ...{ headline: expect.stringContaining('does not answer'), agreement: { failing: 1, counted: 1 } },
+      kind: 'state',
+      monitor: 'web',
+      to: 'bad',
+      failing: ['fra-1'],
+      headline: expect.stringContaining('does not answer'),
+      agreement: { failing: 1, counted: 1 },
     },
   });
 }, 120_000);
@@ -73,7 +81,9 @@ it('one that fails is tried again under the same id, one that is refused is not'
   await until(async () => (await bed.redis.zcard(redisKeys.monitorOutbox)) === 0);
 
   expect(sent.map(({ url, attempts }) => `${new URL(url).host} ${attempts}`).toSorted()).toEqual([
-    ...['one.example 0', 'one.example 1', 'two.example 0'],
+    'one.example 0',
+    'one.example 1',
+    'two.example 0',
   ]);
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
 }, 120_000);

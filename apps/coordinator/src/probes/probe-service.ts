@@ -62,7 +62,10 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
   const notifications = createExcessWatch(store.background, log, notificationFlood);
   const directory = createProbeDirectory({ redis: requests, clock, validators, access, writes, oversize, log });
   return {
-    ...{ directory, access, oversize, notifications },
+    directory,
+    access,
+    oversize,
+    notifications,
     list: createProbeList(requests, clock, directory),
     records: createProbeRecords(requests, validators),
     announceUrl: url.announce,

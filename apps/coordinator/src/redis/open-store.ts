@@ -62,7 +62,11 @@ export function openStore({ redisUrl, redisCertificates: certificates, replicas,
   const requestGate = createMasterGate(requests, master);
 
   return {
-    ...{ requests, background, channels, open, log },
+    requests,
+    background,
+    channels,
+    open,
+    log,
     master: {
       ...master,
       find: (redis, read) => {
@@ -75,7 +79,11 @@ export function openStore({ redisUrl, redisCertificates: certificates, replicas,
     writes: createWriteWatch(background, log),
     replicas: createReplicaWait({
       connection: count === 0 ? background : open('replicas'),
-      ...{ writer: requests, master, replicas: count, withinMs, log },
+      writer: requests,
+      master,
+      replicas: count,
+      withinMs,
+      log,
     }),
     isGrace: createOutageGrace(background),
     preload: (scripts) => {

@@ -7,8 +7,19 @@ import { CheckEvicted, QueuesFull, StoreUnavailable } from './store-errors.ts';
  * authentication.
  */
 const serverStates = new Set([
-  ...['OOM', 'READONLY', 'MISCONF', 'LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'TRYAGAIN', 'NOREPLICAS', 'BUSY'],
-  ...['NOAUTH', 'NOPERM', 'WRONGPASS', 'UNKILLABLE'],
+  'OOM',
+  'READONLY',
+  'MISCONF',
+  'LOADING',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'NOREPLICAS',
+  'BUSY',
+  'NOAUTH',
+  'NOPERM',
+  'WRONGPASS',
+  'UNKILLABLE',
 ]);
 
 /** The NOPERM error of Redis 7 for a command inside a script. */

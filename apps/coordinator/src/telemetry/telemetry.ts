@@ -59,7 +59,9 @@ export async function openTelemetry(config: TelemetryConfig, version: string, lo
       watchModules(metrics, modules);
       metrics.onScrape(followTotal(metrics.instruments.linesDropped, linesDropped));
       const server = await serveMetrics({
-        ...{ host: config.metricsHost, port: config.metricsPort ?? 0, metrics },
+        host: config.metricsHost,
+        port: config.metricsPort ?? 0,
+        metrics,
         missing: () => (core.rateLimitRedis.status === 'ready' ? [] : ['Redis does not answer.']),
       });
       closers.push(server.close);

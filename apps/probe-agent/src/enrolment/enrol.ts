@@ -43,7 +43,10 @@ export async function enrol(
   try {
     const identity = await openIdentity({ folder, url, token, log: pino({ level: 'silent' }) });
     const state = await enrolOnce({
-      ...{ url, identity, release: ownVersion(), certificates: config.vantageCertificates },
+      url,
+      identity,
+      release: ownVersion(),
+      certificates: config.vantageCertificates,
       proxy: { url: config.httpsProxy, except: config.noProxy },
     });
     const probe = identity.probeId();

@@ -41,7 +41,11 @@ export interface IdentityOptions {
 
 /** Refusals that another key may not get. */
 const ofKey: ReadonlySet<EnrolmentRefusal> = new Set([
-  ...(['unknown-key', 'unknown-probe', 'token-invalid', 'token-used', 'token-expired'] as const),
+  'unknown-key',
+  'unknown-probe',
+  'token-invalid',
+  'token-used',
+  'token-expired',
 ]);
 
 /** @throws if there is neither a key nor a token, or the folder cannot be used */

@@ -58,7 +58,13 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
   }, [props.probes]);
 
   return {
-    ...{ form, host, values, errors, fixes, isStarting, change },
+    form,
+    host,
+    values,
+    errors,
+    fixes,
+    isStarting,
+    change,
     chooseType: (name) => {
       setType(name);
       setChosen(true);

@@ -14,16 +14,14 @@ describe('the map', () => {
       .scale(map.scale)
       .translate([map.translateX, map.translateY]);
     for (const [latitude, longitude] of [
-      ...([
-        [0, 0],
-        [51.5, -0.1],
-        [-33.9, 151.2],
-        [71, -156],
-        [-54.8, -68.3],
-        [66, -170],
-        [-17.7, 178],
-      ] as const),
-    ]) {
+      [0, 0],
+      [51.5, -0.1],
+      [-33.9, 151.2],
+      [71, -156],
+      [-54.8, -68.3],
+      [66, -170],
+      [-17.7, 178],
+    ] as const) {
       const { x, y } = project(map, latitude, longitude);
       const [expectedX, expectedY] = projection([longitude, latitude])!;
       expect([x, y]).toEqual([expect.closeTo(expectedX, 6), expect.closeTo(expectedY, 6)]);

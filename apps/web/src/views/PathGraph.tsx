@@ -56,10 +56,17 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
       >
         <svg class={looked === undefined ? 'paths' : 'paths has-look'} width={width} height={height} aria-hidden="true">
           {sharesOf(shown.edges, count).map((edges, index) => (
-            <Edges key={`edges ${index}`} {...{ edges, drawing, looked }} />
+            <Edges key={`edges ${index}`} edges={edges} drawing={drawing} looked={looked} />
           ))}
           {sharesOf([...layout.nodes.values()], count).map((nodes, index) => (
-            <Nodes key={`nodes ${index}`} {...{ nodes, drawing, looked, lookAt, onChoose }} />
+            <Nodes
+              key={`nodes ${index}`}
+              nodes={nodes}
+              drawing={drawing}
+              looked={looked}
+              lookAt={lookAt}
+              onChoose={onChoose}
+            />
           ))}
         </svg>
       </div>

@@ -25,7 +25,11 @@ const timeOf = (tick: number): string => new Date(FIRST_TICK_AT + tick * EVERY_M
 
 export function runAt(tick: number): Run {
   return {
-    ...{ tick, checkId: pingCheck.testId, scheduledAt: timeOf(tick), startedAt: timeOf(tick), reason: null },
+    tick,
+    checkId: pingCheck.testId,
+    scheduledAt: timeOf(tick),
+    startedAt: timeOf(tick),
+    reason: null,
     results: Object.fromEntries(five.map(([id], index) => [id, result(index, tick)])),
   };
 }
@@ -39,13 +43,18 @@ export function monitorAfter(ticks: number): Monitor {
     return [id, { ...result(index, ticks), ...place, since: timeOf(isFailing ? OUT_FROM_TICK : 1) }];
   });
   return {
-    ...{ name: 'web', owner: 'api', check: { type: 'tcp', host: 'www.example.com', port: 443 }, every: '60s' },
+    name: 'web',
+    owner: 'api',
+    check: { type: 'tcp', host: 'www.example.com', port: 443 },
+    every: '60s',
     alarm: { when: '3 of 5', networks: 2, countries: 1, for: 2 },
-    ...{ state: isBad ? 'bad' : 'ok', since: timeOf(isBad ? OUT_FROM_TICK + 1 : 1) },
+    state: isBad ? 'bad' : 'ok',
+    since: timeOf(isBad ? OUT_FROM_TICK + 1 : 1),
     headline: isBad
       ? 'www.example.com does not answer from 3 of 5 probes: the connection was refused.'
       : 'Port 443 of www.example.com is open from all 5 probes.',
-    ...{ lastTickAt: timeOf(ticks), nextTickAt: timeOf(ticks + 1) },
+    lastTickAt: timeOf(ticks),
+    nextTickAt: timeOf(ticks + 1),
     agreement: { failing: isBad ? 3 : 0, counted: 4, needed: 3, networks: isBad ? 3 : 0, countries: isBad ? 3 : 0 },
     alarmSince: isBad ? timeOf(ticks) : null,
     tracerouteId: isBad ? tracerouteCheck.testId : null,
@@ -62,6 +71,12 @@ export function inList({ runs: _runs, ...monitor }: Monitor): MonitorInList {
 /** One that never ran. */
 export const newMonitor: MonitorInList = {
   ...inList(monitorAfter(1)),
-  ...{ name: 'new', owner: 'file', state: 'unknown', since: null, headline: null, lastTickAt: null },
-  ...{ agreement: null, probes: {} },
+  name: 'new',
+  owner: 'file',
+  state: 'unknown',
+  since: null,
+  headline: null,
+  lastTickAt: null,
+  agreement: null,
+  probes: {},
 };

@@ -17,16 +17,24 @@ export function figuresOfShape(shape: string, runsOf: (tool: 'ours' | 'scamper')
   const error = SIGMAS * Math.sqrt((CONFIDENCE * (1 - CONFIDENCE)) / ours.length);
   return [
     {
-      ...{ name: `${shape}: every link found`, value: percentComplete(ours), unit: '%' },
+      name: `${shape}: every link found`,
+      value: percentComplete(ours),
+      unit: '%',
       atLeast: 100 * (CONFIDENCE - error),
       comparison: `of ${ours.length} runs; scamper ${percentComplete(theirs).toFixed(1)} %`,
     },
     {
-      ...{ name: `${shape}: links that do not exist`, value: invented(ours), unit: '', atMost: 0 },
+      name: `${shape}: links that do not exist`,
+      value: invented(ours),
+      unit: '',
+      atMost: 0,
       comparison: `scamper ${invented(theirs)}`,
     },
     {
-      ...{ name: `${shape}: packets, scamper = 1`, value: packets(ours) / packets(theirs), unit: '×', atMost: 1 },
+      name: `${shape}: packets, scamper = 1`,
+      value: packets(ours) / packets(theirs),
+      unit: '×',
+      atMost: 1,
       comparison: `${packets(ours).toFixed(1)}, scamper ${packets(theirs).toFixed(1)}`,
     },
   ];

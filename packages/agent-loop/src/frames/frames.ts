@@ -46,7 +46,9 @@ export function decodeFrame(payload: Buffer, isBinary: boolean): Frame {
     }
     if (type !== PIECE || payload.length <= PIECE_HEAD_BYTES) return { kind: 'fault', reason: 'unknown frame' };
     return {
-      ...{ kind: 'piece', seq: payload.readUInt32BE(1), upload: payload.readUInt32BE(5) },
+      kind: 'piece',
+      seq: payload.readUInt32BE(1),
+      upload: payload.readUInt32BE(5),
       bytes: payload.subarray(PIECE_HEAD_BYTES),
     };
   } catch {

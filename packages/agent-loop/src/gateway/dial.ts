@@ -21,13 +21,17 @@ export function createDial({ url, certificates, proxy }: DialOptions): () => Web
     address.protocol === 'wss:'
       ? new Agent({
           ...(certificates === undefined ? {} : { ca: certificates }),
-          ...{ rejectUnauthorized: true, proxyEnv: { HTTPS_PROXY: proxy?.url, NO_PROXY: proxy?.except } },
+          rejectUnauthorized: true,
+          proxyEnv: { HTTPS_PROXY: proxy?.url, NO_PROXY: proxy?.except },
         })
       : undefined;
   return () =>
     new WebSocket(address, {
-      ...{ agent, perMessageDeflate: false, followRedirects: false },
-      ...{ handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_GATEWAY_MESSAGE_BYTES },
+      agent,
+      perMessageDeflate: false,
+      followRedirects: false,
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
     });
 }
 

@@ -27,7 +27,9 @@ export async function enrolOnce({ identity, release, ...dial }: EnrolOptions): P
     if (message.t === 'welcome') identity.confirmed().then(() => resolve(message.state), reject);
   };
   const session = openSession({
-    ...{ socket: createDial(dial)(), identity, read: createGatewayMessageReader() },
+    socket: createDial(dial)(),
+    identity,
+    read: createGatewayMessageReader(),
     hello: { instance: randomUUID(), release, credit: 1 },
     onMessage: take,
     onClosed: (closed) => void explain(closed, identity).then(reject, reject),

@@ -98,7 +98,8 @@ async function start(onHopeless?: () => void): Promise<void> {
         isAside: () => false,
         isCheckId: () => true,
         describe: () => ({
-          ...{ version: '0.1.0', degraded: [] },
+          version: '0.1.0',
+          degraded: [],
           capabilities: { types: ['tcp'], ipv4: true, ipv6: true, screenshot: false },
         }),
       };
@@ -106,7 +107,13 @@ async function start(onHopeless?: () => void): Promise<void> {
     close: async () => undefined,
   };
   loop = createGatewayLoop({
-    ...{ url, identity, release: '0.1.0', concurrency: 2, drainMs: 10_000, log: silent, onHopeless },
+    url,
+    identity,
+    release: '0.1.0',
+    concurrency: 2,
+    drainMs: 10_000,
+    log: silent,
+    onHopeless,
     open: async () => runner,
   });
   await loop.start();

@@ -56,7 +56,9 @@ export function createGatewayLoop(options: GatewayLoopOptions): AgentLoop {
     const { running } = jobs;
     runner.watch?.({
       connections: { gateway: link.watched },
-      ...{ rttMs: clock.rttMs, running, capacity: options.concurrency },
+      rttMs: clock.rttMs,
+      running,
+      capacity: options.concurrency,
     });
     timers.push(
       setInterval(() => sendStatus(link.session(), false), LOOK_AT_STATUS_EVERY_MS),

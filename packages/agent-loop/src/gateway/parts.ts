@@ -78,7 +78,9 @@ export function createParts(
   };
   const link = createGatewayLink({
     dial: createDial(options),
-    ...{ identity, log, onMessage },
+    identity,
+    log,
+    onMessage,
     hello: { instance, release: options.release, credit: options.concurrency },
     onReady: (on) => {
       // Without an answer the connection is of no use.

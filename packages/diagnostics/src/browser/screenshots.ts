@@ -177,8 +177,13 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     capture,
     selfTest,
     status: () => ({
-      ...{ running: queue.running(), waiting: queue.waiting(), taken, failed, noPage },
-      ...{ selfTest: verdict, namespace },
+      running: queue.running(),
+      waiting: queue.waiting(),
+      taken,
+      failed,
+      noPage,
+      selfTest: verdict,
+      namespace,
     }),
     close,
   };

@@ -226,7 +226,10 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
 
     expect(connections).toHaveLength(2);
     expect(outcome).toMatchObject({
-      ...{ result: 'success', statusCode: 200, httpVersion: '2', resolvedIp: '127.0.0.1' },
+      result: 'success',
+      statusCode: 200,
+      httpVersion: '2',
+      resolvedIp: '127.0.0.1',
       http2Error: { frame: 'RST_STREAM', code: 7, name: 'REFUSED_STREAM', debug: null },
     });
     expect(outcome.timings?.retries).toBeGreaterThan(0);

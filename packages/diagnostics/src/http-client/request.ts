@@ -81,7 +81,9 @@ export function redirected(
   const isRelative = isSameOrigin && !/^[a-z][a-z\d+.-]*:/i.test(location);
   return {
     request: {
-      ...{ ...request, url, headers },
+      ...request,
+      url,
+      headers,
       ...(isChanged ? { method: 'GET', body: undefined } : {}),
       // As the client of Go.
       host: isRelative ? request.host : undefined,

@@ -112,7 +112,8 @@ class OpenSockets {
     }
     if (protocol === 'icmp' && this.sockets.has(ref)) this.families.add(family);
     return {
-      ...{ identifier, isRecallPartial },
+      identifier,
+      isRecallPartial,
       send: (packet, destination, ttl, label) => this.send(ref, packet, destination, ttl, label),
       close: () => {
         if (this.sockets.has(ref)) release();

@@ -119,8 +119,17 @@ export function createRdap(options: RdapOptions): Rdap {
 }
 
 const NO_FACTS: Facts = {
-  ...{ asn: null, asName: null, isp: null, org: null, city: null, region: null, country: null, countryCode: null },
-  ...{ timezone: null, latitude: null, longitude: null },
+  asn: null,
+  asName: null,
+  isp: null,
+  org: null,
+  city: null,
+  region: null,
+  country: null,
+  countryCode: null,
+  timezone: null,
+  latitude: null,
+  longitude: null,
 };
 
 function addLength(lengths: Set<number>, length: number): void {

@@ -27,7 +27,9 @@ export function readFile(text: string): FileReading {
   if (errors.length > 0) return { ok: false, faults: errors };
 
   const decoding: Decoding = {
-    ...{ counter, faults: [], lines: new WeakMap() },
+    counter,
+    faults: [],
+    lines: new WeakMap(),
     resolve: (node) =>
       'source' in node ? (node as { resolve: (of: unknown) => Node | undefined }).resolve(document) : node,
   };

@@ -10,7 +10,11 @@ const [one, other] = [mint.issue({ subject: '/CN=one' }), mint.issue({ subject: 
 afterAll(() => mint.close());
 
 const files: Readonly<Record<string, string>> = {
-  ...{ cert: one.cert, key: one.key, otherKey: other.key, text: 'no PEM', long: `${one.cert}${' '.repeat(32_768)}` },
+  cert: one.cert,
+  key: one.key,
+  otherKey: other.key,
+  text: 'no PEM',
+  long: `${one.cert}${' '.repeat(32_768)}`,
 };
 
 /** The module of a file with these options of TLS. */

@@ -48,7 +48,8 @@ export function planTls(raw: RawTls | undefined, path: string, refusals: Refusal
     ...(serverName === '' ? {} : { serverName }),
     ...(ca === undefined ? {} : { ca }),
     ...(identity === undefined ? {} : { identity }),
-    ...{ minVersion, maxVersion },
+    minVersion,
+    maxVersion,
   };
 }
 

@@ -77,7 +77,9 @@ function httpCheck(module: HttpModule, target: string, budgetMs: number): CheckR
   const url = /^https?:\/\//.test(target) ? target : `http://${target}`;
   const options = {
     ...(isClients(module) ? { method: module.method, headers: module.headers } : {}),
-    ...{ family, screenshot: false, followRedirects: followRedirects ? MAX_REDIRECTS : 0 },
+    family,
+    screenshot: false,
+    followRedirects: followRedirects ? MAX_REDIRECTS : 0,
     httpVersion: http2 ? 'auto' : '1.1',
     maxBodyBytes: bodyBytes(module),
   };

@@ -44,7 +44,9 @@ function earliest(chain: Tls['chain']): number {
 /** The attributes that Go's `pkix.Name` writes, in the order in which it writes them. */
 const GO_ORDER = ['serialNumber', 'CN', 'postalCode', 'street', 'ST', 'L', 'OU', 'O', 'C'];
 const GO_NAMES: Readonly<Record<string, string>> = {
-  ...{ serialNumber: 'SERIALNUMBER', postalCode: 'POSTALCODE', street: 'STREET' },
+  serialNumber: 'SERIALNUMBER',
+  postalCode: 'POSTALCODE',
+  street: 'STREET',
 };
 
 /**

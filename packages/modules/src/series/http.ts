@@ -86,7 +86,9 @@ export function httpSeries(module: HttpModule, result: Http): readonly Sample[] 
       resolve: sum('dns'),
       ...(isResolved
         ? {
-            ...{ connect: sum('connect'), tls: sum('tls'), processing: sum('firstByte') },
+            connect: sum('connect'),
+            tls: sum('tls'),
+            processing: sum('firstByte'),
             transfer: timings?.download ?? 0,
           }
         : {}),

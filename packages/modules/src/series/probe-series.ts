@@ -51,7 +51,8 @@ export function probeSeries(module: Module, { probe, result, place }: ProbeRun, 
     ...samples,
   ];
   return {
-    ...{ probe, success: isSuccess },
+    probe,
+    success: isSuccess,
     reasons: reasons.length > 0 || isSuccess ? reasons : ['The probe did not measure.'],
     samples: all.map((sample) => ({ ...sample, labels: { ...sample.labels, probe } })),
   };

@@ -234,7 +234,8 @@ describe('the whole of a comparison', () => {
     const [interrupted, fine] = [{ 'fra-1': down, 'nyc-1': measured }, each('fra-1 nyc-1', measured)];
 
     expect(compared('ping', interrupted, fine)).toMatchObject({
-      ...{ result: 'unsure', sentence: 'Outcome error (probe_offline) → success (fra-1).' },
+      result: 'unsure',
+      sentence: 'Outcome error (probe_offline) → success (fra-1).',
       differences: [{ subject: 'outcome', certain: false }],
     });
     expect(compared('ping', each('fra-1', down), each('fra-1', measured)).result).toBe('unsure');

@@ -110,8 +110,13 @@ function lossDifferences(type: string, a: ProbeResult, b: ProbeResult, count: nu
   const [textOfA, textOfB] = [text([shareOfA, ofA]), text([shareOfB, ofB])];
   return [
     {
-      ...{ subject: 'loss', name: null, certain: true, a: [textOfA], b: [textOfB] },
-      ...{ amounts: { a: shareOfA, b: shareOfB, unit: 'share' }, text: `lost ${textOfA} → ${textOfB}` },
+      subject: 'loss',
+      name: null,
+      certain: true,
+      a: [textOfA],
+      b: [textOfB],
+      amounts: { a: shareOfA, b: shareOfB, unit: 'share' },
+      text: `lost ${textOfA} → ${textOfB}`,
     },
   ];
 }

@@ -23,7 +23,9 @@ export function differentValue(named: Named, a: Value, b: Value): readonly Diffe
   const [textOfA, textOfB] = [a, b].map((value) => (value === null ? 'none' : shown(String(value), 160)));
   return [
     {
-      ...{ subject: named.subject, name: named.name ?? null, certain: true },
+      subject: named.subject,
+      name: named.name ?? null,
+      certain: true,
       a: valuesOf(a === null ? [] : [String(a)]),
       b: valuesOf(b === null ? [] : [String(b)]),
       text: `${named.label} ${textOfA} → ${textOfB}`,
@@ -65,8 +67,13 @@ export function differentTime(named: Named, change: TimeChange | undefined): rea
   const [a, b] = [aMs, bMs].map((value) => Math.round(value * 1_000) / 1_000);
   return [
     {
-      ...{ subject: named.subject, name: named.name ?? null, certain: false, chance },
-      ...{ a: [ms(aMs)], b: [ms(bMs)], amounts: { a: a!, b: b!, unit: 'ms' } },
+      subject: named.subject,
+      name: named.name ?? null,
+      certain: false,
+      chance,
+      a: [ms(aMs)],
+      b: [ms(bMs)],
+      amounts: { a: a!, b: b!, unit: 'ms' },
       text: `${named.label} ${ms(aMs)} → ${ms(bMs)}, measured ${samples === 1 ? 'once' : `${samples} times`} each`,
     },
   ];

@@ -243,7 +243,9 @@ describe('the graph of paths', () => {
 
   it('has nothing of a probe without hops, and is there for traceroutes alone', () => {
     expect(pathsOf({ 'fra-1': broken('probe_offline') })).toEqual({
-      ...{ nodes: [], edges: [], ends: [] },
+      nodes: [],
+      edges: [],
+      ends: [],
       canonical: {},
     });
     expect(summaryOf('ping', {})).not.toHaveProperty('paths');

@@ -39,8 +39,14 @@ export function readAnswer(bytes: Uint8Array, query: Omit<Query, 'id'>): StubAns
   const queryName = questions[0]?.name ?? query.name;
   const answers = message.answers;
   const { kind, canonicalName } = classifyAnswer({
-    ...{ queryName, recordType: query.recordType.name, recursionDesired: true, rcode: rcodeName(message.rcode) },
-    ...{ flags, answers, authority, extendedErrors: edns?.extendedErrors.map(({ code }) => code) },
+    queryName,
+    recordType: query.recordType.name,
+    recursionDesired: true,
+    rcode: rcodeName(message.rcode),
+    flags,
+    answers,
+    authority,
+    extendedErrors: edns?.extendedErrors.map(({ code }) => code),
   });
   if (kind !== 'answer') return withoutRecords(kind, message, query.name, canonicalName);
   const owner = canonicalName ?? queryName;

@@ -29,7 +29,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const target = (hostKind: TargetRequest['hostKind'], host: string): TargetRequest => ({
-  ...{ hostKind, host },
+  hostKind,
+  host,
   purpose: hostKind === 'url' ? 'http' : 'icmp',
 });
 

@@ -152,7 +152,10 @@ async function readProbes(redis: Redis, refusal: string | undefined): Promise<re
   await access.look();
   const ignore = (): void => undefined;
   const directory = createProbeDirectory({
-    ...{ redis, access, clock: createRedisClock(), validators: createProbeValidators() },
+    redis,
+    access,
+    clock: createRedisClock(),
+    validators: createProbeValidators(),
     writes: { refusal: () => refusal },
     oversize: { note: ignore },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

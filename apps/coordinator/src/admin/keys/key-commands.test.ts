@@ -27,9 +27,14 @@ describe('the commands on keys', () => {
     expect(listed.out).not.toContain(secret);
     const key = JSON.parse(listed.out) as { readonly createdAt: string; readonly expiresAt: string };
     expect(key).toEqual({
-      ...{ name: 'grafana', scopes: ['check', 'read'], limit: 600, allow: [], expired: false },
+      name: 'grafana',
+      scopes: ['check', 'read'],
+      limit: 600,
+      allow: [],
+      expired: false,
       prefixes: [{ prefix: `vtg_${prefix}`, expiresAt: null }],
-      ...{ createdAt: expect.any(String), expiresAt: expect.any(String) },
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
     });
     expect(Date.parse(key.expiresAt) - Date.parse(key.createdAt)).toBe(30 * 86_400_000);
   });
@@ -65,7 +70,10 @@ describe('the commands on keys', () => {
     expect(JSON.parse(overlapping.out)).toMatchObject({
       said: [expect.stringMatching(/the old one is valid until \d{4}-/)],
       record: {
-        ...{ name: 'a', scopes: ['read'], limit: 7, expiresAt: null },
+        name: 'a',
+        scopes: ['read'],
+        limit: 7,
+        expiresAt: null,
         prefixes: [{ expiresAt: null }, { prefix: at.out.slice(0, 12), expiresAt: expect.any(String) }],
       },
     });

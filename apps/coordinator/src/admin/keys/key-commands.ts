@@ -69,8 +69,13 @@ async function add(store: KeyStore, given: Given<'key:add'>, nowMs: number): Pro
   const { name, scopes, limit, allow, lifeMs } = given;
   const text = await unusedText(store);
   const key: ApiKey = {
-    ...{ id: randomBytes(12).toString('base64url'), name, scopes, limit, allow },
-    ...{ createdAt: nowMs, expiresAt: lifeMs === null ? null : nowMs + lifeMs },
+    id: randomBytes(12).toString('base64url'),
+    name,
+    scopes,
+    limit,
+    allow,
+    createdAt: nowMs,
+    expiresAt: lifeMs === null ? null : nowMs + lifeMs,
     secrets: [secretOf(text, null)],
   };
   await store.change(name, (known) => {
@@ -112,7 +117,9 @@ function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): A
     ? [`The key has expired; key:rotate ${key.name} --expires sets a new end.`]
     : [];
   return {
-    ...{ done: true, warnings, lines: [secret] },
+    done: true,
+    warnings,
+    lines: [secret],
     said: [`${sentence} It is printed once; coordinators accept it within two seconds.`],
     data: { key: secret, record: describe(key, nowMs) },
   };
@@ -121,7 +128,12 @@ function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): A
 /** Public fields of a record, without digests. */
 function describe({ name, scopes, limit, allow, createdAt, expiresAt, secrets }: ApiKey, nowMs: number): object {
   return {
-    ...{ name, scopes, limit, allow, createdAt: dateOf(createdAt), expiresAt: dateOf(expiresAt) },
+    name,
+    scopes,
+    limit,
+    allow,
+    createdAt: dateOf(createdAt),
+    expiresAt: dateOf(expiresAt),
     expired: isExpired({ expiresAt }, nowMs),
     prefixes: secrets
       .filter((secret) => !isExpired(secret, nowMs))

@@ -100,7 +100,8 @@ describe('the creation of a check', () => {
     const creation = await bed.create({ probes: ['fra-1', 'mars-1', 'constructor', '__proto__'] });
 
     expect(creation).toMatchObject({
-      ...{ created: false, reason: 'invalid' },
+      created: false,
+      reason: 'invalid',
       errors: [
         { path: '/probes/1', message: expect.stringContaining('mars-1') },
         { path: '/probes/2', message: expect.stringContaining('constructor') },
@@ -161,7 +162,8 @@ describe('the creation of a check', () => {
 
   it('says why no probe can take it', async () => {
     expect(await bed.create({ locations: ['JP'] })).toEqual({
-      ...{ created: false, reason: 'no-probe' },
+      created: false,
+      reason: 'no-probe',
       detail: 'There is no probe at "JP".',
     });
   });
@@ -273,16 +275,30 @@ function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Che
   const redis = bed.core.rateLimitRedis;
   const queues = createJobQueues(redis, quiet);
   const directory = createProbeDirectory({
-    ...{ redis, clock, validators: createProbeValidators() },
-    ...{ access: { of: () => NO_ACCESS }, writes: takesWrites, oversize: { note: () => undefined }, log: quiet },
+    redis,
+    clock,
+    validators: createProbeValidators(),
+    access: { of: () => NO_ACCESS },
+    writes: takesWrites,
+    oversize: { note: () => undefined },
+    log: quiet,
   });
   return createChecks({
-    ...{ redis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
-    ...{ deadlines: createDeadlines(redis), counters: createCounters() },
-    ...{ screenshots: noScreenshots, screenshotBudgetMs: 0, tracing: noTracing },
+    redis,
+    clock,
+    directory,
+    types: createCheckTypes({ echo }),
+    retentionMs: 60_000,
+    deadlines: createDeadlines(redis),
+    counters: createCounters(),
+    screenshots: noScreenshots,
+    screenshotBudgetMs: 0,
+    tracing: noTracing,
     load: createProbeCapacity({ listen: () => () => undefined, longestWaitMs: 60_000 }),
     replicas: { look: async () => undefined, server: () => undefined, settled: async () => undefined },
-    ...{ writes: takesWrites, queues, startCheck: startOf(redis, queues) },
+    writes: takesWrites,
+    queues,
+    startCheck: startOf(redis, queues),
   });
 }
 

@@ -16,7 +16,12 @@ const CREATED_AT = 1_700_000_000_000;
 const job: Job = { v: 1, checkId: ID, type: 'ping', params: { host: 'é.example' }, deadlineAt: CREATED_AT + 9_000 };
 const jobsFor = (...probes: readonly string[]): readonly NewJob[] => probes.map((probe) => ({ probe, id: ID, job }));
 const checkOn = (...probes: readonly string[]): NewCheck => ({
-  ...{ id: ID, type: 'ping', host: 'É.example', createdAt: CREATED_AT, deadlineAt: CREATED_AT + 9_000, probes },
+  id: ID,
+  type: 'ping',
+  host: 'É.example',
+  createdAt: CREATED_AT,
+  deadlineAt: CREATED_AT + 9_000,
+  probes,
 });
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
@@ -45,8 +50,13 @@ describe.each([
     await startOf()(checkOn('fra-1', 'nyc-1'), []);
 
     expect(await readCheck(redis, ID)).toMatchObject({
-      ...{ type: 'ping', host: 'É.example', createdAt: CREATED_AT, deadlineAt: CREATED_AT + 9_000 },
-      ...{ probes: ['fra-1', 'nyc-1'], completedAt: null, screenshot: noScreenshot },
+      type: 'ping',
+      host: 'É.example',
+      createdAt: CREATED_AT,
+      deadlineAt: CREATED_AT + 9_000,
+      probes: ['fra-1', 'nyc-1'],
+      completedAt: null,
+      screenshot: noScreenshot,
     });
     expect(await redis.hgetall(redisKeys.checkResults(ID))).toEqual({ 'fra-1': '', 'nyc-1': '' });
     expect(await redis.hmget(redisKeys.check(ID), 'v', 'pending')).toEqual(['0', '2']);

@@ -116,14 +116,15 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
     const { id, createdAt, deadlineAt, probes } = check;
     const keys = [redisKeys.deadlines, redisKeys.check(id), redisKeys.checkResults(id), redisKeys.screenshots];
     const start: Start = {
-      ...{
-        id,
-        once: check.once === true,
-        deadline: deadlineAt,
-        ttl: deadlineAt - createdAt + retentionMs,
-        watched: watchedScreenshot(check),
-      },
-      ...{ fields: recordFields(check), probes, now: createdAt, jobs: gather(jobs) },
+      id,
+      once: check.once === true,
+      deadline: deadlineAt,
+      ttl: deadlineAt - createdAt + retentionMs,
+      watched: watchedScreenshot(check),
+      fields: recordFields(check),
+      probes,
+      now: createdAt,
+      jobs: gather(jobs),
     };
     const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[] | 'stepped';
     if (said === 'stepped') throw new ClockSteppedBack();

@@ -72,8 +72,10 @@ describe('the trace of a check that is started', () => {
     await expect(traceStart(start, tracing)(check, jobs)).rejects.toThrow('a stranger’s words');
 
     expect(said).toEqual([
-      ...['1 enqueue ping fra-1: RangeError', '2 enqueue ping nyc-1: RangeError'],
-      ...['1 enqueue ping fra-1 ended', '2 enqueue ping nyc-1 ended'],
+      '1 enqueue ping fra-1: RangeError',
+      '2 enqueue ping nyc-1: RangeError',
+      '1 enqueue ping fra-1 ended',
+      '2 enqueue ping nyc-1 ended',
     ]);
   });
 });

@@ -48,8 +48,13 @@ export async function commitFinal(
   if (said !== 'applied') return said;
   if (!accepted.valid) counters.resultsInvalid += 1;
   tell(dependencies, {
-    ...{ checkId: check, probe, type: checkType.type, result: accepted.valid ? accepted.result : 'error' },
-    ...{ writtenAtMs, tookMs: performance.now() - startedAt, traceparent },
+    checkId: check,
+    probe,
+    type: checkType.type,
+    result: accepted.valid ? accepted.result : 'error',
+    writtenAtMs,
+    tookMs: performance.now() - startedAt,
+    traceparent,
   });
   return said;
 }

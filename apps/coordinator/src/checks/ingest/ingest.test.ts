@@ -154,7 +154,10 @@ describe('results of probes', () => {
 
     expect(check.status).toBe('completed');
     expect(check.results['fra-1']).toMatchObject({
-      ...{ result: 'error', rt: null, resolvedIp: null, startedAt: null },
+      result: 'error',
+      rt: null,
+      resolvedIp: null,
+      startedAt: null,
       error: { code: 'invalid_result', phase: 'dispatch', source: 'probe' },
     });
     expect(check.results['fra-1']).not.toHaveProperty('said');

@@ -109,10 +109,17 @@ describe('a result that comes with its hint', () => {
     const deadlineAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt')) - 60_000;
     await bed.redis.hset(redisKeys.check(id), { deadlineAt });
     const ahead = createInlineResults({
-      ...{ redis: bed.redis, clock: { now: async () => deadlineAt + lateMs }, isGrace: () => false, log: quiet },
-      ...{ validatorsOf: createResultValidators(), lookUpPlace: nowhere, retentionMs: 60_000 },
-      ...{ deadlines: createDeadlines(bed.redis), readers: { wait: () => false, tell: () => undefined } },
-      ...{ counters: createCounters(), tracing: noTracing },
+      redis: bed.redis,
+      clock: { now: async () => deadlineAt + lateMs },
+      isGrace: () => false,
+      log: quiet,
+      validatorsOf: createResultValidators(),
+      lookUpPlace: nowhere,
+      retentionMs: 60_000,
+      deadlines: createDeadlines(bed.redis),
+      readers: { wait: () => false, tell: () => undefined },
+      counters: createCounters(),
+      tracing: noTracing,
     });
 
     const showing = ahead.show('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);

@@ -37,7 +37,8 @@ describe('a result that a probe wrote', () => {
 
     expect(accepted).toMatchObject({ kind: 'final', valid: false });
     expect(JSON.parse('json' in accepted ? accepted.json : '')).toMatchObject({
-      ...{ result: 'error', finishedAt: '1970-01-02T00:00:00.000Z' },
+      result: 'error',
+      finishedAt: '1970-01-02T00:00:00.000Z',
       error: { code: 'invalid_result', message: 'The result is not valid: /steps/0 must be integer.' },
     });
   });

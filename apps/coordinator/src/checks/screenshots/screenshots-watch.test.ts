@@ -41,15 +41,24 @@ const outcome = async (): Promise<Screenshot | undefined> => (await bed.core.che
 function blindWatcher(): { readonly at: (ms: number) => Promise<void> } {
   let nowMs = 0;
   const { watch } = createScreenshots({
-    ...{ redis: bed.redis, queueRedis: bed.redis, clock: createRedisClock(), probes: async () => [] },
+    redis: bed.redis,
+    queueRedis: bed.redis,
+    clock: createRedisClock(),
+    probes: async () => [],
     queues: {
       add: async () => undefined,
       removeWaiting: async () => false,
       close: async () => undefined,
     },
-    ...{ accept: createAcceptScreenshot(), quota: { note: async () => undefined } },
-    ...{ deadlines: createDeadlines(bed.redis), readers: { wait: () => false, tell: () => undefined } },
-    ...{ retentionMs: 3_600_000, counters: createCounters(), log: quiet, tracing: noTracing, nowMs: () => nowMs },
+    accept: createAcceptScreenshot(),
+    quota: { note: async () => undefined },
+    deadlines: createDeadlines(bed.redis),
+    readers: { wait: () => false, tell: () => undefined },
+    retentionMs: 3_600_000,
+    counters: createCounters(),
+    log: quiet,
+    tracing: noTracing,
+    nowMs: () => nowMs,
   });
   return {
     at: async (ms) => {

@@ -117,7 +117,10 @@ describe('the screenshot of a check', () => {
     const check = await bed.read(id);
     const createdAt = Date.parse(check.createdAt);
     expect(await jobOf(on[1]!, screenshotJobId(id))).toEqual({
-      ...{ v: 1, checkId: id, type: 'screenshot', deadlineAt: createdAt + 19_000 },
+      v: 1,
+      checkId: id,
+      type: 'screenshot',
+      deadlineAt: createdAt + 19_000,
       params: { url: 'http://target.example/', insecureSSL: false },
     });
     expect((await jobOf(on[1]!, id))!.deadlineAt).toBe(createdAt + 4_000);
@@ -156,7 +159,9 @@ describe('the screenshot of a check', () => {
     expect(check.results[on[0]!]).toEqual({ result: 'pending', screenshot: png.toString('base64') });
     await report(bed.redis, on[0]!, id, shown('later'));
     expect((await bed.read(id, PATIENT_MS)).results[on[0]!]).toMatchObject({
-      ...{ result: 'success', said: 'later', screenshot: png.toString('base64') },
+      result: 'success',
+      said: 'later',
+      screenshot: png.toString('base64'),
     });
   });
 
@@ -194,7 +199,8 @@ describe('the screenshot of a check', () => {
 
     expect((await bed.read(id, PATIENT_MS)).status).toBe('completed');
     expect(await outcome(id)).toMatchObject({
-      ...{ state: 'given_up', probe: null },
+      state: 'given_up',
+      probe: null,
       reason: { code: 'capability_missing' },
     });
   });
@@ -281,7 +287,11 @@ describe('a screenshot that fails', () => {
     const on = probes([true, true]);
     const params = { host: 'target.example', options: { budget: 1_000, screenshot: true } };
     const creation = await core.checks.create({
-      ...{ checkType: photo, submittedHost: 'x', params, probes: on, limit: 10 },
+      checkType: photo,
+      submittedHost: 'x',
+      params,
+      probes: on,
+      limit: 10,
     });
     const id = creation.created ? creation.checkId : '';
     const first = (await outcome(id))!.probe!;
@@ -368,7 +378,10 @@ describe('the end of a screenshot', () => {
       .xadd(
         redisKeys.results(on[0]!),
         `${nowMs}-*`,
-        ...['check', id, 'kind', 'screenshot'],
+        'check',
+        id,
+        'kind',
+        'screenshot',
         'data',
         '{"failure":null}',
         'png',

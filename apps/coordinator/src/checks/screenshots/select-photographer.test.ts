@@ -12,12 +12,25 @@ type Claims = Partial<Pick<Heartbeat, 'load' | 'draining'>> & {
 function probe(id: string, { alive = true, screenshot = true, ...more }: Claims = {}): KnownProbe {
   return {
     record: {
-      ...{ id, name: id, datacenter: 'x', countryCode: 'DE', isp: 'x', asNumber: 'AS64496' },
-      ...{ city: null, latitude: null, longitude: null, tags: [] },
+      id,
+      name: id,
+      datacenter: 'x',
+      countryCode: 'DE',
+      isp: 'x',
+      asNumber: 'AS64496',
+      city: null,
+      latitude: null,
+      longitude: null,
+      tags: [],
     },
     alive,
     heartbeat: {
-      ...{ v: 1, version: '1', instance: id, degraded: [], draining: false, load: { running: 0, capacity: 10 } },
+      v: 1,
+      version: '1',
+      instance: id,
+      degraded: [],
+      draining: false,
+      load: { running: 0, capacity: 10 },
       capabilities: { types: ['http'], ipv4: true, ipv6: true, screenshot },
       ...more,
     },

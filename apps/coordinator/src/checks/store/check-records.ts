@@ -75,11 +75,21 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     // The cjson of Redis accepts well-formed UTF-8 only.
-    ...['type', type, 'host', host.toWellFormed(), 'probes', probes.join(',')],
-    ...['createdAt', createdAt, 'deadlineAt', deadlineAt],
+    'type',
+    type,
+    'host',
+    host.toWellFormed(),
+    'probes',
+    probes.join(','),
+    'createdAt',
+    createdAt,
+    'deadlineAt',
+    deadlineAt,
     ...(client === undefined ? [] : ['client', client]),
     ...(first === undefined ? [] : ['first', first]),
-    ...['pending', pending, ...fieldsOf(screenshot)],
+    'pending',
+    pending,
+    ...fieldsOf(screenshot),
   ];
 }
 

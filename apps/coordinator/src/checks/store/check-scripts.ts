@@ -306,6 +306,13 @@ return claimed
 );
 
 export const checkScripts = [
-  ...[createScript, settleScript, partialScript, readScript],
-  ...[dueScript, moveDeadlinesScript, removeWaitingJobScript, takeEntriesScript, claimEntriesScript],
+  createScript,
+  settleScript,
+  partialScript,
+  readScript,
+  dueScript,
+  moveDeadlinesScript,
+  removeWaitingJobScript,
+  takeEntriesScript,
+  claimEntriesScript,
 ] as const;

@@ -144,7 +144,9 @@ describe('the deadlines', () => {
     const core = bed.startCore();
     await until(async () => (await core.ready()).healthyProbes === 1);
     const creation = await core.checks.create({
-      ...{ submittedHost: 'h', params: { host: 'h', options: { budget: 600_000 } }, limit: 1 },
+      submittedHost: 'h',
+      params: { host: 'h', options: { budget: 600_000 } },
+      limit: 1,
       checkType: echo,
     });
     const id = creation.created ? creation.checkId : '';

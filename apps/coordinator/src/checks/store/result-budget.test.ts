@@ -227,7 +227,9 @@ describe('a service whose Redis is small', () => {
   async function run(client: string, said: string): Promise<string> {
     const creation = await bed.core.checks.create(
       {
-        ...{ checkType: echo, submittedHost: 'a.example', limit: 1 },
+        checkType: echo,
+        submittedHost: 'a.example',
+        limit: 1,
         params: { host: 'a.example', options: { budget: 120_000 } },
       },
       undefined,

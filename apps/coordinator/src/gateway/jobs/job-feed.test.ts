@@ -39,7 +39,11 @@ function open(
 ): { readonly given: string[]; readonly interrupted: string[] } {
   const [given, interrupted]: [string[], string[]] = [[], []];
   feed = createJobFeed({
-    ...{ jobs, credit, instance: 'me', log: quiet, leftMs: async () => 15_000 },
+    jobs,
+    credit,
+    instance: 'me',
+    log: quiet,
+    leftMs: async () => 15_000,
     ...(nowMs && { nowMs }),
     give: ({ id }) => given.push(id),
     isConnected: async (instance) => instance === 'living',

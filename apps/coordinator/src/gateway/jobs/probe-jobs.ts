@@ -34,7 +34,10 @@ export function openProbeJobs(redis: Redis, probe: string, instance: string): Pr
   const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
   const [waiting, active] = [`${prefix}wait`, `${prefix}active`];
   const job = ([id, name, data, timestamp, taker = '']: Row): ActiveJob => ({
-    ...{ id, name, data, taker },
+    id,
+    name,
+    data,
+    taker,
     timestamp: Number(timestamp),
   });
   return {

@@ -12,7 +12,8 @@ import {
   type CoreBed,
 } from '../../../test/core-bed.ts';
 import { readEvents, streamFaults, type EventReader, type ReadEvent } from '../../../test/event-reader.ts';
-import { CHECK_ID, startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { CHECK_ID } from '../../../test/http-fakes.ts';
 import type { Core } from '../../core.ts';
 
 let bed: CoreBed;

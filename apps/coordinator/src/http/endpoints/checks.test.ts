@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { CHECK_ID, post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { CHECK_ID } from '../../../test/http-fakes.ts';
 import type { Checks } from '../../checks/checks.ts';
 import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
 

@@ -5,13 +5,26 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { CHECK_ID, startHttpBed, tcpCheck, type HttpBed } from '../../../test/http-bed.ts';
+import { startHttpBed, tcpCheck, type HttpBed } from '../../../test/http-bed.ts';
+import { CHECK_ID } from '../../../test/http-fakes.ts';
 
 let bed: HttpBed;
 const probe = {
-  ...{ name: 'x', datacenter: 'x', countryCode: 'DE', isp: 'x', asNumber: 'AS64496', city: null, latitude: null },
-  ...{ longitude: null, tags: [], status: 'offline' as const, reason: null, version: null, capabilities: null },
-  ...{ lastSeen: null, load: null },
+  name: 'x',
+  datacenter: 'x',
+  countryCode: 'DE',
+  isp: 'x',
+  asNumber: 'AS64496',
+  city: null,
+  latitude: null,
+  longitude: null,
+  tags: [],
+  status: 'offline' as const,
+  reason: null,
+  version: null,
+  capabilities: null,
+  lastSeen: null,
+  load: null,
 };
 
 beforeAll(async () => {
@@ -81,7 +94,9 @@ describe.each(paths)('the answer of %s', (path) => {
     for (const [index, encoding] of accepted.entries()) {
       const { status, headers, body } = await again(encoding, tags[index]!);
       expect({ status, length: body.length, vary: headers['vary'] }).toEqual({
-        ...{ status: 304, length: 0, vary: 'Accept-Encoding' },
+        status: 304,
+        length: 0,
+        vary: 'Accept-Encoding',
       });
       expect((await again(encoding, tags[(index + 1) % 3]!)).status).toBe(200);
     }

@@ -1,7 +1,8 @@
 import type { NameLookup } from '@vantage/contract';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { nowhere, startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { nowhere } from '../../../test/http-fakes.ts';
 
 let bed: HttpBed | undefined;
 
@@ -32,17 +33,31 @@ describe('GET /me', () => {
     const { json } = await ask('/me');
 
     expect(json).toEqual({
-      ...{ ip: '127.0.0.1', hostname: 'host\\u{202e}.example', hostnameVerified: false },
-      ...{ ipv4: '127.0.0.1', ipv6: null, city: 'Bonn' },
-      ...{ region: null, country: null, countryCode: 'DE', country_code: 'DE', timezone: null, isp: 'Example Net' },
-      ...{ asn: 'AS64496', as: 'AS64496', org: 'Example', provider: null },
+      ip: '127.0.0.1',
+      hostname: 'host\\u{202e}.example',
+      hostnameVerified: false,
+      ipv4: '127.0.0.1',
+      ipv6: null,
+      city: 'Bonn',
+      region: null,
+      country: null,
+      countryCode: 'DE',
+      country_code: 'DE',
+      timezone: null,
+      isp: 'Example Net',
+      asn: 'AS64496',
+      as: 'AS64496',
+      org: 'Example',
+      provider: null,
     });
   });
 
   it('looks nothing up for a private address', async () => {
     const place = { ...nowhere, city: 'Bonn' };
     const { ask } = await start({
-      ...{ isPublicAddress: () => false, lookUpPlace: () => place, names: named(['localhost'], []) },
+      isPublicAddress: () => false,
+      lookUpPlace: () => place,
+      names: named(['localhost'], []),
     });
 
     expect((await ask('/me')).json).toMatchObject({ ip: '127.0.0.1', hostname: null, city: null });

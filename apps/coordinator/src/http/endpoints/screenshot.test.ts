@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { noScreenshot, type Screenshot } from '@vantage/contract';
 
-import { CHECK_ID, highLimits, startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
+import { CHECK_ID, highLimits } from '../../../test/http-fakes.ts';
 import { blankPng } from '../../../test/photo.ts';
 import type { Checks, ScreenshotReading } from '../../checks/checks.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
@@ -57,7 +58,8 @@ describe('GET /check/:id/screenshot', () => {
     [
       'was given up',
       {
-        ...{ state: 'given_up', probe: 'fra-1' },
+        state: 'given_up',
+        probe: 'fra-1',
         reason: { code: 'timed_out', phase: 'response', source: 'target', message: 'It was too slow.' },
       },
       /It was too slow\..*fra-1/,
@@ -65,7 +67,8 @@ describe('GET /check/:id/screenshot', () => {
     [
       'no probe could take',
       {
-        ...{ state: 'given_up', probe: null },
+        state: 'given_up',
+        probe: null,
         reason: { code: 'capability_missing', phase: 'dispatch', source: 'probe', message: 'No probe can.' },
       },
       /No probe can\.$/,

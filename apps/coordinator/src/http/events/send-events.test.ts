@@ -21,7 +21,10 @@ interface PlayedCheck {
 
 const ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 const state = (version: number, json: string, probe = 'fra-1'): ProbeState => ({
-  ...{ probe, version, json, hasPicture: false },
+  probe,
+  version,
+  json,
+  hasPicture: false,
 });
 
 function playCheck(): PlayedCheck {
@@ -34,8 +37,12 @@ function playCheck(): PlayedCheck {
     },
     complete: (states) => {
       const check = {
-        ...{ testId: ID, type: 'echo', host: 'a.example', status: 'completed' as const },
-        ...{ createdAt: '2026-01-01T00:00:00.000Z', completedAt: '2026-01-01T00:00:01.000Z' },
+        testId: ID,
+        type: 'echo',
+        host: 'a.example',
+        status: 'completed' as const,
+        createdAt: '2026-01-01T00:00:00.000Z',
+        completedAt: '2026-01-01T00:00:01.000Z',
       };
       completion = { version: current.version + 1, check, states };
     },

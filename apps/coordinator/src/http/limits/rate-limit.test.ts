@@ -1,14 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import {
-  CHECK_ID,
-  highLimits,
-  post,
-  startHttpBed,
-  type BedOptions,
-  type HttpBed,
-  type Question,
-} from '../../../test/http-bed.ts';
+import { post, startHttpBed, type BedOptions, type HttpBed, type Question } from '../../../test/http-bed.ts';
+import { CHECK_ID, highLimits } from '../../../test/http-fakes.ts';
 
 let bed: HttpBed | undefined;
 

@@ -22,7 +22,10 @@ function event(client: Redis, name: 'ready' | 'close'): Promise<void> {
 /** A client with the options of the core. */
 async function connection(url: string, commandTimeout = PATIENT_MS): Promise<Redis> {
   const client = new Redis(url, {
-    ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout, retryStrategy: () => 20 },
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout,
+    retryStrategy: () => 20,
   });
   client.on('error', () => undefined);
   open.clients.push(client);

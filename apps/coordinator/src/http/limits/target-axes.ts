@@ -43,7 +43,10 @@ export function targetAxes(
   const contacted = contactedBy(request);
   const groups = [...new Set(contacted.map(({ group }) => group))];
   const runs = groups.map((group) => ({
-    ...{ key: `target:${group}`, limit: target, cost, policy: 'target' },
+    key: `target:${group}`,
+    limit: target,
+    cost,
+    policy: 'target',
     says:
       `The limit of ${target} probe-runs a minute at ${group} is reached, over all callers. ` +
       `This check would have cost ${cost}.`,
@@ -52,11 +55,17 @@ export function targetAxes(
     if ((purpose !== 'tcp' && purpose !== 'udp') || port === undefined) return [];
     return [
       {
-        ...{ key: `ports:${group}`, limit: targetPorts, member: `${host} ${purpose}/${port}`, policy: 'target-ports' },
+        key: `ports:${group}`,
+        limit: targetPorts,
+        member: `${host} ${purpose}/${port}`,
+        policy: 'target-ports',
         says: `The limit of ${targetPorts} different ports a minute at ${group} is reached, over all callers.`,
       },
       {
-        ...{ key: `pairs:${callerKey(caller)}`, limit: mostPairs, member: `${host} ${port}`, policy: 'client-targets' },
+        key: `pairs:${callerKey(caller)}`,
+        limit: mostPairs,
+        member: `${host} ${port}`,
+        policy: 'client-targets',
         says:
           `The limit of ${mostPairs} different pairs of target and port a minute is reached for ${describeCaller(caller)}. ` +
           'Those of the last minute can be checked again.',

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { highLimits, highTargetLimits, post, startHttpBed, type HttpBed, type Seen } from '../../../test/http-bed.ts';
+import { post, startHttpBed, type HttpBed, type Seen } from '../../../test/http-bed.ts';
+import { highLimits, highTargetLimits } from '../../../test/http-fakes.ts';
 import type { TargetLimits } from './target-axes.ts';
 
 let bed: HttpBed | undefined;
@@ -48,8 +49,14 @@ describe('the limits of targets', () => {
   it('count literal addresses by their /24 or /64', async () => {
     const ask = await start({ target: 4 });
     const hosts = [
-      ...['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.3.1'],
-      ...['2001:db8::1', '2001:DB8:0:0:ffff::2', '2001:db8::3', '2001:db8:0:1::1'],
+      '192.0.2.1',
+      '192.0.2.2',
+      '192.0.2.3',
+      '192.0.3.1',
+      '2001:db8::1',
+      '2001:DB8:0:0:ffff::2',
+      '2001:db8::3',
+      '2001:db8:0:1::1',
     ];
 
     expect(

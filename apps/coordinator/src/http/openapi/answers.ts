@@ -92,7 +92,11 @@ function problemAnswer(status: number, types: readonly ProblemType[], limited: b
 function problemExample(type: ProblemType): JsonObject {
   const { status, title, help } = problemTypes[type];
   const value = {
-    ...{ type: `https://vantage.example/problems/${type}`, title, status, detail: help, instance: '/check' },
+    type: `https://vantage.example/problems/${type}`,
+    title,
+    status,
+    detail: help,
+    instance: '/check',
     requestId: '31f2797f-ab58-4e40-a767-910e73d12a0e',
   };
   return { summary: title, value };

@@ -17,7 +17,9 @@ export function showComparisonOperation(bucket: Bucket): JsonObject {
     parameters: [
       { ...checkIdParameter, description: 'The `checkId` of the first check, `a` in the answer.' },
       {
-        ...{ ...checkIdParameter, name: 'other', example: 'Zz1mB0hEQ2mW3l7n9rTzVg' },
+        ...checkIdParameter,
+        name: 'other',
+        example: 'Zz1mB0hEQ2mW3l7n9rTzVg',
         description: 'The `checkId` of the second check, `b` in the answer.',
       },
       ifNoneMatch,

@@ -65,7 +65,11 @@ describe('the OpenAPI document', () => {
       const prefix = `${type[0]!.toUpperCase()}${type.slice(1)}`;
       const now = new Date().toISOString();
       const failed = {
-        ...{ result: 'error', rt: null, resolvedIp: null, startedAt: null, finishedAt: now },
+        result: 'error',
+        rt: null,
+        resolvedIp: null,
+        startedAt: null,
+        finishedAt: now,
         error: { code: 'probe_offline', phase: 'dispatch', source: 'probe', message: 'Offline.' },
       };
 
@@ -145,9 +149,12 @@ interface Published {
 
 describe('the judge of answers', () => {
   const headers = new Headers({
-    ...{ 'Content-Type': 'application/json', 'X-Request-Id': '00000000-0000-0000-0000-000000000000' },
-    ...{ RateLimit: '"list-probes"; r=1; t=1', 'RateLimit-Policy': '"list-probes"; q=20; w=60' },
-    ...{ ETag: '"a"', 'Cache-Control': 'no-cache' },
+    'Content-Type': 'application/json',
+    'X-Request-Id': '00000000-0000-0000-0000-000000000000',
+    RateLimit: '"list-probes"; r=1; t=1',
+    'RateLimit-Policy': '"list-probes"; q=20; w=60',
+    ETag: '"a"',
+    'Cache-Control': 'no-cache',
   });
   const good = { method: 'GET', path: '/probes', status: 200, headers, body: '{}' };
   const without = (name: string): Headers => {

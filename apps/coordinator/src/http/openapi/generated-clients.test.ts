@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
-import { CHECK_ID, startHttpBed, type HttpBed } from '../../../test/http-bed.ts';
+import { startHttpBed, type HttpBed } from '../../../test/http-bed.ts';
+import { CHECK_ID } from '../../../test/http-fakes.ts';
 
 jest.setTimeout(300_000);
 

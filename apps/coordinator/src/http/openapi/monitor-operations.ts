@@ -15,7 +15,11 @@ const readProblems: readonly ProblemType[] = [
 ];
 
 const nameParameter: JsonObject = {
-  ...{ name: 'name', in: 'path', required: true, description: 'Name of the monitor.', example: 'web' },
+  name: 'name',
+  in: 'path',
+  required: true,
+  description: 'Name of the monitor.',
+  example: 'web',
   schema: { type: 'string', pattern: MONITOR_NAME_PATTERN, maxLength: 63 },
 };
 
@@ -153,7 +157,9 @@ export function followMonitorOperation(bucket: Bucket): JsonObject {
     parameters: [
       nameParameter,
       {
-        ...{ name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } },
+        name: 'Last-Event-ID',
+        in: 'header',
+        schema: { type: 'string' },
         description: 'The id of the last event that was received.',
       },
     ],

@@ -9,7 +9,9 @@ import { refTo, toJson, type JsonObject } from './schemas.ts';
 const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
 export const checkIdParameter: JsonObject = {
-  ...{ name: 'id', in: 'path', required: true },
+  name: 'id',
+  in: 'path',
+  required: true,
   description: 'The `checkId` that POST /check answered.',
   schema: toJson(checkIdSchema),
   example: EXAMPLE_ID,

@@ -4,7 +4,11 @@ import { keyOf, keyProblems, limitOf } from './operations.ts';
 import type { JsonObject } from './schemas.ts';
 
 const query = (name: string, description: string, schema: JsonObject, required = false): JsonObject => ({
-  ...{ name, in: 'query', required, description, schema },
+  name,
+  in: 'query',
+  required,
+  description,
+  schema,
 });
 
 const many: JsonObject = { type: 'array', items: { type: 'string' } };
@@ -32,7 +36,9 @@ export function probeTargetOperation(bucket: Bucket): JsonObject {
       }),
       query('debug', '`true`: also the reasons of failures, and the module.', { type: 'string' }),
       {
-        ...{ name: 'X-Prometheus-Scrape-Timeout-Seconds', in: 'header', schema: { type: 'number', minimum: 0 } },
+        name: 'X-Prometheus-Scrape-Timeout-Seconds',
+        in: 'header',
+        schema: { type: 'number', minimum: 0 },
         description: 'Sent by Prometheus.',
       },
     ],

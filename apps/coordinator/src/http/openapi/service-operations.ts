@@ -23,7 +23,10 @@ export function readinessOperation(): JsonObject {
       '`warnings` names what is wrong all the same, such as a `MONITORS_FILE` that is not valid.',
     parameters: [
       {
-        ...{ name: 'verbose', in: 'query', allowEmptyValue: true, description: 'Adds `warnings`.' },
+        name: 'verbose',
+        in: 'query',
+        allowEmptyValue: true,
+        description: 'Adds `warnings`.',
         schema: { type: 'string' },
       },
     ],

@@ -4,15 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
-import {
-  CHECK_ID,
-  highLimits,
-  post,
-  startHttpBed,
-  type BedOptions,
-  type HttpBed,
-  type Seen,
-} from '../../../test/http-bed.ts';
+import { post, startHttpBed, type BedOptions, type HttpBed, type Seen } from '../../../test/http-bed.ts';
+import { CHECK_ID, highLimits } from '../../../test/http-fakes.ts';
 import type { Checks } from '../../checks/checks.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import type { Core } from '../../core.ts';

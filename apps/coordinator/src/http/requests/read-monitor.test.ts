@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { judgeTarget } from '../../../test/http-bed.ts';
+import { judgeTarget } from '../../../test/http-fakes.ts';
 import { readMonitorsFile } from '../../monitors/file/monitors-file.ts';
 import { createMonitorReader } from './read-monitor.ts';
 
@@ -20,7 +20,10 @@ describe('a monitor', () => {
     expect(read('web', request)).toMatchObject({
       valid: true,
       definition: {
-        ...{ name: 'web', request, everyMs: 60_000, expectation: { maxLoss: 0.5 } },
+        name: 'web',
+        request,
+        everyMs: 60_000,
+        expectation: { maxLoss: 0.5 },
         rule: { failing: 3, of: 5, networks: 2, countries: 1, ticks: 2 },
         accepted: { submittedHost: 'example.com', limit: 5, params: { options: { count: 4 } } },
       },

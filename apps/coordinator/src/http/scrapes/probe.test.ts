@@ -2,15 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Check, Probe, Summary } from '@vantage/contract';
 import type { Request } from 'express';
 
-import {
-  CHECK_ID,
-  highLimits,
-  modulesOf,
-  startHttpBed,
-  type BedOptions,
-  type HttpBed,
-  post,
-} from '../../../test/http-bed.ts';
+import { modulesOf, startHttpBed, type BedOptions, type HttpBed, post } from '../../../test/http-bed.ts';
+import { CHECK_ID, highLimits } from '../../../test/http-fakes.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import { readScrape } from './scrape-request.ts';
 
@@ -96,14 +89,34 @@ describe('GET /probe', () => {
   it('has the hops of a traceroute and the hash of the summary, once the trace has ended', async () => {
     const { ask, stored, created } = await start();
     const hopAt = (hop: number, ip: string | null) => ({
-      ...{ hop, ip, private: false, hostname: null, hostnameVerified: null, asn: null, asName: null },
-      ...{ latency: ip === null ? null : hop, rtts: ip === null ? [null] : [hop, hop + 2], icmp: null, mpls: null },
+      hop,
+      ip,
+      private: false,
+      hostname: null,
+      hostnameVerified: null,
+      asn: null,
+      asName: null,
+      latency: ip === null ? null : hop,
+      rtts: ip === null ? [null] : [hop, hop + 2],
+      icmp: null,
+      mpls: null,
       responders: [],
     });
     const trace = {
-      ...{ ...common, result: 'success', resolvedIp: '192.0.2.9', protocol: 'tcp', reached: true, stopReason: null },
-      ...{ hops: [hopAt(1, '192.0.2.1'), hopAt(2, null), hopAt(3, '192.0.2.9')], flows: [], fullTtl: null },
-      ...{ echo: null, pathMtu: null, mtuBlackHole: null, clock: null, loop: null },
+      ...common,
+      result: 'success',
+      resolvedIp: '192.0.2.9',
+      protocol: 'tcp',
+      reached: true,
+      stopReason: null,
+      hops: [hopAt(1, '192.0.2.1'), hopAt(2, null), hopAt(3, '192.0.2.9')],
+      flows: [],
+      fullTtl: null,
+      echo: null,
+      pathMtu: null,
+      mtuBlackHole: null,
+      clock: null,
+      loop: null,
     };
     const results = { 'fra-1': trace, 'nyc-1': { ...trace, result: 'pending' } } as unknown as Check['results'];
     stored.set(CHECK_ID, check('traceroute', results));
@@ -328,9 +341,21 @@ describe('GET /probe', () => {
 
 describe('GET /sd', () => {
   const probe: Probe = {
-    ...{ name: 'Frankfurt', datacenter: 'fra', countryCode: 'DE', isp: 'Example', asNumber: 'AS64500', city: null },
-    ...{ latitude: null, longitude: null, tags: ['eu', 'bare-metal'], reason: null, version: null },
-    ...{ status: 'healthy', capabilities: null, lastSeen: null, load: null },
+    name: 'Frankfurt',
+    datacenter: 'fra',
+    countryCode: 'DE',
+    isp: 'Example',
+    asNumber: 'AS64500',
+    city: null,
+    latitude: null,
+    longitude: null,
+    tags: ['eu', 'bare-metal'],
+    reason: null,
+    version: null,
+    status: 'healthy',
+    capabilities: null,
+    lastSeen: null,
+    load: null,
   };
 
   it('has one target group for each probe and each target', async () => {
@@ -344,11 +369,21 @@ describe('GET /sd', () => {
     expect((json as readonly unknown[])[1]).toEqual({
       targets: ['vantage.example'],
       labels: {
-        ...{ __scheme__: 'https', __metrics_path__: '/net/probe', __param_module: 'icmp', __param_probe: 'fra-1' },
-        ...{ __param_target: 'b.example', instance: 'b.example', __meta_vantage_probe: 'fra-1' },
-        ...{ __meta_vantage_name: 'Frankfurt', __meta_vantage_country: 'DE', __meta_vantage_city: '' },
-        ...{ __meta_vantage_datacenter: 'fra', __meta_vantage_isp: 'Example', __meta_vantage_asn: 'AS64500' },
-        ...{ __meta_vantage_status: 'healthy', __meta_vantage_tags: ',eu,bare-metal,' },
+        __scheme__: 'https',
+        __metrics_path__: '/net/probe',
+        __param_module: 'icmp',
+        __param_probe: 'fra-1',
+        __param_target: 'b.example',
+        instance: 'b.example',
+        __meta_vantage_probe: 'fra-1',
+        __meta_vantage_name: 'Frankfurt',
+        __meta_vantage_country: 'DE',
+        __meta_vantage_city: '',
+        __meta_vantage_datacenter: 'fra',
+        __meta_vantage_isp: 'Example',
+        __meta_vantage_asn: 'AS64500',
+        __meta_vantage_status: 'healthy',
+        __meta_vantage_tags: ',eu,bare-metal,',
       },
     });
   });

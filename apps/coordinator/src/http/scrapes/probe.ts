@@ -76,7 +76,8 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       if (check === undefined) throw new StoreUnavailable('The check of the scrape was lost');
       const places = await options.probes.list();
       const facts = {
-        ...{ isLiteral: isLiteral(scrape, accepted), elapsedMs: performance.now() - startedMs },
+        isLiteral: isLiteral(scrape, accepted),
+        elapsedMs: performance.now() - startedMs,
         pathHashes: pathHashes(scrape.module, check),
       };
       const runs = probes.map((probe) => runOf(scrape, check, places, probe, facts));

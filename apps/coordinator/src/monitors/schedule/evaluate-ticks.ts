@@ -107,7 +107,10 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
     : undefined;
   const isOurs = await commitRun(redis, name, next, {
     state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), pathChecks: paths?.pathChecks },
-    ...{ run, task, lookMs: nowMs + LEASE_MS + budgetMs, events: described },
+    run,
+    task,
+    lookMs: nowMs + LEASE_MS + budgetMs,
+    events: described,
   });
   if (isOurs && task !== undefined) onTask();
   if (isOurs && change !== undefined) {

@@ -25,7 +25,7 @@ export async function followPaths(
   const kept = new Map(await Promise.all(ids.map(async (id) => [id, await readKept(id, read, signal)] as const)));
   const pathChecks = new Map(Object.entries(before).filter(([, id]) => kept.get(id) !== undefined));
   const changes = new Map<string, { readonly text: string; readonly id: string }>();
-  for (const [probe, id] of [...pathChecks]) {
+  for (const [probe, id] of pathChecks) {
     const step = followPath(kept.get(id)!, check, probe);
     if (step === undefined) continue;
     if (step.isBaseline) pathChecks.set(probe, check.testId);

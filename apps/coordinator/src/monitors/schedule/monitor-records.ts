@@ -208,8 +208,12 @@ export async function commitRun(
   },
 ): Promise<boolean> {
   const keys = [
-    ...[redisKeys.monitorState(name), redisKeys.monitorRuns(name), redisKeys.monitorOpenTicks(name)],
-    ...[redisKeys.monitorsOpen, redisKeys.monitorEvents(name), redisKeys.monitorOutbox],
+    redisKeys.monitorState(name),
+    redisKeys.monitorRuns(name),
+    redisKeys.monitorOpenTicks(name),
+    redisKeys.monitorsOpen,
+    redisKeys.monitorEvents(name),
+    redisKeys.monitorOutbox,
   ];
   const texts = [JSON.stringify(after.state), JSON.stringify(after.run)];
   const task = after.task === undefined ? '' : JSON.stringify(after.task);
@@ -257,9 +261,15 @@ export async function removeMonitor(
 
 function keysOf(name: string): readonly string[] {
   return [
-    ...[redisKeys.monitors, redisKeys.monitorsDue, redisKeys.monitorClaims, redisKeys.monitorsOpen],
-    ...[redisKeys.monitorOpenTicks(name), redisKeys.monitorState(name), redisKeys.monitorRuns(name)],
-    ...[redisKeys.monitorEvents(name), redisKeys.monitorParting(name)],
+    redisKeys.monitors,
+    redisKeys.monitorsDue,
+    redisKeys.monitorClaims,
+    redisKeys.monitorsOpen,
+    redisKeys.monitorOpenTicks(name),
+    redisKeys.monitorState(name),
+    redisKeys.monitorRuns(name),
+    redisKeys.monitorEvents(name),
+    redisKeys.monitorParting(name),
   ];
 }
 

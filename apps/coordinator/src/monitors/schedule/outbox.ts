@@ -29,10 +29,7 @@ const QUEUE = { mostOfReceiver: 10, most: 500, mostWaiting: 5_000 };
 const TRACED_WITHIN_MS = 60_000;
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 /** Times between the attempts of a webhook, as Standard Webhooks recommends. */
-const RETRY_AFTER_MS = [
-  ...[5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR],
-  ...[10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
-];
+const RETRY_AFTER_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
 
 export interface OutboxDependencies {
   readonly redis: Redis;
@@ -135,7 +132,7 @@ async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: 
 function partingOf({ monitor, atMs, messageId, webhooks, traceId, event }: ChangeTask): readonly PartingTask[] {
   if (traceId === null || event.kind !== 'state') return [];
   const { tick, failing } = event;
-  return [{ kind: 'parting', ...{ monitor, atMs, messageId, webhooks, traceId, tick, failing } }];
+  return [{ kind: 'parting', monitor, atMs, messageId, webhooks, traceId, tick, failing }];
 }
 
 /** Atomic: the task is replaced by those that follow from it, and a repetition writes the same members. */

@@ -37,8 +37,13 @@ export async function readParting(
   const shown = escapeText(sentence, 1_024);
   const at = new Date(nowMs).toISOString();
   const event: MonitorEvent = {
-    ...{ kind: 'parting', monitor, tick, at, checkId: traceId },
-    ...{ failing: [...failing], sentence: shown },
+    kind: 'parting',
+    monitor,
+    tick,
+    at,
+    checkId: traceId,
+    failing: [...failing],
+    sentence: shown,
   };
   const body = JSON.stringify({ type: 'monitor.parting', timestamp: at, data: event });
   const id = `${messageId}_parting`;

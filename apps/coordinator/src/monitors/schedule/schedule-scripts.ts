@@ -188,6 +188,12 @@ return 'done'
 );
 
 export const monitorScripts: readonly Script[] = [
-  ...[claimScript, postponeScript, confirmScript, commitScript, claimDueScript, putScript, removeScript],
+  claimScript,
+  postponeScript,
+  confirmScript,
+  commitScript,
+  claimDueScript,
+  putScript,
+  removeScript,
   partingScript,
 ];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { judgeTarget } from '../../../test/http-bed.ts';
+import { judgeTarget } from '../../../test/http-fakes.ts';
 import { createMonitorReader } from '../../http/requests/read-monitor.ts';
 import { readTrace } from './trace-request.ts';
 

@@ -148,7 +148,7 @@ describe('the state of a monitor', () => {
     expect(state).toMatchObject({ state: 'bad', sinceMs: 180_000, agreement: { failing: 3, counted: 5, networks: 2 } });
     expect(state.probes).toMatchObject({ 'probe-0': { sinceMs: 120_000 }, 'probe-4': { sinceMs: 60_000 } });
     expect(events.map(({ kind, tick }) => `${kind} ${tick}`)).toEqual(
-      [...['probe 2', 'probe 2', 'probe 2'], 'state 1', 'state 3'].toSorted(
+      ['probe 2', 'probe 2', 'probe 2', 'state 1', 'state 3'].toSorted(
         (a, b) => Number(a.split(' ')[1]) - Number(b.split(' ')[1]),
       ),
     );

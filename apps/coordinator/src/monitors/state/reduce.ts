@@ -101,8 +101,14 @@ export function reduce(
   const changed = turn.state !== current.state;
   return {
     state: {
-      ...{ tick, atMs, headline, agreement, turning: turn.turning, suspended: turn.suspended },
-      ...{ state: turn.state, sinceMs: changed ? atMs : current.sinceMs },
+      tick,
+      atMs,
+      headline,
+      agreement,
+      turning: turn.turning,
+      suspended: turn.suspended,
+      state: turn.state,
+      sinceMs: changed ? atMs : current.sinceMs,
       alarmSinceMs: turn.state === 'ok' ? null : (alarmSinceMs ?? (turn.state === 'bad' ? atMs : null)),
       traceId: turn.state === 'bad' ? (state?.traceId ?? null) : null,
       probes: Object.fromEntries([...measured, ...absent]),
@@ -126,7 +132,9 @@ function remember(
   const history = ((before?.history ?? '') + letter).slice(-REMEMBERED_TICKS);
   return {
     ...result,
-    ...{ tick, history, measuredTick: result.state === 'unmeasured' ? before?.measuredTick : tick },
+    tick,
+    history,
+    measuredTick: result.state === 'unmeasured' ? before?.measuredTick : tick,
     sinceMs: before?.state === result.state ? before.sinceMs : atMs,
     flapping: isFlapping(history, before?.flapping ?? false),
   };

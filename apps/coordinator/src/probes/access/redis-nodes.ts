@@ -37,7 +37,7 @@ export async function openRedisNodes({ url, listed, certificates }: RedisNodesOp
   const cluster = isCluster(redis);
   try {
     if (!(await mayReadUsers(redis))) {
-      return { ...{ redis, nodes: [], cluster, limited: true, unreachable: [] }, close: () => closeAll([redis]) };
+      return { redis, nodes: [], cluster, limited: true, unreachable: [], close: () => closeAll([redis]) };
     }
     const opened =
       listed.length > 0
@@ -47,7 +47,10 @@ export async function openRedisNodes({ url, listed, certificates }: RedisNodesOp
           : await nodesOfMaster(redis, url, certificates);
     const nodes = opened.flatMap((node) => ('redis' in node ? [node] : []));
     return {
-      ...{ redis, nodes, cluster, limited: false },
+      redis,
+      nodes,
+      cluster,
+      limited: false,
       unreachable: opened.flatMap((node) => ('why' in node ? [node] : [])),
       close: () => closeAll([redis, ...nodes.map((node) => node.redis)]),
     };

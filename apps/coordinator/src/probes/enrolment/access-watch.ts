@@ -51,7 +51,7 @@ export function createAccessWatch(redis: Redis): AccessWatch {
     // The position first, so that a concurrent change is read again.
     const [newest] = await ready.xrevrange(redisKeys.agentChanges, '+', '-', 'COUNT', 1);
     const all = await readHash(ready, redisKeys.agentAccess);
-    for (const probe of [...known.keys()]) if (all[probe] === undefined) take(probe, null);
+    for (const probe of known.keys()) if (all[probe] === undefined) take(probe, null);
     for (const [probe, text] of Object.entries(all)) take(probe, text);
     last = newest?.[0] ?? '0-0';
     readAllAt = startedAt;

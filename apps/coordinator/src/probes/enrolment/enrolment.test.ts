@@ -202,7 +202,9 @@ describe('a copied key', () => {
     expect(code(await connect(key, 4))).toBe('approved');
 
     expect([code(await connect(key, 2)), code(await connect(key, 3)), code(await connect(key, 4))]).toEqual([
-      ...['stale-counter', 'stale-counter', 'copied-key'],
+      'stale-counter',
+      'stale-counter',
+      'copied-key',
     ]);
   });
 
@@ -236,11 +238,17 @@ describe('the list of agents', () => {
     await until(async () => (await state('listed-1')) === 'waiting' && (await state('redis-1')) === 'connected');
 
     expect((await bed.core.probes.agents())['redis-1']).toEqual({
-      ...{ transport: 'redis', version: '0.1.0', state: 'connected', reason: null },
+      transport: 'redis',
+      version: '0.1.0',
+      state: 'connected',
+      reason: null,
     });
     expect((await bed.core.probes.agents())['invited-1']).toMatchObject({ transport: null, state: 'invited' });
     expect((await bed.core.probes.agents())['listed-1']).toEqual({
-      ...{ transport: 'gateway', version: null, state: 'waiting', reason: expect.stringContaining('probe:approve') },
+      transport: 'gateway',
+      version: null,
+      state: 'waiting',
+      reason: expect.stringContaining('probe:approve'),
     });
     await admin('approve', 'listed-1');
     await until(async () => (await state('listed-1')) === 'offline');

@@ -75,7 +75,13 @@ export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDepende
           admitScript,
           [...keys, redisKeys.agentCounters(probeId), redisKeys.invitations(probeId)],
           [
-            ...[probeId, redisKeys.agentChanged, publicKey, fingerprint, counter, tokenDigest ?? '', address],
+            probeId,
+            redisKeys.agentChanged,
+            publicKey,
+            fingerprint,
+            counter,
+            tokenDigest ?? '',
+            address,
             JSON.stringify(suggestionOf(lookUpPlace(address))),
           ],
         ),
@@ -83,7 +89,9 @@ export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDepende
       const [code = '', state, enrolled] = reply;
       if (code !== '') return refused(code as EnrolmentRefusal);
       return {
-        ...{ ok: true, fingerprint, enrolledNow: enrolled === '1' },
+        ok: true,
+        fingerprint,
+        enrolledNow: enrolled === '1',
         state: state === 'waiting' ? 'waiting' : 'approved',
       };
     },

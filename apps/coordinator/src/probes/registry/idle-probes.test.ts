@@ -45,9 +45,12 @@ describe('what a coordinator knows of agents that announce changes', () => {
     await bed.redis.flushall();
     oversized = [];
     directory = createProbeDirectory({
-      ...{ redis: bed.redis, validators: createProbeValidators(), log: quiet },
+      redis: bed.redis,
+      validators: createProbeValidators(),
+      log: quiet,
       clock: { now: async () => Date.now(), observe: () => undefined },
-      ...{ access: { of: () => NO_ACCESS }, writes: { refusal: () => undefined } },
+      access: { of: () => NO_ACCESS },
+      writes: { refusal: () => undefined },
       oversize: { note: (probe) => oversized.push(probe) },
     });
   });

@@ -33,9 +33,20 @@ describe('the list of probes', () => {
 
     expect(ajv.validate(probesSchema, probes)).toBe(true);
     expect(probes['fra-1']).toEqual({
-      ...{ name: 'Frankfurt 1', datacenter: 'Frankfurt', countryCode: 'DE', isp: 'Example Net', asNumber: 'AS64496' },
-      ...{ city: 'Frankfurt', latitude: 50.1, longitude: 8.7, tags: ['demo'], status: 'healthy', reason: null },
-      ...{ version: '9.9.9', load: { running: 3, capacity: 10 }, lastSeen: expect.any(String) },
+      name: 'Frankfurt 1',
+      datacenter: 'Frankfurt',
+      countryCode: 'DE',
+      isp: 'Example Net',
+      asNumber: 'AS64496',
+      city: 'Frankfurt',
+      latitude: 50.1,
+      longitude: 8.7,
+      tags: ['demo'],
+      status: 'healthy',
+      reason: null,
+      version: '9.9.9',
+      load: { running: 3, capacity: 10 },
+      lastSeen: expect.any(String),
       capabilities: { types: ['echo'], ipv4: true, ipv6: false, screenshot: false },
     });
     expect(Math.abs(Date.parse(probes['fra-1']!.lastSeen!) - before)).toBeLessThan(60_000);

@@ -71,7 +71,12 @@ export function entryOf(
     const probe = { alive: false, heartbeat: undefined, lastSeenMs: lastSeenBefore };
     const endsAtMs = Number.POSITIVE_INFINITY;
     return {
-      ...{ probe, isReturn: false, entries, text, read: heartbeat, gateway },
+      probe,
+      isReturn: false,
+      entries,
+      text,
+      read: heartbeat,
+      gateway,
       atMs,
       endsAtMs,
       isSettled: entries === 0,
@@ -82,7 +87,9 @@ export function entryOf(
     heartbeat !== undefined &&
     nowMs - lastSeenMs < FRESH_HEARTBEAT_MS &&
     untaken.note(id, {
-      ...{ oldest, instance: heartbeat.instance, taken: heartbeat.taken },
+      oldest,
+      instance: heartbeat.instance,
+      taken: heartbeat.taken,
       hasFreePlaces: heartbeat.load.running < heartbeat.load.capacity,
     });
   const isReturn =

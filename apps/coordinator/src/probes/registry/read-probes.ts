@@ -75,8 +75,12 @@ export async function readProbes(redis: Redis, probes: readonly WantedReading[])
   return replies.flat().map(([text, leftMs, waiting, entries, oldest]) => {
     const isOversized = Buffer.byteLength(text) > MAX_HEARTBEAT_BYTES;
     return {
-      ...{ text: text === '' || isOversized ? undefined : text, isOversized },
-      ...{ leftMs, waiting, entries, oldest },
+      text: text === '' || isOversized ? undefined : text,
+      isOversized,
+      leftMs,
+      waiting,
+      entries,
+      oldest,
     };
   });
 }

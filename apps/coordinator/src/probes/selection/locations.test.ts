@@ -5,8 +5,17 @@ import { readLocations } from './locations.ts';
 
 function probe(id: string, countryCode: string, city: string | null, more: Partial<ProbeRecord> = {}): ProbeRecord {
   return {
-    ...{ id, name: id, datacenter: `${id} one`, countryCode, isp: 'Example Net', asNumber: 'AS64496' },
-    ...{ city, latitude: null, longitude: null, tags: [], ...more },
+    id,
+    name: id,
+    datacenter: `${id} one`,
+    countryCode,
+    isp: 'Example Net',
+    asNumber: 'AS64496',
+    city,
+    latitude: null,
+    longitude: null,
+    tags: [],
+    ...more,
   };
 }
 
@@ -192,11 +201,21 @@ describe('a city in another script or spelling', () => {
 
 describe('a state or province', () => {
   const there = [
-    ...[probe('muc', 'DE', 'Munich'), probe('nue', 'DE', 'Nürnberg'), probe('fra', 'DE', 'Frankfurt am Main')],
-    ...[probe('sfo', 'US', 'San Francisco'), probe('lax', 'US', 'Los Angeles'), probe('iad', 'US', 'Ashburn')],
-    ...[probe('nyc', 'US', 'New York City'), probe('buf', 'US', 'Buffalo'), probe('yyz', 'CA', 'Toronto')],
-    ...[probe('zrh', 'CH', 'Zürich'), probe('syd', 'AU', 'Sydney'), probe('vie', 'AT', 'Vienna')],
-    ...[probe('yul', 'CA', 'Montréal'), probe('tyo', 'JP', 'Tokyo'), probe('cgn', 'DE', 'Cologne')],
+    probe('muc', 'DE', 'Munich'),
+    probe('nue', 'DE', 'Nürnberg'),
+    probe('fra', 'DE', 'Frankfurt am Main'),
+    probe('sfo', 'US', 'San Francisco'),
+    probe('lax', 'US', 'Los Angeles'),
+    probe('iad', 'US', 'Ashburn'),
+    probe('nyc', 'US', 'New York City'),
+    probe('buf', 'US', 'Buffalo'),
+    probe('yyz', 'CA', 'Toronto'),
+    probe('zrh', 'CH', 'Zürich'),
+    probe('syd', 'AU', 'Sydney'),
+    probe('vie', 'AT', 'Vienna'),
+    probe('yul', 'CA', 'Montréal'),
+    probe('tyo', 'JP', 'Tokyo'),
+    probe('cgn', 'DE', 'Cologne'),
   ];
 
   it.each([

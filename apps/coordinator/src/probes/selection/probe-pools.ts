@@ -141,7 +141,10 @@ function createPool(
     (places.get(probe) ?? []).toSorted((one, other) => sizes.get(one)! - sizes.get(other)!),
   );
   return {
-    ...{ kinds, size: capable.length, places: sizes.size, inPlaces: () => inPlaces },
+    kinds,
+    size: capable.length,
+    places: sizes.size,
+    inPlaces: () => inPlaces,
     networks: new Set(kinds.map(({ asNumber }) => asNumber)).size,
     countries: new Set(kinds.map(({ countryCode }) => countryCode)).size,
     leastLoad: kinds.reduce((least, { candidates }) => Math.min(least, candidates[0]!.load), Number.POSITIVE_INFINITY),

@@ -24,11 +24,24 @@ function probe(id: string, sketch: Sketch = {}): KnownProbe {
     ...more
   } = sketch;
   const record: ProbeRecord = {
-    ...{ id, name: id, datacenter: 'Somewhere', countryCode: 'DE', isp: 'Example Net', asNumber: 'AS64496' },
-    ...{ city: null, latitude: null, longitude: null, tags: [], ...more },
+    id,
+    name: id,
+    datacenter: 'Somewhere',
+    countryCode: 'DE',
+    isp: 'Example Net',
+    asNumber: 'AS64496',
+    city: null,
+    latitude: null,
+    longitude: null,
+    tags: [],
+    ...more,
   };
   const heartbeat: Heartbeat = {
-    ...{ v: 1, version: '1', instance: 'x', draining, load: { running, capacity: 10 } },
+    v: 1,
+    version: '1',
+    instance: 'x',
+    draining,
+    load: { running, capacity: 10 },
     capabilities: { types: [...types], ipv4: true, ipv6: true, screenshot: false },
     degraded: degraded ? ['Something is missing.'] : [],
   };
@@ -98,8 +111,10 @@ describe('the default selection', () => {
       'comes to every network and country while there is room',
       [
         ...['a1', 'a2', 'a3', 'a4'].map((id) => probe(id)),
-        ...[probe('f', { countryCode: 'FR', running: 3 }), probe('j', { countryCode: 'JP', running: 4 })],
-        ...[probe('m', { asNumber: 'AS64500', running: 5 }), probe('n', { asNumber: 'AS64501', running: 6 })],
+        probe('f', { countryCode: 'FR', running: 3 }),
+        probe('j', { countryCode: 'JP', running: 4 }),
+        probe('m', { asNumber: 'AS64500', running: 5 }),
+        probe('n', { asNumber: 'AS64501', running: 6 }),
       ],
       5,
       ['a1', 'm', 'f', 'n', 'j'],
@@ -107,7 +122,9 @@ describe('the default selection', () => {
     [
       'shares a second round evenly',
       [
-        ...[probe('a1'), probe('a2'), probe('a3')],
+        probe('a1'),
+        probe('a2'),
+        probe('a3'),
         ...['b1', 'b2', 'b3'].map((id) => probe(id, { countryCode: 'FR', asNumber: 'AS64500', running: 5 })),
       ],
       4,
@@ -214,7 +231,8 @@ describe('selection by location', () => {
   it('tells a name that means nothing from a place without a probe', () => {
     expect(select(known, { locations: ['Osaka'] })).toMatchObject({ selected: false, reason: 'no-probe' });
     expect(select(known, { locations: ['Osakka'] })).toMatchObject({
-      ...{ selected: false, reason: 'invalid' },
+      selected: false,
+      reason: 'invalid',
       errors: [{ path: '/locations/0', message: expect.stringContaining('the nearest known name is "Osaka"') }],
     });
   });
@@ -223,7 +241,8 @@ describe('selection by location', () => {
     const path = `/locations/${locations.length - 1}`;
 
     expect(select(known, { locations })).toEqual({
-      ...{ selected: false, reason: 'invalid' },
+      selected: false,
+      reason: 'invalid',
       errors: [{ path, message: expect.stringContaining('+') }],
     });
   });
@@ -239,13 +258,16 @@ describe('selection by name', () => {
 
   it('takes exactly those, in their order, whatever the limit', () => {
     expect(select(known, { probes: ['c', 'a'], limit: 1 })).toEqual({
-      ...{ selected: true, probes: ['c', 'a'], offline: new Map() },
+      selected: true,
+      probes: ['c', 'a'],
+      offline: new Map(),
     });
   });
 
   it('says of those who cannot take a job why', () => {
     expect(select(known, { probes: ['a', 'b', 'd'] })).toEqual({
-      ...{ selected: true, probes: ['a', 'b', 'd'] },
+      selected: true,
+      probes: ['a', 'b', 'd'],
       offline: new Map([
         ['b', expect.stringContaining('offline')],
         ['d', expect.stringContaining('shutting down')],
@@ -255,7 +277,8 @@ describe('selection by name', () => {
 
   it('points to each unknown name, with control characters made visible', () => {
     expect(select(known, { probes: ['a', 'x\u202e', 'y'] })).toEqual({
-      ...{ selected: false, reason: 'invalid' },
+      selected: false,
+      reason: 'invalid',
       errors: [
         { path: '/probes/1', message: 'there is no probe "x\\u{202e}"' },
         { path: '/probes/2', message: 'there is no probe "y"' },

@@ -51,8 +51,12 @@ describe('a coordinator whose master was replaced', () => {
     const reads = createReads(late, channels, master);
     const live = createLiveChecks({ redis: late, channels, master, log: quiet });
     const replicas = createReplicaWait({
-      ...{ connection: late, writer: late, master },
-      ...{ replicas: 1, withinMs: 1_000, log: quiet },
+      connection: late,
+      writer: late,
+      master,
+      replicas: 1,
+      withinMs: 1_000,
+      log: quiet,
     });
     const absent = await reads.read(drawId(), 0, never);
     const old = set.servers[0];

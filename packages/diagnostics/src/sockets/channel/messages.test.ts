@@ -9,7 +9,12 @@ const requests: readonly Request[] = [
   { op: 'close', ref: 0xffff_ffff },
   { op: 'send', ref: 1, token: 2, ttl: 255, destination: '2001:db8::1', label: null, packet: Uint8Array.of(1, 2, 3) },
   {
-    ...{ op: 'send', ref: 1, token: 2, ttl: 9, destination: '2001:db8::1', packet: Uint8Array.of(1, 2, 3) },
+    op: 'send',
+    ref: 1,
+    token: 2,
+    ttl: 9,
+    destination: '2001:db8::1',
+    packet: Uint8Array.of(1, 2, 3),
     label: { label: 0xfffff, source: '2001:db8::9' },
   },
   {

@@ -32,15 +32,21 @@ function made({ name, subject, issuer, signer, key = name, isExpired = false }: 
     },
   };
   return {
-    ...{ parsed: parsed as unknown as X509Certificate, fingerprint: name, subject, issuer },
-    ...{
-      publicKey: key as never,
-      keyType: 'ec',
-      keyBits: 256,
-      body: null,
-      constraints: { ca: true, pathLength: null },
-    },
-    ...{ keyUsages: null, purposes: null, subjectKeyId: null, authorityKeyId: null, mustStaple: false },
+    parsed: parsed as unknown as X509Certificate,
+    fingerprint: name,
+    subject,
+    issuer,
+
+    publicKey: key as never,
+    keyType: 'ec',
+    keyBits: 256,
+    body: null,
+    constraints: { ca: true, pathLength: null },
+    keyUsages: null,
+    purposes: null,
+    subjectKeyId: null,
+    authorityKeyId: null,
+    mustStaple: false,
     serverNames: { commonName: null, names: [], addresses: [] },
   };
 }

@@ -64,9 +64,14 @@ function unusableKey({ keyType, publicKey }: Certificate, curves: readonly strin
 
 /** RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; Edwards curves, which are recognized by the key of the issuer. */
 const SIGNATURES = new Set([
-  ...['1.2.840.113549.1.1.11', '1.2.840.113549.1.1.12', '1.2.840.113549.1.1.13'],
-  ...['1.2.840.10045.4.3.2', '1.2.840.10045.4.3.3', '1.2.840.10045.4.3.4'],
-  ...['1.3.101.112', '1.3.101.113'],
+  '1.2.840.113549.1.1.11',
+  '1.2.840.113549.1.1.12',
+  '1.2.840.113549.1.1.13',
+  '1.2.840.10045.4.3.2',
+  '1.2.840.10045.4.3.3',
+  '1.2.840.10045.4.3.4',
+  '1.3.101.112',
+  '1.3.101.113',
 ]);
 /** The same hashes in signatures with RSASSA-PSS. */
 const HASHES = new Set(['2.16.840.1.101.3.4.2.1', '2.16.840.1.101.3.4.2.2', '2.16.840.1.101.3.4.2.3']);

@@ -115,7 +115,11 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
         const fields = describeTls({ host, anchors, staple, negotiated: negotiatedOf(tlsSocket), flight });
         if (fields === null) return { socket: null, fields, failure: noCertificate() };
         return {
-          ...{ socket: tlsSocket, ms, fields, distrust: distrustOf(fields.tls.faults ?? []), failure: null },
+          socket: tlsSocket,
+          ms,
+          fields,
+          distrust: distrustOf(fields.tls.faults ?? []),
+          failure: null,
           endedTls: () => !tap.hasEnded(),
           explain: (failure) => explainLater(failure, thrownLater, fields.tls, options),
           brokenBy: () => (thrownLater === undefined ? null : classifyError(thrownLater, 'request')),

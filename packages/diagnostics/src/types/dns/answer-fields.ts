@@ -41,8 +41,15 @@ export function classifyMessage(message: Message, { query }: PreparedQuery, zone
   const extendedErrors = edns?.extendedErrors.map(({ code }) => code);
   const queryName = nameInQuestion(message, query);
   const classified = classifyAnswer({
-    ...{ queryName, recordType: recordType.name, recursionDesired, rcode: rcodeName(rcode) },
-    ...{ flags, answers, authority, zone, extendedErrors },
+    queryName,
+    recordType: recordType.name,
+    recursionDesired,
+    rcode: rcodeName(rcode),
+    flags,
+    answers,
+    authority,
+    zone,
+    extendedErrors,
   });
   return message.formatError === null ? classified : { ...classified, kind: 'malformed' };
 }

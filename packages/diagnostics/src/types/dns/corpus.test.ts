@@ -198,7 +198,9 @@ async function startLab(): Promise<Lab> {
   mint = certificateMint();
   const authority = mint.issue({ subject: '/CN=The lab', ca: true });
   const certificate = mint.issue({
-    ...{ subject: '/CN=resolver.example', names: ['DNS:resolver.example'], issuer: authority },
+    subject: '/CN=resolver.example',
+    names: ['DNS:resolver.example'],
+    issuer: authority,
   });
   const anchors = join(folder.path, 'anchors');
   await writeFile(anchors, `trust-anchors {\n${Object.entries(trusted).map(anchorOf).join('')}};\n`);
@@ -207,7 +209,10 @@ async function startLab(): Promise<Lab> {
   const authorityPort = knot.port;
   const asked = Object.entries(trusted).map(([zone, key]) => ({ zone, key }));
   return {
-    ...{ knot, anchors, authorityFile, authority },
+    knot,
+    anchors,
+    authorityFile,
+    authority,
     nsd: await started(startNsd(zones)),
     pdns: await started(startPdns(zones)),
     named: await started(startNamed({ authorityPort, certificate, zones: asked })),
@@ -223,7 +228,9 @@ function anchorOf([zone, key]: readonly [string, string | null]): string {
 
 /** Everything but the TTLs, which run down in a resolver. */
 const view = ({ rcode, flags, answers = [], authority = [], size }: Outcome<typeof dns> | Dug): object => ({
-  ...{ rcode, flags: [...(flags ?? [])], size },
+  rcode,
+  flags: [...(flags ?? [])],
+  size,
   answers: answers.map(({ name, type, data }) => `${name} ${type} ${data}`).toSorted(),
   authority: authority.map(({ name, type, data }) => `${name} ${type} ${data}`).toSorted(),
 });
@@ -307,7 +314,10 @@ describe('a validating resolver over TLS and HTTPS (named)', () => {
         const [, status, answers, authority] = /status: (\w+);[^]*ANSWER: (\d+); AUTHORITY: (\d+);/.exec(text)!;
         expect([name, outcome.answerKind]).toEqual([name, kind]);
         expect([name, outcome.rcode, outcome.answers?.length, outcome.authority?.length]).toEqual([
-          ...[name, status, Number(answers), Number(authority)],
+          name,
+          status,
+          Number(answers),
+          Number(authority),
         ]);
       }
     });

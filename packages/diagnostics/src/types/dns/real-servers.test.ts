@@ -111,8 +111,12 @@ const records = (all: readonly DugRecord[] = []): readonly string[] =>
 
 /** Everything that both see of an answer. */
 const view = ({ rcode, flags, answers, authority, additional, size }: Outcome<typeof dns> | Dug): object => ({
-  ...{ rcode, flags: [...(flags ?? [])], size },
-  ...{ answers: records(answers), authority: records(authority), additional: records(additional) },
+  rcode,
+  flags: [...(flags ?? [])],
+  size,
+  answers: records(answers),
+  authority: records(authority),
+  additional: records(additional),
 });
 
 describe('a dns check of a name server of another maker (knot)', () => {
@@ -172,7 +176,10 @@ describe('a dns check of a name server of another maker (knot)', () => {
       const [, status] = /status: (\w+);/.exec(text)!;
       const [, answerCount, authorityCount] = /ANSWER: (\d+); AUTHORITY: (\d+);/.exec(text)!;
       expect([name, rcode, answers?.length, authority?.length, size]).toEqual([
-        ...[name, status, Number(answerCount), Number(authorityCount)],
+        name,
+        status,
+        Number(answerCount),
+        Number(authorityCount),
         Number(/^;; Received (\d+) B$/m.exec(text)![1]),
       ]);
     }

@@ -145,7 +145,9 @@ describe('a dns check', () => {
     const outcome = await runDns(params(), ownResolver(server));
 
     expect(outcome).toMatchObject({
-      ...{ result: 'failure', rcode: 'NOERROR', answerKind: 'truncated' },
+      result: 'failure',
+      rcode: 'NOERROR',
+      answerKind: 'truncated',
       error: {
         code: 'dns_resolver_unreachable',
         message: expect.stringMatching(/^The answer over UDP was cut off \(TC\), and TCP failed\. The resolver /),

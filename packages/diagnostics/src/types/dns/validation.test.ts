@@ -141,7 +141,8 @@ async function startLab(): Promise<Lab> {
   return {
     anchors,
     ports: {
-      ...{ named: named.port, unbound: unbound.port },
+      named: named.port,
+      unbound: unbound.port,
       dnsmasq: await dnsmasq(),
       'dnsmasq --proxy-dnssec': await dnsmasq('--proxy-dnssec'),
       'dnsmasq --proxy-dnssec without a cache': await dnsmasq('--proxy-dnssec', '--cache-size=0'),

@@ -3,7 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { cookieJar } from './cookies.ts';
 
 const head = (...cookies: readonly string[]) => ({
-  ...{ statusCode: 302, statusText: null, httpVersion: '1.1' },
+  statusCode: 302,
+  statusText: null,
+  httpVersion: '1.1',
   rawHeaders: cookies.flatMap((cookie) => ['Set-Cookie', cookie]),
 });
 

@@ -60,7 +60,10 @@ function parse(header: string, url: URL): { readonly cookie: Cookie; readonly is
   const isHostOnly = domain === '';
   const path = given.get('path') ?? '';
   const cookie: Cookie = {
-    ...{ name, value, isHostOnly, isSecure: given.has('secure') },
+    name,
+    value,
+    isHostOnly,
+    isSecure: given.has('secure'),
     domain: isHostOnly ? url.hostname : domain,
     path: path.startsWith('/') ? path : url.pathname.replace(/(.)\/[^/]*$|^\/[^/]*$/, '$1') || '/',
   };

@@ -39,7 +39,9 @@ async function listen(speak: (socket: Socket) => void): Promise<Seen> {
 
 function params(port: number, steps: readonly Partial<Step>[], tls = false) {
   const dialogue: DialogueRules = {
-    ...{ timeoutMs: 30_000, tls, steps: steps.map((step) => ({ startTls: false, ...step })) },
+    timeoutMs: 30_000,
+    tls,
+    steps: steps.map((step) => ({ startTls: false, ...step })),
     tlsOptions: { insecure: true, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
   };
   return { host: '127.0.0.1', port, options: { attempts: 1 }, rules: { dialogue } };

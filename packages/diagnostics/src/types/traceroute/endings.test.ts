@@ -137,7 +137,11 @@ describe('a trace that its limit ends', () => {
     const { outcome, fake } = await traceOver(path(30), { maxHops: 3 }, { inTime: true });
 
     expect(outcome).toMatchObject({
-      ...{ result: 'success', error: null, reached: true, rt: 30, stopReason: 'hop_limit' },
+      result: 'success',
+      error: null,
+      reached: true,
+      rt: 30,
+      stopReason: 'hop_limit',
       fullTtl: { rtts: [30], icmp: null },
     });
     expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 3].map(router));
@@ -165,7 +169,9 @@ describe('a trace that its limit ends', () => {
     );
 
     expect(outcome).toMatchObject({
-      ...{ result: 'failure', error: { code: 'host_unreachable' }, stopReason: 'unreachable' },
+      result: 'failure',
+      error: { code: 'host_unreachable' },
+      stopReason: 'unreachable',
       fullTtl: { icmp: { type: 3, code: 1, mark: '!H', from: router(5) } },
     });
   });

@@ -23,8 +23,14 @@ describe('rounds of a traceroute', () => {
     for (const { hop, stats, rtts } of outcome.hops!) {
       expect(rtts).toHaveLength(10);
       expect(stats).toEqual({
-        ...{ sent: 10, received: 10, loss: 0 },
-        ...{ rttMin: hop, rttAvg: hop, rttMax: hop, rttStdDev: 0, jitter: 0 },
+        sent: 10,
+        received: 10,
+        loss: 0,
+        rttMin: hop,
+        rttAvg: hop,
+        rttMax: hop,
+        rttStdDev: 0,
+        jitter: 0,
       });
     }
     const toTarget = sentAt.filter(([ttl]) => ttl === 5).map(([, atMs]) => atMs);

@@ -31,7 +31,11 @@ export function planOf(
 ): TracePlan {
   const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
   return {
-    ...{ flows, protocol, maxHops, queries, maxPackets: mostPackets },
+    flows,
+    protocol,
+    maxHops,
+    queries,
+    maxPackets: mostPackets,
     destination: addressText(addressBytes(target.address)),
     budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs,
     // The search sends no packet that it does not need.

@@ -67,17 +67,17 @@ export async function sendDatagram(
     stopGrace?.();
     stopGrace = awakeTimer(() => hear(one), AFTER_ERROR_MS);
   };
-  const close = (): void => {
-    stopGrace?.();
-    watch?.stop();
-    socket.removeAllListeners().on('error', () => undefined);
-    socket.close();
-  };
   const attempt = (): Attempt => ({
     heard: () => heard,
     settled: settled.promise,
     // A datagram that was never sent cannot cause an ICMP error.
-    ...{ sentAtMs, readsIcmp: watch !== null || sentAtMs === 0, close },
+    sentAtMs,
+    readsIcmp: watch !== null || sentAtMs === 0,
+    close: () => {
+      stopGrace?.();
+      watch?.stop();
+      closeSocket(socket);
+    },
   });
 
   socket.on('error', onError);
@@ -99,6 +99,12 @@ export async function sendDatagram(
 /** The target's own word about its port; that of anyone else is about one packet on one way. */
 export function isOfClosedPort({ code, source }: Failure): boolean {
   return code === 'port_unreachable' && source === 'target';
+}
+
+/** An error that the kernel reports after this is of no interest. */
+function closeSocket(socket: Socket): void {
+  socket.removeAllListeners().on('error', () => undefined);
+  socket.close();
 }
 
 /** @returns the port that the kernel chose */

@@ -24,8 +24,11 @@ export function pathDifferences(
   const certain = relation === 'changed';
   return [
     {
-      ...{ subject: 'path', name: null, certain },
-      ...{ a: valuesOf(changes.flatMap((one) => one.a)), b: valuesOf(changes.flatMap((one) => one.b)) },
+      subject: 'path',
+      name: null,
+      certain,
+      a: valuesOf(changes.flatMap((one) => one.a)),
+      b: valuesOf(changes.flatMap((one) => one.b)),
       text: `path ${changeText(change, a, b)}${more}${length}${certain ? '' : doubtText(a, b)}`,
     },
   ];

@@ -50,7 +50,10 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
       response.writeHead(200, streamHeaders);
       if (request.method === 'HEAD') return void response.end();
       const stream = sendMonitorEvents(response, {
-        ...{ first, after, heartbeatMs: streamTimes?.heartbeatMs, onClose: () => open.delete(stream.sendAway) },
+        first,
+        after,
+        heartbeatMs: streamTimes?.heartbeatMs,
+        onClose: () => open.delete(stream.sendAway),
         read: (known) => monitors.eventsAfter(name, known),
       });
       pump = stream.pump;

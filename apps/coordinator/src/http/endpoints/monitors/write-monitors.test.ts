@@ -23,7 +23,10 @@ beforeAll(async () => {
   bed = await startKeyBed();
   const policyFor = createKeyPolicies({});
   core = createCore({
-    ...{ redisUrl: bed.server.url, log: quiet, retentionSeconds: 600, lookUpPlace: nowhere },
+    redisUrl: bed.server.url,
+    log: quiet,
+    retentionSeconds: 600,
+    lookUpPlace: nowhere,
     monitors: {
       readDefinition: createMonitorReader(Object.values(checkTypes), (target, allow) =>
         judgeTarget(target, policyFor(allow)),

@@ -1,14 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Check, Problem } from '@vantage/contract';
 
-import {
-  CHECK_ID,
-  highLimits,
-  startHttpBed,
-  tcpCheck,
-  type BedOptions,
-  type HttpBed,
-} from '../../../../test/http-bed.ts';
+import { startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../../test/http-bed.ts';
+import { CHECK_ID, highLimits } from '../../../../test/http-fakes.ts';
 import { CheckEvicted } from '../../../redis/store-errors.ts';
 
 const OTHER_ID = 'Zz1mB0hEQ2mW3l7n9rTzVg';
@@ -39,7 +33,8 @@ describe('GET /check/:a/compare/:b', () => {
 
     expect(status).toBe(200);
     expect(json).toMatchObject({
-      ...{ type: 'tcp', result: 'different' },
+      type: 'tcp',
+      result: 'different',
       a: { checkId: CHECK_ID, verdict: 'up', probes: [] },
       b: { checkId: OTHER_ID, verdict: 'partial', probes: [] },
       probes: { 'fra-1': { differences: expect.arrayContaining([expect.objectContaining({ subject: 'state' })]) } },

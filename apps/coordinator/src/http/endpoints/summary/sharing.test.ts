@@ -4,7 +4,8 @@ import { inflateSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Check } from '@vantage/contract';
 
-import { CHECK_ID, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../../test/http-bed.ts';
+import { startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../../test/http-bed.ts';
+import { CHECK_ID } from '../../../../test/http-fakes.ts';
 import { CheckEvicted } from '../../../redis/store-errors.ts';
 
 let bed: HttpBed | undefined;

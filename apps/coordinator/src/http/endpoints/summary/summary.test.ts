@@ -3,14 +3,8 @@ import type { AnyCheckType, Check, Summary } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { startCoreBed, report, until, type CoreBed } from '../../../../test/core-bed.ts';
-import {
-  CHECK_ID,
-  highLimits,
-  startHttpBed,
-  tcpCheck,
-  type BedOptions,
-  type HttpBed,
-} from '../../../../test/http-bed.ts';
+import { startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../../test/http-bed.ts';
+import { CHECK_ID, highLimits } from '../../../../test/http-fakes.ts';
 import type { Checks, ScreenshotReading } from '../../../checks/checks.ts';
 
 let bed: HttpBed | undefined;
@@ -79,7 +73,9 @@ describe('GET /check/:id/summary', () => {
     const http: Check = { ...tcpCheck('completed'), type: 'http', host: 'https://example.com/' };
     const reason = { code: 'screenshot_failed', phase: 'exec', source: 'probe', message: 'No browser.' } as const;
     const reading: ScreenshotReading = {
-      ...{ screenshot: { state: 'given_up', probe: 'fra-1', reason }, png: null, createdAt: 0 },
+      screenshot: { state: 'given_up', probe: 'fra-1', reason },
+      png: null,
+      createdAt: 0,
     };
     const checks: Checks = {
       create: () => Promise.reject(new Error('no check is created here')),
@@ -127,8 +123,14 @@ describe('GET /check/:id/summary', () => {
     const read = async (): Promise<Summary> => (await ask(`/check/${checkId}/summary`)).json as Summary;
     const times = { startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:00.100Z' };
     const open = {
-      ...{ result: 'success', rt: 50, resolvedIp: '192.0.2.1', error: null, ...times },
-      ...{ state: 'open', port: 443, attempts: [{ rt: 50, error: null }] },
+      result: 'success',
+      rt: 50,
+      resolvedIp: '192.0.2.1',
+      error: null,
+      ...times,
+      state: 'open',
+      port: 443,
+      attempts: [{ rt: 50, error: null }],
     };
     const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'Refused.' };
     const closed = { ...open, result: 'failure', rt: null, error, state: 'closed', attempts: [{ rt: null, error }] };

@@ -1,6 +1,15 @@
 /** Letters that Unicode does not decompose, such as those with a stroke and ligatures. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ł: 'l',
+  ħ: 'h',
+  ı: 'i',
+  þ: 'th',
 };
 
 /** Lower case without accents; words of letters and digits separated by one space. */

@@ -108,7 +108,7 @@ const tail = (type: number, data: readonly number[], length = data.length): numb
 
 describe('what can be read of a malformed message', () => {
   it('is all but the data that breaks its format, which is shown as octets', () => {
-    const bytes = withAnswer([...[0, ...tail(1, [1, 2, 3])], ...[0, ...tail(1, [1, 2, 3, 4])]], 2);
+    const bytes = withAnswer([0, ...tail(1, [1, 2, 3]), 0, ...tail(1, [1, 2, 3, 4])], 2);
 
     expect(readMessage(bytes)).toMatchObject({
       formatError: 'a field runs past its bound',
@@ -119,7 +119,7 @@ describe('what can be read of a malformed message', () => {
   });
 
   it('ends where the next record cannot be found', () => {
-    const bytes = withAnswer([...[0, ...tail(1, [1, 2, 3, 4])], 0xc0, 0xff, ...tail(1, [1, 2, 3, 4])], 3);
+    const bytes = withAnswer([0, ...tail(1, [1, 2, 3, 4]), 0xc0, 0xff, ...tail(1, [1, 2, 3, 4])], 3);
 
     expect(readMessage(bytes)).toMatchObject({
       formatError: 'a compression pointer does not lead backwards',
@@ -164,7 +164,7 @@ describe('a malformed message is refused', () => {
       withAnswer([0, ...tail(65, [0, 1, 0, 0, 3, 0, 2, 1, 187, 0, 1, 0, 3, 2, 0x68, 0x32])]),
     ],
     ['a record is of another class', withAnswer([0, ...u16(1), ...u16(3), ...u32(60), ...u16(4), 1, 2, 3, 4])],
-    ['there are two OPT records', withAnswer([...[0, ...tail(41, [])], ...[0, ...tail(41, [])]], 2)],
+    ['there are two OPT records', withAnswer([0, ...tail(41, []), 0, ...tail(41, [])], 2)],
     ['an option runs past the OPT record', withAnswer([0, ...tail(41, [0, 3, 0, 9])])],
   ])('because %s', (_reason, bytes) => {
     expect(() => decodeMessage(bytes)).toThrow(MessageFormatError);

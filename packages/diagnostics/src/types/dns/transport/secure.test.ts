@@ -65,7 +65,7 @@ describe('over TCP', () => {
           const id = bytes.readUInt16BE(2);
           const query = { id, flags: 0, name: '', type: 1, question: bytes.subarray(14, 14 + 21), rest: bytes };
           const message = respond(query, { answers: [addressRecord('www.example.com', '192.0.2.1')] });
-          const octets = [...Buffer.concat([Buffer.of(0, message.length), message])];
+          const octets = Array.from(Buffer.concat([Buffer.of(0, message.length), message]));
           const send = (): void => {
             const octet = octets.shift();
             if (octet !== undefined) socket.write(Buffer.of(octet), () => setImmediate(send));

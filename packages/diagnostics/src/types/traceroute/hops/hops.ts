@@ -113,7 +113,7 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
   // Of the sample, as in mtr. That of ping is of the packets alone, as in iputils.
   const ofSample = rttStdDev === null || received < 2 ? rttStdDev : rttStdDev * Math.sqrt(received / (received - 1));
   const loss = sent === 0 ? null : roundMs(1 - received / sent);
-  return { ...{ sent, received, loss }, ...statistics, rttStdDev: ofSample === null ? null : roundMs(ofSample) };
+  return { sent, received, loss, ...statistics, rttStdDev: ofSample === null ? null : roundMs(ofSample) };
 }
 
 /** The first ICMP error other than time exceeded, or a closed port of the target. */

@@ -28,8 +28,11 @@ export function multipathOf(trace: Trace, dress: HopDress): Multipath {
     links: graph.links.map(({ from, to, flows, packets }) => {
       const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
       return {
-        ...{ from: from === PROBE ? null : index.get(from)!, to: index.get(to)! },
-        ...{ flows: flows.size, sent: packets.length, received: rtts.length },
+        from: from === PROBE ? null : index.get(from)!,
+        to: index.get(to)!,
+        flows: flows.size,
+        sent: packets.length,
+        received: rtts.length,
         rttMin: rtts.length === 0 ? null : roundMs(Math.min(...rtts)),
         rttAvg: rtts.length === 0 ? null : roundMs(rtts.reduce((sum, rtt) => sum + rtt, 0) / rtts.length),
       };

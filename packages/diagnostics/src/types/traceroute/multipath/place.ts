@@ -28,8 +28,18 @@ export interface Place {
 
 export function newPlace(key: string, kind: Place['kind'], ttl: number, silence: number): Place {
   return {
-    ...{ key, kind, ttl, silence, seen: new Set(), parents: new Set(), next: new Map(), seenNext: new Map() },
-    ...{ samples: 0, repeats: 0, isPacketwise: false, changes: 0 },
+    key,
+    kind,
+    ttl,
+    silence,
+    seen: new Set(),
+    parents: new Set(),
+    next: new Map(),
+    seenNext: new Map(),
+    samples: 0,
+    repeats: 0,
+    isPacketwise: false,
+    changes: 0,
   };
 }
 

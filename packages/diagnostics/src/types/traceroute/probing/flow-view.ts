@@ -117,7 +117,12 @@ function viewFlow(
   const mayScout = isStalled && end === null && loop === null && (reached || !isShort);
   const doubtful = end !== null && reached ? doubtfulHops(own, end, nearest, queries) : [];
   return {
-    ...{ end, reached, loop, lastAnswered, horizon, sentAt },
+    end,
+    reached,
+    loop,
+    lastAnswered,
+    horizon,
+    sentAt,
     scoutsTo: mayScout ? maxHops : horizon,
     wantedAt: (ttl) => (doubtful.includes(ttl) ? queries + DOUBT_QUERIES : queries),
     atEnd: countedAtEnd(beyond, queries),

@@ -168,7 +168,8 @@ describe('what the target answers', () => {
       translated[7]! ^= 0x5a;
 
       expect(flow.match(received(timeExceeded(4, source, destination, 17, translated)))).toMatchObject({
-        ...{ index: null, remainder: index % LENGTHS },
+        index: null,
+        remainder: index % LENGTHS,
       });
     },
   );

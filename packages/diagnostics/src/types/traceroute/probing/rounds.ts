@@ -146,7 +146,14 @@ class Rounds {
     const index = packets.length;
     const awaitedMs = this.clock.now();
     const packet: TracePacket = {
-      ...{ flow: 0, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false, round },
+      flow: 0,
+      index,
+      ttl,
+      awaitedMs,
+      sentMs: null,
+      answer: null,
+      isGivenUp: false,
+      round,
     };
     packets.push(packet);
     socket.send(flow.packet(index), this.plan.destination, ttl, label).then(
