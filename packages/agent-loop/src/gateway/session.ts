@@ -10,6 +10,7 @@ import type { WebSocket } from 'ws';
 
 import { decodeFrame, encodeMessage, encodePiece, type Piece } from '../frames/frames.ts';
 import type { ReadMessage } from '../frames/validate.ts';
+import { handshakeRefusal } from './handshake-refusal.ts';
 
 /** Identity of an agent at the service. */
 export interface AgentIdentity {
@@ -100,6 +101,10 @@ export function openSession(options: SessionOptions): Session {
       error = Error.isError(cause) ? cause : new Error(String(cause));
       socket.terminate();
     });
+  });
+  socket.on('unexpected-response', (_request, { statusCode = 0, headers }) => {
+    error ??= new Error(handshakeRefusal(statusCode, headers.location));
+    socket.terminate();
   });
   socket.on('error', (cause) => (error ??= cause));
   socket.on('close', (code, reason) => {
