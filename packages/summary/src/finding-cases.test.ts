@@ -24,6 +24,15 @@ describe('each finding', () => {
     for (const { severity } of found) expect(findingRules[code].severities).toContain(severity);
   });
 
+  it('says nothing twice in one sentence', () => {
+    const sentences = [...rows('present'), ...rows('absent')].flatMap(({ summary }) => [
+      summary.headline,
+      ...summary.findings.map(({ text }) => text),
+    ]);
+    expect(sentences.filter((sentence) => /\b([\w ]{12,})[ :(,]+\1\b/i.test(sentence))).toEqual([]);
+    expect(sentences.filter((sentence) => /\bcertificate is refused: the certificate\b/.test(sentence))).toEqual([]);
+  });
+
   it.each(rows('absent'))('is not there when it is false: $code, $situation', ({ code, summary }) => {
     expect(lines(summary).filter((line) => line.startsWith(`${code} `))).toEqual([]);
   });

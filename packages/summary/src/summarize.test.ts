@@ -470,7 +470,7 @@ describe('a screenshot', () => {
     const summary = summaryOf('http', { 'fra-1': http(200) }, { screenshot });
 
     expect(lines(summary)).toEqual(['screenshot_missing info: fra-1']);
-    expect(textOf(summary, 'screenshot_missing')).toContain('No browser');
+    expect(textOf(summary, 'screenshot_missing')).toContain(': no browser.');
     expect(summary.verdict).toBe('up');
   });
 

@@ -3,7 +3,7 @@ import { failureCodes, type FailureCode, type FindingCode, type Screenshot } fro
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { phraseOf, reasonOf } from './reasons.ts';
 import { groupBy, type ProbeResult } from './probe-result.ts';
-import { shown, listed, naming, tally, unique } from './words.ts';
+import { insideSentence, shown, listed, naming, tally, unique } from './words.ts';
 
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   target_refused_by_policy: 'target_refused',
@@ -48,16 +48,14 @@ export function findScreenshot(screenshot: Screenshot | undefined): readonly Fin
   if (screenshot?.state === 'taken') return cutOff(screenshot);
   if (screenshot?.state !== 'given_up') return [];
   const { reason, probe } = screenshot;
-  const why =
-    reason === null
-      ? ''
-      : `: ${phraseOf(Object.hasOwn(failureCodes, reason.code) ? reason.code : 'screenshot_failed')}${detail(reason.message)}`;
-  const text = `There is no screenshot${why}. The other results stand without it.`;
+  const text = `There is no screenshot${reason === null ? '' : `: ${whyNot(reason)}`}. The other results stand without it.`;
   return [buildFinding('screenshot_missing', 'info', probe === null ? [] : [{ probe }], text)];
 }
 
-function detail(message: string): string {
-  return message === '' ? '' : ` (${shown(message, 160).replace(/\.$/, '')})`;
+/** The message of the probe says more than the phrase of its code. */
+function whyNot({ code, message }: NonNullable<Screenshot['reason']>): string {
+  if (message === '') return phraseOf(Object.hasOwn(failureCodes, code) ? code : 'screenshot_failed');
+  return insideSentence(shown(message, 160));
 }
 
 function cutOff({ cutAt = [], probe }: Screenshot): readonly FindingDraft[] {

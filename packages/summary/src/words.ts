@@ -94,3 +94,9 @@ export function tally<R extends ProbeResult>(
 export function unique(items: readonly string[]): readonly string[] {
   return [...new Set(items)].toSorted(byText);
 }
+
+/** A sentence of a probe as a part of another one. */
+export function insideSentence(sentence: string): string {
+  const part = sentence.replace(/\.$/, '');
+  return /^(?:The|A|An|No) /.test(part) ? part.charAt(0).toLowerCase() + part.slice(1) : part;
+}

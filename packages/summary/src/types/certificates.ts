@@ -5,7 +5,7 @@ import { groupsOf } from '../groups.ts';
 import { phraseOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
-import { countOf, listed, naming, shown, tally, unique } from '../words.ts';
+import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<ResultOf<'http'>>;
 
@@ -70,6 +70,8 @@ function faultsOf(probeResult: HttpResult): readonly Fault[] {
   return [{ code: first, reason: first === 'tls_handshake_failed' ? probeResult.result.error?.message : undefined }];
 }
 
+const THE_CERTIFICATE = /^the certificate(?= (?:is|has|was)\b)/;
+
 function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
   const findingsOf = (probeResult: HttpResult): readonly FindingCode[] =>
     faultsOf(probeResult).map(({ code }) => ofCode[code]!);
@@ -78,7 +80,10 @@ function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
     const here = (probeResult: HttpResult): readonly Fault[] =>
       faultsOf(probeResult).filter(({ code }) => ofCode[code] === finding);
     const detail = finding === 'tls_failed' ? '' : details(own);
-    const text = `${finding === 'tls_failed' ? tlsFailed(own) : 'The certificate is refused'}: ${tally(own, (probeResult) => listed([...new Set(here(probeResult).map(phraseOfFault))]))}.${detail}`;
+    const isRefused = finding !== 'tls_failed';
+    const phrase = (fault: Fault): string => phraseOfFault(fault).replace(THE_CERTIFICATE, isRefused ? 'it' : '$&');
+    const why = tally(own, (probeResult) => listed([...new Set(here(probeResult).map(phrase))]));
+    const text = `${isRefused ? 'The certificate is refused' : tlsFailed(own)}: ${why}.${detail}`;
     return buildFinding(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
   });
 }
@@ -92,8 +97,7 @@ function tlsFailed(own: readonly HttpResult[]): string {
 
 function phraseOfFault({ code, reason }: Fault): string {
   if (reason === undefined) return phraseOf(code);
-  const sentence = shown(reason.replace(/\.$/, ''), 300);
-  return sentence.startsWith('The ') ? `the ${sentence.slice(4)}` : sentence;
+  return insideSentence(shown(reason, 300));
 }
 
 /** Fields of the certificates themselves. */

@@ -331,7 +331,7 @@ describe('an http check', () => {
     const soon = summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 1 }) }) });
 
     expect(textOf(expired, 'certificate_expired')).toBe(
-      'The certificate is refused: the certificate has expired (fra-1). It is for example.com, issued by Example CA, valid until 2026-01-01.',
+      'The certificate is refused: it has expired (fra-1). It is for example.com, issued by Example CA, valid until 2026-01-01.',
     );
     expect(textOf(soon, 'certificate_expires_soon')).toBe('The certificate that fra-1 saw expires in one day.');
   });
@@ -351,9 +351,9 @@ describe('an http check', () => {
 
     expect(own(summary)).toEqual(['certificate_expired critical: fra-1', 'certificate_untrusted critical: fra-1']);
     expect(textOf(summary, 'certificate_untrusted')).toContain(
-      'the certificate is self-signed and not trusted and “CA” above the certificate has a key that is too weak (fra-1)',
+      'it is self-signed and not trusted and “CA” above the certificate has a key that is too weak (fra-1)',
     );
-    expect(textOf(summary, 'certificate_expired')).toContain('the certificate was valid until 2026-01-01 (fra-1)');
+    expect(textOf(summary, 'certificate_expired')).toContain('it was valid until 2026-01-01 (fra-1)');
   });
 
   it('does not say that browsers overlook Location headers that differ', () => {

@@ -30,6 +30,12 @@ const inTls = { phase: 'tls' } as const;
 const untrusted = refused('tls_self_signed');
 const deviation = [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', browsers: 'accept' }];
 const reason = { code: 'screenshot_failed', phase: 'exec', source: 'probe', message: 'No browser.' } as const;
+const handshakeReason = {
+  code: 'tls_handshake_failed',
+  phase: 'tls',
+  source: 'target',
+  message: 'The TLS handshake failed.',
+} as const;
 const picture = (state: Screenshot['state']): Screenshot => ({
   state,
   probe: 'fra-1',
@@ -266,7 +272,21 @@ export const webCases: FindingCases = {
     ],
   },
   screenshot_missing: {
-    present: [['it was given up', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('given_up') })]],
+    present: [
+      ['it was given up', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('given_up') })],
+      [
+        'the browser met a fault that has a code',
+        summaryOf('http', { 'fra-1': http(200) }, { screenshot: { ...picture('given_up'), reason: handshakeReason } }),
+      ],
+      [
+        'the fault has no message',
+        summaryOf(
+          'http',
+          { 'fra-1': http(200) },
+          { screenshot: { ...picture('given_up'), reason: { ...reason, message: '' } } },
+        ),
+      ],
+    ],
     absent: [
       ['it is not taken yet', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('pending') })],
       ['none was requested', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('not_asked') })],
