@@ -16,8 +16,30 @@ const check = {
   type: 'tcp',
   host: 'a.example',
   status: 'completed',
-  results: { 'fra-1': { result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, state: 'open', port: 443 } },
+  results: {
+    'fra-1': {
+      ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, state: 'open', port: 443 },
+      screenshot: Buffer.from('picture').toString('base64'),
+    },
+  },
 };
+
+/** As much of Windows as a program sees that opens no drive of its own. */
+const windows = `
+import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+const program = readFileSync(process.env.PROGRAM, 'base64');
+Object.defineProperty(process, 'platform', { value: 'win32' });
+Object.defineProperty(os, 'EOL', { value: '\\r\\n' });
+Object.assign(path, path.win32);
+os.homedir = () => process.env.USERPROFILE;
+process.getuid = process.geteuid = undefined;
+syncBuiltinESMExports();
+// A module without a path: the loader of Node shares the functions for paths.
+await import('data:text/javascript;base64,' + program);
+`;
 
 describe('the npm package of the command line', () => {
   // A blank and other letters, as paths of users have them.
@@ -83,10 +105,33 @@ describe('the npm package of the command line', () => {
     expect([...imports].map(([, name]) => name!).filter((name) => !name.startsWith('node:'))).toEqual([]);
   });
 
+  it('runs where Node has the paths, line ends and variables of Windows', async () => {
+    const start = join(folder, 'windows.mjs');
+    writeFileSync(start, windows);
+    const program = join(installed, 'vantage.js');
+    const { port } = server.address() as AddressInfo;
+    const file = String.raw`C:\Users\Jörg Ö\picture.png`;
+    const words = [start, 'http', 'a.example', '--save-screenshot', file];
+    const env = { PROGRAM: program, VANTAGE_URL: `http://127.0.0.1:${port}`, USERPROFILE: String.raw`C:\Users\Jörg Ö` };
+
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, words, {
+      env,
+      cwd: folder,
+      encoding: 'utf8',
+    });
+
+    // npm makes its .cmd and .ps1 from this line.
+    expect(readFileSync(program, 'utf8').split('\n', 1)).toEqual(['#!/usr/bin/env node']);
+    expect([stdout, stderr]).toEqual([expect.stringContaining('up  Port 443 is open.'), '']);
+    expect(stdout).not.toContain('\r');
+    // The name goes to the system as it is.
+    expect(readFileSync(join(folder, file), 'latin1')).toBe('picture');
+  });
+
   it('runs a check', async () => {
     const shown = await vantage('tcp', 'a.example:443');
 
-    expect(posted).toEqual([{ type: 'tcp', host: 'a.example', port: 443 }]);
+    expect(posted.at(-1)).toEqual({ type: 'tcp', host: 'a.example', port: 443 });
     expect(shown).toMatch(/fra-1 .*192\.0\.2\.1, open/);
     expect(shown).toContain('up  Port 443 is open.');
     expect(await vantage('--version')).toBe('0.1.0\n');

@@ -126,6 +126,10 @@ describe('the words on the command line', () => {
     [['--help'], undefined],
     [['help', 'dns'], 'dns'],
     [['dns', '--help'], 'dns'],
+    [['--server', 'http://a.example', 'help', 'dns'], 'dns'],
+    [['--json', '--help', 'dns'], 'dns'],
+    [['help', 'mtr'], 'traceroute'],
+    [['help', 'show'], undefined],
   ])('ask for help: %j', (words, of) => {
     expect(parseCommand(words)).toEqual({ kind: 'help', of });
   });

@@ -5,7 +5,7 @@ import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagno
 
 import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
 import { shells, type Shell } from './completion.ts';
-import { flagsBehindCommand, unknownCommand } from './first-word.ts';
+import { flagsBehindCommand, isCommand, unknownCommand } from './first-word.ts';
 import { monitorVerbs, type MonitorAction } from './monitors/monitor-action.ts';
 import { readTarget } from './read-target.ts';
 
@@ -46,10 +46,7 @@ export interface CommandSettings {
 
 export function parseCommand(argv: readonly string[]): Command {
   const [name, ...args] = flagsBehindCommand(argv);
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    const of = args[0];
-    return { kind: 'help', of: of === 'monitors' || (of !== undefined && isCheckTypeName(of)) ? of : undefined };
-  }
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') return parseHelp(args);
   if (name === '--version' || name === 'version') return { kind: 'version' };
   if (isCheckTypeName(name)) return parseCheck(name, args);
   if (name === 'mtr')
@@ -58,6 +55,16 @@ export function parseCommand(argv: readonly string[]): Command {
   if (name === 'completion') return parseCompletion(args);
   if (name === 'probes' || name === 'me' || name === 'show' || name === 'compare') return parseQuery(name, args);
   return { kind: 'invalid', faults: [unknownCommand(name)] };
+}
+
+function parseHelp(args: readonly string[]): Command {
+  const { positionals, fault } = parseFlags(args, commonFlags);
+  if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
+  const [topic] = positionals;
+  if (topic === undefined) return { kind: 'help', of: undefined };
+  if (topic === 'monitors' || isCheckTypeName(topic)) return { kind: 'help', of: topic };
+  if (topic === 'mtr') return { kind: 'help', of: 'traceroute' };
+  return isCommand(topic) ? { kind: 'help', of: undefined } : { kind: 'invalid', faults: [unknownCommand(topic)] };
 }
 
 /** As many as `mtr --report` sends. */

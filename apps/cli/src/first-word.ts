@@ -18,22 +18,20 @@ function sizeOf(word: string | undefined): number {
   return commonFlags[name as keyof typeof commonFlags].type === 'boolean' || value !== undefined ? 1 : 2;
 }
 
+const commands: readonly string[] = [
+  ...Object.keys(checkTypes),
+  ...['mtr', 'show', 'compare', 'probes', 'me', 'monitors', 'completion', 'help'],
+];
+
+export function isCommand(word: string): boolean {
+  return commands.includes(word);
+}
+
 /** Says what is allowed in place of `name`, and the command that was probably meant. */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;
-  const known = [
-    ...Object.keys(checkTypes),
-    'mtr',
-    'show',
-    'compare',
-    'probes',
-    'me',
-    'monitors',
-    'completion',
-    'help',
-  ];
-  const meant = nearestWord(name, known) ?? checkOf(name);
-  return `unknown command "${name}"; expected one of ${known.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+  const meant = nearestWord(name, commands) ?? checkOf(name);
+  return `unknown command "${name}"; expected one of ${commands.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
 /** A target in place of a command. */

@@ -9,8 +9,10 @@ declare const VANTAGE_VERSION: string | undefined;
 
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort(new Error('interrupted')));
-// The reader of the pipe may exit early, as head(1) does.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+// The reader of the pipe may exit early, as head(1) does; Windows calls that EOF.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
+  process.exit(code === 'EPIPE' || code === 'EOF' ? 0 : 1),
+);
 
 process.exitCode = await runCli(process.argv.slice(2), {
   config: readConfig(process.env, process.stdout.isTTY),

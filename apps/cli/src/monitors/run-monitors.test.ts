@@ -118,6 +118,19 @@ describe('monitors on the command line', () => {
     expect(written).toEqual([['web', request], ['web', { ...request, every: '30s' }], 'web']);
   });
 
+  it.each([
+    ['UTF-8 with a byte order mark', '\uFEFF', 'utf8'],
+    ['UTF-16, as PowerShell writes it', '\uFEFF', 'utf16le'],
+  ] as const)('are written from a file of Windows: %s', async (_encoding, mark, encoding) => {
+    const definition = { check: { type: 'ping', host: 'example.com' }, every: '30s' };
+    const file = join(folder, 'windows.json');
+    const text = JSON.stringify(definition, null, 2).replaceAll('\n', '\r\n');
+    writeFileSync(file, `${mark}${text}`, encoding);
+
+    expect(await run({ verb: 'put', name: 'web', definition: { file } })).toBe(0);
+    expect(written).toEqual([['web', definition]]);
+  });
+
   it('are not written from a file that is none', async () => {
     writeFileSync(join(folder, 'bad.json'), '{');
 

@@ -86,7 +86,13 @@ async function watch(name: string, { client, json, colors, print, signal }: Moni
 
 /** Rejects if the file cannot be read or is no JSON. */
 async function readDefinition({ file, request }: MonitorDefinitionText): Promise<MonitorRequest> {
-  return request ?? (JSON.parse(await readFile(file, 'utf8')) as MonitorRequest);
+  return request ?? (JSON.parse(textOf(await readFile(file))) as MonitorRequest);
+}
+
+/** UTF-8 or, as PowerShell writes files, UTF-16; with or without a byte order mark. */
+function textOf(bytes: Buffer): string {
+  const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isWide ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
 function statusOf(monitors: readonly MonitorInList[]): number {
