@@ -153,7 +153,7 @@ export function createApp(options: AppOptions): Express {
   const endpoints = [
     createCheck(checkOptions),
     readCheck(checkOptions),
-    followCheck({ ...options, links, limit: limit(buckets.followCheck) }),
+    followCheck({ ...options, compressed, links, limit: limit(buckets.followCheck) }),
     showScreenshot({ checks, retentionSeconds, limit: limit(buckets.showScreenshot) }),
     showSummary({ ...options, compressed, limit: limit(buckets.showSummary) }),
     showComparison({ ...options, compressed, limit: limit(buckets.showSummary) }),

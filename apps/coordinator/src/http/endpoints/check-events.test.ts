@@ -119,6 +119,32 @@ describe('GET /check/:id/events', () => {
     expect(await streamFaults(there.url, `/check/${id}/events`, again)).toEqual([]);
   });
 
+  it('compresses the events of a completed check, and each once', async () => {
+    const id = await start(['fra-1', 'nyc-1']);
+    for (const probe of ['fra-1', 'nyc-1']) await report(bed.redis, probe, id, success('long '.repeat(500)));
+    await bed.read(id, PATIENT_MS);
+
+    const plain = await follow(here, id, { 'Accept-Encoding': 'identity' });
+    await plain.ended;
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    for (const encoding of ['br', 'gzip', 'br']) {
+      const reader = await follow(here, id, { 'Accept-Encoding': encoding });
+      await reader.ended;
+      expect(Object.fromEntries(reader.headers)).toMatchObject({
+        'content-encoding': encoding,
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store, no-transform',
+        vary: expect.stringContaining('Accept-Encoding'),
+      });
+      expect(reader.text()).toBe(plain.text());
+      expect(await streamFaults(here.url, `/check/${id}/events`, reader)).toEqual([]);
+    }
+    const { id: last } = plain.events()[0]!;
+    const rest = await follow(here, id, { 'Last-Event-ID': String(last), 'Accept-Encoding': 'br' });
+    await rest.ended;
+    expect([rest.headers.get('content-encoding'), rest.events().length]).toEqual([null, plain.events().length - 1]);
+  });
+
   it.each([
     ['the version before', (version: number) => String(version - 1), ['nyc-1']],
     ['this version', String, []],

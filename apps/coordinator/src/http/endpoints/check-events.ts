@@ -4,11 +4,13 @@ import type { Request } from 'express';
 import type { LiveCheck, LiveChecks } from '../../checks/read/live-check.ts';
 import { callerOf } from '../caller.ts';
 import { createEventFrames } from '../events/event-frames.ts';
-import { sendEvents, type Sending, type StreamTimes } from '../events/send-events.ts';
+import { sendEvents, streamHeaders, type Sending, type StreamTimes } from '../events/send-events.ts';
+import { sendWhole, wholeOf } from '../events/send-whole.ts';
 import { createStreamPlaces, type StreamBounds } from '../events/stream-places.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
+import { encodingFor, type CompressedCache } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export interface CheckEventsOptions {
@@ -19,11 +21,12 @@ export interface CheckEventsOptions {
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   readonly limit: Limit;
+  readonly compressed: CompressedCache;
 }
 
 /** `GET /check/:id/events`: Server-Sent Events (HTML standard). */
 export function followCheck(options: CheckEventsOptions): Endpoint {
-  const { live, streamBounds, streamTimes, links, stopping, limit } = options;
+  const { live, streamBounds, streamTimes, links, stopping, limit, compressed } = options;
   const places = createStreamPlaces(streamBounds);
   const frames = createEventFrames((id) => links.path(`/check/${id}/screenshot`));
   const open = new Set<Sending>();
@@ -59,6 +62,13 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
         response.writeHead(knowsAll ? 204 : 200, knowsAll ? noStore : streamHeaders).end();
         return;
       }
+      const whole = completion === undefined || after >= 0 ? undefined : wholeOf(frames, followed, id, completion);
+      const encoding = whole && encodingFor(request, whole.length);
+      if (encoding !== undefined) {
+        followed.close();
+        const body = await compressed.of(`events ${id} ${followed.version()}`, whole!, encoding);
+        return sendWhole(response, body, encoding, streamTimes?.stuckMs);
+      }
       response.writeHead(200, streamHeaders);
       const stream = sendEvents(response, { id, live: followed, frames, after, times: streamTimes });
       pump = stream.pump;
@@ -70,13 +80,6 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
 }
 
 const noStore = { 'Cache-Control': 'no-store' };
-
-export const streamHeaders = {
-  'Content-Type': 'text/event-stream',
-  // Proxies buffer what they compress.
-  'Cache-Control': 'no-store, no-transform',
-  'X-Accel-Buffering': 'no',
-};
 
 async function follow(live: LiveChecks, id: string, onChange: () => void): Promise<LiveCheck> {
   const followed = isCheckId(id) ? await live.follow(id, onChange) : undefined;

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 /**
  * BREACH does not apply: no response contains both a secret and input of an attacker. There are no cookies or
  * credentials in bodies, and `GET /me`, which shows the client's address, takes no input and is too small. Event
- * streams are never compressed.
+ * streams are not compressed unless all of their events are known.
  */
 export type Encoding = 'br' | 'gzip';
 

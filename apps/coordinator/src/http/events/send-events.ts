@@ -28,15 +28,23 @@ export interface StreamTimes {
   readonly stuckMs: number;
 }
 
-const standardTimes: StreamTimes = { heartbeatMs: EVENT_HEARTBEAT_MS, stuckMs: 30_000 };
+export const STUCK_MS = 30_000;
+const standardTimes: StreamTimes = { heartbeatMs: EVENT_HEARTBEAT_MS, stuckMs: STUCK_MS };
 
 /** Reconnection delay after a broken connection. */
-const RETRY_MS = 1_000;
+export const RETRY_MS = 1_000;
 /** Reconnection delays on shutdown; random, so that clients do not return all at once. */
 const RETURN_MS = { from: 500, to: 2_500 };
 
+export const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  // Proxies buffer what they compress.
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
 /** Bytes written at once: each write that completes shows that the client reads. */
-const PIECE_BYTES = 64 * 1024;
+export const PIECE_BYTES = 64 * 1024;
 
 /**
  * Sends the changes of a check until it is completed. While the client does not read, no more is written, and states

@@ -3,12 +3,11 @@ import type { Request } from 'express';
 
 import type { MonitorReads } from '../../../monitors/monitors.ts';
 import { callerOf } from '../../caller.ts';
-import type { StreamTimes } from '../../events/send-events.ts';
+import { streamHeaders, type StreamTimes } from '../../events/send-events.ts';
 import { sendMonitorEvents } from '../../events/send-monitor-events.ts';
 import { createStreamPlaces, type StreamBounds } from '../../events/stream-places.ts';
 import type { Limit } from '../../limits/rate-limit.ts';
 import { HttpProblem } from '../../problem.ts';
-import { streamHeaders } from '../check-events.ts';
 import type { Endpoint } from '../endpoint.ts';
 
 export interface MonitorEventsOptions {
