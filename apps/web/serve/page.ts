@@ -90,7 +90,7 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
     document: (request, checkId) => {
       if (checkId === undefined || !isCheckId(checkId)) return answer(plain, request);
       const link = `<p><a href="${escape(basePath)}/check/${checkId}/results">The results of this check as JSON</a></p>`;
-      const head = previewOf(publicUrl, checkId) + preloadsOf([...kept.keys()], basePath);
+      const head = previewOf(publicUrl, checkId) + preloadsOf([...kept.keys()], basePath, checkId);
       const document = template.replace(CHECK_LINK, link).replace(PREVIEW, head);
       return answer(keepDocument(document), request);
     },
@@ -117,10 +117,15 @@ function previewOf(publicUrl: string, checkId: string): string {
   return [...tags, '<meta name="twitter:card" content="summary_large_image" />'].join('');
 }
 
-/** The scripts of a check, which browsers would otherwise learn of from the first script. */
-function preloadsOf(files: readonly string[], basePath: string): string {
+/** The scripts and data of a check, which browsers would otherwise learn of from the first script. */
+function preloadsOf(files: readonly string[], basePath: string, checkId: string): string {
+  const base = escape(basePath);
   const scripts = files.filter((file) => /^\/assets\/(?:Check|results|TypeView)-[\w-]+\.js$/.test(file));
-  return scripts.map((file) => `<link rel="modulepreload" crossorigin href="${escape(basePath)}${file}" />`).join('');
+  const data = [`/check/${checkId}/summary`, '/probes'];
+  return [
+    ...scripts.map((file) => `<link rel="modulepreload" crossorigin href="${base}${file}" />`),
+    ...data.map((path) => `<link rel="preload" as="fetch" crossorigin href="${base}${path}" />`),
+  ].join('');
 }
 
 /** Resolves from the sources as well as from the compiled files. */

@@ -39,7 +39,7 @@ describe('the page of a check from a hundred probes', () => {
   async function open(path: string): Promise<void> {
     await tab.page.goto(`${showcase.url}${path}`);
     await untilText(tab.page, 'probes agree');
-    await untilTrue(tab.page, `document.querySelector('[data-probe]') !== null`);
+    await untilTrue(tab.page, `document.querySelector('table:not([aria-busy]) [data-probe]') !== null`);
   }
 
   const count = (selector: string): Promise<unknown> =>

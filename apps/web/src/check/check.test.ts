@@ -103,18 +103,24 @@ describe('a check that is followed', () => {
     readonly shown: readonly unknown[];
     readonly followed: Promise<void>;
     readonly answer: (check: unknown) => void;
+    /** Number of requests of the results. */
+    readonly asked: () => number;
   } {
+    let count = 0;
     const shown: unknown[] = [];
     const { promise: results, resolve: answer } = Promise.withResolvers<unknown>();
     const client = {
       ...createClient({ baseUrl: 'http://a.example' }),
-      results: () => results as Promise<never>,
+      results: () => {
+        count += 1;
+        return results as Promise<never>;
+      },
       watch: async function* () {
         yield* events;
       } as unknown as Client['watch'],
     };
     const followed = observeCheck(client, id, signal, (state) => shown.push(state));
-    return { shown, followed, answer };
+    return { shown, followed, answer, asked: () => count };
   }
 
   const answered = { type: 'probe', version: 1, probe: 'fra-2', result: { result: 'success' } };
@@ -127,6 +133,14 @@ describe('a check that is followed', () => {
     await new Promise(setImmediate);
 
     expect(shown).toEqual([{ kind: 'shown', check }]);
+  });
+
+  it('that was completed before is not read in addition to its events', async () => {
+    const { shown, followed, asked } = follow([answered, { type: 'completed', version: 2, check }]);
+    await followed;
+
+    expect(shown).toEqual([{ kind: 'shown', check }]);
+    expect(asked()).toBe(0);
   });
 
   it('is read where the service has nothing newer to say', async () => {
@@ -171,7 +185,7 @@ describe('a check that is followed', () => {
       },
       watch: async function* () {
         for (let event = 0; event < 10; event += 1) {
-          yield answered;
+          yield { ...answered, result: { result: 'pending', event } };
           await new Promise(setImmediate);
         }
         yield { type: 'completed', version: 2, check };

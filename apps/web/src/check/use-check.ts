@@ -65,10 +65,10 @@ export function useCheck(client: Client, id: string): CheckState {
 }
 
 /**
- * The event of a completed check arrives before this delay and makes the request unnecessary, with its inline
- * screenshot.
+ * A completed check follows its last event before this delay, which makes the request with its inline screenshot
+ * unnecessary. The delay begins again with the first event.
  */
-const READ_AFTER_MS = 80;
+const READ_AFTER_MS = 500;
 const READ_AGAIN_MS = 2000;
 const RENDER_EVERY_MS = 30;
 /** Shorter interruptions are not shown. */
@@ -88,7 +88,9 @@ export async function observeCheck(
   const changed: Record<string, Result> = Object.create(null) as Record<string, Result>;
   let reading: Promise<void> | undefined;
   let connectionProblem: ConnectionProblem | undefined;
+  let soon: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
+  let isFirst = true;
   let soonRendered: ReturnType<typeof setTimeout> | undefined;
   const render = (): void => {
     // The results may arrive after the `completed` event and are older than it.
@@ -106,6 +108,7 @@ export async function observeCheck(
     render();
   };
   const readOnce = (): void => {
+    clearTimeout(soon);
     reading ??= read().catch((error: unknown) => {
       if (isOver) return;
       // Retry after a delay, not on every event: a rate limit lasts for a while.
@@ -124,7 +127,11 @@ export async function observeCheck(
     if (base === undefined) show({ kind: 'loading', connectionProblem });
     else render();
   };
-  let soon = setTimeout(readOnce, READ_AFTER_MS);
+  const readLater = (): void => {
+    clearTimeout(soon);
+    soon = setTimeout(readOnce, READ_AFTER_MS);
+  };
+  readLater();
   try {
     for await (const event of client.watch(id, { signal, onConnection })) {
       if (event.type === 'completed') {
@@ -132,7 +139,9 @@ export async function observeCheck(
         return;
       }
       changed[event.probe] = event.result;
-      readOnce();
+      if (event.result.result === 'pending') readOnce();
+      else if (isFirst) readLater();
+      isFirst = false;
       render();
     }
     // The service has no newer event; the results contain the final state.

@@ -22,12 +22,22 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = (): void => {
       setAskedAt(performance.now());
-      client.summary(id, { signal: ended.signal }).then(setSummary, (error: unknown) => {
-        // Rate limit or temporary failure: the next change triggers a request, and results remain visible.
-        if (ended.signal.aborted || !isCompleted || isFinalRefusal(error)) return;
-        timer = setTimeout(ask, retryAfterMs(error, EVERY_MS));
-      });
+      client.summary(id, { signal: ended.signal }).then(
+        (received) => {
+          setSummary(received);
+          if (ended.signal.aborted || !isCompleted || received.status === 'completed') return;
+          // It was requested with the document, when the check was not completed.
+          timer = setTimeout(ask, hasAskedTwice ? EVERY_MS : 0);
+          hasAskedTwice = true;
+        },
+        (error: unknown) => {
+          // Rate limit or temporary failure: the next change triggers a request, and results remain visible.
+          if (ended.signal.aborted || !isCompleted || isFinalRefusal(error)) return;
+          timer = setTimeout(ask, retryAfterMs(error, EVERY_MS));
+        },
+      );
     };
+    let hasAskedTwice = false;
     const waitMs = isCompleted ? 0 : Math.max(0, askedAt + EVERY_MS - performance.now());
     timer = setTimeout(ask, waitMs);
     return () => {

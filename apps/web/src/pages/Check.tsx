@@ -24,7 +24,7 @@ import { useGrowing, usePrinting } from '../parts/use-growing.ts';
 import { useService } from '../parts/router.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
 import { remember } from '../recent.ts';
-import { isTypeViewLoaded, loadTypeView, TypeView } from '../views/TypeView.tsx';
+import { isTypeViewLoaded, loadTypeView, loadTypeViews, TypeView } from '../views/TypeView.tsx';
 import type { ViewProps } from '../views/types.ts';
 import { mapProbesOf } from './map-probes.ts';
 import { Failed, Gone, Loading } from './no-check.tsx';
@@ -34,6 +34,8 @@ import { RepeatButton } from './RepeatButton.tsx';
 export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   const { client } = useService();
   const state = useCheck(client, id);
+  // While the check is requested: its type is not known.
+  useEffect(() => void loadTypeViews(), []);
   if (state.kind === 'gone') return <Gone />;
   if (state.kind === 'failed') return <Failed message={state.message} />;
   if (state.kind === 'loading') return <Loading connectionProblem={state.connectionProblem} />;
@@ -144,8 +146,8 @@ function ResultHead(props: { readonly check: CheckData; readonly summary: Summar
   );
 }
 
-/** The verdict with the map, the filter, the view of the type, the table. */
-const PARTS = 4;
+/** The verdict, the pins of the map, the filter, the view of the type, whose rows need some frames, the table. */
+const PARTS = 7;
 
 /** All parts that show the probes, with the filter that they share. */
 function Rows(
@@ -174,11 +176,11 @@ function Rows(
           {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
           <ProbeIndicators check={check} onChoose={onChoose} />
         </section>
-        {hasPlaces ? <ProbeMap probes={onMap} onChoose={onChoose} /> : null}
+        {hasPlaces ? <ProbeMap probes={parts < 2 ? [] : onMap} onChoose={onChoose} /> : null}
       </div>
-      {parts < 2 ? null : <FilterBar check={check} view={view} group={group} count={rows.length} onChange={change} />}
-      {parts < 3 ? null : <TypeView {...props} rows={rows} isAll={isAll} />}
-      {parts < 4 ? null : (
+      {parts < 3 ? null : <FilterBar check={check} view={view} group={group} count={rows.length} onChange={change} />}
+      {parts < 4 ? null : <TypeView {...props} rows={rows} isAll={isAll} />}
+      {parts < PARTS ? null : (
         <ProbeTable
           {...props}
           rows={rows}

@@ -6,7 +6,7 @@ import { useGrowing } from './use-growing.ts';
 /** Rows that a long chart begins with, and the length from which it is long. */
 const FIRST = 12;
 const LONG = 16;
-const ROWS_A_FRAME = 8;
+const ROWS_A_FRAME = 4;
 
 /**
  * The first of many rows, and a button for the others; null if all are shown.
@@ -21,11 +21,12 @@ export function useFirst<T>(
   const [isWanted, setWanted] = useState(false);
   const isComplete = isAll || isWanted || rows.length <= LONG;
   const drawn = useGrowing(isComplete ? rows.length : FIRST, step);
-  if (isComplete) return [drawn < rows.length ? rows.slice(0, drawn) : rows, null];
+  const shown = drawn < rows.length ? rows.slice(0, drawn) : rows;
+  if (isComplete) return [shown, null];
   const button = (
     <button type="button" class="quiet rest" onClick={() => setWanted(true)}>
       Show {rows.length - FIRST} more
     </button>
   );
-  return [rows.slice(0, FIRST), button];
+  return [shown, button];
 }

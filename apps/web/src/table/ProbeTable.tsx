@@ -9,7 +9,7 @@ import { askedOf } from '../check/asked.ts';
 import { columnsOf, type Column } from '../check/columns.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { Downloads } from '../filter/Downloads.tsx';
-import { groupRows, limitGroups, ROWS_AT_FIRST, type ShownGroup } from '../filter/groups.ts';
+import { groupRows, limitGroups, type ShownGroup } from '../filter/groups.ts';
 import { probeOf, type Row } from '../filter/rows.ts';
 import type { Grouping, Order } from '../filter/view-state.ts';
 import { useGrowing } from '../parts/use-growing.ts';
@@ -31,6 +31,8 @@ interface ProbeTableProps {
   readonly onAll: () => void;
 }
 
+const ROWS_A_FRAME = 8;
+
 /** One row per probe; sortable by any column, in groups, expandable to the full result. */
 export function ProbeTable(props: ProbeTableProps): JSX.Element {
   const { check, rows, probes, group, order, isAll, open } = props;
@@ -39,7 +41,8 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
   const all = groupRows(rows, group, check.type, probes);
   const isComplete = (title: string): boolean => isAll || complete.has(`${group} ${title}`);
   const wanted = limitGroups(all, open, isComplete).reduce((sum, { shown }) => sum + shown.length, 0);
-  const groups = limitGroups(all, open, isComplete, useGrowing(wanted, ROWS_AT_FIRST));
+  const drawn = useGrowing(wanted, ROWS_A_FRAME);
+  const groups = limitGroups(all, open, isComplete, drawn);
   return (
     <section class="card probes-table" aria-labelledby="probes-title">
       <header class="card-head">
@@ -48,7 +51,7 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
           <Downloads check={check} rows={rows} probes={probes} />
         </div>
       </header>
-      <table class={rows.length > 20 ? 'dense' : ''}>
+      <table class={rows.length > 20 ? 'dense' : ''} aria-busy={drawn < wanted || undefined}>
         <thead>
           <tr>
             {columns.map((column) => (

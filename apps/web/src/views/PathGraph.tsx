@@ -95,7 +95,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
 }
 
 /** Nodes and links that are drawn in one frame, and drawn again together. */
-const PARTS_A_SHARE = 60;
+const PARTS_A_SHARE = 24;
 
 /** The first of many in shares of a fixed size. */
 function sharesOf<T>(all: readonly T[], count: number): readonly (readonly T[])[] {
