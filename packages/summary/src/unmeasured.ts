@@ -22,7 +22,8 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
 export function findUnmeasured(probeResults: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
   return groupBy(probeResults, (probeResult) => ofCode[codeOf(probeResult)] ?? 'probes_faulty').map(([code, own]) => {
     const severity = counted === 0 ? 'warning' : 'info';
-    const count = counted === 0 ? '' : ' They do not count in the verdict.';
+    const subject = own.length === 1 ? 'It does' : 'They do';
+    const count = counted === 0 ? '' : ` ${subject} not count in the verdict.`;
     return buildFinding(code as FindingCode, severity, own, `${whyOf(code, own)}.${count}`);
   });
 }
