@@ -18,7 +18,12 @@ const check = {
   status: 'completed',
   results: {
     'fra-1': {
-      ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, state: 'open', port: 443 },
+      result: 'success',
+      rt: 1.5,
+      resolvedIp: '192.0.2.1',
+      error: null,
+      state: 'open',
+      port: 443,
       screenshot: Buffer.from('picture').toString('base64'),
     },
   },

@@ -20,7 +20,14 @@ function sizeOf(word: string | undefined): number {
 
 const commands: readonly string[] = [
   ...Object.keys(checkTypes),
-  ...['mtr', 'show', 'compare', 'probes', 'me', 'monitors', 'completion', 'help'],
+  'mtr',
+  'show',
+  'compare',
+  'probes',
+  'me',
+  'monitors',
+  'completion',
+  'help',
 ];
 
 export function isCommand(word: string): boolean {

@@ -5,6 +5,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { isCheckId } from '@vantage/contract';
 
+import { escape, preloadsOf, previewOf } from './document-head.ts';
+
 /** The built page: document and files in memory, ready to send. */
 export interface Page {
   /** Paths of the files, such as `/assets/index-4f3a.js`. */
@@ -101,33 +103,6 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
 const CHECK_LINK = '<!--check-->';
 const PREVIEW = '<!--preview-->';
 
-/** Open Graph metadata of a check. The document says nothing of the check: it needs no store, the image does. */
-function previewOf(publicUrl: string, checkId: string): string {
-  const metadata = {
-    'og:title': 'A check from several places',
-    'og:type': 'website',
-    'og:url': `${publicUrl}/c/${checkId}`,
-    'og:image': `${publicUrl}/check/${checkId}/card.png`,
-    'og:image:type': 'image/png',
-    'og:image:width': '1200',
-    'og:image:height': '630',
-    'og:image:alt': 'The verdict of the check',
-  };
-  const tags = Object.entries(metadata).map(([name, text]) => `<meta property="${name}" content="${escape(text)}" />`);
-  return [...tags, '<meta name="twitter:card" content="summary_large_image" />'].join('');
-}
-
-/** The scripts and data of a check, which browsers would otherwise learn of from the first script. */
-function preloadsOf(files: readonly string[], basePath: string, checkId: string): string {
-  const base = escape(basePath);
-  const scripts = files.filter((file) => /^\/assets\/(?:Check|results|TypeView)-[\w-]+\.js$/.test(file));
-  const data = [`/check/${checkId}/summary`, '/probes'];
-  return [
-    ...scripts.map((file) => `<link rel="modulepreload" crossorigin href="${base}${file}" />`),
-    ...data.map((path) => `<link rel="preload" as="fetch" crossorigin href="${base}${path}" />`),
-  ].join('');
-}
-
 /** Resolves from the sources as well as from the compiled files. */
 function builtFolder(): string {
   const path = import.meta.url.endsWith('.ts') ? '../dist/page/' : '../page/';
@@ -195,8 +170,4 @@ function accepts(acceptEncoding: string, coding: string): boolean {
 
 function tagOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
