@@ -29,7 +29,7 @@ const check = {
   },
 };
 
-/** As much of Windows as a program sees that opens no drive of its own. */
+/** The parts of Windows that a program sees in Node. */
 const windows = `
 import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -16,6 +16,9 @@ describe('a mistake in a target', () => {
     ['an IPv6 network', 'tcp', '2001:db8::/32', /is a network/, [{ type: 'tcp', host: '2001:db8::' }]],
     ['words', 'ping', 'not a host', /no blanks/, []],
     ['a command', 'http', 'ping example.com', /no blanks/, [{ type: 'ping', host: 'example.com' }]],
+    ['a command with a count', 'http', 'ping a.example 4', /no blanks/, [{ type: 'ping', host: 'a.example' }]],
+    ['curl', 'ping', 'curl -I http://a.example', /no blanks/, [{ type: 'http', host: 'http://a.example' }]],
+    ['a command with a port', 'ping', 'udp a.example 53', /no blanks/, [{ type: 'udp', host: 'a.example', port: 53 }]],
     ['a port behind a blank', 'ping', 'example.com 25', /no blanks/, [{ type: 'tcp', host: 'example.com', port: 25 }]],
     [
       'another scheme, of a short name',

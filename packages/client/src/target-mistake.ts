@@ -44,6 +44,8 @@ const schemePorts: Readonly<Record<string, number>> = {
   redis: 6379,
 };
 
+const takesPort = new Set(['tcp', 'udp']);
+
 /** Recognises common mistakes in a typed target; undefined for all other texts, which the service validates. */
 export function targetMistake(text: string, facts: TypeFacts): TargetMistake | undefined {
   const typed = text.trim();
@@ -56,11 +58,10 @@ function blanks(typed: string, { type, types }: TypeFacts): TargetMistake {
   const named = types.find((name) => name === words[0]!.toLowerCase());
   const hosts = words.filter((word) => /^[^.:/]+(?:\.[^.:/]+)+$/.test(word) || word.includes('://'));
   const port = words.find((word) => /^\d{1,5}$/.test(word));
-  const fixes = hosts.slice(0, 3).map((host) => ({
-    type: port === undefined ? (named ?? type) : (named ?? 'tcp'),
-    host,
-    ...(port === undefined ? {} : { port: Number(port) }),
-  }));
+  const fixes = hosts.slice(0, 3).map((host): TargetFix => {
+    const meant = named ?? (host.includes('://') ? 'http' : port === undefined ? type : 'tcp');
+    return { type: meant, host, ...(port !== undefined && takesPort.has(meant) ? { port: Number(port) } : {}) };
+  });
   return { message: 'A host name contains no blanks.', fixes };
 }
 
