@@ -34,7 +34,7 @@ import { createSharedWindow } from './http/limits/shared-window.ts';
 import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
-import { createRequestReader, type JudgeTarget } from './http/requests/accept-request.ts';
+import { createRequestJudge, requestReaderOf, type JudgeTarget } from './http/requests/accept-request.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';
 import { discoverTargets } from './http/scrapes/discovery.ts';
@@ -113,7 +113,8 @@ export function createApp(options: AppOptions): Express {
   const buckets = bucketsOf(options.rateLimits);
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
   const limit = (bucket: Bucket) => limitRate(bucket, window, log);
-  const readRequest = createRequestReader(checkTypes, options.judgeTarget);
+  const judgeRequest = createRequestJudge(checkTypes, options.judgeTarget);
+  const readRequest = requestReaderOf(judgeRequest);
   const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const compressed = createCompressedCache();
@@ -137,7 +138,7 @@ export function createApp(options: AppOptions): Express {
     checks,
     probes,
     links,
-    readRequest,
+    judgeRequest,
     targetLimits: options.targetLimits,
     stopping: options.stopping,
   };

@@ -24,6 +24,7 @@ import { createKeyPolicies } from './keys/key-policies.ts';
 import { createMonitorReader } from './http/requests/read-monitor.ts';
 import { createSendWebhook, type SendWebhook } from './monitors/webhooks/send-webhook.ts';
 import { followModules, moduleWarnings } from './modules/follow-modules.ts';
+import { createQuestionFault } from './modules/question-fault.ts';
 import { coreSettings, edgeSettings } from './service-settings.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
@@ -43,7 +44,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     deny: config.targetDeny,
   });
   const resolver = createNameResolver({ servers: config.dnsServers, timeoutMs: NAME_TIMEOUT_MS, tries: 1 });
-  const modules = await followModules(config.modulesFile, log);
+  const modules = await followModules(config.modulesFile, log, { questionFault: createQuestionFault(policyFor()) });
   const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, rdapBaseUrl: config.rdapBaseUrl, log });
   const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
   const version = readVersion();

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { ruleErrors } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { isOwnQuestionPort, isReflectorPort, judgePort } from '@vantage/target-policy';
 
 const errors = (port: number): readonly string[] =>
-  checkTypes.udp.inputErrors!({ host: 'example.com', port, options: { payload: '00', attempts: 1 } }).map(
+  ruleErrors(checkTypes.udp, { host: 'example.com', port, options: { payload: '00', attempts: 1 } }).map(
     ({ path }) => path,
   );
 
@@ -24,7 +25,7 @@ describe('a datagram of a trace', () => {
 
   it('is refused by the traceroute contract on the same ports, and on no other', () => {
     const refused = ports.filter((port) =>
-      checkTypes.traceroute.inputErrors!({ host: 'example.com', options: { ...options, port } }).some(
+      ruleErrors(checkTypes.traceroute, { host: 'example.com', options: { ...options, port } }).some(
         ({ path }) => path === '/options/port',
       ),
     );

@@ -50,8 +50,11 @@ export interface CheckType<
   readonly budgetMs: (params: Params<Fields, Options>) => number;
   /** Upper bound of the traffic of one run, the screenshot excluded. All limits are computed from it. */
   readonly traffic: (params: Params<Fields, Options>) => Traffic;
-  /** Rules that a schema cannot express. */
-  readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
+  /**
+   * Rules that a schema cannot express, applied by `ruleErrors`. Each reads only the fields that it is about, because one that
+   * reads a field without a valid value is left out.
+   */
+  readonly inputRules?: readonly ((params: Params<Fields, Options>) => readonly InputError[])[];
   /**
    * Parameters as jobs carry them, if agents of earlier releases would reject those of the request; null if they do not.
    * Agents ignore options that they do not know.
@@ -147,6 +150,11 @@ const hostDescriptions = {
   name: 'DNS name to ask for; `.`, top-level domains and names under in-addr.arpa and ip6.arpa are allowed.',
 };
 
+const hostBounds = { minLength: 1, maxLength: 2048 };
+
+/** The fields that requests of all types have. */
+export const commonRequestSchema = Type.Object({ host: Type.String(hostBounds), ...selectionFields });
+
 /**
  * Builds the request schema of one type.
  *
@@ -157,11 +165,7 @@ export function requestSchema(checkType: AnyCheckType, known: readonly string[])
   return Type.Object(
     {
       type: Type.Literal(checkType.type),
-      host: Type.String({
-        minLength: 1,
-        maxLength: 2048,
-        description: hostDescriptions[checkType.hostKind],
-      }),
+      host: Type.String({ ...hostBounds, description: hostDescriptions[checkType.hostKind] }),
       ...callerOptional(checkType.fields),
       ...Object.fromEntries(
         ignored.map((field) => [field, Type.Optional(Type.Unknown({ description: `Ignored by ${checkType.type}.` }))]),

@@ -1,8 +1,13 @@
 import { Type, type Static } from './type.ts';
 
+/** Names that operators and clients give: of probes, monitors, keys. */
+export const NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,62}$';
+
+export const HEX_BYTES_PATTERN = '^([0-9A-Fa-f]{2})*$';
+
 /** Probe identifier, assigned by the operator. */
 export const probeIdSchema = Type.String({
-  pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+  pattern: NAME_PATTERN,
   maxLength: 63,
   description: 'Identifier of a probe: lower-case letters, digits and hyphens, at most 63.',
   examples: ['fra-1'],

@@ -1,7 +1,10 @@
-import { asnSchema, checkIdSchema, nullable, timestampSchema } from './formats.ts';
+import { asnSchema, checkIdSchema, NAME_PATTERN, nullable, timestampSchema } from './formats.ts';
 import { Type, type Static } from './type.ts';
 
-export const MONITOR_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,62}$';
+export const MONITOR_NAME_PATTERN = NAME_PATTERN;
+export const INTERVAL_PATTERN = '^[1-9]\\d{0,5}[smhd]$';
+export const AGREEMENT_PATTERN = '^[1-9]\\d{0,2} of [1-9]\\d{0,2}$';
+export const STATUS_PATTERN = '^[1-5](\\d\\d|xx)$';
 
 /** Bounds of `every`, seconds. */
 export const SHORTEST_INTERVAL_SECONDS = 10;
@@ -43,7 +46,7 @@ export const expectationSchema = Type.Object(
       }),
     ),
     status: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[1-5](\\d\\d|xx)$', maxLength: 3 }), {
+      Type.Array(Type.String({ pattern: STATUS_PATTERN, maxLength: 3 }), {
         minItems: 1,
         maxItems: 20,
         uniqueItems: true,
@@ -68,7 +71,7 @@ export const alarmSchema = Type.Object(
   {
     when: Type.Optional(
       Type.String({
-        pattern: '^[1-9]\\d{0,2} of [1-9]\\d{0,2}$',
+        pattern: AGREEMENT_PATTERN,
         maxLength: 10,
         default: '1 of 2',
         description:
@@ -116,7 +119,7 @@ export const monitorRequestSchema = Type.Object(
       examples: [{ type: 'ping', host: 'example.com', limit: 5 }],
     }),
     every: Type.String({
-      pattern: '^[1-9]\\d{0,5}[smhd]$',
+      pattern: INTERVAL_PATTERN,
       maxLength: 7,
       description: 'Interval from one tick to the next, 10 seconds to one day: `30s`, `5m`, `1h`.',
       examples: ['60s'],

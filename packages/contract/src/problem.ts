@@ -171,7 +171,8 @@ export const problemSchema = Type.Object(
         Type.Object(
           {
             path: Type.String({
-              description: 'JSON pointer into the body, `?name` for the query, `Name:` for a header.',
+              description:
+                'JSON pointer into the body, `{name}` for a part of the path, `?name` for the query, `Name:` for a header.',
             }),
             message: Type.String(),
           },

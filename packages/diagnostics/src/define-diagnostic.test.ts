@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import { resultSchema, type Admit, type AnyCheckType, type ParamsOf } from '@vantage/contract';
+import { resultSchema, ruleErrors, type Admit, type AnyCheckType, type ParamsOf } from '@vantage/contract';
 import { testContext } from '@vantage/test-support/context';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { Value } from 'typebox/value';
@@ -90,7 +90,7 @@ describe('a check over both families', () => {
 
       expect(two).toEqual({ packets: 2 * one.packets, bytes: 2 * one.bytes });
       expect(checkType.traffic(checkType.jobParams!(params('both')) as never)).toEqual(two);
-      expect(checkType.inputErrors!(params('both'))).toEqual([]);
+      expect(ruleErrors(checkType, params('both'))).toEqual([]);
     },
   );
 
@@ -103,7 +103,7 @@ describe('a check over both families', () => {
     const checkType: AnyCheckType = checkTypes[type];
     const options = { family: 'both', maxHops: 30, queries: 3, flows: 1, protocol: 'icmp', headers: {} };
 
-    expect(checkType.inputErrors!({ host, options })).toMatchObject([{ path: '/options/family' }]);
+    expect(ruleErrors(checkType, { host, options })).toMatchObject([{ path: '/options/family' }]);
   });
 
   it('traces with the packets of one check', () => {
@@ -114,7 +114,7 @@ describe('a check over both families', () => {
         options: { maxHops: 30, queries: 3, flows: 1, protocol: 'icmp', family: 'both', ...more },
       }) as never;
 
-    expect(traceroute.inputErrors!(asked({ flows: 4 }))).toMatchObject([
+    expect(ruleErrors(traceroute, asked({ flows: 4 }))).toMatchObject([
       { path: '/options', message: expect.stringContaining('is 720; at most 640') },
     ]);
     for (const more of [{}, { flows: 'all' }, { rounds: 60 }, { flows: 2 }]) {

@@ -3,7 +3,7 @@ export { DEFAULT_MODULES, parseModules, type ModulesParsing } from './parse-modu
 export { describeModule } from './plan/describe-module.ts';
 export { isAuthority } from './plan/http-headers.ts';
 export type { Module, Refusal } from './plan/module.ts';
-export type { PlannedModules } from './plan/plan-modules.ts';
+export type { PlannedModules, PlanSources } from './plan/plan-modules.ts';
 export type { ReadText } from './plan/refusals.ts';
 export { checkRequest } from './request/check-request.ts';
 export { EXPOSITION_TYPE, exposition } from './series/exposition.ts';

@@ -67,6 +67,44 @@ describe('a file of modules', () => {
     expect([...parsing.refused.keys()]).toEqual(expect.arrayContaining(['grpc', 'grpc_plain']));
   });
 
+  it('that is refused is so with every fault, each at its line', () => {
+    const text = [
+      'modules:',
+      '  a:',
+      '    prober: dns',
+      '    timeout: soon',
+      '    dns:',
+      '      query_class: XX',
+      '      query_type: YY',
+      '      valid_rcodes: NOERROR',
+      '  b:',
+      '    prober: http',
+      '    http:',
+      '      basic_auth: {password: a, password_file: b}',
+      '      authorization: {type: Basic}',
+      '      proxy_url: "%"',
+      '      proxy_connect_header: {a: [b]}',
+      '      fail_if_header_matches:',
+      '        - {}',
+    ].join('\n');
+
+    const parsing = parseModules(text);
+    const faults = parsing.ok ? [] : parsing.faults.map(({ line, message }) => `${line} ${message.slice(0, 40)}`);
+    expect(faults.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))).toEqual([
+      '4 "soon" is not a duration such as 5s',
+      '6 query_name is required',
+      '6 unknown query_class "XX"',
+      '7 unknown query_type "YY"',
+      '8 must be a list',
+      '12 at most one of password and password_fil',
+      '13 at most one of basic_auth, authorization',
+      '13 authorization cannot have the type "basi',
+      '14 "%" is not a URL',
+      '17 a header matcher needs header',
+      '17 a header matcher needs regexp',
+    ]);
+  });
+
   it('names the line of an expression about records that is none', () => {
     const text =
       'modules:\n  m:\n    prober: dns\n    dns:\n      query_name: a.\n      query_type: A\n      validate_answer_rrs:\n        fail_if_matches_regexp: ["("]\n';

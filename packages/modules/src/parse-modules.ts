@@ -1,21 +1,17 @@
 import type { Fault } from './file/decode.ts';
 import { readFile } from './file/read-file.ts';
-import { planModules, type PlannedModules } from './plan/plan-modules.ts';
-import type { ReadText } from './plan/refusals.ts';
+import { planModules, type PlannedModules, type PlanSources } from './plan/plan-modules.ts';
 
 export type ModulesParsing =
   | ({ readonly ok: true } & PlannedModules)
   /** blackbox_exporter refuses the file too. Never empty. */
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/**
- * Parses a `blackbox.yml`.
- *
- * @param readText reads the files that modules name; without it, modules that name files are refused
- */
-export function parseModules(text: string, readText: ReadText = readNone): ModulesParsing {
+/** Parses a `blackbox.yml`. Without sources, modules that name files are refused, and no name of a question is judged. */
+export function parseModules(text: string, sources: Partial<PlanSources> = {}): ModulesParsing {
   const reading = readFile(text);
-  return reading.ok ? { ok: true, ...planModules(reading.file, readText) } : reading;
+  if (!reading.ok) return reading;
+  return { ok: true, ...planModules(reading.file, { readText: readNone, questionFault: () => undefined, ...sources }) };
 }
 
 function readNone(path: string): never {

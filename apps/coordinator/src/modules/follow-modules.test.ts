@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTargetPolicy } from '@vantage/target-policy';
 import { pino } from 'pino';
 
-import { followModules, moduleWarnings, type Modules } from './follow-modules.ts';
+import { createQuestionFault } from './question-fault.ts';
+import { followModules, moduleWarnings, type FollowOptions, type Modules } from './follow-modules.ts';
 
 let folder: string;
 let path: string;
@@ -23,9 +25,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function follow(file: string | undefined): Promise<Modules> {
+async function follow(file: string | undefined, options: FollowOptions = {}): Promise<Modules> {
   const log = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
-  followed = await followModules(file, log, 20);
+  followed = await followModules(file, log, { lookEveryMs: 20, ...options });
   return followed;
 }
 
@@ -106,6 +108,22 @@ describe('the modules', () => {
       expect.objectContaining({ level: 40, module: 'a', line: 5, option: 'tcp.source_ip_address' }),
     );
     expect(moduleWarnings(modules)).toEqual([expect.stringContaining('line 5: tcp.source_ip_address')]);
+  });
+
+  it('whose question the policy refuses are loaded, and named at the start and in the warnings', async () => {
+    writeFileSync(path, 'modules:\n  a:\n    prober: dns\n    dns:\n      query_name: a.local\n      query_type: A\n');
+    const policy = createTargetPolicy({});
+    const modules = await follow(path, { questionFault: createQuestionFault(policy) });
+
+    expect(modules.current().usable.has('a')).toBe(true);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 40, module: 'a', line: 5, option: 'dns.query_name' }),
+    );
+    expect(moduleWarnings(modules)).toEqual([
+      expect.stringMatching(
+        /^MODULES_FILE: scrapes of module "a" will be refused: line 5: dns.query_name: a.local is .*[^.]\.$/,
+      ),
+    ]);
   });
 
   it('end the start where the file is broken, with every fault', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { DEFAULT_MODULES, type Fault, type PlannedModules, type Refusal } from '@vantage/modules';
+import { DEFAULT_MODULES, type Fault, type PlannedModules, type PlanSources, type Refusal } from '@vantage/modules';
 import type { Logger } from 'pino';
 
 import { parseWithFiles } from './named-files.ts';
@@ -21,6 +21,12 @@ export interface Modules {
  */
 const LOOK_EVERY_MS = 2_000;
 
+export interface FollowOptions {
+  readonly lookEveryMs?: number;
+  /** Why the target policy refuses to ask about a name. */
+  readonly questionFault?: PlanSources['questionFault'];
+}
+
 /**
  * Loads the modules and reloads them when their file, or a file that a module names, changes. An unreadable or invalid
  * file changes nothing; a module that names an unreadable file is refused until the file is readable.
@@ -31,10 +37,10 @@ const LOOK_EVERY_MS = 2_000;
 export async function followModules(
   path: string | undefined,
   log: Logger,
-  lookEveryMs = LOOK_EVERY_MS,
+  { lookEveryMs = LOOK_EVERY_MS, questionFault }: FollowOptions = {},
 ): Promise<Modules> {
   let seen = path === undefined ? DEFAULT_MODULES : await readFile(path, 'utf8');
-  let parsed = parseWithFiles(seen);
+  let parsed = parseWithFiles(seen, questionFault);
   const { parsing: first } = parsed;
   if (!first.ok) throw new Error(`MODULES_FILE: ${faultText(path, first.faults)}`);
   let current: PlannedModules = first;
@@ -51,7 +57,7 @@ export async function followModules(
     const text = await readFile(file, 'utf8').catch((error: unknown) => reject(String(error)));
     if (text === undefined || (text === seen && fault === undefined && !parsed.hasChangedFiles())) return;
     seen = text;
-    const next = parseWithFiles(text);
+    const next = parseWithFiles(text, questionFault);
     const { parsing } = next;
     if (!parsing.ok) return reject(faultText(file, parsing.faults));
     parsed = next;
@@ -75,14 +81,20 @@ export async function followModules(
   };
 }
 
-function report(log: Logger, path: string | undefined, { usable, refused }: PlannedModules): void {
+function report(log: Logger, path: string | undefined, { usable, refused, warnings }: PlannedModules): void {
   log.info({ file: path ?? null, modules: [...usable.keys()] }, 'modules loaded');
   for (const refusal of [...refused.values()].flat()) log.warn({ file: path, ...refusal }, refusalText(refusal));
+  for (const warning of warnings) log.warn({ file: path, ...warning }, warningText(warning));
 }
 
 /** The reason with module, line and option. */
 export function refusalText({ module, line, option, reason }: Refusal): string {
   return `module "${module}" cannot be run: line ${line}: ${option}: ${reason}`;
+}
+
+/** As `refusalText`, of a module that is loaded. */
+export function warningText({ module, line, option, reason }: Refusal): string {
+  return `scrapes of module "${module}" will be refused: line ${line}: ${option}: ${reason.replace(/\.$/, '')}`;
 }
 
 function faultText(path: string | undefined, faults: readonly Fault[]): string {
@@ -96,5 +108,6 @@ export function moduleWarnings({ current, fault }: Pick<Modules, 'current' | 'fa
   return [
     ...(reason === undefined ? [] : [`MODULES_FILE was not taken, and the last good one is in use: ${reason}.`]),
     ...refusals.map((refusal) => `MODULES_FILE: ${refusalText(refusal)}.`),
+    ...current().warnings.map((warning) => `MODULES_FILE: ${warningText(warning)}.`),
   ];
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
-import { parseModules, type ModulesParsing } from '@vantage/modules';
+import { parseModules, type ModulesParsing, type PlanSources } from '@vantage/modules';
 
 /** Larger than the certificates and credentials that modules name. */
 const MAX_FILE_BYTES = 262_144;
@@ -19,14 +19,15 @@ export interface ParsedModules {
 /**
  * Parses a `blackbox.yml` and the files that its modules name; relative paths are resolved from the working directory.
  */
-export function parseWithFiles(text: string): ParsedModules {
+export function parseWithFiles(text: string, questionFault?: PlanSources['questionFault']): ParsedModules {
   const seen = new Map<string, Content>();
-  const parsing = parseModules(text, (path) => {
+  const readText = (path: string): string => {
     const content = contentOf(path);
     seen.set(path, content);
     if (content.fault !== undefined) throw new Error(content.fault);
     return content.text;
-  });
+  };
+  const parsing = parseModules(text, { readText, ...(questionFault === undefined ? {} : { questionFault }) });
   return {
     parsing,
     hasChangedFiles: () =>

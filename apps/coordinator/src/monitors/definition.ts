@@ -36,8 +36,11 @@ export type DefinitionReading =
   | { readonly valid: true; readonly definition: MonitorDefinition }
   | { readonly valid: false; readonly errors: readonly InputError[] };
 
+/** Path of an error about the name, which is a part of the path of the request. */
+export const MONITOR_NAME = '{name}';
+
 /**
- * Validates a request; errors have pointers into it.
+ * Validates a name and a request; errors have pointers into the request.
  *
  * @param allow networks that the key which made the monitor may have measured besides
  */

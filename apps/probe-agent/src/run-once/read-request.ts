@@ -1,5 +1,5 @@
 import { parseCheckArguments, type HelpFlags } from '@vantage/command-line';
-import { paramsSchema, type AnyCheckType, type ParamsOf } from '@vantage/contract';
+import { paramsSchema, ruleErrors, textForm, type AnyCheckType, type ParamsOf } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
 import { Ajv } from 'ajv';
@@ -50,15 +50,19 @@ function readParams(
   policy: TargetPolicy,
 ): { readonly params: ParamsOf<AnyCheckType> } | { readonly faults: readonly string[] } {
   const { hostKind, purpose } = checkType;
-  const ajv = new Ajv({ useDefaults: true, validateFormats: false, allErrors: true });
+  const ajv = new Ajv({ useDefaults: true, validateFormats: false, allErrors: true, verbose: true });
   const isParams = ajv.compile<ParamsOf<AnyCheckType>>(paramsSchema(checkType));
   if (!isParams(params)) {
-    return { faults: (isParams.errors ?? []).map(({ instancePath, message }) => `${flagOf(instancePath)} ${message}`) };
+    const faults = (isParams.errors ?? []).map(({ instancePath, keyword, message, parentSchema }) => {
+      const form = keyword === 'pattern' ? textForm(parentSchema?.['pattern']) : undefined;
+      return `${flagOf(instancePath)} ${form === undefined ? message : `must be ${form}`}`;
+    });
+    return { faults };
   }
   const { port, family } = { ...params, ...params.options } as { readonly port?: number; readonly family?: 4 | 6 };
   const decision = judgeTarget({ hostKind, purpose, host: params.host, port, family }, policy);
   if (decision.verdict === 'malformed') return { faults: [decision.message] };
-  const faults = (checkType.inputErrors?.(params) ?? []).map(({ path, message }) => `${flagOf(path)}: ${message}`);
+  const faults = ruleErrors(checkType, params).map(({ path, message }) => `${flagOf(path)}: ${message}`);
   if (faults.length > 0) return { faults };
   // A refused target is not a usage error: the run reports it with its reason, as for a client.
   return { params: decision.verdict === 'accepted' ? { ...params, host: decision.host } : params };

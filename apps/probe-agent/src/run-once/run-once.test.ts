@@ -115,6 +115,10 @@ describe('one check from the shell of the probe’s machine', () => {
       /missing PORT; expected tcp 127\.0\.0\.1 PORT\nRun "vantage-agent run tcp --help" for usage/,
     ],
     [['ping', '127.0.0.1', '--count', '200'], /--count must be <= 16/],
+    [
+      ['udp', '127.0.0.1', '7', '--payload', 'xyz'],
+      /--payload must be pairs of hexadecimal digits, such as 68656c6c6f/,
+    ],
     [['ping', 'not a host'], /contains a blank, which no host name has/],
     [['ping', '::1', '--family', '4'], /family/i],
   ])('says what is wrong with “%j”', async (args, said) => {

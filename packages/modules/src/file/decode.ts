@@ -34,11 +34,22 @@ export function fail(node: Node, decoding: Decoding, message: string): undefined
   decoding.faults.push({ line: lineOf(node, decoding), message });
 }
 
-/** A mapping with known keys only. A null value leaves the key absent. */
-export function struct<F extends Fields>(fields: F, check?: (value: Struct<F>) => string | undefined): Kind<Struct<F>> {
+/** A fault of a mapping with the keys that it is about, the first of which gives the line if it is there. */
+export type KeyFault = readonly [keys: readonly string[], message: string];
+
+/**
+ * A mapping with known keys only. A null value leaves the key absent.
+ *
+ * @param check its faults are left out if one of their keys has a faulty value
+ */
+export function struct<F extends Fields>(
+  fields: F,
+  check: (value: Struct<F>) => readonly KeyFault[] = () => [],
+): Kind<Struct<F>> {
   return (node, decoding) => {
     const entries = entriesOf(node, decoding);
     if (entries === undefined) return undefined;
+    const faulty = new Set<string>();
     const value: Record<string, unknown> = {};
     const lines = new Map<string, number>();
     for (const { key, keyNode, valueNode } of entries) {
@@ -48,11 +59,15 @@ export function struct<F extends Fields>(fields: F, check?: (value: Struct<F>) =
         continue;
       }
       lines.set(key, lineOf(keyNode, decoding));
+      const before = decoding.faults.length;
       const decoded = valueNode === undefined ? undefined : kind(valueNode, decoding);
+      if (decoding.faults.length > before) faulty.add(key);
       if (decoded !== undefined) value[key] = decoded;
     }
-    const message = check?.(value as Struct<F>);
-    if (message !== undefined) fail(node, decoding, message);
+    for (const [keys, message] of check(value as Struct<F>)) {
+      if (keys.some((key) => faulty.has(key))) continue;
+      decoding.faults.push({ line: lines.get(keys[0] ?? '') ?? lineOf(node, decoding), message });
+    }
     decoding.lines.set(value, lines);
     return value as Struct<F>;
   };

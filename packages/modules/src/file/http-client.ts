@@ -1,4 +1,4 @@
-import { listOf, mapOf, struct, type Struct } from './decode.ts';
+import { listOf, mapOf, struct, type KeyFault, type Struct } from './decode.ts';
 import { bool, string, tlsVersion, url } from './kinds.ts';
 
 /** The client options that Prometheus and its exporters share (prometheus/common, `config`). */
@@ -45,28 +45,62 @@ type HttpClient = Struct<typeof httpClientFields>;
 const isSet = (text: string | undefined): boolean => text !== undefined && text !== '';
 
 /** Combinations that the client of Prometheus refuses. */
-export function httpClientFault(client: HttpClient): string | undefined {
+export function httpClientFaults(client: HttpClient): readonly KeyFault[] {
   const { basic_auth: basic, authorization: other, oauth2: grant } = client;
   const [token, tokenFile] = [isSet(client.bearer_token), isSet(client.bearer_token_file)];
-  if (token && tokenFile) return 'at most one of bearer_token and bearer_token_file is allowed';
-  const ways = [basic, other, grant, token || tokenFile ? {} : undefined].filter((way) => way !== undefined);
-  if (ways.length > 1) return 'at most one of basic_auth, authorization, oauth2 and bearer_token is allowed';
-  if (isSet(basic?.password) && isSet(basic?.password_file)) {
-    return 'at most one of password and password_file of basic_auth is allowed';
-  }
-  if (isSet(other?.credentials) && isSet(other?.credentials_file)) {
-    return 'at most one of credentials and credentials_file of authorization is allowed';
-  }
-  if (other?.type?.trim().toLowerCase() === 'basic')
-    return 'authorization cannot have the type "basic": use basic_auth';
-  if (grant !== undefined) return oauth2Fault(grant);
+  const ways = Object.entries({
+    ...{ basic_auth: basic, authorization: other, oauth2: grant },
+    bearer_token: token || tokenFile ? {} : undefined,
+  }).filter(([, way]) => way !== undefined);
   const hasProxyHeaders = (client.proxy_connect_header?.size ?? 0) > 0;
-  return hasProxyHeaders && !isSet(client.proxy_url) ? 'proxy_connect_header needs proxy_url' : undefined;
+  return faultsOf([
+    [
+      token && tokenFile,
+      ['bearer_token_file', 'bearer_token'],
+      'at most one of bearer_token and bearer_token_file is allowed',
+    ],
+    [
+      ways.length > 1,
+      ways.slice(1).map(([name]) => name),
+      'at most one of basic_auth, authorization, oauth2 and bearer_token is allowed',
+    ],
+    [
+      isSet(basic?.password) && isSet(basic?.password_file),
+      ['basic_auth'],
+      'at most one of password and password_file of basic_auth is allowed',
+    ],
+    [
+      isSet(other?.credentials) && isSet(other?.credentials_file),
+      ['authorization'],
+      'at most one of credentials and credentials_file of authorization is allowed',
+    ],
+    [
+      other?.type?.trim().toLowerCase() === 'basic',
+      ['authorization'],
+      'authorization cannot have the type "basic": use basic_auth',
+    ],
+    ...oauth2Faults(grant),
+    // Prometheus' client looks at the headers of a proxy only without this grant.
+    [
+      grant === undefined && hasProxyHeaders && !isSet(client.proxy_url),
+      ['proxy_connect_header', 'proxy_url'],
+      'proxy_connect_header needs proxy_url',
+    ],
+  ]);
 }
 
-function oauth2Fault(grant: NonNullable<HttpClient['oauth2']>): string | undefined {
-  if (!isSet(grant.client_id)) return 'oauth2 needs client_id';
+type Condition = readonly [holds: boolean, ...fault: KeyFault];
+
+function faultsOf(conditions: readonly Condition[]): readonly KeyFault[] {
+  return conditions.flatMap(([holds, keys, message]) => (holds ? [[keys, message] as const] : []));
+}
+
+function oauth2Faults(grant: HttpClient['oauth2']): readonly Condition[] {
+  if (grant === undefined) return [];
   const [secret, file] = [isSet(grant.client_secret), isSet(grant.client_secret_file)];
-  if (secret === file) return 'oauth2 needs either client_secret or client_secret_file';
-  return isSet(grant.token_url) ? undefined : 'oauth2 needs token_url';
+  return [
+    [!isSet(grant.client_id), ['oauth2'], 'oauth2 needs client_id'],
+    [secret === file, ['oauth2'], 'oauth2 needs either client_secret or client_secret_file'],
+    [!isSet(grant.token_url), ['oauth2'], 'oauth2 needs token_url'],
+  ];
 }

@@ -1,15 +1,15 @@
 import { acceptsEncoding } from './accept-encoding.ts';
 import { listOf, mapOf, struct, type ValueOf } from './decode.ts';
 import { queryClasses, queryTypes } from './dns-names.ts';
-import { httpClientFault, httpClientFields, tlsConfig } from './http-client.ts';
+import { httpClientFaults, httpClientFields, tlsConfig } from './http-client.ts';
 import { bool, bytes, duration, integer, regexp, string } from './kinds.ts';
 
 const family = { preferred_ip_protocol: string, ip_protocol_fallback: bool } as const;
 
-const headerMatch = struct({ header: string, regexp, allow_missing: bool }, ({ header = '', regexp: text = '' }) => {
-  if (header === '') return 'a header matcher needs header';
-  return text === '' ? 'a header matcher needs regexp' : undefined;
-});
+const headerMatch = struct({ header: string, regexp, allow_missing: bool }, ({ header = '', regexp: text = '' }) => [
+  ...(header === '' ? [[['header'], 'a header matcher needs header'] as const] : []),
+  ...(text === '' ? [[['regexp'], 'a header matcher needs regexp'] as const] : []),
+]);
 
 const http = struct(
   {
@@ -32,13 +32,15 @@ const http = struct(
     body_size_limit: bytes,
   },
   (value) => {
-    const fault = httpClientFault(value);
-    if (fault !== undefined) return fault;
     const { compression = '' } = value;
     const refused = [...(value.headers ?? [])].find(
       ([name, text]) => name.toLowerCase() === 'accept-encoding' && !acceptsEncoding(compression, text),
     );
-    return refused && `the header ${refused[0]} does not ask for compression: ${compression}`;
+    const message = `the header ${refused?.[0]} does not ask for compression: ${compression}`;
+    return [
+      ...httpClientFaults(value),
+      ...(refused === undefined ? [] : [[['headers', 'compression'], message] as const]),
+    ];
   },
 );
 
@@ -54,7 +56,7 @@ const tcp = struct({
 
 const icmp = struct(
   { ...family, source_ip_address: string, payload_size: integer, dont_fragment: bool, ttl: integer },
-  ({ ttl = 0 }) => (ttl < 0 || ttl > 255 ? 'ttl must be from 0 to 255' : undefined),
+  ({ ttl = 0 }) => (ttl < 0 || ttl > 255 ? [[['ttl'], 'ttl must be from 0 to 255']] : []),
 );
 
 /** Their expressions are compiled for each probe by blackbox_exporter: at the start any text passes. */
@@ -82,9 +84,13 @@ const dns = struct(
     validate_additional_rrs: recordRules,
   },
   ({ query_name: name = '', query_class: queryClass = '', query_type: type = '' }) => {
-    if (name === '') return 'query_name is required';
-    if (queryClass !== '' && !queryClasses.has(queryClass)) return `unknown query_class "${queryClass}"`;
-    return type !== '' && !queryTypes.has(type) ? `unknown query_type "${type}"` : undefined;
+    const isClass = queryClass === '' || queryClasses.has(queryClass);
+    const isType = type === '' || queryTypes.has(type);
+    return [
+      ...(name === '' ? [[['query_name'], 'query_name is required'] as const] : []),
+      ...(isClass ? [] : [[['query_class'], `unknown query_class "${queryClass}"`] as const]),
+      ...(isType ? [] : [[['query_type'], `unknown query_type "${type}"`] as const]),
+    ];
   },
 );
 

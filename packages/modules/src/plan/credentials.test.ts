@@ -4,12 +4,15 @@ import { parseModules } from '../parse-modules.ts';
 
 const basic = (pair: string): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-/** Parses an http module with these options; only the file `f` exists, and contains a secret. */
+/** Only the file `f` exists, and contains a secret. */
+function readText(path: string): string {
+  if (path === 'f') return ' s3cret\n';
+  throw new Error('the file cannot be read (ENOENT)');
+}
+
+/** Parses an http module with these options. */
 function parse(options: string) {
-  const parsing = parseModules(`modules:\n  m:\n    prober: http\n    http:\n      ${options}\n`, (path) => {
-    if (path === 'f') return ' s3cret\n';
-    throw new Error('the file cannot be read (ENOENT)');
-  });
+  const parsing = parseModules(`modules:\n  m:\n    prober: http\n    http:\n      ${options}\n`, { readText });
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.faults));
   return parsing;
 }

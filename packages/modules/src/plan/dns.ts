@@ -1,3 +1,4 @@
+import { ruleErrors } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { regexpFault } from '../file/kinds.ts';
@@ -16,7 +17,7 @@ export function planDns(raw: RawDns | undefined, refusals: Refusals): Omit<DnsMo
   }
   const options = { transport: transportOf(raw, refusals), recursionDesired: raw?.recursion_desired ?? true };
   const params = { host: queryName, recordType: queryType, options: options as never };
-  for (const { message } of checkTypes.dns.inputErrors?.(params) ?? []) {
+  for (const { message } of ruleErrors(checkTypes.dns, params)) {
     refusals.refuse(owner, 'dns', 'query_type', message);
   }
   const family = familyOf(raw, 'dns', refusals);

@@ -1,3 +1,4 @@
+import { ruleErrors } from '@vantage/contract';
 import { checkTypes, MAX_MODULE_HEADERS } from '@vantage/diagnostics/contract';
 
 import type { RawHttp } from '../file/shape.ts';
@@ -35,7 +36,7 @@ function faultsOf(headers: Readonly<Record<string, string>>): readonly string[] 
   const renamed = Object.entries(headers).map(([name, value]) => [isUserAgent(name) ? 'X-Agent' : name, value]);
   const options = { headers: Object.fromEntries(renamed) as Record<string, string> };
   const params = { host: 'http://example.com/', insecureSSL: false, options: options as never };
-  return (checkTypes.http.inputErrors?.(params) ?? []).map(({ message }) => message);
+  return ruleErrors(checkTypes.http, params).map(({ message }) => message);
 }
 
 export function isUserAgent(name: string): boolean {

@@ -17,13 +17,15 @@ const files: Readonly<Record<string, string>> = {
   long: `${one.cert}${' '.repeat(32_768)}`,
 };
 
+function readText(path: string): string {
+  if (files[path] === undefined) throw new Error('the file cannot be read (ENOENT)');
+  return files[path];
+}
+
 /** The module of a file with these options of TLS. */
 function parse(prober: 'http' | 'tcp', options: string) {
   const text = `modules:\n  m:\n    prober: ${prober}\n    ${prober}:\n      tls_config: {${options}}\n`;
-  const parsing = parseModules(text, (path) => {
-    if (files[path] === undefined) throw new Error('the file cannot be read (ENOENT)');
-    return files[path];
-  });
+  const parsing = parseModules(text, { readText });
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.faults));
   return parsing;
 }

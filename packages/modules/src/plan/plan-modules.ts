@@ -14,16 +14,25 @@ export interface PlannedModules {
   readonly usable: ReadonlyMap<string, Module>;
   /** By name, at least one entry each. */
   readonly refused: ReadonlyMap<string, readonly Refusal[]>;
+  /** Options of usable modules for which scrapes will be refused. */
+  readonly warnings: readonly Refusal[];
+}
+
+/** What planning takes from outside. */
+export interface PlanSources {
+  /** Reads the files that modules name. */
+  readonly readText: ReadText;
+  /** Why the target policy refuses to ask about a name; undefined if it does not. */
+  readonly questionFault: (name: string) => string | undefined;
 }
 
 /**
  * Separates the modules that can be run from those with an option that has no equivalent.
- *
- * @param readText reads the files that modules name
  */
-export function planModules({ modules, lineOf }: RawFile, readText: ReadText): PlannedModules {
+export function planModules({ modules, lineOf }: RawFile, { readText, questionFault }: PlanSources): PlannedModules {
   const usable = new Map<string, Module>();
   const refused = new Map<string, readonly Refusal[]>();
+  const warnings: Refusal[] = [];
   for (const [name, raw] of modules) {
     const lineOfOption = (owner: object, key: string): number => {
       const line = lineOf(owner, key);
@@ -31,10 +40,16 @@ export function planModules({ modules, lineOf }: RawFile, readText: ReadText): P
     };
     const refusals = collectRefusals(name, lineOfOption, readText);
     const module = plan(name, lineOf(modules, name), raw, refusals);
-    if (refusals.list.length === 0 && module !== undefined) usable.set(name, module);
-    else refused.set(name, refusals.list);
+    if (refusals.list.length > 0 || module === undefined) {
+      refused.set(name, refusals.list);
+      continue;
+    }
+    usable.set(name, module);
+    const reason = module.prober === 'dns' ? questionFault(module.queryName) : undefined;
+    if (reason === undefined) continue;
+    warnings.push({ module: name, line: lineOfOption(raw.dns!, 'query_name'), option: 'dns.query_name', reason });
   }
-  return { usable, refused };
+  return { usable, refused, warnings };
 }
 
 function plan(name: string, line: number, raw: RawModule, refusals: Refusals): Module | undefined {

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { openGeo } from '@vantage/geo';
-import { parseModules } from '@vantage/modules';
 import { createTargetPolicy, judgeTarget } from '@vantage/target-policy';
 
 import type { Config } from '../../config.ts';
 import { createMonitorReader } from '../../http/requests/read-monitor.ts';
-import { refusalText } from '../../modules/follow-modules.ts';
+import { refusalText, warningText } from '../../modules/follow-modules.ts';
+import { parseWithFiles } from '../../modules/named-files.ts';
+import { createQuestionFault } from '../../modules/question-fault.ts';
 import { readMonitorsFile } from '../../monitors/file/monitors-file.ts';
 import { count, error, ok, reasonOf, warning, type Finding } from './finding.ts';
 
@@ -64,12 +65,18 @@ async function checkGeo(
   }
 }
 
-async function checkModules({ modulesFile }: Files): Promise<readonly Finding[]> {
+async function checkModules({
+  modulesFile,
+  targetAllow,
+  targetAllowNames,
+  targetDeny,
+}: Files): Promise<readonly Finding[]> {
   if (modulesFile === undefined) return [];
   const remedy =
     'Correct the file: a coordinator with it does not start, and a running one keeps the last valid content.';
   try {
-    const parsing = parseModules(await readFile(modulesFile, 'utf8'));
+    const policy = createTargetPolicy({ allow: targetAllow, allowNames: targetAllowNames, deny: targetDeny });
+    const { parsing } = parseWithFiles(await readFile(modulesFile, 'utf8'), createQuestionFault(policy));
     if (!parsing.ok) {
       return parsing.faults.map(({ line, message }) =>
         error('modules', `${modulesFile} line ${line}: ${message}.`, remedy),
@@ -84,6 +91,9 @@ async function checkModules({ modulesFile }: Files): Promise<readonly Finding[]>
           `${modulesFile}: ${refusalText(refusal)}.`,
           'Remove the option, or do not scrape with this module.',
         ),
+      ),
+      ...parsing.warnings.map((found) =>
+        warning('modules', `${modulesFile}: ${warningText(found)}.`, 'Ask about another name, or allow this one.'),
       ),
     ];
   } catch (fault) {

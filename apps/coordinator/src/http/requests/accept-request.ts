@@ -1,8 +1,17 @@
-import type { AnyCheckType, Family, OtherTarget, TargetPurpose } from '@vantage/contract';
+import {
+  otherTargetsOf,
+  ruleErrors,
+  type AnyCheckType,
+  type Family,
+  type FieldPaths,
+  type InputError,
+  type OtherTarget,
+  type TargetPurpose,
+} from '@vantage/contract';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
 import { HttpProblem } from '../problem.ts';
-import { createRequestValidator, invalid, type RequestBody } from './validate-request.ts';
+import { createBodyReader, invalid, type ReadBody, type RequestBody } from './validate-request.ts';
 
 /**
  * Canonicalises a target and applies the target policy to its form, address, name and port; never resolves a name.
@@ -27,48 +36,99 @@ export type Judgement =
   /** The target is well-formed but refused by a rule, which the message names. */
   | { readonly verdict: 'refused'; readonly message: string };
 
-/**
- * Creates the function that turns a JSON body into a request. It applies, in this order, the schema of the type, the
- * syntax of the host, the type's rules beyond its schema, and the target policy.
- *
- * @returns a function that throws HttpProblem 400 or 403
- */
-export function createRequestReader(checkTypes: readonly AnyCheckType[], judgeTarget: JudgeTarget): RequestReader {
-  const validate = createRequestValidator(checkTypes);
-  return (json, allow) => {
-    const judge = (target: JudgedTarget): Judgement => judgeTarget(target, allow);
-    const { checkType, body } = validate(json);
-    const fields = fieldsOf(checkType, body);
-    const judgement = judge(judgedTarget(checkType, body, fields));
-    if (judgement.verdict === 'malformed') throw invalid([{ path: '/host', message: judgement.message }]);
-    const host = judgement.verdict === 'accepted' ? judgement.host : body.host;
-    const params = { ...fields, host, options: body.options };
-    const errors = checkType.inputErrors?.(params) ?? [];
-    if (errors.length > 0) throw invalid(errors);
-    if (judgement.verdict === 'refused') throw new HttpProblem('target-refused', judgement.message);
-    for (const other of checkType.otherTargets?.(params) ?? []) judgeOther(other, judge);
-    return {
-      checkType,
-      submittedHost: body.host,
-      params,
-      probes: body.probes,
-      locations: body.locations,
-      limit: body.limit,
-    };
-  };
+/** A request after everything that can be judged without Redis. */
+export interface JudgedRequest {
+  /** Undefined if there are errors or refusals. */
+  readonly accepted: AcceptedRequest | undefined;
+  /** Faults of fields, by pointers into the body. */
+  readonly errors: readonly InputError[];
+  /** Targets that the policy refuses, by the fields that name them. */
+  readonly refusals: readonly InputError[];
+  /** Undefined if the type is unknown. */
+  readonly checkType: AnyCheckType | undefined;
+  /** Canonical; undefined if there is none. */
+  readonly host: string | undefined;
 }
+
+/** @param allow additional networks of the request's key */
+export type JudgeRequest = (body: unknown, allow?: readonly string[]) => JudgedRequest;
 
 /** @param allow additional networks of the request's key */
 export type RequestReader = (body: unknown, allow?: readonly string[]) => AcceptedRequest;
 
 /**
- * Applies the target policy to a further host, such as a resolver. Its text is kept, and the agent applies the policy
- * again.
+ * Creates the function that turns a JSON body into a request. It applies the schema of the type, the syntax of the host,
+ * the type's rules beyond its schema, and the target policy, and reports the faults of all of them; what needs a field that
+ * has no valid value is left out.
  */
-function judgeOther({ path, host, port, purpose }: OtherTarget, judge: (target: JudgedTarget) => Judgement): void {
-  const judgement = judge({ hostKind: 'host', purpose, host, port });
-  if (judgement.verdict === 'malformed') throw invalid([{ path, message: judgement.message }]);
-  if (judgement.verdict === 'refused') throw new HttpProblem('target-refused', `${path}: ${judgement.message}`);
+export function createRequestJudge(checkTypes: readonly AnyCheckType[], judgeTarget: JudgeTarget): JudgeRequest {
+  const readBody = createBodyReader(checkTypes);
+  return (json, allow) => {
+    const reading = readBody(json);
+    if (reading.checkType === undefined) {
+      return { accepted: undefined, errors: reading.errors, refusals: [], checkType: undefined, host: undefined };
+    }
+    return judgeBody(reading, (target) => judgeTarget(target, allow));
+  };
+}
+
+/** @returns a function that throws HttpProblem 400 for faults of the request, and 403 if it has none but refused targets */
+export function requestReaderOf(judgeRequest: JudgeRequest): RequestReader {
+  return (json, allow) => {
+    const { accepted, errors, refusals } = judgeRequest(json, allow);
+    if (accepted !== undefined) return accepted;
+    if (errors.length > 0) throw invalid([...errors, ...refusals]);
+    const { path, message } = refusals[0]!;
+    throw new HttpProblem('target-refused', path === HOST ? message : `${path}: ${message}`);
+  };
+}
+
+const HOST = '/host';
+
+function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge: Judge): JudgedRequest {
+  const fields = fieldsOf(checkType, body);
+  const judgement = broken.has(HOST) ? undefined : judge(judgedTarget(checkType, body, fields, broken));
+  const isMalformed = judgement?.verdict === 'malformed';
+  const unread = isMalformed ? new Set([...broken, HOST]) : broken;
+  const host = judgement?.verdict === 'accepted' ? judgement.host : body.host;
+  const params = { ...fields, host, options: body.options };
+  const ruled = ruleErrors(checkType, params, unread);
+  const errors = [...faults, ...(isMalformed ? [{ path: HOST, message: judgement.message }] : []), ...ruled];
+  const isRefused = judgement?.verdict === 'refused';
+  const others = otherTargetsOf(checkType, params, unread)
+    // Its fault is known already: the same host is refused for the same reason.
+    .filter((other) => !ruled.some(({ path }) => path === other.path) && !(isRefused && other.host === host))
+    .map((other) => ({ other, judgement: judge(otherTarget(other)) }));
+  errors.push(...messages(others, 'malformed'));
+  const refusals = [...(isRefused ? [{ path: HOST, message: judgement.message }] : []), ...messages(others, 'refused')];
+  const isAccepted = errors.length === 0 && refusals.length === 0;
+  return {
+    ...{ errors, refusals, checkType, host: unread.has(HOST) ? undefined : host },
+    accepted: isAccepted ? acceptedOf(checkType, body, params) : undefined,
+  };
+}
+
+type Judge = (target: JudgedTarget) => Judgement;
+
+interface JudgedOther {
+  readonly other: OtherTarget;
+  readonly judgement: Judgement;
+}
+
+function messages(others: readonly JudgedOther[], verdict: 'malformed' | 'refused'): readonly InputError[] {
+  return others.flatMap(({ other: { path }, judgement }) =>
+    judgement.verdict === verdict ? [{ path, message: judgement.message }] : [],
+  );
+}
+
+/** A further host, such as a resolver. Its text is kept, and the agent applies the policy again. */
+function otherTarget({ host, port, purpose }: OtherTarget): JudgedTarget {
+  return { hostKind: 'host', purpose, host, port };
+}
+
+function acceptedOf(checkType: AnyCheckType, body: RequestBody, params: AcceptedRequest['params']): AcceptedRequest {
+  const { probes, locations, limit } = body;
+  return { checkType, submittedHost: body.host, params, probes, locations, limit };
 }
 
 /** Selects the fields of the type; those of other types are accepted and ignored. */
@@ -77,17 +137,19 @@ function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, body[name]]));
 }
 
+/** A port that every purpose takes: it stands for one that is not valid, which is an error already. */
+const ANY_PORT = 443;
+
 function judgedTarget(
   { hostKind, purpose }: AnyCheckType,
   { host, options }: RequestBody,
   { port }: Readonly<Record<string, unknown>>,
+  broken: FieldPaths,
 ): JudgedTarget {
-  const { family } = options;
+  const family = broken.has('/options') || broken.has('/options/family') ? undefined : options['family'];
   return {
-    hostKind,
-    purpose,
-    host,
-    port: typeof port === 'number' ? port : undefined,
+    ...{ hostKind, purpose, host },
+    port: broken.has('/port') ? ANY_PORT : typeof port === 'number' ? port : undefined,
     family: family === 4 || family === 6 ? family : undefined,
   };
 }

@@ -1,4 +1,4 @@
-import { escapeText, nearestWord, type InputError } from '@vantage/contract';
+import { escapeText, nearestWord, textForm, type FieldPaths, type InputError } from '@vantage/contract';
 import type { ErrorObject } from 'ajv';
 
 import { pointer, pointerParts } from './pointer.ts';
@@ -7,15 +7,38 @@ const MAX_ERRORS = 20;
 
 /** Converts errors of ajv to pointers into the body and sentences without a subject, such as "is required". */
 export function inputErrors(errors: readonly ErrorObject[]): readonly InputError[] {
-  const told = withoutBranches(errors);
-  const unique = told.filter(
-    (error, index) => told.findIndex(({ path, message }) => path === error.path && message === error.message) === index,
+  return withoutRepeats(withoutBranches(errors.filter((error) => !isLengthOfOddText(error, errors))));
+}
+
+function withoutRepeats(errors: readonly InputError[]): readonly InputError[] {
+  return errors.filter(
+    (error, index) =>
+      errors.findIndex(({ path, message }) => path === error.path && message === error.message) === index,
   );
+}
+
+/** The errors of an answer: each once, and not more than a client can read. */
+export function boundedErrors(errors: readonly InputError[]): readonly InputError[] {
+  const unique = withoutRepeats(errors);
   if (unique.length <= MAX_ERRORS) return unique;
-  return [
-    ...unique.slice(0, MAX_ERRORS - 1),
-    { path: '', message: `has ${unique.length - MAX_ERRORS + 1} more errors` },
-  ];
+  const more = { path: '', message: `has ${unique.length - MAX_ERRORS + 1} more errors` };
+  return [...unique.slice(0, MAX_ERRORS - 1), more];
+}
+
+/** The fields that errors are about, as pointers: those of the body, and those of its `options` and the like. */
+export function brokenFields(errors: readonly InputError[]): FieldPaths {
+  return new Set(
+    errors.flatMap(({ path }) => {
+      const [, field = '', below] = path.split('/');
+      return below === undefined || field !== 'options' ? [`/${field}`] : [`/${field}/${below}`];
+    }),
+  );
+}
+
+/** The form of a text says its length, too. */
+function isLengthOfOddText({ keyword, instancePath }: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  if (keyword !== 'maxLength' && keyword !== 'minLength') return false;
+  return errors.some((other) => other.keyword === 'pattern' && other.instancePath === instancePath);
 }
 
 /** A broken union of values is one error, which joins what its branches say of the value. */
@@ -44,6 +67,7 @@ function isClearest({ keyword, parentSchema }: ErrorObject): boolean {
 function inputError(error: ErrorObject): InputError {
   const at = pointerParts(error.instancePath);
   const params = error.params as Readonly<Record<string, unknown>>;
+  const form = textForm(error.parentSchema?.['pattern']);
   switch (error.keyword) {
     case 'required':
       return { path: pointer([...at, String(params['missingProperty'])]), message: 'is required' };
@@ -56,14 +80,18 @@ function inputError(error: ErrorObject): InputError {
     case 'const':
       return { path: pointer(at), message: `must be ${JSON.stringify(params['allowedValue'])}` };
     case 'type':
-      return { path: pointer(at), message: `must be ${article(String(params['type']))}` };
+      return { path: pointer(at), message: `must be ${form ?? article(String(params['type']))}` };
     case 'pattern':
-      return { path: pointer(at), message: `must match the pattern ${String(params['pattern'])}` };
+      return { path: pointer(at), message: form === undefined ? oddText(params) : `must be ${form}` };
     case 'uniqueItems':
       return { path: pointer(at), message: 'must not have the same item twice' };
     default:
       return { path: pointer(at), message: error.message ?? `breaks the rule ${error.keyword}` };
   }
+}
+
+function oddText({ pattern }: ErrorObject['params']): string {
+  return `must match the pattern ${String(pattern)}`;
 }
 
 function unknownField(name: string, schema: ErrorObject['parentSchema']): string {

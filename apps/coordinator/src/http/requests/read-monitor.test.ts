@@ -48,9 +48,11 @@ describe('a monitor', () => {
       'an interval in words',
       { check: ping, every: 'hourly' },
       '/every',
-      'must match the pattern ^[1-9]\\d{0,5}[smhd]$',
+      'must be a duration from 10s to 1d, such as 30s or 5m',
     ],
-    ['an interval that is too short', { check: ping, every: '5s' }, '/every', 'must be from 10s to 1d'],
+    ['an interval that is too short', { check: ping, every: '5s' }, '/every', 'must be a duration from 10s to 1d'],
+    ['a number of seconds', { check: ping, every: 60 }, '/every', 'must be a duration from 10s to 1d'],
+    ['an alarm in words', { check: ping, every: '60s', alarm: { when: 'most' } }, '/alarm/when', 'such as 3 of 5'],
     [
       'an unknown field',
       { check: ping, every: '60s', expects: {} },
@@ -81,7 +83,7 @@ describe('a monitor', () => {
       'more failing probes than probes',
       { check: ping, every: '60s', alarm: { when: '5 of 3' } },
       '/alarm/when',
-      'must not want',
+      'the first not above the second',
     ],
     [
       'a bound for what must not answer',
@@ -99,6 +101,70 @@ describe('a monitor', () => {
     const reading = read('web', request);
 
     expect(reading).toMatchObject({ valid: false, errors: [{ path, message: expect.stringContaining(message) }] });
+  });
+});
+
+describe('a fault of one stage', () => {
+  const paths = (request: unknown, reader = read): readonly string[] => {
+    const reading = reader('web', request);
+    return reading.valid ? [] : reading.errors.map(({ path }) => path).toSorted();
+  };
+  const tcp = { type: 'tcp', host: 'example.com', port: 443 };
+
+  it.each<[string, object, readonly string[]]>([
+    [
+      'of the schema, of bounds, of the check and of its target',
+      { check: { ...tcp, host: '10.0.0.1', port: 99_999 }, every: '5s', alarm: { when: '5 of 3', for: 0 } },
+      ['/alarm/for', '/alarm/when', '/check/host', '/check/port', '/every'],
+    ],
+    [
+      'of an unknown field, and of expectations',
+      { chek: 1, check: tcp, every: '60s', expect: { maxRtt: -1, status: ['2xx'] } },
+      ['/chek', '/expect/maxRtt', '/expect/status'],
+    ],
+    [
+      'of a check without a type, whose other fields all types have',
+      { check: { host: 'example.com', limit: 0 }, every: 5, alarm: { when: 1 } },
+      ['/alarm/when', '/check/limit', '/check/type', '/every'],
+    ],
+    [
+      'of a resolver that is refused, which is no fault of the host',
+      { check: { type: 'dns', host: 'example.com', recordType: 9, options: { resolver: '10.0.0.1' } }, every: '1s' },
+      ['/check/options/resolver', '/check/recordType', '/every'],
+    ],
+    ['of no check at all', { check: 'ping', every: '1s', alarm: 7 }, ['/alarm', '/check', '/every']],
+  ])('hides none of another: %s', (_reason, request, expected) => {
+    expect(paths(request)).toEqual(expected);
+  });
+
+  it('says nothing of what needs the field that is broken', () => {
+    // Neither the port that is missing nor that no address has both families.
+    const check = { type: 'tcp', host: 7, options: { family: 'both' } };
+
+    expect(paths({ check, every: '60s', expect: { maxLoss: 1 } })).toEqual([
+      '/check/host',
+      '/check/port',
+      '/expect/maxLoss',
+    ]);
+  });
+
+  it('hides none of a webhook', () => {
+    const signing = createMonitorReader(Object.values(checkTypes), judgeTarget, true);
+    const request = { check: ping, every: 'x', webhooks: [3, 'https://b.invalid', 'https://a.example/…'] };
+
+    expect(paths(request, signing)).toEqual(['/every', '/webhooks/0', '/webhooks/1', '/webhooks/2']);
+  });
+});
+
+describe('the name of a monitor', () => {
+  it('is named as a part of the path, with the faults of the request', () => {
+    expect(read('Web_1', { check: ping, every: '1s' })).toEqual({
+      valid: false,
+      errors: [
+        { path: '{name}', message: 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen' },
+        { path: '/every', message: 'must be a duration from 10s to 1d, such as 30s or 5m' },
+      ],
+    });
   });
 });
 
@@ -160,10 +226,43 @@ describe('the file of monitors', () => {
       valid: false,
       faults: [
         { line: 13, message: '/monitor is not a known field' },
-        { line: 4, message: '/monitors/web/every must be from 10s to 1d' },
-        { line: 5, message: '/monitors/Bad_Name: the name must match ^[a-z0-9][a-z0-9-]{0,62}$' },
+        { line: 4, message: '/monitors/web/every must be a duration from 10s to 1d, such as 30s or 5m' },
+        {
+          line: 5,
+          message:
+            '/monitors/Bad_Name: the name must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen',
+        },
+        { line: 5, message: '/monitors/Bad_Name/check is required' },
         { line: 11, message: '/monitors/other/check/options/count must be <= 16' },
       ],
+    });
+  });
+
+  it('reports a name that is there twice together with all other faults', () => {
+    const text = 'monitors:\n  a: {}\n  a: {}\n  b:\n    check: {type: ping, host: a.example}\n    every: 5s\n';
+
+    expect(readMonitorsFile(text, read)).toMatchObject({
+      faults: expect.arrayContaining([
+        { line: 3, message: 'Map keys must be unique' },
+        { line: 6, message: expect.stringContaining('/monitors/b/every') },
+      ]),
+    });
+  });
+
+  it('may repeat parts by anchors, aliases and merges', () => {
+    const text = [
+      'monitors:',
+      '  a: &a',
+      '    check: &check {type: ping, host: a.example}',
+      '    every: 60s',
+      '  b:',
+      '    <<: *a',
+      '    check: {<<: *check, host: b.example}',
+    ].join('\n');
+
+    expect(readMonitorsFile(text, read)).toMatchObject({
+      valid: true,
+      definitions: [{ name: 'a' }, { everyMs: 60_000, accepted: { submittedHost: 'b.example' } }],
     });
   });
 

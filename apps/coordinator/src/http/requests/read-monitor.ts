@@ -1,15 +1,24 @@
-import { monitorRequestSchema, type AnyCheckType, type InputError, type MonitorRequest } from '@vantage/contract';
+import {
+  AGREEMENT_FORM,
+  INTERVAL_FORM,
+  isMonitorName,
+  monitorRequestSchema,
+  NAME_FORM,
+  type AnyCheckType,
+  type Expectation,
+  type InputError,
+  type MonitorRequest,
+} from '@vantage/contract';
 
-import type { AcceptedRequest } from '../../checks/checks.ts';
-import { readAlarm, readInterval, type ReadDefinition } from '../../monitors/definition.ts';
+import { MONITOR_NAME, readAlarm, readInterval, type ReadDefinition } from '../../monitors/definition.ts';
 import { HIDDEN_PATH } from '../../monitors/describe-monitor.ts';
-import { HttpProblem } from '../problem.ts';
-import { createRequestReader, type JudgeTarget } from './accept-request.ts';
+import { createRequestJudge, type JudgedRequest, type JudgeTarget } from './accept-request.ts';
 import { inputErrors } from './input-errors.ts';
 import { createAjv } from '../../create-ajv.ts';
 
 /**
- * Creates the function that validates a monitor; its check is validated as by `POST /check`.
+ * Creates the function that validates a monitor; its check is validated as by `POST /check`. The faults of all fields are
+ * reported together.
  *
  * @param signsWebhooks false if no secret is configured; webhooks are then refused
  */
@@ -18,42 +27,61 @@ export function createMonitorReader(
   judge: JudgeTarget,
   signsWebhooks = false,
 ): ReadDefinition {
-  const readRequest = createRequestReader(checkTypes, judge);
+  const judgeRequest = createRequestJudge(checkTypes, judge);
   const ajv = createAjv({ strictRequired: false, allErrors: true, verbose: true });
   const validate = ajv.compile<MonitorRequest>(monitorRequestSchema);
   return (name, body, allow) => {
-    if (!validate(body)) return { valid: false, errors: inputErrors(validate.errors ?? []) };
-    const everyMs = readInterval(body.every);
-    const rule = readAlarm(body.alarm ?? {});
-    const check = readCheck((request) => readRequest(request, allow), body.check);
-    const errors: InputError[] = [
-      ...(everyMs === undefined ? [{ path: '/every', message: 'must be from 10s to 1d' }] : []),
-      ...(rule === undefined ? [{ path: '/alarm/when', message: 'must not want more probes than there are' }] : []),
-      ...webhookErrors(body.webhooks ?? [], judge, signsWebhooks),
-      ...('errors' in check ? check.errors : expectationErrors(body, check.accepted)),
+    const faults = [
+      ...(isMonitorName(name) ? [] : [{ path: MONITOR_NAME, message: `must be ${NAME_FORM}` }]),
+      ...(validate(body) ? [] : inputErrors(validate.errors ?? [])),
     ];
-    if (errors.length > 0 || everyMs === undefined || rule === undefined || 'errors' in check) {
+    if (!isObject(body)) return { valid: false, errors: faults };
+    const isBroken = (path: string): boolean => faults.some((fault) => isAtOrAround(fault.path, path));
+    const request = body as unknown as MonitorRequest;
+    const everyMs = isBroken('/every') ? undefined : readInterval(request.every);
+    const rule = isBroken('/alarm/when') ? undefined : readAlarm(request.alarm ?? {});
+    const check = isBroken('/check') ? undefined : judgeRequest(withMonitorDefaults(request.check), allow);
+    const errors: InputError[] = [
+      ...faults,
+      ...(everyMs === undefined && !isBroken('/every')
+        ? [{ path: '/every', message: `must be ${INTERVAL_FORM}` }]
+        : []),
+      ...(rule === undefined && !isBroken('/alarm/when')
+        ? [{ path: '/alarm/when', message: `must be ${AGREEMENT_FORM}` }]
+        : []),
+      ...(isBroken('/webhooks') ? [] : webhookErrors(request.webhooks ?? [], isBroken, judge, signsWebhooks)),
+      ...[...(check?.errors ?? []), ...(check?.refusals ?? [])].map((error) => ({
+        ...error,
+        path: `/check${error.path}`,
+      })),
+      ...(isBroken('/expect') ? [] : expectationErrors(request.expect ?? {}, check)),
+    ];
+    const accepted = check?.accepted;
+    if (errors.length > 0 || everyMs === undefined || rule === undefined || accepted === undefined) {
       return { valid: false, errors };
     }
-    const { expect: expectation = {} } = body;
-    return { valid: true, definition: { name, request: body, everyMs, expectation, rule, accepted: check.accepted } };
+    const { expect: expectation = {} } = request;
+    return { valid: true, definition: { name, request, everyMs, expectation, rule, accepted } };
   };
 }
 
-type CheckReading = { readonly accepted: AcceptedRequest } | { readonly errors: readonly InputError[] };
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
-function readCheck(readRequest: (body: unknown) => AcceptedRequest, check: MonitorRequest['check']): CheckReading {
-  // The validator fills in defaults, and the stored request should stay as written.
+/** True if a fault of one field is one of the other, too: the same, or one that contains it. */
+function isAtOrAround(fault: string, path: string): boolean {
+  return fault === path || fault === '' || path.startsWith(`${fault}/`);
+}
+
+/** A copy, because the validator fills in defaults, and the stored request should stay as written. */
+function withMonitorDefaults(check: MonitorRequest['check']): unknown {
   const body = structuredClone(check) as Record<string, unknown>;
-  if (body['type'] === 'http') body['options'] = { screenshot: false, ...(body['options'] as object | undefined) };
-  if (body['type'] === 'traceroute') body['options'] = withFlows(body['options']);
-  try {
-    return { accepted: readRequest(body) };
-  } catch (error) {
-    if (!(error instanceof HttpProblem)) throw error;
-    const errors = error.errors ?? [{ path: '/host', message: error.message }];
-    return { errors: errors.map(({ path, message }) => ({ path: `/check${path}`, message })) };
-  }
+  const { type, options = {} } = body;
+  // Another value is an error of the check.
+  if (!isObject(options)) return body;
+  if (type === 'http') return { ...body, options: { screenshot: false, ...options } };
+  return type === 'traceroute' ? { ...body, options: withFlows(options) } : body;
 }
 
 /** Flows of a traceroute without a choice of its packets: so many prove a change of the path, one packet of each suffices. */
@@ -61,34 +89,42 @@ const FLOWS = { flows: 16, queries: 1 };
 /** Beyond it, they are more packets than a check sends. */
 const MOST_HOPS = 40;
 
-function withFlows(options: unknown): unknown {
-  const asked = (options ?? {}) as Readonly<Record<string, unknown>>;
+function withFlows(asked: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const isChosen = ['flows', 'queries', 'rounds'].some((name) => asked[name] !== undefined);
-  return isChosen || Number(asked['maxHops'] ?? 0) > MOST_HOPS ? options : { ...FLOWS, ...asked };
+  return isChosen || Number(asked['maxHops'] ?? 0) > MOST_HOPS ? asked : { ...FLOWS, ...asked };
 }
 
 /** The additional networks of a key apply to checks, not to webhooks. */
-function webhookErrors(urls: readonly string[], judge: JudgeTarget, signsWebhooks: boolean): readonly InputError[] {
+function webhookErrors(
+  urls: readonly string[],
+  isBroken: (path: string) => boolean,
+  judge: JudgeTarget,
+  signsWebhooks: boolean,
+): readonly InputError[] {
   if (urls.length > 0 && !signsWebhooks)
     return [{ path: '/webhooks', message: 'need WEBHOOK_SECRET of the coordinators' }];
   return urls.flatMap((host, index) => {
-    if (host.endsWith(HIDDEN_PATH)) return [{ path: `/webhooks/${index}`, message: 'must be the whole URL' }];
+    const path = `/webhooks/${index}`;
+    if (isBroken(path)) return [];
+    if (host.endsWith(HIDDEN_PATH)) return [{ path, message: 'must be the whole URL' }];
     const judgement = judge({ hostKind: 'url', purpose: 'http', host });
-    return judgement.verdict === 'accepted' ? [] : [{ path: `/webhooks/${index}`, message: judgement.message }];
+    return judgement.verdict === 'accepted' ? [] : [{ path, message: judgement.message }];
   });
 }
 
 const expectationTypes = { maxLoss: ['ping'], certificateDays: ['http'], status: ['http'], answers: ['dns'] } as const;
 
-function expectationErrors({ expect = {} }: MonitorRequest, accepted: AcceptedRequest): readonly InputError[] {
-  const { type } = accepted.checkType;
+/** What depends on the check is left out as far as the check is broken. */
+function expectationErrors(expectation: Expectation, check: JudgedRequest | undefined): readonly InputError[] {
+  const type = check?.checkType?.type;
   const errors: InputError[] = Object.entries(expectationTypes)
-    .filter(([field, types]) => field in expect && !(types as readonly string[]).includes(type))
+    .filter(([field, types]) => field in expectation && !(types as readonly string[]).includes(type ?? types[0]))
     .map(([field, types]) => ({ path: `/expect/${field}`, message: `is for ${types.join(', ')} checks only` }));
-  const isPlain = type === 'http' && expect.certificateDays !== undefined && !accepted.params.host.startsWith('https:');
+  const isPlain =
+    type === 'http' && expectation.certificateDays !== undefined && check?.host?.startsWith('http:') === true;
   if (isPlain) errors.push({ path: '/expect/certificateDays', message: 'is for https URLs only' });
-  const others = Object.keys(expect).filter((field) => field !== 'result');
-  if (expect.result === 'failure' && others.length > 0) {
+  const others = Object.keys(expectation).filter((field) => field !== 'result');
+  if (expectation.result === 'failure' && others.length > 0) {
     errors.push({ path: `/expect/${others[0]}`, message: 'cannot be combined with `result: failure`' });
   }
   return errors;

@@ -1,19 +1,13 @@
+import { monitorRequestSchema, requestSchema, textForm, type InputError } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { describe, expect, it } from '@jest/globals';
 
-import { HttpProblem } from '../problem.ts';
-import { createRequestValidator } from './validate-request.ts';
+import { createBodyReader } from './validate-request.ts';
 
-const validate = createRequestValidator(Object.values(checkTypes));
+const read = createBodyReader(Object.values(checkTypes));
 
-function errorsOf(body: unknown): HttpProblem['errors'] {
-  try {
-    validate(body);
-    return [];
-  } catch (error) {
-    if (error instanceof HttpProblem) return error.errors;
-    throw error;
-  }
+function errorsOf(body: unknown): readonly InputError[] {
+  return read(body).errors;
 }
 
 describe('a number or a word', () => {
@@ -33,5 +27,43 @@ describe('a number or a word', () => {
     for (const flows of [1, 16, 'all']) {
       expect(errorsOf({ type: 'traceroute', host: 'www.example.com', options: { flows } })).toEqual([]);
     }
+  });
+});
+
+describe('a text of a certain form', () => {
+  it.each([
+    [{ probes: ['FRA 1'] }, '/probes/0', 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'],
+    [{ probes: [7] }, '/probes/0', 'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen'],
+    [
+      { probes: ['A'.repeat(64)] },
+      '/probes/0',
+      'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen',
+    ],
+    [{ options: { payload: 'xyz' } }, '/options/payload', 'must be pairs of hexadecimal digits, such as 68656c6c6f'],
+    [{ options: { payload: 'ab'.repeat(513) } }, '/options/payload', 'must NOT have more than 1024 characters'],
+  ])('is named by that form, once: %j', (fields, path, message) => {
+    const { errors } = read({ type: 'udp', host: 'example.com', port: 7, ...fields });
+
+    expect(errors).toEqual([{ path, message }]);
+  });
+
+  it('has one for each pattern that a client can break', () => {
+    const schemas = [...Object.values(checkTypes).map((type) => requestSchema(type, [])), monitorRequestSchema];
+    const patterns = [...JSON.stringify(schemas).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+      ([, text]) => JSON.parse(text!) as string,
+    );
+
+    expect(patterns.length).toBeGreaterThan(4);
+    expect(patterns.filter((pattern) => textForm(pattern) === undefined)).toEqual([]);
+  });
+});
+
+describe('a type that is not known', () => {
+  it('hides no fault of a field that all types have', () => {
+    const paths = errorsOf({ type: 'smtp', host: '', limit: 0, probes: ['fra-1'], locations: [] }).map(
+      ({ path }) => path,
+    );
+
+    expect(paths).toEqual(['/type', '/host', '/locations', '/limit', '/locations']);
   });
 });

@@ -1,16 +1,26 @@
-import { requestSchema, type AnyCheckType, type InputError } from '@vantage/contract';
+import {
+  commonRequestSchema,
+  requestSchema,
+  type AnyCheckType,
+  type FieldPaths,
+  type InputError,
+} from '@vantage/contract';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
 import { oncePer } from '../once-per.ts';
 import { HttpProblem } from '../problem.ts';
-import { inputErrors } from './input-errors.ts';
+import { boundedErrors, brokenFields, inputErrors } from './input-errors.ts';
 import { createAjv } from '../../create-ajv.ts';
 
-/** A valid request body with defaults. */
-export interface ValidRequest {
+/** A request body after its schema, with defaults. */
+export interface ReadBody {
   readonly checkType: AnyCheckType;
   readonly body: RequestBody;
+  /** Faults of its fields. */
+  readonly errors: readonly InputError[];
+  /** Those fields, whose values must not be read. */
+  readonly broken: FieldPaths;
 }
 
 export interface RequestBody {
@@ -23,18 +33,38 @@ export interface RequestBody {
   readonly [field: string]: unknown;
 }
 
-/** @returns a function that throws HttpProblem 400 for an invalid body */
-export function createRequestValidator(checkTypes: readonly AnyCheckType[]): (body: unknown) => ValidRequest {
-  const types = compiled(checkTypes);
+/** `checkType` is absent for a body whose type is unknown: only the fields of all types can be judged. */
+export type BodyReading = ReadBody | { readonly checkType?: undefined; readonly errors: readonly InputError[] };
+
+/** @returns a function that reads a body by the schema of its type, and reports every fault */
+export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: unknown) => BodyReading {
+  const { types, anyType } = compiled(checkTypes);
   return (body) => {
-    const { checkType, validate } = typeOf(body, types);
-    if (!validate(body)) throw invalid(inputErrors(validate.errors ?? []));
-    const valid = body as RequestBody;
-    if (valid.probes !== undefined && valid.locations !== undefined) {
-      throw invalid([{ path: '/locations', message: 'cannot be combined with `probes`: choose one of the two' }]);
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      return { errors: [{ path: '', message: 'must be an object' }] };
     }
-    return { checkType, body: valid };
+    const type: unknown = Object.hasOwn(body, 'type') ? (body as { readonly type?: unknown }).type : undefined;
+    const found = typeof type === 'string' ? types.get(type) : undefined;
+    const validate = found?.validate ?? anyType;
+    const faults = [
+      ...(found === undefined ? [typeFault(type, [...types.keys()])] : []),
+      ...(validate(body) ? [] : inputErrors(validate.errors ?? [])),
+      ...choiceFaults(body),
+    ];
+    if (found === undefined) return { errors: faults };
+    const { checkType } = found;
+    return { checkType, body: body as RequestBody, errors: faults, broken: brokenFields(faults) };
   };
+}
+
+function typeFault(type: unknown, types: readonly string[]): InputError {
+  const known = types.join(', ');
+  return { path: '/type', message: type === undefined ? `is required: one of ${known}` : `must be one of ${known}` };
+}
+
+function choiceFaults({ probes, locations }: Partial<RequestBody>): readonly InputError[] {
+  if (probes === undefined || locations === undefined) return [];
+  return [{ path: '/locations', message: 'cannot be combined with `probes`: choose one of the two' }];
 }
 
 interface CompiledType {
@@ -42,35 +72,33 @@ interface CompiledType {
   readonly validate: ValidateFunction;
 }
 
-/** Compiled request schemas by check type. */
-const compiled = oncePer((checkTypes: readonly AnyCheckType[]): ReadonlyMap<string, CompiledType> => {
+interface Compiled {
+  readonly types: ReadonlyMap<string, CompiledType>;
+  /** For the fields that all types have. */
+  readonly anyType: ValidateFunction;
+}
+
+const compiled = oncePer((checkTypes: readonly AnyCheckType[]): Compiled => {
   const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
   // Strict mode detects misspelled keywords. No coercion: "80" is not a port.
   const ajv = createAjv({ strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
   addFormats.default(ajv);
-  return new Map(
-    checkTypes.map((checkType) => [
-      checkType.type,
-      { checkType, validate: ajv.compile(requestSchema(checkType, known)) },
-    ]),
-  );
+  return {
+    types: new Map(
+      checkTypes.map((checkType) => [
+        checkType.type,
+        { checkType, validate: ajv.compile(requestSchema(checkType, known)) },
+      ]),
+    ),
+    anyType: ajv.compile(commonRequestSchema),
+  };
 });
-
-function typeOf<T>(body: unknown, types: ReadonlyMap<string, T>): T {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalid([{ path: '', message: 'must be an object' }]);
-  }
-  const type: unknown = Object.hasOwn(body, 'type') ? (body as { readonly type?: unknown }).type : undefined;
-  const found = typeof type === 'string' ? types.get(type) : undefined;
-  if (found !== undefined) return found;
-  const known = [...types.keys()].join(', ');
-  const message = type === undefined ? `is required: one of ${known}` : `must be one of ${known}`;
-  throw invalid([{ path: '/type', message }]);
-}
 
 /** @param errors never empty */
 export function invalid(errors: readonly InputError[]): HttpProblem {
   const [first] = errors;
-  const detail = [first?.path, first?.message].filter((part) => part !== undefined && part !== '').join(': ');
-  return new HttpProblem('invalid-request', detail, { errors });
+  // The path of a header ends with a colon.
+  const field = first?.path.replace(/:$/, '');
+  const detail = [field, first?.message].filter((part) => part !== undefined && part !== '').join(': ');
+  return new HttpProblem('invalid-request', detail, { errors: boundedErrors(errors) });
 }

@@ -1,4 +1,4 @@
-import type { Probe } from '@vantage/contract';
+import type { InputError, Probe } from '@vantage/contract';
 import type { PlannedModules } from '@vantage/modules';
 
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
@@ -8,7 +8,7 @@ import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
 import { invalid } from '../requests/validate-request.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
-import { queryOf } from './scrape-request.ts';
+import { parameterFaults, queryOf } from './scrape-request.ts';
 
 export interface DiscoveryOptions {
   readonly modules: () => PlannedModules;
@@ -36,14 +36,13 @@ export function discoverTargets({ modules, access, probes, links, limit }: Disco
     answer: async (request, response) => {
       const query = queryOf(request);
       const targets = query.getAll('target');
-      if (targets.length > MAX_TARGETS)
-        throw invalid([{ path: '?target', message: `at most ${MAX_TARGETS} are allowed` }]);
       const module = query.get('module') ?? undefined;
-      if (module !== undefined && !modules().usable.has(module)) {
-        throw invalid([
-          { path: '?module', message: `there is no module ${JSON.stringify(module.slice(0, 128))} that can be run` },
-        ]);
-      }
+      const errors = [
+        ...parameterFaults(query, { once: ['module'], repeated: ['target'] }),
+        ...targetFaults(targets),
+        ...(module === undefined || modules().usable.has(module) ? [] : [unknownModule(module)]),
+      ];
+      if (errors.length > 0) throw invalid(errors);
       const list = Object.entries(await probes.list());
       const groups = list.flatMap(([id, probe]) => {
         const labels = {
@@ -62,6 +61,15 @@ export function discoverTargets({ modules, access, probes, links, limit }: Disco
       await sendJson(request, response, groups);
     },
   };
+}
+
+function targetFaults(targets: readonly string[]): readonly InputError[] {
+  if (targets.includes('')) return [{ path: '?target', message: 'must not be empty' }];
+  return targets.length > MAX_TARGETS ? [{ path: '?target', message: `at most ${MAX_TARGETS} are allowed` }] : [];
+}
+
+function unknownModule(name: string): InputError {
+  return { path: '?module', message: `there is no module ${JSON.stringify(name.slice(0, 128))} that can be run` };
 }
 
 function addressLabels({ publicUrl, basePath }: Links): Readonly<Record<string, string>> {

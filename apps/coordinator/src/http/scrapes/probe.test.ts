@@ -183,7 +183,9 @@ describe('GET /probe', () => {
       const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': time };
       const { status, json } = await ask('/probe?target=192.0.2.1:443&module=tcp_connect', { headers });
       expect(status).toBe(400);
-      expect((json as { readonly detail: string }).detail).toContain('must be a number of seconds');
+      expect((json as { readonly detail: string }).detail).toBe(
+        'X-Prometheus-Scrape-Timeout-Seconds: must be a number of seconds, 0 or more',
+      );
       expect(created).toEqual([]);
     },
   );
@@ -214,6 +216,14 @@ describe('GET /probe', () => {
     ['a probe with an odd name', '/probe?target=a.example&module=icmp&probe=A_1', '?probe: '],
     ['a host name for icmp', '/probe?target=a.example&module=icmp&hostname=b.example', '?hostname: is for modules'],
     ['a host name that is none', '/probe?target=a.example&hostname=b%20c', '?hostname: must be a host'],
+    ['a word for debug', '/probe?target=a.example&debug=maybe', '?debug: must be true or false'],
+    ['two targets', '/probe?target=a.example&target=b.example', '?target: must be given once'],
+    ['two modules', '/probe?target=a.example&module=icmp&module=dns', '?module: must be given once'],
+    [
+      'a parameter that does not exist',
+      '/probe?target=a.example&locations=DE',
+      '?locations: is not a known parameter; did you mean location?',
+    ],
     ['a host name that the policy refuses', '/probe?target=a.example&hostname=10.0.0.1', '?hostname: 10.0.0.1 is in'],
   ])('is 400 for %s: a scrape that is set up wrong is no outage', async (_why, path, detail) => {
     const { ask, created } = await start();
@@ -221,6 +231,29 @@ describe('GET /probe', () => {
     expect(status).toBe(400);
     expect((json as { readonly detail: string }).detail).toContain(detail);
     expect(created).toEqual([]);
+  });
+
+  it.each([
+    [
+      'without a module and a target',
+      '/probe?module=nope&limit=0&debug=1&hostname=b%20c&probes=x',
+      ['?debug', '?hostname', '?limit', '?module', '?probes', '?target', 'X-Prometheus-Scrape-Timeout-Seconds:'],
+    ],
+    [
+      'with a target that is refused',
+      '/probe?module=tcp_connect&target=10.0.0.1:25&limit=0&debug=1',
+      ['?debug', '?limit', '?target', 'X-Prometheus-Scrape-Timeout-Seconds:'],
+    ],
+    [
+      'with a target of an odd form',
+      '/probe?module=tcp_connect&target=a.example&probe=A_1',
+      ['?probe', '?target', 'X-Prometheus-Scrape-Timeout-Seconds:'],
+    ],
+  ])('names every fault at once: %s', async (_what, path, parameters) => {
+    const { ask } = await start();
+    const { status, json } = await ask(path, { headers: { 'X-Prometheus-Scrape-Timeout-Seconds': 'soon' } });
+    const { errors } = json as { readonly errors: readonly { readonly path: string }[] };
+    expect([status, errors.map((error) => error.path).toSorted()]).toEqual([400, parameters]);
   });
 
   it('names the line and the option of a module that cannot be run', async () => {
@@ -388,8 +421,13 @@ describe('GET /sd', () => {
     });
   });
 
-  it('refuses a module that cannot be run', async () => {
+  it.each([
+    ['a module that cannot be run', '/sd?module=nope', ['?module']],
+    ['faults of all parameters', '/sd?module=nope&modul=icmp&target=', ['?modul', '?target', '?module']],
+  ])('refuses %s', async (_what, path, parameters) => {
     const { ask } = await start();
-    expect((await ask('/sd?module=nope')).status).toBe(400);
+    const { status, json } = await ask(path);
+    const { errors } = json as { readonly errors: readonly { readonly path: string }[] };
+    expect([status, errors.map((error) => error.path)]).toEqual([400, parameters]);
   });
 });

@@ -1,6 +1,5 @@
 import type { Check, Probes } from '@vantage/contract';
 import {
-  checkRequest,
   describeModule,
   EXPOSITION_TYPE,
   exposition,
@@ -25,9 +24,10 @@ import { callerDigest } from '../limits/axes.ts';
 import type { EarlyLimit } from '../limits/rate-limit.ts';
 import { targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import { HttpProblem } from '../problem.ts';
-import type { RequestReader } from '../requests/accept-request.ts';
+import type { JudgeRequest } from '../requests/accept-request.ts';
 import { invalid } from '../requests/validate-request.ts';
 import { debugText } from './debug-text.ts';
+import { asScrapeFaults, judgeScrape, type JudgedScrape } from './judge-scrape.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
 import { readScrape, type Scrape } from './scrape-request.ts';
 
@@ -36,7 +36,7 @@ export interface ProbeEndpointOptions {
   readonly access: ScrapeAccess;
   readonly checks: Pick<Checks, 'create' | 'read'>;
   readonly probes: ProbeList;
-  readonly readRequest: RequestReader;
+  readonly judgeRequest: JudgeRequest;
   readonly limit: EarlyLimit;
   readonly targetLimits: TargetLimits;
   /** Aborted when the service stops. */
@@ -48,7 +48,7 @@ export interface ProbeEndpointOptions {
  * used up.
  */
 export function probeTarget(options: ProbeEndpointOptions): Endpoint {
-  const scrapes = new WeakMap<Request, Scrape>();
+  const scrapes = new WeakMap<Request, JudgedScrape>();
   return {
     path: '/probe',
     method: 'GET',
@@ -63,13 +63,13 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
         await options.limit.count(request, response);
         throw refusal;
       }
-      scrapes.set(request, readScrape(request, options.modules()));
+      const reading = readScrape(request, options.modules());
+      scrapes.set(request, judgeScrape(reading, options.judgeRequest, apiKeyOf(request)?.allow));
     },
-    holdMs: (request) => scrapes.get(request)!.budgetMs,
+    holdMs: (request) => scrapes.get(request)!.scrape.budgetMs,
     answer: async (request, response) => {
       const startedMs = performance.now();
-      const scrape = scrapes.get(request)!;
-      const accepted = acceptedOf(options, scrape, request);
+      const { scrape, accepted } = scrapes.get(request)!;
       const { checkId, probes } = await start(options, scrape, accepted, request, response);
       const check = await read(options, checkId, scrape.budgetMs - (performance.now() - startedMs), response);
       // Redis has lost the results, which must not appear as an outage of the target.
@@ -84,59 +84,6 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       await send(request, response, scrape, runs);
     },
   };
-}
-
-/** @throws HttpProblem 400, because a misconfigured scrape must not appear as an outage */
-function acceptedOf(
-  { readRequest }: ProbeEndpointOptions,
-  { module, target, hostname, selection, budgetMs }: Scrape,
-  request: Request,
-): AcceptedRequest {
-  const check = checkRequest(module, target, budgetMs);
-  if (!check.ok) throw invalid([{ path: '?target', message: check.message }]);
-  const allow = apiKeyOf(request)?.allow;
-  refuseHost(hostname, (host) => void readRequest({ type: 'http', host }, allow));
-  try {
-    const accepted = readRequest({ ...check.body, ...selection }, allow);
-    const params = check.rules === undefined ? accepted.params : { ...accepted.params, rules: check.rules };
-    return { ...accepted, params, steadyBy: target };
-  } catch (error) {
-    throw asScrapeFault(error, module);
-  }
-}
-
-/** The target policy applies to the `Host` header, too: a site with that name may be at any address. */
-function refuseHost(hostname: string, judge: (url: string) => void): void {
-  if (hostname === '') return;
-  try {
-    judge(`http://${hostname}/`);
-  } catch (error) {
-    if (!(error instanceof HttpProblem)) throw error;
-    throw invalid([{ path: '?hostname', message: error.errors?.[0]?.message ?? error.message }]);
-  }
-}
-
-const RESOLVER = '/options/resolver';
-const PORT = '/options/port';
-
-/** Rewrites the path of an error to the scrape parameter. The host of a dns check belongs to the module. */
-function asScrapeFault(error: unknown, { prober }: Module): unknown {
-  if (!(error instanceof HttpProblem)) return error;
-  const hostOf = prober === 'dns' ? '?module' : '?target';
-  if (error.type === 'target-refused') {
-    const option = [RESOLVER, PORT].find((path) => error.message.startsWith(`${path}: `));
-    if (option === undefined) return invalid([{ path: hostOf, message: error.message }]);
-    return invalid([{ path: '?target', message: error.message.slice(option.length + 2) }]);
-  }
-  if (error.errors === undefined) return error;
-  return invalid(error.errors.map(({ path, message }) => ({ path: parameterOf(path, hostOf), message })));
-}
-
-function parameterOf(path: string, hostOf: string): string {
-  if (path === '/host') return hostOf;
-  if (['/port', PORT, RESOLVER].includes(path)) return '?target';
-  const [, field = ''] = path.split('/');
-  return { probes: '?probe', locations: '?location', limit: '?limit' }[field] ?? '?module';
 }
 
 interface Started {
@@ -166,7 +113,7 @@ async function start(
   if (creation.created) return creation;
   if (creation.reason === 'not-admitted') throw refusal ?? new StoreUnavailable('the request was not counted');
   await limit.count(request, response);
-  if (creation.reason === 'invalid') throw asScrapeFault(invalid(creation.errors), module);
+  if (creation.reason === 'invalid') throw invalid(asScrapeFaults(creation.errors, module));
   throw new HttpProblem('no-probe-available', creation.detail);
 }
 

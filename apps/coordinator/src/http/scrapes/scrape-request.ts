@@ -1,8 +1,8 @@
+import { escapeText, nearestWord, type InputError } from '@vantage/contract';
 import { isAuthority, type Module, type PlannedModules } from '@vantage/modules';
 import type { Request } from 'express';
 
 import { refusalText } from '../../modules/follow-modules.ts';
-import { invalid } from '../requests/validate-request.ts';
 
 /** Parameters of a scrape. */
 export interface Scrape {
@@ -17,6 +17,13 @@ export interface Scrape {
   readonly budgetMs: number;
 }
 
+/** The parameters by themselves, before target and policy are judged; what is faulty is undefined, or has its default. */
+export type ScrapeReading = Omit<Scrape, 'target' | 'module'> & {
+  readonly target: string | undefined;
+  readonly module: Module | undefined;
+  readonly errors: readonly InputError[];
+};
+
 const DEFAULT_MODULE = 'http_2xx';
 const DEFAULT_TIMEOUT_SECONDS = 120;
 /** Margin for the response to arrive before Prometheus times out. */
@@ -24,21 +31,30 @@ const OFFSET_SECONDS = 0.5;
 /** Equal to the longest `?wait=`. */
 const MAX_BUDGET_MS = 25_000;
 
-/** @throws HttpProblem 400 that names the parameter */
-export function readScrape(request: Request, modules: PlannedModules): Scrape {
+const TIMEOUT_HEADER = 'X-Prometheus-Scrape-Timeout-Seconds';
+
+const PARAMETERS = {
+  once: ['target', 'module', 'limit', 'hostname', 'debug'],
+  repeated: ['probe', 'location'],
+} as const;
+
+export function readScrape(request: Request, modules: PlannedModules): ScrapeReading {
   const query = queryOf(request);
-  const hostname = query.get('hostname') ?? '';
-  const module = withHostname(moduleOf(query, modules), hostname);
-  const target = query.get('target') ?? '';
-  if (target === '') throw invalid([{ path: '?target', message: 'is required' }]);
-  const debug = query.get('debug') === 'true';
+  const errors = [...parameterFaults(query, PARAMETERS)];
+  const refuse = (path: string, message: string): undefined => void errors.push({ path, message });
+  const isRepeated = (name: string): boolean => query.getAll(name).length > 1;
+  const module = isRepeated('module') ? undefined : moduleOf(query.get('module') ?? '', modules, refuse);
+  const hostname = hostnameOf(query, module, refuse);
+  const target = isRepeated('target') ? undefined : (query.get('target') ?? '');
+  if (target === '') refuse('?target', 'is required');
+  const debug = query.get('debug') ?? '';
+  if (!['', 'true', 'false'].includes(debug) && !isRepeated('debug')) refuse('?debug', 'must be true or false');
   return {
-    target,
-    module,
-    debug,
-    hostname,
+    ...{ errors, hostname, debug: debug === 'true' },
+    target: target === '' ? undefined : target,
+    module: module?.prober === 'http' && hostname !== '' ? { ...module, host: hostname } : module,
     selection: selectionOf(query),
-    budgetMs: budgetOf(request, module.timeoutMs),
+    budgetMs: budgetOf(request, module?.timeoutMs ?? 0, refuse),
   };
 }
 
@@ -47,30 +63,51 @@ export function queryOf(request: Request): URLSearchParams {
   return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
 }
 
-function moduleOf(query: URLSearchParams, { usable, refused }: PlannedModules): Module {
-  const given = query.get('module') ?? '';
+/** Notes a fault of a parameter. */
+type Refuse = (path: string, message: string) => undefined;
+
+/** Parameters that do not exist, and those of several values of which only one can be meant. */
+export function parameterFaults(
+  query: URLSearchParams,
+  { once, repeated }: { readonly once: readonly string[]; readonly repeated: readonly string[] },
+): readonly InputError[] {
+  const known = [...once, ...repeated];
+  return [...new Set(query.keys())].flatMap((name) => {
+    const path = `?${escapeText(name, 64)}`;
+    if (once.includes(name)) return query.getAll(name).length > 1 ? [{ path, message: 'must be given once' }] : [];
+    if (known.includes(name)) return [];
+    const nearest = nearestWord(name, known);
+    const hint = nearest === undefined ? `expected ${known.join(', ')}` : `did you mean ${nearest}?`;
+    return [{ path, message: `is not a known parameter; ${hint}` }];
+  });
+}
+
+function moduleOf(given: string, { usable, refused }: PlannedModules, refuse: Refuse): Module | undefined {
   const name = given === '' ? DEFAULT_MODULE : given;
   const module = usable.get(name);
   if (module !== undefined) return module;
   const [refusal] = refused.get(name) ?? [];
   const message =
     refusal === undefined
-      ? `there is no module "${name}"; expected one of ${[...usable.keys()].join(', ')}`
+      ? `there is no module ${JSON.stringify(escapeText(name, 128))}; expected one of ${[...usable.keys()].join(', ')}`
       : refusalText(refusal);
-  throw invalid([{ path: '?module', message: message.slice(0, 512) }]);
+  return refuse('?module', message.slice(0, 512));
 }
 
-/** Sets the `Host` header of an http module and, as in blackbox_exporter, the name in the TLS handshake. */
-function withHostname(module: Module, hostname: string): Module {
-  if (hostname === '') return module;
-  const refuse = (message: string): never => {
-    throw invalid([{ path: '?hostname', message }]);
-  };
-  if (module.prober !== 'http') return refuse('is for modules of the prober http');
-  if (!isAuthority(hostname)) return refuse('must be a host, or host and port');
-  if (module.host !== undefined && module.host !== hostname)
-    return refuse('differs from the header Host of the module');
-  return { ...module, host: hostname };
+/** The `Host` header of an http module and, as in blackbox_exporter, the name in the TLS handshake. */
+function hostnameOf(query: URLSearchParams, module: Module | undefined, refuse: Refuse): string {
+  const hostname = query.getAll('hostname').length > 1 ? '' : (query.get('hostname') ?? '');
+  const fault = hostname === '' ? undefined : hostnameFault(hostname, module);
+  if (fault === undefined) return hostname;
+  refuse('?hostname', fault);
+  return '';
+}
+
+function hostnameFault(hostname: string, module: Module | undefined): string | undefined {
+  if (module !== undefined && module.prober !== 'http') return 'is for modules of the prober http';
+  if (!isAuthority(hostname)) return 'must be a host, or host and port';
+  const isOther = module?.host !== undefined && module.host !== hostname;
+  return isOther ? 'differs from the header Host of the module' : undefined;
 }
 
 /** Reads `probe=a&probe=b` or `probe=a,b`; a `+` in a location is written as `%2B`. */
@@ -89,13 +126,12 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
 }
 
 /** The minimum of Prometheus' scrape timeout and that of the module, as in blackbox_exporter. */
-function budgetOf(request: Request, moduleMs: number): number {
-  const header = request.get('X-Prometheus-Scrape-Timeout-Seconds') ?? '';
+function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
+  const header = request.get(TIMEOUT_HEADER) ?? '';
   const given = header === '' ? 0 : Number(header);
-  if (!Number.isFinite(given) || given < 0) {
-    throw invalid([{ path: 'X-Prometheus-Scrape-Timeout-Seconds:', message: 'must be a number of seconds' }]);
-  }
-  const scrapeMs = ((given === 0 ? DEFAULT_TIMEOUT_SECONDS : given) - OFFSET_SECONDS) * 1_000;
+  const isValid = Number.isFinite(given) && given >= 0;
+  if (!isValid) refuse(`${TIMEOUT_HEADER}:`, 'must be a number of seconds, 0 or more');
+  const scrapeMs = ((!isValid || given === 0 ? DEFAULT_TIMEOUT_SECONDS : given) - OFFSET_SECONDS) * 1_000;
   const isModulesTime = (moduleMs > 0 && moduleMs < scrapeMs) || scrapeMs < 0;
   return Math.round(Math.min(MAX_BUDGET_MS, isModulesTime ? moduleMs : scrapeMs));
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-import { isMonitorName, MONITOR_NAME_PATTERN } from '@vantage/contract';
+import { escapeText } from '@vantage/contract';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 
-import type { MonitorDefinition, ReadDefinition } from '../definition.ts';
+import { MONITOR_NAME, type MonitorDefinition, type ReadDefinition } from '../definition.ts';
 
 /** A fault of the file. Lines count from 1. */
 export interface FileFault {
@@ -20,34 +20,36 @@ const MOST_FAULTS = 50;
 /** Reads `monitors.yml`: a map `monitors` of name to monitor. All faults are reported, with their lines. */
 export function readMonitorsFile(text: string, readDefinition: ReadDefinition): FileReading {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    return fault(document.errors.map(({ pos: [at], message }) => ({ line: lines.linePos(at).line, message })));
-  }
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const faults: FileFault[] = document.errors.map(({ pos: [at], message }) => ({
+    line: lines.linePos(at).line,
+    message,
+  }));
+  // With a key twice, the rest of the file is as it was meant.
+  if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return fault(faults);
   const lineOf = (path: readonly string[]): number => lineIn(document, lines, path);
   const content = toObject(document);
-  if (typeof content === 'string') return fault([{ line: 1, message: content }]);
+  if (typeof content === 'string') return fault([...faults, { line: 1, message: content }]);
   if (!isObject(content)) return fault([{ line: 1, message: 'must be an object with the field monitors' }]);
-  const faults: FileFault[] = Object.keys(content)
-    .filter((field) => field !== 'monitors')
-    .map((field) => ({ line: lineOf([field]), message: `/${field} is not a known field` }));
+  faults.push(
+    ...Object.keys(content)
+      .filter((field) => field !== 'monitors')
+      .map((field) => ({ line: lineOf([field]), message: `/${field} is not a known field` })),
+  );
   const monitors: unknown = content['monitors'];
   if (!isObject(monitors)) return fault([...faults, { line: 1, message: '/monitors must be an object' }]);
 
   const definitions: MonitorDefinition[] = [];
   for (const [name, request] of Object.entries(monitors)) {
     const pointer = ['monitors', name];
-    if (!isMonitorName(name)) {
-      faults.push({ line: lineOf(pointer), message: `/monitors/${name}: the name must match ${MONITOR_NAME_PATTERN}` });
-      continue;
-    }
+    const shown = `/monitors/${escapeText(name, 80)}`;
     const reading = readDefinition(name, request);
     if (reading.valid) definitions.push(reading.definition);
     else {
       faults.push(
         ...reading.errors.map(({ path, message }) => ({
           line: lineOf([...pointer, ...path.split('/').slice(1)]),
-          message: `/monitors/${name}${path} ${message}`,
+          message: path === MONITOR_NAME ? `${shown}: the name ${message}` : `${shown}${path} ${message}`,
         })),
       );
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ruleErrors } from '@vantage/contract';
 
 import { dns } from './contract.ts';
 
@@ -26,7 +27,7 @@ describe('a dns request', () => {
     ['a resolver on a port of DNS', params('A', { resolver: 'dns.google:853', transport: 'tls' })],
     ['a trace over tcp', params('A', { trace: true, transport: 'tcp' })],
   ])('is right with %s', (_reason, request) => {
-    expect(dns.inputErrors?.(request)).toEqual([]);
+    expect(ruleErrors(dns, request)).toEqual([]);
   });
 
   it.each([
@@ -38,7 +39,7 @@ describe('a dns request', () => {
     ['a trace by a resolver', params('A', { trace: true, resolver: '9.9.9.9' }), '/options/resolver'],
     ['a trace over TLS', params('A', { trace: true, transport: 'tls' }), '/options/transport'],
   ])('is refused with %s', (_reason, request, path) => {
-    expect(dns.inputErrors?.(request).map((error) => error.path)).toEqual([path]);
+    expect(ruleErrors(dns, request).map((error) => error.path)).toEqual([path]);
   });
 
   it('names its resolver as a further target, for the policy', () => {

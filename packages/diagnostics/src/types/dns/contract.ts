@@ -251,10 +251,10 @@ export const dns = defineCheckType({
   // One answer by TCP, or the answers of the servers of each zone.
   traffic: () => ({ packets: 48, bytes: 128 * 1024 }),
   budgetMs: ({ options }) => (options.trace ? TRACE_BUDGET_MS : DNS_BUDGET_MS),
-  inputErrors: ({ host, recordType, options }) => [
-    ...recordTypeErrors(host, recordType),
-    ...resolverErrors(options.resolver),
-    ...(options.trace ? traceErrors(options) : []),
+  inputRules: [
+    ({ host, recordType }) => recordTypeErrors(host, recordType),
+    ({ options }) => resolverErrors(options.resolver),
+    ({ options }) => (options.trace ? traceErrors(options) : []),
   ],
   otherTargets: ({ options }) => {
     const resolver = options.resolver === undefined ? undefined : parseResolver(options.resolver);

@@ -318,9 +318,9 @@ export const http = defineCheckType({
         followRedirects * bytesToRead(Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES)),
     });
   },
-  inputErrors: ({ host, options }) => [
-    ...headerErrors(options.headers),
-    ...familyErrors(options, URL.parse(host)?.hostname ?? ''),
+  inputRules: [
+    ({ options }) => headerErrors(options.headers),
+    ({ host, options }) => familyErrors(options, URL.parse(host)?.hostname ?? ''),
   ],
   jobParams: jobOverFamilies,
   screenshot: ({ host, insecureSSL, options }) => (options.screenshot ? { url: host, insecureSSL } : undefined),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { requestSchema } from '@vantage/contract';
+import { requestSchema, ruleErrors } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
 import { paramsOf } from '../../../test/http.ts';
@@ -74,5 +74,5 @@ describe('the request headers of an http check', () => {
 });
 
 function errorsOf(headers: Readonly<Record<string, string>>) {
-  return http.inputErrors?.(paramsOf('http://good.test/', { options: { headers } })) ?? [];
+  return ruleErrors(http, paramsOf('http://good.test/', { options: { headers } }));
 }

@@ -123,7 +123,7 @@ export const ping = defineCheckType({
     const { count, size } = options;
     return trafficOverFamilies(options, { packets: count, bytes: 2 * count * (size + HEADER_BYTES) });
   },
-  inputErrors: ({ host, options }) => familyErrors(options, host),
+  inputRules: [({ host, options }) => familyErrors(options, host)],
   jobParams: jobOverFamilies,
   budgetMs: ({ options }) => (options.count - 1) * options.interval + 5_000,
 });

@@ -130,7 +130,7 @@ export const tcp = defineCheckType({
     const bytes = packets * 2 * 80 + more.bytes;
     return trafficOverFamilies(params.options, { packets: packets + more.packets, bytes });
   },
-  inputErrors: ({ host, options }) => familyErrors(options, host),
+  inputRules: [({ host, options }) => familyErrors(options, host)],
   jobParams: jobOverFamilies,
   budgetMs: (params) => Math.max(timeoutOf(params) ?? 0, params.options.attempts * ATTEMPT_TIMEOUT_MS + 3_000),
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Place } from '@vantage/contract';
+import { ruleErrors, type Place } from '@vantage/contract';
 
 import { traceroute } from './contract.ts';
 import type { Hop } from './result-fields.ts';
@@ -13,10 +13,10 @@ describe('the contract of traceroute', () => {
     ['one flow too many', 30, 3, 8, 1],
     ['all at their maximum', 64, 10, 16, 1],
   ])('bounds the packets: %s', (_reason, maxHops, queries, flows, errors) => {
-    const found = traceroute.inputErrors?.({ host: 'a', options: { ...options, maxHops, queries, flows } });
+    const found = ruleErrors(traceroute, { host: 'a', options: { ...options, maxHops, queries, flows } });
 
     expect(found).toHaveLength(errors);
-    for (const { path } of found ?? []) expect(path).toBe('/options');
+    for (const { path } of found) expect(path).toBe('/options');
   });
 
   it.each([
@@ -35,9 +35,10 @@ describe('the contract of traceroute', () => {
 
   it('refuses reflectors for udp alone', () => {
     const paths = (protocol: 'icmp' | 'udp' | 'tcp', port?: number): readonly string[] | undefined =>
-      traceroute
-        .inputErrors?.({ host: 'a', options: { ...options, protocol, ...(port === undefined ? {} : { port }) } })
-        .map(({ path }) => path);
+      ruleErrors(traceroute, {
+        host: 'a',
+        options: { ...options, protocol, ...(port === undefined ? {} : { port }) },
+      }).map(({ path }) => path);
 
     expect(paths('udp', 1_900)).toEqual(['/options/port']);
     expect(paths('udp', 53)).toEqual(['/options/port']);

@@ -150,11 +150,11 @@ export const traceroute = defineCheckType({
     return trafficOverFamilies(options, { packets: packets + forMtu, bytes });
   },
   budgetMs: ({ options: { rounds = 0 } }) => 30_000 + rounds * 1_000,
-  inputErrors: ({ host, options }) => [
-    ...packetErrors(options),
-    ...roundErrors(options),
-    ...portErrors(options),
-    ...familyErrors(options, host),
+  inputRules: [
+    ({ options }) => packetErrors(options),
+    ({ options }) => roundErrors(options),
+    ({ options }) => portErrors(options),
+    ({ host, options }) => familyErrors(options, host),
   ],
   jobParams: ({ options, ...others }) => {
     if (options.flows !== 'all') return jobOverFamilies({ ...others, options });

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { ruleErrors } from '@vantage/contract';
 
 import { arrived, expired, ofTrace, path, router, TARGET, traceOver } from '../../../test/trace-network.ts';
 import { MAX_PACKETS, traceroute } from './contract.ts';
@@ -162,8 +163,8 @@ describe('the bounds of rounds', () => {
   });
 
   it('refuse several flows by the name of the field', () => {
-    const errors = traceroute.inputErrors?.({ host: 'a', options: { ...options, flows: 2, rounds: 2 } });
+    const errors = ruleErrors(traceroute, { host: 'a', options: { ...options, flows: 2, rounds: 2 } });
 
-    expect(errors?.map(({ path: of }) => of)).toEqual(['/options/flows']);
+    expect(errors.map(({ path: of }) => of)).toEqual(['/options/flows']);
   });
 });

@@ -1,4 +1,12 @@
-import { defineCheckType, durationSchema, failureSchema, familySchema, nullable, Type } from '@vantage/contract';
+import {
+  defineCheckType,
+  durationSchema,
+  failureSchema,
+  familySchema,
+  HEX_BYTES_PATTERN,
+  nullable,
+  Type,
+} from '@vantage/contract';
 
 import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
 import { takesPayload } from './reflectors.ts';
@@ -26,7 +34,7 @@ export const udp = defineCheckType({
     payload: Type.Optional(
       Type.String({
         maxLength: MAX_PAYLOAD_BYTES * 2,
-        pattern: '^([0-9A-Fa-f]{2})*$',
+        pattern: HEX_BYTES_PATTERN,
         description:
           `Payload to send instead, hexadecimal, at most ${MAX_PAYLOAD_BYTES} bytes. Not on amplification ports ` +
           '(7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11211).',
@@ -78,13 +86,15 @@ export const udp = defineCheckType({
     bytes: attempts * (MAX_PAYLOAD_BYTES + HEADER_BYTES) + MAX_DATAGRAM_BYTES,
   }),
   budgetMs: ({ options }) => options.attempts * ATTEMPT_WAIT_MS + 3_000,
-  inputErrors: ({ port, options }) =>
-    options.payload === undefined || takesPayload(port)
-      ? []
-      : [
-          {
-            path: '/options/payload',
-            message: `No payload can be sent to port ${port}: its protocol can be made to amplify. Leave it out.`,
-          },
-        ],
+  inputRules: [
+    ({ port, options }) =>
+      options.payload === undefined || takesPayload(port)
+        ? []
+        : [
+            {
+              path: '/options/payload',
+              message: `No payload can be sent to port ${port}: its protocol can be made to amplify. Leave it out.`,
+            },
+          ],
+  ],
 });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
+import { ruleErrors } from '@vantage/contract';
 
 import { opensslVersion } from '@vantage/test-support/certificate-mint';
 import { FLAGS, readQuery } from '@vantage/test-support/dns/wire';
@@ -92,15 +93,15 @@ describe('a payload of a caller’s', () => {
     (port) => {
       const options = { attempts: 3, payload: '00' };
 
-      expect(udp.inputErrors?.({ host: '192.0.2.1', port, options }).map(({ path }) => path)).toEqual([
+      expect(ruleErrors(udp, { host: '192.0.2.1', port, options }).map(({ path }) => path)).toEqual([
         '/options/payload',
       ]);
-      expect(udp.inputErrors?.({ host: '192.0.2.1', port, options: { attempts: 3 } })).toEqual([]);
+      expect(ruleErrors(udp, { host: '192.0.2.1', port, options: { attempts: 3 } })).toEqual([]);
     },
   );
 
   it('is taken for another port', () => {
-    expect(udp.inputErrors?.({ host: '192.0.2.1', port: 5060, options: { attempts: 3, payload: '00' } })).toEqual([]);
+    expect(ruleErrors(udp, { host: '192.0.2.1', port: 5060, options: { attempts: 3, payload: '00' } })).toEqual([]);
   });
 
   it('leaves time for each attempt', () => {

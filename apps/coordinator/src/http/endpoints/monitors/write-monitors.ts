@@ -1,4 +1,4 @@
-import { isMonitorName, MONITOR_NAME_PATTERN } from '@vantage/contract';
+import { isMonitorName } from '@vantage/contract';
 
 import type { MonitorWrites } from '../../../monitors/monitors.ts';
 import { requireKey } from '../../caller.ts';
@@ -20,7 +20,6 @@ export function putMonitor(monitors: MonitorWrites, limit: Limit): Endpoint {
     answer: async (request, response) => {
       const { allow } = requireKey(request, 'monitor');
       const { name = '' } = request.params as { readonly name?: string };
-      if (!isMonitorName(name)) throw invalid([{ path: '', message: `the name must match ${MONITOR_NAME_PATTERN}` }]);
       const written = await monitors.put(name, await readJson(request), allow);
       if (written.outcome === 'invalid') throw invalid(written.errors);
       if (written.outcome === 'file') throw new HttpProblem('monitor-of-file', ofFile);

@@ -1,0 +1,79 @@
+import type { InputError } from '@vantage/contract';
+import { checkRequest, type Module } from '@vantage/modules';
+
+import type { AcceptedRequest } from '../../checks/checks.ts';
+import type { JudgeRequest } from '../requests/accept-request.ts';
+import { invalid } from '../requests/validate-request.ts';
+import type { Scrape, ScrapeReading } from './scrape-request.ts';
+
+export interface JudgedScrape {
+  readonly scrape: Scrape;
+  readonly accepted: AcceptedRequest;
+}
+
+/**
+ * Turns the parameters of a scrape into a check. The faults of all parameters are reported together.
+ *
+ * @param allow additional networks of the request's key
+ * @throws HttpProblem 400, also for a refused target, because a misconfigured scrape must not appear as an outage
+ */
+export function judgeScrape(
+  { errors, module, ...rest }: ScrapeReading,
+  judgeRequest: JudgeRequest,
+  allow?: readonly string[],
+): JudgedScrape {
+  const { target, hostname, selection } = rest;
+  const faults = [...errors, ...hostFaults(hostname, judgeRequest, allow)];
+  if (module === undefined || target === undefined) {
+    throw invalid([...faults, ...selectionFaults(judgeRequest(selection).errors)]);
+  }
+  const check = checkRequest(module, target, rest.budgetMs);
+  if (!check.ok) {
+    const message = [{ path: '?target', message: check.message }];
+    throw invalid([...faults, ...message, ...selectionFaults(judgeRequest(selection).errors)]);
+  }
+  const { accepted, ...judged } = judgeRequest({ ...check.body, ...selection }, allow);
+  faults.push(...asScrapeFaults([...judged.errors, ...judged.refusals], module));
+  if (faults.length > 0 || accepted === undefined) throw invalid(faults);
+  const params = check.rules === undefined ? accepted.params : { ...accepted.params, rules: check.rules };
+  return { scrape: { ...rest, module, target }, accepted: { ...accepted, params, steadyBy: target } };
+}
+
+/** The target policy applies to the `Host` header, too: a site with that name may be at any address. */
+function hostFaults(hostname: string, judgeRequest: JudgeRequest, allow?: readonly string[]): readonly InputError[] {
+  if (hostname === '') return [];
+  const { errors, refusals } = judgeRequest({ type: 'http', host: `http://${hostname}/` }, allow);
+  return [...errors, ...refusals].map(({ message }) => ({ path: '?hostname', message }));
+}
+
+const selectionParameters: Readonly<Record<string, string>> = {
+  probes: '?probe',
+  locations: '?location',
+  limit: '?limit',
+};
+
+/** Faults of the selection of probes alone. */
+function selectionFaults(errors: readonly InputError[]): readonly InputError[] {
+  return errors.flatMap(({ path, message }) => {
+    const parameter = selectionParameters[fieldOf(path)];
+    return parameter === undefined ? [] : [{ path: parameter, message }];
+  });
+}
+
+/** Rewrites the paths of errors to parameters of the scrape. The host of a dns check belongs to the module. */
+export function asScrapeFaults(errors: readonly InputError[], { prober }: Module): readonly InputError[] {
+  return errors.map(({ path, message }) => ({
+    path: parameterOf(path, prober === 'dns' ? '?module' : '?target'),
+    message,
+  }));
+}
+
+function parameterOf(path: string, hostOf: string): string {
+  if (path === '/host') return hostOf;
+  if (['/port', '/options/port', '/options/resolver'].includes(path)) return '?target';
+  return selectionParameters[fieldOf(path)] ?? '?module';
+}
+
+function fieldOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}

@@ -1,0 +1,10 @@
+import type { PlanSources } from '@vantage/modules';
+import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
+
+/** Judges the names that dns modules ask about, as a scrape without a key does. */
+export function createQuestionFault(policy: TargetPolicy): PlanSources['questionFault'] {
+  return (name) => {
+    const judgement = judgeTarget({ hostKind: 'name', purpose: 'dns', host: name }, policy);
+    return judgement.verdict === 'accepted' ? undefined : judgement.message;
+  };
+}
