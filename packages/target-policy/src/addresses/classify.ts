@@ -81,6 +81,11 @@ export function isLinkLocalOrMetadata(address: Address): boolean {
   return [address, ...embeddedIpv4(address)].some((each) => linkLocalAndMetadata.find(each) !== undefined);
 }
 
+/** True for a prefix that has no other addresses. */
+export function isAllLinkLocalOrMetadata(prefix: Prefix): boolean {
+  return linkLocalAndMetadata.findCovering(prefix) !== undefined;
+}
+
 /** Describes a refusal: the subject, the row, its reason, and an embedded IPv4 address. */
 export function describeVerdict(subject: Prefix, { rule }: AddressVerdict): string {
   const whole = subject.length === ADDRESS_BITS[subject.family];

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { escapeText, keyScopes, type KeyScope } from '@vantage/contract';
-import { policyKinds } from '@vantage/target-policy';
+import { policyKinds, uselessAllowance } from '@vantage/target-policy';
 
 import { commandFault, optionFault } from '../option-faults.ts';
 import { HIGHEST_KEY_LIMIT, MOST_NETWORKS } from '../../keys/api-key.ts';
@@ -148,7 +148,8 @@ function scopesFault(unknown: readonly string[]): string {
 function networkFaults(network: string): readonly string[] {
   try {
     policyKinds.allow.parse(network);
-    return [];
+    const reason = uselessAllowance(network);
+    return reason === undefined ? [] : [`--allow: ${network} ${reason}`];
   } catch (error) {
     return [`--allow: ${(error as Error).message}, not “${escapeText(network, 80)}”`];
   }

@@ -1,4 +1,4 @@
-import { API_KEY } from '@vantage/contract';
+import { API_KEY, redisKeys } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { startKeyBed, type KeyBed } from '../../../test/key-bed.ts';
@@ -79,6 +79,24 @@ describe('the commands on keys', () => {
     });
   });
 
+  it('warn at a rotation of networks that an earlier release took', async () => {
+    await bed.run('key:add', 'a', '--scopes', 'read', '--allow', '10.0.0.0/8');
+    const field = 'a';
+    const record = JSON.parse((await bed.redis.hget(redisKeys.apiKeys, field))!) as object;
+    await bed.redis.hset(
+      redisKeys.apiKeys,
+      field,
+      JSON.stringify({ ...record, allow: ['10.0.0.0/8', '169.254.0.0/16'] }),
+    );
+
+    const rotated = await bed.run('key:rotate', 'a');
+
+    expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(API_KEY) });
+    expect(rotated.err.match(/Warning: .*/g)).toEqual([
+      expect.stringContaining('--allow 169.254.0.0/16 of the key has no effect'),
+    ]);
+  });
+
   it('end with 1 where there is nothing to be done', async () => {
     await bed.run('key:add', 'a', '--scopes', 'read');
 
@@ -109,6 +127,16 @@ describe('the commands on keys', () => {
       'faults everywhere',
       ['key:add', 'a_', '--scopes', 'read,root', '--limit', '0', '--expires', '1y', '--allow', '10.0.0.1/8,x'],
       ['<name>', '--scopes: unknown “root”', '--limit', '--expires', 'not “10.0.0.1/8”', 'not “x”'],
+    ],
+    [
+      'networks that cannot be allowed or need not be',
+      ['key:add', 'a', '--scopes', 'read', '--allow', '169.254.0.0/16,fe80::1,10.0.0.0/8,224.0.0.0/4,8.8.8.0/24'],
+      [
+        '--allow: 169.254.0.0/16 cannot be allowed (Link Local)',
+        '--allow: fe80::1 cannot be allowed (Link-Local Unicast)',
+        '--allow: 224.0.0.0/4 cannot be allowed (Multicast)',
+        '--allow: 8.8.8.0/24 is public',
+      ],
     ],
     ['an overlap without end', ['key:rotate', 'a', '--overlap', 'never'], ['--overlap: must be']],
     ['an unknown option', ['key:remove', 'a', '--force'], ['unknown option --force; expected one of --json']],

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { openOnce } from '@vantage/redis-connections';
+import { uselessAllowance } from '@vantage/target-policy';
 import type { Redis } from 'ioredis';
 
 import { isExpired, type ApiKey, type KeySecret } from '../../keys/api-key.ts';
@@ -113,9 +114,10 @@ async function list(store: KeyStore, nowMs: number): Promise<AdminResult> {
 /** Standard output contains only the text of the key, for a file or a variable. */
 function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): AdminResult {
   const secret = formatKeyText(text);
-  const warnings = isExpired(key, nowMs)
-    ? [`The key has expired; key:rotate ${key.name} --expires sets a new end.`]
-    : [];
+  const warnings = [
+    ...(isExpired(key, nowMs) ? [`The key has expired; key:rotate ${key.name} --expires sets a new end.`] : []),
+    ...key.allow.flatMap(allowanceWarnings),
+  ];
   return {
     done: true,
     warnings,
@@ -123,6 +125,12 @@ function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): A
     said: [`${sentence} It is printed once; coordinators accept it within two seconds.`],
     data: { key: secret, record: describe(key, nowMs) },
   };
+}
+
+/** Keys of earlier releases may have such networks. */
+function allowanceWarnings(network: string): readonly string[] {
+  const reason = uselessAllowance(network);
+  return reason === undefined ? [] : [`--allow ${network} of the key has no effect: ${network} ${reason}.`];
 }
 
 /** Public fields of a record, without digests. */
