@@ -82,7 +82,6 @@ export const longFiles: readonly string[] = [
   'apps/coordinator/src/http/endpoints/checks.ts',
   'apps/coordinator/src/http/openapi/operations.ts',
   'apps/coordinator/src/http/openapi/schemas.ts',
-  'apps/coordinator/src/http/scrapes/probe.ts',
   'apps/coordinator/src/monitors/schedule/monitor-records.ts',
   'apps/coordinator/src/monitors/state/reduce.ts',
   'apps/coordinator/src/probes/registry/probe-directory.ts',

@@ -49,7 +49,9 @@ export function httpClientFaults(client: HttpClient): readonly KeyFault[] {
   const { basic_auth: basic, authorization: other, oauth2: grant } = client;
   const [token, tokenFile] = [isSet(client.bearer_token), isSet(client.bearer_token_file)];
   const ways = Object.entries({
-    ...{ basic_auth: basic, authorization: other, oauth2: grant },
+    basic_auth: basic,
+    authorization: other,
+    oauth2: grant,
     bearer_token: token || tokenFile ? {} : undefined,
   }).filter(([, way]) => way !== undefined);
   const hasProxyHeaders = (client.proxy_connect_header?.size ?? 0) > 0;

@@ -103,7 +103,10 @@ function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge:
   const refusals = [...(isRefused ? [{ path: HOST, message: judgement.message }] : []), ...messages(others, 'refused')];
   const isAccepted = errors.length === 0 && refusals.length === 0;
   return {
-    ...{ errors, refusals, checkType, host: unread.has(HOST) ? undefined : host },
+    errors,
+    refusals,
+    checkType,
+    host: unread.has(HOST) ? undefined : host,
     accepted: isAccepted ? acceptedOf(checkType, body, params) : undefined,
   };
 }
@@ -148,7 +151,9 @@ function judgedTarget(
 ): JudgedTarget {
   const family = broken.has('/options') || broken.has('/options/family') ? undefined : options['family'];
   return {
-    ...{ hostKind, purpose, host },
+    hostKind,
+    purpose,
+    host,
     port: broken.has('/port') ? ANY_PORT : typeof port === 'number' ? port : undefined,
     family: family === 4 || family === 6 ? family : undefined,
   };

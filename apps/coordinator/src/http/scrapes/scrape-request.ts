@@ -17,7 +17,7 @@ export interface Scrape {
   readonly budgetMs: number;
 }
 
-/** The parameters by themselves, before target and policy are judged; what is faulty is undefined, or has its default. */
+/** The parameters alone, before target and policy are judged; what is faulty is undefined, or has its default. */
 export type ScrapeReading = Omit<Scrape, 'target' | 'module'> & {
   readonly target: string | undefined;
   readonly module: Module | undefined;
@@ -50,9 +50,17 @@ export function readScrape(request: Request, modules: PlannedModules): ScrapeRea
   const debug = query.get('debug') ?? '';
   if (!['', 'true', 'false'].includes(debug) && !isRepeated('debug')) refuse('?debug', 'must be true or false');
   return {
-    ...{ errors, hostname, debug: debug === 'true' },
+    errors,
+    hostname,
+    debug: debug === 'true',
     target: target === '' ? undefined : target,
-    module: module?.prober === 'http' && hostname !== '' ? { ...module, host: hostname } : module,
+    module:
+      module?.prober === 'http' && hostname !== ''
+        ? {
+            ...module,
+            host: hostname,
+          }
+        : module,
     selection: selectionOf(query),
     budgetMs: budgetOf(request, module?.timeoutMs ?? 0, refuse),
   };
