@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 import { buildGeoData } from './geo-data.mjs';
 import { installDependencies } from './dependencies.mjs';
@@ -36,6 +37,11 @@ if (target === 'start' && given.some((word) => word === '--help' || word === '-h
   console.log(startUsage());
   process.exit(0);
 }
+const fault = target === 'start' ? faultOfStart(rest) : undefined;
+if (fault !== undefined) {
+  console.error(`${fault}\n\n${startUsage()}`);
+  process.exit(2);
+}
 
 try {
   if (!given.includes(SKIP_SYSTEM_PACKAGES)) installSystemPackages(target, { toCompile: !loadsNativeModule() });
@@ -54,6 +60,25 @@ if (targets[target] !== undefined) run(targets[target]);
 function startUsage() {
   const source = readFileSync(join(repository, 'apps/standalone/src/arguments.ts'), 'utf8');
   return /export const usage = `([^`]*)`/.exec(source)[1].trimEnd();
+}
+
+/** What is wrong with the flags, as far as the usage shows it; the program examines the rest before it starts anything. */
+function faultOfStart(words) {
+  const flags = [...startUsage().matchAll(/^ {2}--([\w-]+)(?: ([A-Z]+))?/gm)];
+  const options = flags.map(([, name, value]) => [
+    name,
+    { type: value === undefined ? 'boolean' : 'string', multiple: true },
+  ]);
+  try {
+    const { values } = parseArgs({ args: words, options: Object.fromEntries(options) });
+    for (const [, name] of flags.filter(([, , value]) => value === 'N')) {
+      const wrong = values[name]?.find((text) => !/^\d+$/.test(text));
+      if (wrong !== undefined) return `invalid --${name} "${wrong}"; expected an integer`;
+    }
+    return undefined;
+  } catch (error) {
+    return error.message;
+  }
 }
 
 /** All but ping and traceroute works without it, and the next start tries again. */

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,23 +9,41 @@ import { usage } from '../../apps/standalone/src/arguments.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-describe('npm start -- --help', () => {
-  it.each(['--help', '-h'])('answers in a fresh checkout and installs nothing: %s', (flag) => {
-    const folder = mkdtempSync(join(tmpdir(), 'vantage-fresh-'));
-    try {
-      mkdirSync(join(folder, 'infra'));
-      for (const part of ['infra/setup', 'apps/standalone/src/arguments.ts', 'package.json']) {
-        const filter = (path: string): boolean => !path.includes('node_modules');
-        cpSync(join(root, part), join(folder, part), { recursive: true, filter });
-      }
-
-      const words = [join(folder, 'infra/setup/run.mjs'), 'start', '--port', 'x', flag];
-      const printed = execFileSync(process.execPath, words, { cwd: folder, encoding: 'utf8' });
-
-      expect(printed.trimEnd()).toBe(usage.trimEnd());
-      expect(readdirSync(folder).toSorted()).toEqual(['apps', 'infra', 'package.json']);
-    } finally {
-      rmSync(folder, { recursive: true });
+/** Runs `npm start` in a checkout in which nothing is installed; it must install nothing. */
+function startFresh(words: readonly string[]): { readonly status: number | null; readonly printed: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-fresh-'));
+  try {
+    mkdirSync(join(folder, 'infra'));
+    for (const part of ['infra/setup', 'apps/standalone/src/arguments.ts', 'package.json']) {
+      const filter = (path: string): boolean => !path.includes('node_modules');
+      cpSync(join(root, part), join(folder, part), { recursive: true, filter });
     }
+    const program = [join(folder, 'infra/setup/run.mjs'), 'start', ...words];
+    const { status, stdout, stderr } = spawnSync(process.execPath, program, { cwd: folder, encoding: 'utf8' });
+
+    expect(readdirSync(folder).toSorted()).toEqual(['apps', 'infra', 'package.json']);
+    return { status, printed: `${stdout}${stderr}`.trimEnd() };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('npm start in a fresh checkout', () => {
+  it.each(['--help', '-h'])('shows its usage and installs nothing: %s', (flag) => {
+    expect(startFresh(['--port', 'x', flag])).toEqual({ status: 0, printed: usage.trimEnd() });
+  });
+
+  it.each([
+    [['--port', 'abc'], 'invalid --port "abc"; expected an integer'],
+    [['--probes=many'], 'invalid --probes "many"; expected an integer'],
+    [['--prot', '80'], "Unknown option '--prot'"],
+    [['--data'], "Option '--data <value>' argument missing"],
+    [['80'], "Unexpected argument '80'"],
+  ])('says what is wrong with its flags and installs nothing: %j', (words, fault) => {
+    const { status, printed } = startFresh(words);
+
+    expect(status).toBe(2);
+    expect(printed).toContain(fault);
+    expect(printed).toContain(usage.trimEnd());
   });
 });
