@@ -50,6 +50,14 @@ describe('lines on a terminal', () => {
 
     expect(screen.written()).toBe('1\n2\n');
   });
+
+  it('are there on a terminal that does not know its size', () => {
+    const screen = output({ isTTY: true, columns: 0, rows: 0 });
+
+    openScreen(screen).show(['one', 'two']);
+
+    expect(screen.written()).toBe('one\ntwo\n');
+  });
 });
 
 describe('lines elsewhere', () => {
