@@ -130,7 +130,7 @@ def homeward(packet, story, held, now):
     how = story.get("damage", {}).get(str(sequence))
     if how is not None:
         data = damaged(packet, how)
-    hold = story.get("holdMs", {}).get(str(sequence), 0) / 1000
+    hold = (story.get("delayBackMs", 0) + story.get("holdMs", {}).get(str(sequence), 0)) / 1000
     behind = story.get("behind", {}).get(str(sequence))
     if behind is not None:
         held[packet.conversation, behind] = now + hold, data

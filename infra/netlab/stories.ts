@@ -4,6 +4,8 @@ import { networks } from './topology.ts';
 export interface LinkStory {
   /** Delay of every outgoing packet. */
   readonly delayMs?: number;
+  /** Delay of every packet that comes back. */
+  readonly delayBackMs?: number;
   /** Requests that never arrive. */
   readonly lose?: readonly number[];
   /** The share of all packets, in each direction, that never arrive; by chance. */

@@ -9,18 +9,35 @@ import { outcomeOf, startCheck, startCoordinator } from './service.ts';
 
 const LOOPS = new URL('loops-worker.ts', import.meta.url);
 const PROBES = 10;
-/** Allowed delay in addition to that of an agent at Redis. On loopback a network round trip adds nothing. */
+/** Allowed delay in addition to a network round trip and that of an agent at Redis. */
 const MORE_MS = 5;
 
+/** A link between the agents and the service. */
+export interface AgentLink {
+  /** Address of the service that agents reach over it. */
+  readonly address: string;
+  readonly rttMs: number;
+  /** Words that run a command at its agents' end. */
+  readonly inside: readonly string[];
+}
+
+const loopback: AgentLink = { address: '127.0.0.1', rttMs: 0, inside: [] };
+
 /** How long jobs are on their way to an agent: through a gateway, and directly from Redis, in turns. */
-export async function dispatch(redis: RedisServer, quick: boolean): Promise<readonly Figure[]> {
+export async function dispatch(
+  redis: RedisServer,
+  quick: boolean,
+  { address, rttMs, inside }: AgentLink = loopback,
+): Promise<readonly Figure[]> {
   const names = (kind: string): readonly string[] => Array.from({ length: PROBES }, (_, index) => `${kind}-${index}`);
   await recordProbes(redis.url, [...names('far'), ...names('near')]);
-  const coordinator = await startCoordinator(redis);
+  const coordinator = await startCoordinator(redis, (port) => `http://${address}:${port}`);
   const { url } = coordinator;
+  const redisUrl = redis.url.replace('127.0.0.1', address);
+  const agentsUrl = `http://${address}:${coordinator.port}`;
   const workers = [
-    await startWorker(LOOPS, [redis.url, url, 'far', String(PROBES)]),
-    await startWorker(LOOPS, [redis.url, '', 'near', String(PROBES)]),
+    await startWorker(LOOPS, [redisUrl, agentsUrl, 'far', String(PROBES)], inside),
+    await startWorker(LOOPS, [redisUrl, '', 'near', String(PROBES)], inside),
   ];
   try {
     await untilProbesAreUp(url, 2 * PROBES);
@@ -39,10 +56,10 @@ export async function dispatch(redis: RedisServer, quick: boolean): Promise<read
     );
     return [
       {
-        name: 'dispatch through a gateway, p99, more than directly from Redis',
+        name: `dispatch through a gateway, round trip of ${rttMs} ms, p99, more than directly from Redis`,
         value: quantile(far!, 0.99) - quantile(near!, 0.99),
         unit: 'ms',
-        atMost: MORE_MS,
+        atMost: rttMs + MORE_MS,
         comparison:
           `${quantile(far!, 0.99)} and ${quantile(near!, 0.99)} ms; ` +
           `the medians are ${median(far!)} and ${median(near!)} ms`,

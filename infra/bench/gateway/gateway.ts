@@ -3,12 +3,14 @@ import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/re
 import type { Figure } from '../goals.ts';
 import { commands } from './commands.ts';
 import { dispatch } from './dispatch.ts';
+import { dispatchOverLink } from './dispatch-over-link.ts';
 import { idleAgents } from './idle-agents.ts';
 import { lostGateway } from './lost-gateway.ts';
 
 const parts: readonly ((redis: RedisServer, quick: boolean) => Promise<readonly Figure[]>)[] = [
   idleAgents,
-  dispatch,
+  (redis, quick) => dispatch(redis, quick),
+  (_redis, quick) => dispatchOverLink(quick),
   lostGateway,
   commands,
 ];

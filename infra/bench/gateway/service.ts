@@ -18,14 +18,18 @@ export interface Coordinator {
   readonly stop: () => Promise<void>;
 }
 
-/** @param publicUrl that agents connect to; without it the coordinator's own */
-export async function startCoordinator(redis: RedisServer, publicUrl?: string): Promise<Coordinator> {
+/** @param publicUrl that agents connect to, of a port; without it the coordinator's own */
+export async function startCoordinator(
+  redis: RedisServer,
+  publicUrl?: string | ((port: number) => string),
+): Promise<Coordinator> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const agentsUrl = typeof publicUrl === 'function' ? publicUrl(port) : (publicUrl ?? url);
   const child = startProcess(COORDINATOR, [], {
-    HOST: '127.0.0.1',
+    HOST: typeof publicUrl === 'function' ? '0.0.0.0' : '127.0.0.1',
     PORT: String(port),
-    PUBLIC_URL: publicUrl ?? url,
+    PUBLIC_URL: agentsUrl,
     REDIS_URL: redis.url,
     LOG_LEVEL: 'warn',
     // Simulated agents claim an address each.

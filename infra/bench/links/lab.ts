@@ -16,10 +16,13 @@ const lossless = (rttMs: number): Path => ({ name: `${rttMs} ms`, address: `10.2
 
 export const paths = { near: lossless(50), far: lossless(150) } as const;
 export const lossyPath: Path = { name: '50 ms with 1 % loss each way', address: '10.200.51.99', rttMs: 50 };
+/** Its delay is halved between the directions. */
+export const evenPath: Path = { name: '50 ms, 25 each way', address: '10.200.52.99', rttMs: 50 };
 
 const stories: Readonly<Record<number, LinkStory>> = {
   50: { delayMs: 50 },
   51: { delayMs: 50, loseShare: 0.01 },
+  52: { delayMs: 25, delayBackMs: 25 },
   150: { delayMs: 150 },
 };
 
@@ -59,7 +62,7 @@ export async function createLinkLab(): Promise<LinkLab> {
     ip(`-n ${nameOf('probe')} link set far netns ${nameOf('servers')}`);
     setUp(nameOf('probe'), 'near', '10.200.9.1/24', '10.200.9.2');
     setUp(nameOf('servers'), 'far', '10.200.9.2/24', '10.200.9.1');
-    for (const { address } of [...Object.values(paths), lossyPath]) {
+    for (const { address } of [...Object.values(paths), lossyPath, evenPath]) {
       ip(`-n ${nameOf('servers')} address add ${address}/32 dev lo`);
     }
   } catch (error) {

@@ -23,12 +23,17 @@ export function countCpu<Name extends string>(
   return () => Object.fromEntries(names.map((name) => [name, used(name) - before.get(name)!])) as Record<Name, number>;
 }
 
-/** Starts a module that says that it is ready. */
+/**
+ * Starts a module that says that it is ready.
+ *
+ * @param inside words before its command, as of `ip netns exec`
+ */
 export async function startWorker(
   url: URL,
   args: readonly string[],
+  inside: readonly string[] = [],
 ): Promise<{ readonly child: ChildProcess; readonly said: unknown }> {
-  const child = startProcess(url, args, {});
+  const child = startProcess(url, args, {}, [], inside);
   const [said] = (await Promise.race([once(child, 'message'), diedFirst(child, url)])) as [unknown];
   return { child, said };
 }
@@ -38,10 +43,13 @@ export function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   execArgv: readonly string[] = [],
+  inside: readonly string[] = [],
 ): ChildProcess {
+  const [execPath = process.execPath, ...words] = [...inside, process.execPath];
   return fork(url, args, {
     env: { PATH: process.env['PATH'], ...env },
-    execArgv: ['--conditions=vantage-source', ...execArgv],
+    execPath,
+    execArgv: [...words, '--conditions=vantage-source', ...execArgv],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 }
