@@ -67,6 +67,8 @@ export interface FaultRecord {
   readonly to: number;
   /** Components that the fault affects: `store`, `probes`, `clock` (of the store), or a coordinator by name. */
   readonly harmed: readonly string[];
+  /** What the service should have done against the fault in time, and did not. */
+  readonly unended?: string | undefined;
 }
 
 /**

@@ -359,6 +359,7 @@ const cases: Readonly<
     ['429 for a client within its limits', [answer(5, 6, { status: 429, retryAfter: true })]],
     ['422 though all probes are there', [answer(5, 6, { operation: 'start', status: 422 })]],
   ],
+  unended: [['a login that goes on', [{ ...fault([]), unended: 'A stolen login was not suspended.' }]]],
   deaf: [
     ['no success at all', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: null }]],
     ['no success in time', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 5_100 }]],

@@ -48,6 +48,9 @@ function judgeDeployment(records: readonly HistoryRecord[], tallies: Map<string,
   )) {
     judgeCheck(check, tallyOf(check.start.fault), context);
   }
+  for (const { name, unended } of context.faults) {
+    if (unended !== undefined) breakRule(tallyOf(name), 'unended', unended);
+  }
   for (const record of records) {
     if (record.kind !== 'recovery') continue;
     const tally = tallyOf(record.fault);

@@ -35,6 +35,7 @@ export const rules = {
   unanswered: 'requests unanswered',
   wrong: 'requests answered wrongly',
   deaf: 'probes without a success in time after a fault',
+  unended: 'attacks that the service did not end',
 } as const;
 
 export type Rule = keyof typeof rules;

@@ -81,8 +81,9 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       const [from, harmed] = [historyNow(), new Set<string>()];
       observer.attribute(fault.name);
       const harm = (...touched: readonly string[]): void => touched.forEach((name) => harmed.add(name));
-      await fault.inject({ deployment, observer, random, scale, harm });
-      history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed] });
+      let unended: string | undefined;
+      await fault.inject({ deployment, observer, random, scale, harm, unended: (text) => (unended = text) });
+      history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed], unended });
       // Measured before the next action, which would hide that a process needs others to be restarted.
       observer.noteRecovery(await recoveries(deployment, stalls.since));
     };

@@ -27,6 +27,8 @@ export interface Scene {
    * refuse, nothing else.
    */
   readonly harm: (...touched: readonly string[]) => void;
+  /** Says what the service should have done against the fault by now: a promise that it broke. */
+  readonly unended: (text: string) => void;
 }
 
 export function pickAgent({ deployment, random, harm }: Scene): Agent {

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { agentRights, agentUser, redisKeys } from '@vantage/contract';
@@ -18,6 +18,7 @@ const largeRequests: readonly (readonly string[])[] = [
   ['DEL', ...Array.from({ length: 100_000 }, () => redisKeys.heartbeat(THIEF))],
 ];
 const SUSPENDED_WITHIN_MS = 60_000;
+const AGAIN_MS = 100;
 
 /** What the holder of an agent's login sends to Redis. */
 export const stolenLogins: readonly Fault[] = [
@@ -27,11 +28,8 @@ export const stolenLogins: readonly Fault[] = [
     inject: async (scene) => {
       scene.harm('store');
       const end = await attack(scene, pick(largeRequests, scene.random));
-      try {
-        await untilSuspended(scene);
-      } finally {
-        end();
-      }
+      await untilSuspended(scene);
+      end();
     },
   },
   {
@@ -55,18 +53,22 @@ async function attack({ deployment }: Scene, request: readonly string[]): Promis
   });
   const bytes = encode(request);
   const batch = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(50_000 / bytes.length)) }, () => bytes));
-  const sockets = Array.from({ length: CONNECTIONS }, () => flood(deployment.store.port!, batch));
-  return () => sockets.forEach((socket) => socket.destroy());
+  const ending = new AbortController();
+  for (let index = 0; index < CONNECTIONS; index += 1) flood(deployment.store.port!, batch, ending.signal);
+  return () => ending.abort();
 }
 
-function flood(port: number, batch: Buffer): Socket {
-  const socket = connect(port, '127.0.0.1');
+/** Also connects again: a thief whose connection is closed does. */
+function flood(port: number, batch: Buffer, signal: AbortSignal): void {
+  const socket = connect({ port, host: '127.0.0.1', signal });
   const again = (error?: Error | null): void => {
     if (!error && socket.writable) socket.write(batch, again);
   };
   socket.on('error', () => undefined).resume();
+  socket.once('close', () => {
+    if (!signal.aborted) setTimeout(() => signal.aborted || flood(port, batch, signal), AGAIN_MS);
+  });
   socket.write(encode(['AUTH', agentUser(THIEF), PASSWORD]), again);
-  return socket;
 }
 
 /** A request as Redis reads it. */
@@ -74,10 +76,13 @@ function encode(words: readonly string[]): Buffer {
   return Buffer.from(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`);
 }
 
-async function untilSuspended({ deployment }: Scene): Promise<void> {
+async function untilSuspended({ deployment, unended }: Scene): Promise<void> {
   const startedAt = performance.now();
   for (let isSuspended = false; !isSuspended;) {
-    if (performance.now() - startedAt > SUSPENDED_WITHIN_MS) throw new Error('A stolen login was not suspended.');
+    if (performance.now() - startedAt > SUSPENDED_WITHIN_MS) {
+      unended('A stolen login was not suspended.');
+      return;
+    }
     await redisUntil(deployment, async (redis) => {
       isSuspended = (await redis.hexists(redisKeys.suspended, THIEF)) === 1;
     });

@@ -151,6 +151,25 @@ describe('an agent that floods its own keys', () => {
     agent.disconnect();
   });
 
+  it('can work again although a coordinator had just read that it is suspended', async () => {
+    const { environment } = await admin('add', 'meanwhile', ...record);
+    await bed.redis.hset(redisKeys.suspended, 'meanwhile', 'Switched off.');
+    await look();
+    const read = bed.redis.hkeys.bind(bed.redis);
+    const enabling = jest.spyOn(bed.redis, 'hkeys').mockImplementationOnce(async (key) => {
+      const found = await read(key);
+      await admin('enable', 'meanwhile');
+      return found;
+    });
+
+    await look();
+    enabling.mockRestore();
+
+    const agent = connectAs(environment.REDIS_URL);
+    expect(await agent.set(redisKeys.heartbeat('meanwhile'), '{}')).toBe('OK');
+    agent.disconnect();
+  });
+
   it('leaves every other probe as it is', async () => {
     const { environment } = await admin('add', 'good', ...record);
     await bed.redis.set('p:{bad}:jobs:x', 'x'.repeat(LIMIT_BYTES));

@@ -126,10 +126,12 @@ function loadFailure(code: string, reason: string): string {
 }
 
 function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid }: PacketProcessOptions): ChildProcess {
-  // Sources run from `.ts`, images from the built `.js`.
-  const file = `process/packet-process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`;
-  const program = fileURLToPath(new URL(file, import.meta.url));
-  const [command, ...words] = [...commandPrefix, execPath, ...NODE_FLAGS, program];
+  // Sources run from `.ts` and import those of other packages, images from the built `.js`.
+  const [suffix, flags] = import.meta.url.endsWith('.ts')
+    ? ['ts', [...NODE_FLAGS, '--conditions=vantage-source']]
+    : ['js', NODE_FLAGS];
+  const program = fileURLToPath(new URL(`process/packet-process.${suffix}`, import.meta.url));
+  const [command, ...words] = [...commandPrefix, execPath, ...flags, program];
   return spawn(command, words, {
     // Descriptor 3 carries the frames. The agent's environment is not inherited, because it contains secrets.
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],

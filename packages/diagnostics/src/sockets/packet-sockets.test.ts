@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 
@@ -45,6 +46,14 @@ function killed(pid: number | null): void {
 }
 
 describe('the packet process', () => {
+  itWithIpv4('runs from the sources of all packages, as its agent does', async () => {
+    const socket = await packets.open({ family: 4, protocol: 'icmp' });
+    const words = readFileSync(`/proc/${packets.status().pid}/cmdline`, 'utf8').split('\0');
+    socket.close();
+
+    expect(words).toContain('--conditions=vantage-source');
+  });
+
   itWithIpv4('sends an echo request and gets the reply, both with times of one clock', async () => {
     const socket = await packets.open({ family: 4, protocol: 'icmp' });
     const received = nextPacket(socket);

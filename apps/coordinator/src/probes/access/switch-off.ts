@@ -29,7 +29,10 @@ export async function switchOff(redis: Redis, probe: string, reason: string): Pr
   return switchOffUser(redis, probe);
 }
 
-/** Disables the Redis user only, for example on a replica that became a master and missed the change. */
+/**
+ * Disables the Redis user of a suspended probe only, for example on a replica that became a master and missed the change. If its
+ * operator ends the suspension at the same moment, the user stays enabled.
+ */
 export async function switchOffUser(redis: Redis, probe: string): Promise<boolean> {
   const user = agentUser(probe);
   const outcomes = await Promise.all(
@@ -38,7 +41,14 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
         const known = await readUser(master, probe);
         if (known === undefined) return false;
         // A disabled user is left alone: `probe:enable` may be about to enable it.
-        if (known.on) await master.call('ACL', 'SETUSER', user, 'off');
+        if (known.on) {
+          await master.call('ACL', 'SETUSER', user, 'off');
+          // `probe:enable` removes the record before it enables the user, which may have come between.
+          if ((await redis.hexists(redisKeys.suspended, probe)) === 0) {
+            await master.call('ACL', 'SETUSER', user, 'on');
+            return true;
+          }
+        }
         await master.call('CLIENT', 'KILL', 'USER', user);
         // Without an ACL file this lasts until a restart; then the next look repeats it.
         if (known.on) await master.call('ACL', 'SAVE').catch(() => undefined);
