@@ -45,11 +45,11 @@ export function startProcess(
   execArgv: readonly string[] = [],
   inside: readonly string[] = [],
 ): ChildProcess {
-  const [execPath = process.execPath, ...words] = [...inside, process.execPath];
+  const words = [...inside, process.execPath];
   return fork(url, args, {
     env: { PATH: process.env['PATH'], ...env },
-    execPath,
-    execArgv: [...words, '--conditions=vantage-source', ...execArgv],
+    execPath: words[0]!,
+    execArgv: [...words.slice(1), '--conditions=vantage-source', ...execArgv],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 }
