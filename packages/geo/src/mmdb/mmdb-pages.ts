@@ -5,7 +5,7 @@ import type { TreeBytes } from './mmdb-tree.ts';
 const PAGE_BYTES = 4_096;
 
 /** Limit of cached pages per file; a page's number determines its slot. A power of two. */
-const SLOTS = 1_024;
+const SLOTS = 256;
 
 interface TreeSize {
   readonly nodeCount: number;

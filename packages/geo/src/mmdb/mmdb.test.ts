@@ -146,7 +146,7 @@ describe('a file that is damaged', () => {
   });
 });
 
-describe('a file whose tree stays on disk', () => {
+describe('a file that stays on disk', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mmdb-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const write = (name: string, content: Buffer): string => {
@@ -166,6 +166,35 @@ describe('a file whose tree stays on disk', () => {
       await onDisk.close();
     },
   );
+
+  it.each([10, 300, 505, 600, 5_000, 70_000])('has the whole of a record with a text of %d bytes', async (bytes) => {
+    const writer = createMmdbWriter(options);
+    const record = writer.addRecord({ note: 'n'.repeat(bytes), city: 'Behind', country_code: 'DE' });
+    writer.addNetwork(Uint8Array.of(81, 0, 0, 0), 8, record);
+    writer.addNetwork(Uint8Array.of(82, 0, 0, 0), 8, writer.addRecord({ city: 'Last' }));
+    const onDisk = await openMmdb(write(`${bytes}.mmdb`, writer.toBuffer()));
+    const found = ['81.2.69.1', '82.0.0.1'].map((text) => onDisk.find(parseAddress(text)!)?.facts);
+
+    expect(found).toMatchObject([{ city: 'Behind', countryCode: 'DE' }, { city: 'Last' }]);
+    await onDisk.close();
+  });
+
+  it('never makes a look-up throw, whichever byte of it has changed', async () => {
+    const good = makeFile();
+    const addresses = ['81.2.69.1', '81.3.0.1', '2a00:1450::1', '9.9.9.9'].map((text) => parseAddress(text)!);
+    let readable = 0;
+    // The tree is read as in memory, and damage to it is found by verifying every node.
+    for (let position = nodeCountOf(good) * 6; position < good.length; position += 1) {
+      const file = Buffer.from(good);
+      file[position] = file[position]! ^ 0xff;
+      const mmdb = await openMmdb(write('changed.mmdb', file)).catch(() => null);
+      if (mmdb === null) continue;
+      readable += 1;
+      for (const address of addresses) mmdb.find(address);
+      await mmdb.close();
+    }
+    expect(readable).toBeGreaterThan(0);
+  });
 
   it('is refused if it is cut off or its nodes point outside', async () => {
     const good = makeFile();

@@ -1,13 +1,13 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { LRUCache } from 'lru-cache';
-import mmdbDecoder from 'mmdb-lib/lib/decoder.js';
 import { parseMetadata, type Metadata } from 'mmdb-lib/lib/metadata.js';
 
 import type { Address } from '../address.ts';
 import { label, readFacts, type Facts } from '../facts.ts';
-import { openTree, type MmdbTree, type TreeBytes } from './mmdb-tree.ts';
 import { readPages } from './mmdb-pages.ts';
+import { decodeFromFile, decodeInMemory, SEPARATOR_BYTES, UnreadableFile, type DecodeAt } from './mmdb-records.ts';
+import { openTree, type MmdbTree, type TreeBytes } from './mmdb-tree.ts';
 
 /** One MMDB file. */
 export interface Mmdb {
@@ -33,19 +33,17 @@ export interface Found {
  * @throws {Error} with the fault of the file
  */
 export async function readMmdb(buffer: Buffer): Promise<Mmdb> {
-  const metadata = readMetadata(buffer, buffer.length);
-  const parts = openParts({
-    metadata,
-    tree: { buffer },
-    rest: buffer.subarray(metadata.searchTreeSize),
-  });
+  const { metadata, recordsEnd } = readMetadata(buffer, buffer.length);
+  const rest = buffer.subarray(metadata.searchTreeSize);
+  const separator = rest.subarray(0, SEPARATOR_BYTES);
+  const parts = openParts({ metadata, recordsEnd, separator, tree: { buffer }, decodeAt: decodeInMemory(rest) });
   await verify(parts, 1);
   return createMmdb(parts);
 }
 
 /**
- * Opens a file of the bundled data, which never changes: its search tree is read from disk in pages, and only a sample
- * of its nodes is verified. A lookup throws if the file becomes unreadable.
+ * Opens a file of the bundled data, which never changes: it stays on disk, and only a sample of it is verified. A lookup
+ * throws if the file becomes unreadable.
  *
  * @throws {Error} with the fault of the file
  */
@@ -53,9 +51,12 @@ export async function openMmdb(path: string): Promise<Mmdb & { readonly close: (
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    const metadata = readMetadata(await readRange(file, Math.max(0, size - METADATA_MAX_BYTES), size), size);
-    const rest = await readRange(file, metadata.searchTreeSize, size);
-    const parts = openParts({ metadata, tree: readPages(file.fd, metadata), rest });
+    const end = await readRange(file, Math.max(0, size - METADATA_MAX_BYTES), size);
+    const { metadata, recordsEnd } = readMetadata(end, size);
+    const from = metadata.searchTreeSize;
+    const separator = await readRange(file, from, from + SEPARATOR_BYTES);
+    const decodeAt = decodeFromFile(file.fd, { from, to: from + recordsEnd });
+    const parts = openParts({ metadata, recordsEnd, separator, tree: readPages(file.fd, metadata), decodeAt });
     await verify(parts, Math.ceil(metadata.nodeCount / TRIAL_RECORDS));
     return { ...createMmdb(parts), close: () => file.close() };
   } catch (error) {
@@ -79,26 +80,24 @@ interface Parts {
   readonly recordAt: (value: number) => object | null;
 }
 
-interface Sections {
-  readonly metadata: Metadata;
+interface Sections extends Pick<Parts, 'metadata' | 'recordsEnd'> {
   readonly tree: TreeBytes;
-  /** All that follows the tree: the separator, the records, the metadata. */
-  readonly rest: Buffer;
+  readonly separator: Buffer;
+  readonly decodeAt: DecodeAt;
 }
 
-function openParts({ metadata, tree, rest }: Sections): Parts {
-  const separator = rest.subarray(0, SEPARATOR_BYTES);
+function openParts({ metadata, recordsEnd, tree, separator, decodeAt }: Sections): Parts {
   if (separator.some((byte) => byte !== 0)) throw new Error('its search tree does not end where its metadata says');
-  const decoder = new mmdbDecoder.default(rest, SEPARATOR_BYTES, createTextCache());
   return {
     metadata,
     tree: openTree(tree, metadata),
-    recordsEnd: rest.lastIndexOf(METADATA_MARKER),
+    recordsEnd,
     recordAt: (value) => {
       try {
-        const record: unknown = decoder.decode(value - metadata.nodeCount).value;
+        const record = decodeAt(value - metadata.nodeCount);
         return typeof record === 'object' && !Array.isArray(record) ? record : null;
-      } catch {
+      } catch (error) {
+        if (error instanceof UnreadableFile || isSystemError(error)) throw error;
         // Damaged outside of the verified sample: the address has no data here.
         return null;
       }
@@ -132,15 +131,14 @@ function createMmdb({ metadata, tree, recordAt }: Parts): Mmdb {
 }
 
 /** Limit of cached records per file: the same places and networks recur. */
-const FACTS_KEPT = 16_384;
+const FACTS_KEPT = 4_096;
 
 /** Bytes at the end of a file in which the metadata must begin (file format 2.0, "Database Metadata"). */
 const METADATA_MAX_BYTES = 128 * 1024;
 const METADATA_MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
-const SEPARATOR_BYTES = 16;
 
 /** @param end the last bytes of the file, or all of it */
-function readMetadata(end: Buffer, fileBytes: number): Metadata {
+function readMetadata(end: Buffer, fileBytes: number): Pick<Parts, 'metadata' | 'recordsEnd'> {
   const tail = Math.max(0, end.length - METADATA_MAX_BYTES - METADATA_MARKER.length);
   const marker = end.subarray(tail).lastIndexOf(METADATA_MARKER);
   if (marker === -1) throw new Error('no MMDB metadata at its end: not an MMDB file, or cut off');
@@ -151,21 +149,12 @@ function readMetadata(end: Buffer, fileBytes: number): Metadata {
   if (!Number.isSafeInteger(nodeCount) || nodeCount < 1) throw new Error('its search tree is empty');
   const markerAt = fileBytes - end.length + tail + marker;
   if (searchTreeSize + SEPARATOR_BYTES > markerAt) throw new Error('its search tree is longer than the file');
-  return metadata;
+  return { metadata, recordsEnd: markerAt - searchTreeSize };
 }
 
-/** Caches texts that pointers refer to: the keys of all records, and frequent names. */
-function createTextCache(): {
-  get: (offset: string | number) => unknown;
-  set: (offset: string | number, value: unknown) => void;
-} {
-  const texts = new LRUCache<string | number, object>({ max: 2_048 });
-  return {
-    get: (offset) => texts.get(offset),
-    set(offset, cursor) {
-      if (typeof Object(cursor)['value'] === 'string') texts.set(offset, Object(cursor) as object);
-    },
-  };
+/** An error of the disk, such as `EIO`. */
+function isSystemError(error: unknown): boolean {
+  return Error.isError(error) && 'syscall' in error;
 }
 
 /** Nodes that are read between two turns of the event loop, some milliseconds' worth. */
