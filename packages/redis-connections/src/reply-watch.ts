@@ -8,8 +8,8 @@ const MAX_HELD_UP_MS = 2_000;
 const RESPITE_MS = 500;
 /** States in which pending replies belong to the current stream. */
 const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
-/** Polls within the timeout of a silent connection. */
-const LOOKS = 40;
+/** Polls within the timeout of a silent connection: a stall of the process is measured to this part of it. */
+const LOOKS = 10;
 
 /** Times are monotonic. */
 interface OwedCommand {
@@ -55,7 +55,7 @@ interface Heard {
 /**
  * Replaces ioredis' timers for `commandTimeout` and `socketTimeout`, which fire before pending replies are read after a stall.
  * One timer per connection polls while commands await replies: a timer per command was a fifth of the Redis cost of a POST.
- * The interval is a fortieth of `socketTimeout`, or less if a timeout is due earlier.
+ * The interval is a tenth of `socketTimeout`, or less if a timeout is due earlier.
  */
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;

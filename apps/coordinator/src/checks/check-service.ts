@@ -11,7 +11,7 @@ import { noTracing, type Tracing } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
 
 import type { ProbeService } from '../probes/probe-service.ts';
-import type { BackgroundTask } from '../redis/background-tasks.ts';
+import { TICK_MS, type BackgroundTask } from '../redis/background-tasks.ts';
 import type { Store } from '../redis/open-store.ts';
 import type { Script } from '../redis/scripts.ts';
 import type { CheckMetrics } from './check-metrics.ts';
@@ -40,8 +40,8 @@ import { createJobQueues } from './store/job-queues.ts';
 import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import { createResultBudget, type BudgetStatus, type ResultBudget } from './store/result-budget.ts';
 
-/** Interval of polls for due deadlines; random, so that coordinators do not poll in step. */
-const EXPIRE_EVERY_MS = { from: 150, to: 300 };
+/** Interval of polls for due deadlines, and for entries of results that are committed. */
+const EXPIRE_EVERY_MS = TICK_MS;
 /** Notifications can be lost, so every active stream is also read at this interval. */
 const DRAIN_EVERY_MS = 1_000;
 /** A probe counts as active for this long after a result. */
@@ -52,7 +52,7 @@ const WATCH_EVERY_MS = 1_000;
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
 /** Interval at which completed checks are added to the result budget. */
-const BUDGET_EVERY_MS = 250;
+const BUDGET_EVERY_MS = TICK_MS;
 /** Plus the five seconds of the shortest check, a job that waited this long still ends on time. */
 const LONGEST_QUEUE_MS = 2_000;
 /**
@@ -196,7 +196,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     started,
     scripts,
     tasks: [
-      ...upkeep({ expiry, screenshots, budget }),
+      ...upkeep({ expiry, screenshots, budget, ingest }),
       {
         name: 'probes and results',
         everyMs: DRAIN_EVERY_MS,
@@ -219,14 +219,16 @@ interface Upkeep {
   readonly expiry: CheckExpiry;
   readonly screenshots: Screenshots;
   readonly budget: ResultBudget;
+  readonly ingest: Ingest;
 }
 
 /** The background tasks that expire and count checks. */
-function upkeep({ expiry, screenshots, budget }: Upkeep): readonly BackgroundTask[] {
+function upkeep({ expiry, screenshots, budget, ingest }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
     { name: 'result budget', everyMs: BUDGET_EVERY_MS, run: async () => again(await budget.look()) },
     { name: 'deadlines', everyMs: EXPIRE_EVERY_MS, run: async () => again(await expiry.look()) },
+    { name: 'committed results', everyMs: EXPIRE_EVERY_MS, run: async () => ingest.drainCommitted() },
   ];
 }
 

@@ -193,7 +193,7 @@ function expiryOn(redis: Redis): CheckExpiry {
     clock: createRedisClock(),
     deadlines: createDeadlines(redis),
     queues: createJobQueues(redis, quiet),
-    ingest: { drain: async () => undefined, commitInline: () => undefined, close: async () => undefined },
+    ingest: { drain: async () => undefined },
     screenshots: { end: async () => undefined },
 
     retentionMs: 3_600_000,

@@ -30,7 +30,7 @@ export interface ExpiryDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
   readonly deadlines: Deadlines;
-  readonly ingest: Ingest;
+  readonly ingest: Pick<Ingest, 'drain'>;
   readonly queues: JobQueues;
   readonly screenshots: Pick<Screenshots, 'end'>;
   readonly retentionMs: number;

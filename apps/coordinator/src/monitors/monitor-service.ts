@@ -19,8 +19,8 @@ import { createReadStored, createTicks } from './schedule/run-ticks.ts';
 import type { SendWebhook } from './webhooks/send-webhook.ts';
 import { monitorScripts } from './schedule/schedule-scripts.ts';
 
-/** Random, so that coordinators do not poll in step. */
-const LOOK_EVERY_MS = { from: 60, to: 140 };
+/** Longest pause between two looks for due ticks, hence the longest delay of a new monitor. */
+const LOOK_EVERY_MS = 1_000;
 const TAKE_OVER_EVERY_MS = 1_000;
 const FILE_EVERY_MS = 2_000;
 /** Due times that a step of the clock or a loss of data made wrong are corrected this often. */
@@ -58,11 +58,9 @@ export function createMonitorService(
   const { readDefinition, file: path, most = MOST_MONITORS, observeStart = () => undefined } = options;
   const stopping = new AbortController();
   const readStored = createReadStored(readDefinition);
+  const shared = { redis, clock, readStored, log };
   const evaluations = createEvaluations({
-    redis,
-    clock,
-    readStored,
-    log,
+    ...shared,
     read: checks.read,
     stopping: stopping.signal,
     factsOfProbes: () => factsOf(probes),
@@ -81,14 +79,12 @@ export function createMonitorService(
     sendWebhook: options.sendWebhook,
   });
   const look = createTicks({
-    redis,
-    clock,
-    readStored,
-    log,
+    ...shared,
     drawId,
     create: checks.create,
     onStarted: evaluations.follow,
     observe: observeStart,
+    lookEveryMs: LOOK_EVERY_MS,
   });
   const file = path === undefined ? undefined : followMonitorsFile({ path, redis, clock, readDefinition, log });
 

@@ -67,13 +67,15 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [TURN_MS])) !== 1) return false;
-      const off = await redis.hkeys(redisKeys.suspended);
+      const [off, { tooMany, tooLarge }, used] = await Promise.all([
+        redis.hkeys(redisKeys.suspended),
+        connections.enforce(),
+        usedMemory(redis),
+      ]);
       await Promise.all(off.map((probe) => switchOffUser(redis, probe)));
-      const { tooMany, tooLarge } = await connections.enforce();
       for (const probe of tooMany) await endConnections(probe);
       for (const probe of tooLarge) await endOversized(probe);
 
-      const used = await usedMemory(redis);
       const isDue = performance.now() - measuredAt > MEASURE_EVERY_MS || used - usedThen > limitBytes / 2;
       if (!isDue) return true;
       measuredAt = performance.now();

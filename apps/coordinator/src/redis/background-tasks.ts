@@ -1,15 +1,13 @@
-import { pause } from '@vantage/timers';
-
 import type { Log } from './log.ts';
 import { isStoreFault } from './store.ts';
 
 /** Work that a coordinator repeats for as long as it runs. */
 export interface BackgroundTask {
   readonly name: string;
-  /** Milliseconds between two runs; a range prevents coordinators from running in step. After an error it is 300. */
-  readonly everyMs: number | { readonly from: number; readonly to: number };
-  /** Runs once. `again` starts the next run at once, because there is more to do. */
-  readonly run: (round: number) => Promise<'again' | void>;
+  /** Milliseconds from the begin of a run to the begin of the next, in whole ticks. After an error it is one tick. */
+  readonly everyMs: number;
+  /** Runs once. `again` starts the next run at once, because there is more to do; a number, after so many milliseconds. */
+  readonly run: (round: number) => Promise<'again' | number | void>;
 }
 
 export interface BackgroundTasks {
@@ -19,58 +17,109 @@ export interface BackgroundTasks {
   readonly stop: () => Promise<void>;
 }
 
-const AFTER_FAULT_MS = 300;
-const LOOK_EVERY_MS = 1_000;
+/**
+ * All tasks begin at common ticks: their commands then share writes, and their replies reads. Each wakes this process and
+ * Redis, which costs an idle service more than the commands themselves.
+ */
+export const TICK_MS = 250;
+/** Prevents coordinators from polling in step. */
+const JITTER = 0.1;
 /**
  * Number of ticks after which a run counts as stalled; each command of a task ends within seconds. A stall of the
  * process counts as one tick.
  */
-const STALLED_LOOKS = 10;
+const STALLED_TICKS = 10_000 / TICK_MS;
 
 /** Starts all tasks; an error in one does not affect the others. */
 export function startBackgroundTasks(
   tasks: readonly BackgroundTask[],
   log: Log,
-  lookEveryMs = LOOK_EVERY_MS,
+  tickMs: number = TICK_MS,
 ): BackgroundTasks {
-  const stopping = new AbortController();
-  /** Ticks since the start of each task's current run. */
-  const looks = new Map<string, number>();
-
-  const repeat = async ({ name, everyMs, run }: BackgroundTask): Promise<void> => {
-    for (let round = 0; !stopping.signal.aborted; round += 1) {
-      looks.set(name, 0);
-      const waitMs = await run(round).then(
-        (more) => (more === 'again' ? 0 : millisecondsOf(everyMs)),
-        (error: unknown) => {
-          // Lost connections are logged where the connection was opened.
-          if (!isStoreFault(error)) log.error({ error, task: name }, 'background task failed');
-          return AFTER_FAULT_MS;
-        },
-      );
-      looks.delete(name);
-      await pause(waitMs, stopping.signal);
-    }
+  const repeated = tasks.map((task) => new RepeatedTask(task, log));
+  let timer: NodeJS.Timeout;
+  const tickSoon = (): void => {
+    timer = setTimeout(
+      () => {
+        tickSoon();
+        // In a promise callback, commands that follow the callbacks of this turn are in the same write.
+        queueMicrotask(() => {
+          for (const task of repeated) task.tick();
+        });
+      },
+      tickMs * (1 + JITTER * Math.random()),
+    );
   };
-
-  const timer = setInterval(() => {
-    for (const [name, count] of looks) {
-      looks.set(name, count + 1);
-      if (count + 1 === STALLED_LOOKS) log.error({ task: name }, 'background task does not end');
-    }
-  }, lookEveryMs).unref();
-  const running = tasks.map(repeat);
+  for (const task of repeated) task.tick();
+  tickSoon();
 
   return {
-    stalled: () => [...looks].filter(([, count]) => count >= STALLED_LOOKS).map(([name]) => name),
+    stalled: () => repeated.filter((task) => task.isStalled()).map(({ name }) => name),
     stop: async () => {
-      stopping.abort();
-      clearInterval(timer);
-      await Promise.all(running);
+      clearTimeout(timer);
+      await Promise.all(repeated.map((task) => task.stop()));
     },
   };
 }
 
-function millisecondsOf(every: BackgroundTask['everyMs']): number {
-  return typeof every === 'number' ? every : every.from + Math.random() * (every.to - every.from);
+class RepeatedTask {
+  readonly name: string;
+  readonly #task: BackgroundTask;
+  readonly #log: Log;
+  readonly #everyTicks: number;
+  #round = 0;
+  /** Ticks since the begin of the last run. */
+  #ticks = 0;
+  /** Ticks from that begin to the next run. */
+  #dueTicks = 0;
+  #running: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(task: BackgroundTask, log: Log) {
+    this.name = task.name;
+    this.#task = task;
+    this.#log = log;
+    this.#everyTicks = Math.max(1, Math.round(task.everyMs / TICK_MS));
+  }
+
+  tick(): void {
+    this.#ticks += 1;
+    if (this.#running === undefined) {
+      if (this.#timer === undefined && this.#ticks >= this.#dueTicks) this.#start();
+    } else if (this.#ticks === STALLED_TICKS) this.#log.error({ task: this.name }, 'background task does not end');
+  }
+
+  isStalled(): boolean {
+    return this.#running !== undefined && this.#ticks >= STALLED_TICKS;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #start(): void {
+    this.#timer = undefined;
+    this.#ticks = 0;
+    this.#running = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#dueTicks = this.#everyTicks;
+    let again: 'again' | number | void = undefined;
+    try {
+      again = await this.#task.run(this.#round);
+    } catch (error) {
+      this.#dueTicks = 1;
+      // Lost connections are logged where the connection was opened.
+      if (!isStoreFault(error)) this.#log.error({ error, task: this.name }, 'background task failed');
+    }
+    this.#round += 1;
+    this.#running = undefined;
+    if (again !== undefined && !this.#isStopped) {
+      this.#timer = setTimeout(() => this.#start(), again === 'again' ? 0 : again);
+    }
+  }
 }

@@ -5,6 +5,7 @@ import type { Tracing } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
+import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import type { ProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import { placeNames } from '../../probes/selection/places/places.ts';
@@ -110,7 +111,8 @@ async function createCheck(
   const wanted = request.checkType.screenshot?.(request.params);
   const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
   const once = givenId !== undefined;
-  await startInTime(dependencies, id, request, { ...selection, screenshot, client, first, once });
+  const atGateways = selected.filter(mayBeAtGateway).map(({ record }) => record.id);
+  await startInTime(dependencies, id, request, { ...selection, atGateways, screenshot, client, first, once });
   counters.checksCreated += 1;
   return { created: true, checkId: id, probes: [...selection.probes] };
 }
@@ -153,11 +155,17 @@ interface Chosen {
   readonly probes: readonly string[];
   /** Probes that cannot take a job now, each with the reason as a sentence. */
   readonly offline: ReadonlyMap<string, string>;
+  readonly atGateways: readonly string[];
   readonly screenshot: NewScreenshot | undefined;
   readonly client: string | undefined;
   readonly first: string | undefined;
   /** True if another coordinator may have started the check. */
   readonly once: boolean;
+}
+
+/** False only for a probe without an enrolled key whose heartbeat its agent writes itself. */
+function mayBeAtGateway({ heartbeat, access = NO_ACCESS }: KnownProbe): boolean {
+  return heartbeat === undefined || heartbeat.gateway !== undefined || access.state !== 'none';
 }
 
 /** Again with the right time if the clock of Redis was stepped back after the last look at it. */
@@ -187,15 +195,16 @@ async function start(
   id: string,
   createdAt: number,
   { checkType, submittedHost, params }: AcceptedRequest,
-  { probes, offline, screenshot, client, first, once }: Chosen,
+  chosen: Chosen,
 ): Promise<void> {
   const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters, directory } = dependencies;
   const { retentionMs, screenshotBudgetMs } = dependencies;
+  const { probes, offline, screenshot } = chosen;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // Only the check waits for its screenshot; the results keep their deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
-  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client, first, once };
+  const record = { id, type, host: submittedHost, createdAt, deadlineAt, ...chosen };
   const job: Job = { v: 1, checkId: id, type, params: checkType.jobParams?.(params) ?? params, deadlineAt: ofResults };
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);

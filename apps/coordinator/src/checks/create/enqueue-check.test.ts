@@ -151,6 +151,27 @@ describe('the jobs of a check that is started in one script', () => {
   });
 });
 
+describe('the notification of gateways', () => {
+  it.each([
+    ['names the probes that may be at one', ['nyc-1'], ['nyc-1']],
+    ['names all if that is not known', undefined, ['fra-1 nyc-1']],
+    ['is not sent for agents that take their jobs from Redis', [], []],
+  ])('%s', async (_reason, atGateways, expected) => {
+    const subscriber = redis.duplicate();
+    const messages: string[] = [];
+    subscriber.on('message', (_channel: string, message: string) => messages.push(message));
+    await subscriber.subscribe(redisKeys.jobsAdded);
+
+    const check = { ...checkOn('fra-1', 'nyc-1'), atGateways };
+    await createStartCheck(redis, noQueues, RETENTION_MS)(check, jobsFor('fra-1', 'nyc-1'));
+    await redis.publish(redisKeys.jobsAdded, 'end');
+    await until(async () => messages.includes('end'));
+
+    expect(messages).toEqual([...expected, 'end']);
+    subscriber.disconnect();
+  });
+});
+
 it('is started command by command on a cluster, where one script cannot reach all of it', async () => {
   const cluster = await startRedisCluster(executable);
   const connection = openFailFast({ url: cluster.url, name: 'test', log: quiet });

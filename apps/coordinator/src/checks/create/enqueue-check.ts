@@ -55,6 +55,8 @@ interface Start {
   /** Alternating names and values. */
   readonly fields: readonly (string | number)[];
   readonly probes: readonly string[];
+  /** Content of the notification for gateways: probe ids separated by spaces; empty if none waits for it. */
+  readonly announced: string;
   /** Creation time of the jobs. */
   readonly now: number;
   readonly jobs: readonly {
@@ -106,14 +108,14 @@ for _, job in ipairs(start.jobs) do
   end
 end
 -- Gateways wait for it; a Redis user without this channel has none.
-redis.pcall('PUBLISH', '${redisKeys.jobsAdded}', table.concat(start.probes, ' '))
+if start.announced ~= '' then redis.pcall('PUBLISH', '${redisKeys.jobsAdded}', start.announced) end
 return said
 `,
 );
 
 function startTogether(redis: Redis, retentionMs: number): StartCheck {
   return async (check, jobs) => {
-    const { id, createdAt, deadlineAt, probes } = check;
+    const { id, createdAt, deadlineAt, probes, atGateways = probes } = check;
     const keys = [redisKeys.deadlines, redisKeys.check(id), redisKeys.checkResults(id), redisKeys.screenshots];
     const start: Start = {
       id,
@@ -123,6 +125,7 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
       watched: watchedScreenshot(check),
       fields: recordFields(check),
       probes,
+      announced: atGateways.join(' '),
       now: createdAt,
       jobs: gather(jobs),
     };

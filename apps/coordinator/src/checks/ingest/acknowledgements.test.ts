@@ -1,7 +1,7 @@
 import { RESULT_GROUP, redisKeys } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { startCoreBed, type CoreBed } from '../../../test/core-bed.ts';
 import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
 import { readNew } from './result-stream.ts';
 
@@ -51,14 +51,15 @@ describe('acknowledgements', () => {
     expect(await bed.redis.xlen(stream)).toBe(2);
   });
 
-  it('are sent after a time without a read', async () => {
+  it('are sent without a read by a flush, and leave the stream', async () => {
     await write(1);
     const [entry] = (await readNew(bed.redis, 'lone-1', [])).entries;
 
     done.add('lone-1', [entry!.id]);
     expect(await unacknowledged()).toBe(1);
+    await done.flush();
 
-    await until(async () => (await unacknowledged()) === 0 && (await bed.redis.xlen(stream)) === 0);
+    expect([await unacknowledged(), await bed.redis.xlen(stream)]).toEqual([0, 0]);
   });
 
   it('are kept while the store does not take them', async () => {

@@ -4,14 +4,8 @@ import { isStoreFault } from '../../redis/store.ts';
 import { acknowledge } from './result-stream.ts';
 
 /**
- * Longest delay until processed entries are acknowledged, if their stream is not read earlier. Well below the idle time
- * after which another coordinator claims them.
- */
-const LATEST_MS = 250;
-
-/**
  * Entries of result streams that are processed but not acknowledged yet. If lost, they are processed again, which is
- * idempotent.
+ * idempotent. They are acknowledged well before another coordinator claims them: with the next tick.
  */
 export interface Acknowledgements {
   readonly add: (probe: string, ids: readonly string[]) => void;
@@ -25,13 +19,11 @@ export interface Acknowledgements {
 
 export function createAcknowledgements(redis: Redis): Acknowledgements {
   const waiting = new Map<string, readonly string[]>();
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   const add = (probe: string, ids: readonly string[]): void => {
     if (ids.length === 0 || closed) return;
     waiting.set(probe, [...(waiting.get(probe) ?? []), ...ids]);
-    timer ??= setTimeout(() => void flush(), LATEST_MS);
   };
 
   const alongWith = async <T>(probe: string, command: (ids: readonly string[]) => Promise<T>): Promise<T> => {
@@ -47,10 +39,6 @@ export function createAcknowledgements(redis: Redis): Acknowledgements {
   };
 
   const flush = async (probe?: string): Promise<void> => {
-    if (probe === undefined) {
-      clearTimeout(timer);
-      timer = undefined;
-    }
     const probes = probe === undefined ? [...waiting.keys()] : [probe].filter((one) => waiting.has(one));
     await Promise.allSettled(probes.map((one) => alongWith(one, (ids) => acknowledge(redis, one, ids))));
   };

@@ -11,6 +11,7 @@ import type { ExcessWatch } from '../../probes/access/excess-watch.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
 import { createInlineResults, type InlineResults, type ResultsAheadDependencies } from './inline-results.ts';
 import { commitFinal } from './commit-result.ts';
+import { TICK_MS } from '../../redis/background-tasks.ts';
 import type { MasterGate } from '../../redis/server-state/master-gate.ts';
 import type { Screenshots } from '../screenshots/screenshots.ts';
 
@@ -33,10 +34,15 @@ export interface Ingest {
    */
   readonly drain: (probe: string, claimIdleMs?: number) => Promise<void>;
   /**
-   * Commits a final result that came inside a notification, then drains the stream: this saves a round trip. Never
-   * rejects: the stream entry is the fallback.
+   * Commits a final result that came inside a notification, which saves a round trip. Never rejects: the stream entry is the
+   * fallback.
    */
   readonly commitInline: (probe: string, note: InlineResult) => void;
+  /**
+   * Drains the streams of probes with inline results that were committed since the last call, and acknowledges what was
+   * processed. Readers have these results already, and one drain for several costs Redis and this process a third.
+   */
+  readonly drainCommitted: () => void;
   /** Finishes or releases all claimed entries. Never rejects. */
   readonly close: () => Promise<void>;
 }
@@ -47,15 +53,10 @@ export interface Ingest {
 const PREPARE_MS = 1_000;
 
 /**
- * Delay before draining after a notification of another coordinator's check: that coordinator commits the result unless
- * it died.
+ * Delay before draining after a notification of another coordinator's check: that coordinator commits the result and drains the
+ * stream with its next tick unless it died.
  */
-const ELSEWHERE_MS = 250;
-/**
- * Delay before draining after a committed inline result: readers already have it, and one drain for several costs Redis and
- * this process a third. Shorter than `ELSEWHERE_MS`, so that other coordinators find the stream empty.
- */
-const INLINE_DRAIN_MS = 100;
+const ELSEWHERE_MS = 2 * TICK_MS;
 /**
  * Longest duration of a drain: an agent that writes as fast as it is read must not delay the caller and other probes.
  */
@@ -78,6 +79,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   const done = createAcknowledgements(dependencies.redis);
   const ahead = createInlineResults(dependencies);
   const soon = new Map<string, NodeJS.Timeout>();
+  /** Probes whose streams have entries of committed inline results. */
+  const committed = new Set<string>();
   let closed = false;
 
   const run = async (probe: string, drain: Drain): Promise<void> => {
@@ -130,15 +133,21 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         return;
       }
       void ahead.show(probe, note, checkType).then((isCommitted) => {
-        if (isCommitted) drainIn(probe, INLINE_DRAIN_MS);
+        if (isCommitted) committed.add(probe);
         else if (!closed) void drain(probe);
       });
+    },
+    drainCommitted: () => {
+      // A drain acknowledges what the one before it has processed.
+      for (const probe of committed) void drain(probe);
+      committed.clear();
+      void done.flush();
     },
     close: async () => {
       closed = true;
       for (const timer of soon.values()) clearTimeout(timer);
       // Acknowledges the entries of inline results.
-      await Promise.all([...soon.keys()].map((probe) => drain(probe)));
+      await Promise.all([...soon.keys(), ...committed].map((probe) => drain(probe)));
       await done.close();
     },
   };

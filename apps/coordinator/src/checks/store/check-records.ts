@@ -37,6 +37,8 @@ export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt
   readonly first?: string | undefined;
   /** True to create it only if there is no check with this id. */
   readonly once?: boolean | undefined;
+  /** The probes whose agents may connect to gateways, which wait for a notification of the job; by default all. */
+  readonly atGateways?: readonly string[] | undefined;
   /** Undefined if no screenshot is requested; `given_up` if no probe can take one. */
   readonly screenshot?: NewScreenshot | undefined;
 }

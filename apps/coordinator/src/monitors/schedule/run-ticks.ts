@@ -26,8 +26,8 @@ import {
 
 /** Ticks claimed per run. */
 const AT_ONCE = 50;
-/** Longest pause between two runs, hence the longest delay of a new monitor. */
-const REST_MS = 1_000;
+/** A tick starts up to this late, so that not every coordinator looks at the same moment. */
+const SPREAD_MS = 80;
 /** After the end of a check another coordinator evaluates it if the one that started it has not. */
 const EVALUATED_WITHIN_MS = 3_000;
 
@@ -40,6 +40,8 @@ export interface TickDependencies {
   /** Called with the name of a monitor whose tick was started. */
   readonly onStarted: (name: string) => void;
   readonly observe: (lateMs: number) => void;
+  /** Interval of looks while no tick is due. */
+  readonly lookEveryMs: number;
   readonly log: Log;
 }
 
@@ -64,20 +66,22 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
   };
 }
 
-/** Claims the ticks that are due, and starts the check of each. @returns one look */
-export function createTicks(dependencies: TickDependencies): () => Promise<'again' | undefined> {
-  const { redis, drawId } = dependencies;
-  let restUntil = 0;
+/**
+ * Claims the ticks that are due, and starts the check of each.
+ *
+ * @returns one look, which resolves with the milliseconds until the next; undefined if no tick is due before a usual one
+ */
+export function createTicks(dependencies: TickDependencies): () => Promise<'again' | number | undefined> {
+  const { redis, drawId, lookEveryMs } = dependencies;
   return async () => {
-    if (performance.now() < restUntil) return undefined;
     const ids = Array.from({ length: AT_ONCE }, drawId);
     const sentAt = performance.now();
     const looked = await onStore(redis, () => claimTicks(redis, ids));
     const { nowMs, nextMs, claimed, missed } = looked;
     await Promise.all([postpone(dependencies, looked), ...claimed.map((tick) => startTick(dependencies, tick))]);
     if (claimed.length + missed.length === AT_ONCE) return 'again';
-    restUntil = sentAt + Math.min(REST_MS, (nextMs ?? Number.POSITIVE_INFINITY) - nowMs);
-    return undefined;
+    const waitMs = (nextMs ?? Number.POSITIVE_INFINITY) - nowMs - (performance.now() - sentAt);
+    return waitMs < lookEveryMs ? Math.max(0, waitMs) + SPREAD_MS * Math.random() : undefined;
   };
 }
 
