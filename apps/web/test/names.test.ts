@@ -188,6 +188,28 @@ describe('checks and mistakes on the page', () => {
     ]);
   });
 
+  itInBrowser('are compared with the check of the same target before', async () => {
+    const trace = worldChecks.find(({ type }) => type === 'traceroute')!;
+    for (const testId of ['earlier', 'later']) showcase.checks.set(testId, { ...trace, testId });
+    const kept = ['later', 'between', 'earlier'].map((id) => ({
+      id,
+      type: id === 'between' ? 'ping' : 'traceroute',
+      host: trace.host,
+      at: trace.createdAt,
+    }));
+    await tab.page.evaluateOnNewDocument(
+      `localStorage.setItem('vantage.recent', ${JSON.stringify(JSON.stringify(kept))})`,
+    );
+    await open('/', 'Compare');
+    expect(await tab.page.evaluate(`document.querySelectorAll('.recent li').length`)).toBe(3);
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await press('Compare');
+
+    await untilTrue(tab.page, `location.pathname === '/c/earlier/compare/later'`);
+    await untilText(tab.page, 'Nothing differs beyond noise');
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('are found among many', async () => {
     await tab.page.evaluateOnNewDocument(`localStorage.setItem('vantage.recent', JSON.stringify(
       Array.from({ length: 30 }, (_, n) => ({ id: 'recent_' + n, type: 'ping', host: 'h' + n + '.example', at: '2026-11-20T21:00:00Z' }))))`);

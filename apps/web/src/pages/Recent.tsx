@@ -13,7 +13,7 @@ import { forget, forgetAll, recentChecks, type RecentCheck } from '../recent.ts'
 /** Rows shown without a search. */
 const FIRST = 8;
 
-/** The checks of this browser: find one, open it, run it again, forget it. */
+/** The checks of this browser: find one, open it, compare it with the one before, run it again, forget it. */
 export function Recent(): JSX.Element {
   const [checks, setChecks] = useState(recentChecks);
   const [sought, seek] = useState('');
@@ -53,6 +53,7 @@ export function Recent(): JSX.Element {
             <RecentRow
               key={check.id}
               check={check}
+              earlier={earlierOf(check, checks)}
               onForget={() => {
                 forget(check.id);
                 setChecks(recentChecks());
@@ -65,7 +66,18 @@ export function Recent(): JSX.Element {
   );
 }
 
-function RecentRow(props: { readonly check: RecentCheck; readonly onForget: () => void }): JSX.Element {
+/** The check of the same type and target before this one. */
+function earlierOf({ id, type, host }: RecentCheck, checks: readonly RecentCheck[]): RecentCheck | undefined {
+  const rest = checks.slice(checks.findIndex((other) => other.id === id) + 1);
+  return rest.find((other) => other.type === type && other.host === host);
+}
+
+function RecentRow(props: {
+  readonly check: RecentCheck;
+  readonly earlier: RecentCheck | undefined;
+  readonly onForget: () => void;
+}): JSX.Element {
+  const { earlier } = props;
   const { id, type, host, at, verdict } = props.check;
   const { kind, target, details } = nameOfCheck(type, host, askedFor(props.check));
   const form = formOf(type);
@@ -81,6 +93,15 @@ function RecentRow(props: { readonly check: RecentCheck; readonly onForget: () =
         {verdict === undefined ? null : <span class="note">{verdict}</span>}
         <span class="note when">{ago(at, Date.now())}</span>
       </Link>
+      {earlier === undefined ? null : (
+        <Link
+          to={`/c/${earlier.id}/compare/${id}`}
+          class="quiet"
+          label={`Compare: ${kind} ${target} with the check before, ${ago(earlier.at, Date.now())}`}
+        >
+          Compare
+        </Link>
+      )}
       {form === undefined ? null : (
         <Link
           to={`/${queryOf(type, host, valuesOf(form, askedFor(props.check)))}`}
