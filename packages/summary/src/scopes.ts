@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
 import { groupBy, probesOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import type { Partition } from './partition.ts';
-import { commonPlace, continentName, countryName, fromAll, listed, networkName, shown } from './words.ts';
+import { commonPlace, continentName, countryName, fromAll, inCountry, listed, networkName, shown } from './words.ts';
 
 /** Determines which probes are affected; nothing if every counted probe has an answer. */
 export function findScopes({ up, down, counted }: Partition): readonly FindingDraft[] {
@@ -15,7 +15,7 @@ export function findScopes({ up, down, counted }: Partition): readonly FindingDr
       down,
       counted,
       ({ facts }) => facts?.countryCode,
-      ({ facts }) => `in ${countryName(facts!.countryCode)}`,
+      ({ facts }) => inCountry(facts!.countryCode),
     ),
     ...scope(
       'down_network',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { listed, ms, percent } from './words.ts';
+import { inCountry, listed, ms, percent } from './words.ts';
 
 describe('words', () => {
   it.each([
@@ -22,6 +22,17 @@ describe('words', () => {
     [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more'],
   ])('list %j as %s', (items, expected) => {
     expect(listed(items)).toBe(expected);
+  });
+
+  it.each([
+    ['DE', 'in Germany'],
+    ['US', 'in the United States'],
+    ['NL', 'in the Netherlands'],
+    ['CF', 'in the Central African Republic'],
+    ['KY', 'in the Cayman Islands'],
+    ['CZ', 'in Czechia'],
+  ])('name the country %s in a sentence', (code, expected) => {
+    expect(inCountry(code)).toBe(expected);
   });
 
   it('never call a loss none', () => {

@@ -63,6 +63,16 @@ export function countryName(code: string): string {
   return /^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code;
 }
 
+/** Names that take the article in a sentence. */
+const ARTICLE =
+  /^(?:Bahamas|Comoros|Dominican Republic|Gambia|Maldives|Netherlands|Philippines|United )|(?:Islands|Republic)$/;
+
+/** `in Germany`, `in the United States`. */
+export function inCountry(code: string): string {
+  const name = countryName(code);
+  return `in ${ARTICLE.test(name) ? 'the ' : ''}${name}`;
+}
+
 export function continentName(continent: string): string {
   return continent.replaceAll(/(^|\s)\p{L}/gu, (letter) => letter.toUpperCase());
 }
@@ -76,7 +86,7 @@ export function commonPlace(probeResults: readonly ProbeResult[]): string | unde
   const countries = new Set(probeResults.map(({ facts }) => facts?.countryCode));
   const [country] = countries;
   if (countries.size !== 1 || country === undefined || probeResults.length < 2) return undefined;
-  return `all in ${countryName(country)}`;
+  return `all ${inCountry(country)}`;
 }
 
 /** Counts probes by label: `200 (7 probes), 503 (fra-1)`. */
