@@ -67,7 +67,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
       <p class="unseen">
         <Link to="/status">{entries.length === 0 ? 'The probes' : `${plural(online.length, 'probe')} online`}</Link>
       </p>
-      <div class="below">
+      <div class="home-cards">
         <Recent />
         <You me={me.value} isUnknown={me.error !== undefined} />
         <section class="card api" aria-labelledby="api-title">
