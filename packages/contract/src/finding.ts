@@ -89,6 +89,10 @@ export const findingCodes = {
   rate_limited_hop: 'A router does not answer every packet, but the hops beyond it do.',
   path_mtu_black_hole: 'Large packets vanish without an ICMP error, small ones are answered.',
   path_mtu_small: 'The path MTU is below 1,500 bytes.',
+  dscp_changed: 'Routers change the DSCP of the packets.',
+  path_translated: 'Addresses of the packets are translated on the path (NAT).',
+  hidden_tunnel: 'Routers quote TTLs as those of a tunnel do that shows no labels.',
+  way_back_differs: 'Replies seem to come back over more or fewer hops than the packets take.',
   // Probes excluded from the verdict.
   target_refused: 'The policy of these probes refuses the target.',
   packets_unfit: 'Packets with the requested TTL or size did not reach the target, so it was not measured.',

@@ -123,6 +123,6 @@ export function answeredPacket(flow: number, ttl: number, index: number, from: s
     awaitedMs: 0,
     sentMs: 0,
     isGivenUp: false,
-    answer: { from, receivedMs: ttl, clock: 'kernel', kind, error: null },
+    answer: { from, receivedMs: ttl, clock: 'kernel', kind, error: null, hopLimit: null, rewritten: [] },
   };
 }

@@ -1,6 +1,12 @@
 import { isIPv6 } from 'node:net';
 
-import type { Clock, PacketSocketOptions, PacketSockets, ReceivedPacket } from '../src/sockets/packet-socket.ts';
+import type {
+  Clock,
+  PacketHeader,
+  PacketSocketOptions,
+  PacketSockets,
+  ReceivedPacket,
+} from '../src/sockets/packet-socket.ts';
 
 /** A packet that a diagnostic sent. */
 export interface FakeSent extends PacketSocketOptions {
@@ -8,6 +14,7 @@ export interface FakeSent extends PacketSocketOptions {
   readonly packet: Uint8Array;
   readonly destination: string;
   readonly ttl: number;
+  readonly header?: PacketHeader | undefined;
 }
 
 /** Answer to a fake packet. `rttMs` is by the clock of the packet process. */
@@ -53,8 +60,8 @@ export function fakePackets(
       lost.add(tell);
       return {
         identifier: own,
-        send: async (packet, destination, ttl) => {
-          const one = { ...options, identifier: own, packet, destination, ttl };
+        send: async (packet, destination, ttl, header) => {
+          const one = { ...options, identifier: own, packet, destination, ttl, header };
           sent.push(one);
           const answers = answer(one, sent.length);
           const sentMs = performance.now();

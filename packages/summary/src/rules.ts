@@ -234,6 +234,22 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     `traceroute: \`pathMtu\` below ${t.mtu.ordinary}. Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes.`,
   ),
+  dscp_changed: rule(
+    ['info'],
+    'traceroute: from a hop on, two or more hops that quote packets (`quotedDscp`), all those to the last, have one other value than was sent. Hops whose replies disagree do not count. The router there may have changed it on arrival, or the one before it on sending.',
+  ),
+  path_translated: rule(
+    ['info'],
+    'traceroute: the same with `rewritten`: two or more hops, all that quote to the last one, have the same fields that are not as they were sent. An address translation that restores quotations, as Linux’ does, cannot be seen.',
+  ),
+  hidden_tunnel: rule(
+    ['info'],
+    'traceroute: two or more successive hops without `mpls` whose time exceeded errors quote a TTL of 2, 3, 4 …: one more at each.',
+  ),
+  way_back_differs: rule(
+    ['info'],
+    `traceroute: the hops of the way back, guessed from the TTL of replies (the next of 64, 128 and 255 less it), and those there differ by ${t.wayBack.minHops} or more for the target, and for the last router before it that answers within ${t.wayBack.spread} as much. Who sends with another TTL, or changes it, is guessed wrongly.`,
+  ),
   target_refused: rule(
     ['warning', 'info'],
     '`target_refused_by_policy`. Does not count; info if any probe counts. So are the next ones.',
@@ -245,7 +261,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_older: rule(
     ['info'],
-    'traceroute: results have hops and no `rounds` (`multipath`) while others have it: their agents ignore the option and traced once (some flows). Any type: no `otherFamily` while others have it. They count.',
+    'traceroute: results have hops and no `rounds` (`multipath`, `firstHop`, `size`, `dscp`, `sourcePort`) while others have it: their agents ignore the option and traced once (some flows; with their own values). ping: no `dscp` while others have it. Any type: no `otherFamily` while others have it. They count.',
   ),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
   probes_unanswered: rule(

@@ -25,6 +25,8 @@ export const thresholds = {
   outlier: { minProbes: 4, times: 3, plusMs: 50, stretch: 2.5 },
   /** Accuracy of locations, which are those of cities. */
   placeErrorKm: 100,
+  /** Hops by which the way back differs from the way there, and by how many the last router may disagree with the target. */
+  wayBack: { minHops: 3, spread: 2 },
   mtu: { ordinary: 1_500, ipv6Minimum: 1_280 },
   /** Least difference between two checks that counts. */
   compare: {

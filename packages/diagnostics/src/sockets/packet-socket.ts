@@ -44,10 +44,9 @@ export interface PacketSocket {
    * Sends one packet, payload of the IP header, with the given TTL or hop limit, unfragmented. The kernel computes the
    * checksum of ICMPv6. Resolves with the monotonic send time in milliseconds, taken in the packet process.
    *
-   * @param label flow label of an IPv6 packet; by default the kernel selects one, the same for every socket
    * @throws `NodeJS.ErrnoException` with the kernel's error (EMSGSIZE, EHOSTUNREACH, EPERM …)
    */
-  readonly send: (packet: Uint8Array, destination: string, ttl: number, label?: FlowLabel) => Promise<number>;
+  readonly send: (packet: Uint8Array, destination: string, ttl: number, header?: PacketHeader) => Promise<number>;
   /**
    * Calls back for each packet with the identifier until the socket is closed: echo replies, UDP and TCP packets to the
    * local port, and ICMP messages that quote one of its packets. Only the identifier was checked: another program may
@@ -59,6 +58,14 @@ export interface PacketSocket {
   /** True if ICMP errors may have arrived in the recalled time before the socket listened. */
   readonly isRecallPartial?: boolean;
   readonly close: () => void;
+}
+
+/** Fields of the IP header that a check may choose, besides the TTL. */
+export interface PacketHeader {
+  /** Flow label of an IPv6 packet; by default the kernel selects one, the same for every socket. */
+  readonly label?: FlowLabel | undefined;
+  /** Differentiated services code point, 0 to 63 (RFC 2474); 0 if absent. */
+  readonly dscp?: number | undefined;
 }
 
 /** The header that the packet process writes itself needs the source too: that of `sourceFor`. */

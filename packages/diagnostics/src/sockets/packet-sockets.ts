@@ -114,7 +114,7 @@ class OpenSockets {
     return {
       identifier,
       isRecallPartial,
-      send: (packet, destination, ttl, label) => this.send(ref, packet, destination, ttl, label),
+      send: (...sent) => this.send(ref, ...sent),
       close: () => {
         if (this.sockets.has(ref)) release();
         this.close(ref, protocol);
@@ -153,12 +153,12 @@ class OpenSockets {
 
   private async send(
     ref: number,
-    ...[packet, destination, ttl, label]: Parameters<PacketSocket['send']>
+    ...[packet, destination, ttl, { label, dscp = 0 } = {}]: Parameters<PacketSocket['send']>
   ): Promise<number> {
     if (!isSendable(packet, destination, ttl)) throw new RangeError('A packet that cannot be sent.');
     if (!this.sockets.has(ref)) throw this.link.failure ?? errnoError('EBADF', 'The packet socket is closed.');
     const token = this.link.nextNumber();
-    const request: Request = { op: 'send', ref, token, ttl, destination, label: label ?? null, packet };
+    const request: Request = { op: 'send', ref, token, ttl, destination, label: label ?? null, dscp, packet };
     const sent = await this.link.ask(ref, token, request);
     if (sent.op !== 'sent') throw errnoError('EPROTO', 'An answer of another kind.');
     if (sent.errno !== '') throw errnoError(sent.errno, 'The kernel did not send the packet.');

@@ -2,6 +2,7 @@ import type { Failure, Target } from '@vantage/contract';
 
 import { classifyError } from '../shared/classify-error.ts';
 import type { Clock, PacketSocket, PacketSocketOptions, PacketSockets } from './packet-socket.ts';
+import { errnoOf } from './errno.ts';
 import { isPacketProcessLost, isPrivilegeError, privilegeText } from './privilege.ts';
 
 /**
@@ -29,6 +30,10 @@ export async function openPackets(
     if (isPacketProcessLost(error)) {
       const message = `The packet process ended as the check began, and does not run again yet. ${privilegeText(error)}`;
       return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
+    }
+    if (options.identifier !== undefined && errnoOf(error) === 'EADDRINUSE') {
+      const message = `Another check of this probe uses the source port ${options.identifier}.`;
+      return { failure: { code: 'probe_busy', phase: 'exec', source: 'probe', message } };
     }
     return {
       failure: isPrivilegeError(error) ? capabilityMissing(privilegeText(error)) : classifyError(error, 'exec'),

@@ -6,6 +6,7 @@ import { classifyError } from '../shared/classify-error.ts';
 const ofProbe: Readonly<Partial<Record<FailureCode, string>>> = {
   network_unreachable: 'The probe has no route to the target: nothing was sent.',
   host_unreachable: 'The probe’s own routes do not lead to the target: nothing was sent.',
+  packet_too_big: 'The probe’s own link does not carry a packet of this size: nothing was sent.',
   administratively_prohibited: 'The probe’s own rules, such as its firewall, forbid the packet: nothing was sent.',
 };
 

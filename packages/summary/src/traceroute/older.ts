@@ -5,6 +5,10 @@ import type { Trace } from './trace.ts';
 /** Options that agents of earlier releases ignore, by the field that shows that an agent knows them, and what those do. */
 const options = [
   { field: 'rounds', text: 'do not know rounds and traced once' },
+  { field: 'firstHop', text: 'do not know a first hop and traced from the nearest on' },
+  { field: 'size', text: 'do not know a size of packets and sent small ones' },
+  { field: 'dscp', text: 'do not know DSCP and sent 0' },
+  { field: 'sourcePort', text: 'do not know a source port and took others' },
   { field: 'multipath', text: 'do not search the paths of all flows and traced some' },
 ] as const;
 

@@ -2,7 +2,7 @@ import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts'
 import { median } from '../geography.ts';
 import type { ProbeResult, ResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
-import { listed, ms, percent } from '../words.ts';
+import { listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
 
 type PingResult = ProbeResult<ResultOf<'ping'>>;
@@ -10,7 +10,23 @@ type PingResult = ProbeResult<ResultOf<'ping'>>;
 export function findPing(probeResults: readonly PingResult[]): readonly FindingDraft[] {
   const answered = probeResults.filter(({ result }) => (result.pingCompleted ?? 0) > 0);
   const late = probeResults.filter(({ result }) => result.pingCompleted === 0 && (result.anomalies?.late ?? 0) > 0);
-  return [...loss(answered), ...jitter(answered), ...oddities(answered), ...allLate(late), ...findIcmp(probeResults)];
+  return [
+    ...loss(answered),
+    ...jitter(answered),
+    ...oddities(answered),
+    ...allLate(late),
+    ...older(probeResults),
+    ...findIcmp(probeResults),
+  ];
+}
+
+/** Agents of earlier releases ignore the option. */
+function older(probeResults: readonly PingResult[]): readonly FindingDraft[] {
+  const final = probeResults.filter(({ outcome, result }) => outcome !== 'pending' && (result.pingCount ?? 0) > 0);
+  const older = final.filter(({ result }) => result.dscp === undefined);
+  if (older.length === 0 || older.length === final.length) return [];
+  const text = `The agents of an earlier release do not know DSCP and sent 0: ${naming(older)}.`;
+  return [buildFinding('probes_older', 'info', older, text)];
 }
 
 function loss(answered: readonly PingResult[]): readonly FindingDraft[] {

@@ -1,6 +1,7 @@
 import { answerCases } from './answers.ts';
 import type { FindingCases } from './case.ts';
 import { familyCases } from './families.ts';
+import { headerCases } from './headers.ts';
 import { nameCases } from './names.ts';
 import { pathCases } from './paths.ts';
 import { scopeCases } from './scopes.ts';
@@ -14,4 +15,5 @@ export const findingCases: FindingCases = {
   ...answerCases,
   ...webCases,
   ...pathCases,
+  ...headerCases,
 };

@@ -147,6 +147,11 @@ export const scopeCases: FindingCases = {
           'ber-1': trace([target]),
         }),
       ],
+      [
+        'another one sent a DSCP',
+        summaryOf('traceroute', { 'fra-1': trace([target], { dscp: 46 }), 'ber-1': trace([target]) }),
+      ],
+      ['another ping had a DSCP', summaryOf('ping', { 'fra-1': ping([5], { dscp: 46 }), 'ber-1': ping([5]) })],
     ],
     absent: [
       ['none ran rounds', summaryOf('traceroute', { 'fra-1': trace([target]), 'ber-1': trace([target]) })],

@@ -7,7 +7,16 @@ const requests: readonly Request[] = [
   { op: 'open', ref: 1, family: 6, protocol: 'tcp', identifier: 65_535, isAwaited: true },
   { op: 'open', ref: 2, family: 4, protocol: 'icmp', identifier: 1, isAwaited: false },
   { op: 'close', ref: 0xffff_ffff },
-  { op: 'send', ref: 1, token: 2, ttl: 255, destination: '2001:db8::1', label: null, packet: Uint8Array.of(1, 2, 3) },
+  {
+    op: 'send',
+    ref: 1,
+    token: 2,
+    ttl: 255,
+    destination: '2001:db8::1',
+    label: null,
+    dscp: 63,
+    packet: Uint8Array.of(1, 2, 3),
+  },
   {
     op: 'send',
     ref: 1,
@@ -16,6 +25,7 @@ const requests: readonly Request[] = [
     destination: '2001:db8::1',
     packet: Uint8Array.of(1, 2, 3),
     label: { label: 0xfffff, source: '2001:db8::9' },
+    dscp: 0,
   },
   {
     op: 'send',
@@ -24,6 +34,7 @@ const requests: readonly Request[] = [
     ttl: 1,
     destination: '192.0.2.1',
     label: null,
+    dscp: 46,
     packet: new Uint8Array(MAX_PACKET_BYTES),
   },
   { op: 'source', token: 3, destination: '192.0.2.1' },

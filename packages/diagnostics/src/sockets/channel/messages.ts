@@ -38,6 +38,8 @@ export type Request =
       readonly destination: string;
       /** Of an IPv6 packet, with the source that its header needs; null leaves both to the kernel. */
       readonly label: FlowLabel | null;
+      /** 0 to 63. */
+      readonly dscp: number;
       readonly packet: Uint8Array;
     }
   | { readonly op: 'source'; readonly token: number; readonly destination: string };
@@ -74,8 +76,8 @@ export function encodeRequest(request: Request): Buffer {
     const { ref, family, protocol, identifier, recallMs } = request;
     return writer.u32(ref).u8(family).u8(protocols.indexOf(protocol)).u16(identifier).u16(recallMs).done();
   }
-  const { ref, token, ttl, destination, label, packet } = request;
-  writer.u32(ref).u32(token).u8(ttl).text(destination);
+  const { ref, token, ttl, destination, label, dscp, packet } = request;
+  writer.u32(ref).u32(token).u8(ttl).u8(dscp).text(destination);
   return writer
     .u32(label?.label ?? 0)
     .text(label?.source ?? '')
@@ -95,10 +97,11 @@ export function decodeRequest(body: Buffer): Request {
     if (op === 'open') return ended(reader, { op, ...socket, isAwaited: reader.u8() === 1 });
     return ended(reader, { op, ...socket, recallMs: reader.u16() });
   }
-  const [ref, token, ttl] = [reader.u32(), reader.u32(), reader.u8()];
+  const [ref, token, ttl, dscp] = [reader.u32(), reader.u32(), reader.u8(), reader.u8()];
   if (ttl === 0) throw new RangeError('A TTL of zero.');
+  if (dscp > 63) throw new RangeError(`DSCP ${dscp}.`);
   const [destination, label] = [addressField(reader), labelField(reader)];
-  return { op, ref, token, ttl, destination, label, packet: packetField(reader) };
+  return { op, ref, token, ttl, destination, label, dscp, packet: packetField(reader) };
 }
 
 export function encodeAnswer(answer: Answer): Buffer {

@@ -133,12 +133,12 @@ export class PacketServer {
     this.#shared.delete(`${family}/${protocol}`);
   }
 
-  #send({ ref, token, packet, destination, label, ttl }: Extract<Request, { op: 'send' }>): void {
+  #send({ ref, token, packet, destination, label, dscp, ttl }: Extract<Request, { op: 'send' }>): void {
     const { answer } = this.#channel;
     const request = this.#opened.get(ref);
     const isOfFamily = request !== undefined && (request.family === 6) === isIPv6(destination);
     if (!isOfFamily) return answer({ op: 'sent', token, sentMs: 0, errno: 'EBADF' });
-    this.#share(request.family, request.protocol).send({ packet, destination, ttl, label }, (errno, sentMs) =>
+    this.#share(request.family, request.protocol).send({ packet, destination, ttl, label, dscp }, (errno, sentMs) =>
       answer({ op: 'sent', token, sentMs, errno }),
     );
   }

@@ -5,6 +5,7 @@ import { errnoOf } from '../errno.ts';
 import { openKernelReceiver, type KernelPacket } from './kernel-receiver.ts';
 import type { Libc } from '../libc.ts';
 import { MAX_PACKET_BYTES, type Clock, type FlowLabel, type PacketProtocol } from '../packet-socket.ts';
+import { headerWriter, prepareSender } from './sender-options.ts';
 import { IPPROTO, parseIp } from '../wire/ip.ts';
 import { labelledPacket } from '../wire/labelled.ts';
 
@@ -33,24 +34,13 @@ export interface Outgoing {
   readonly destination: string;
   readonly ttl: number;
   readonly label: FlowLabel | null;
+  readonly dscp: number;
 }
 
 export type SendDone = (errno: string, sentMs: number) => void;
 
 /** Numbers of Linux that raw-socket does not name. */
-const LINUX = {
-  IPPROTO_IP: 0,
-  IPPROTO_IPV6: 41,
-  SOL_SOCKET: 1,
-  SO_RCVBUF: 8,
-  IP_TTL: 2,
-  IP_MTU_DISCOVER: 10,
-  IPV6_UNICAST_HOPS: 16,
-  IPV6_MTU_DISCOVER: 23,
-  IPV6_HDRINCL: 36,
-  IPV6_DONTFRAG: 62,
-  PMTUDISC_PROBE: 3,
-} as const;
+const LINUX = { IPPROTO_IPV6: 41, SOL_SOCKET: 1, SO_RCVBUF: 8, IPV6_HDRINCL: 36 } as const;
 
 /** Room for an IPv4 header with options before the longest packet. */
 const BUFFER_BYTES = MAX_PACKET_BYTES + 60;
@@ -104,13 +94,14 @@ export function openRawSocket(
     const sender = open(1).pauseRecv();
     prepareSender(sender, family);
     let labelled: rawSocket.RawSocket | undefined;
-    const send: SharedRawSocket['send'] = ({ packet, destination, ttl, label }, done) => {
+    const prepare = headerWriter(sender, family);
+    const send: SharedRawSocket['send'] = ({ packet, destination, ttl, label, dscp }, done) => {
       if (label === null || family === 4) {
-        return sendOnce(sender, Buffer.from(packet), destination, ttlOption(family, ttl), MAX_RETRIES, done);
+        return sendOnce(sender, Buffer.from(packet), destination, () => prepare(ttl, dscp), MAX_RETRIES, done);
       }
       labelled ??= openLabelled(open);
-      const whole = labelledPacket(packet, { protocol: number, destination, hopLimit: ttl, ...label });
-      return sendOnce(labelled, Buffer.from(whole), destination, undefined, MAX_RETRIES, done);
+      const whole = labelledPacket(packet, { protocol: number, destination, hopLimit: ttl, dscp, ...label });
+      return sendOnce(labelled, Buffer.from(whole), destination, () => undefined, MAX_RETRIES, done);
     };
     return { send, close };
   } catch (error) {
@@ -141,14 +132,6 @@ function readByKernelReceiver(
   return reader.close;
 }
 
-/** PMTUDISC_PROBE: never fragment and never trust a remembered path MTU, so that each packet meets the path itself. */
-function prepareSender(sender: rawSocket.RawSocket, family: Family): void {
-  sender.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);
-  if (family === 4) return sender.setOption(LINUX.IPPROTO_IP, LINUX.IP_MTU_DISCOVER, LINUX.PMTUDISC_PROBE);
-  sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_MTU_DISCOVER, LINUX.PMTUDISC_PROBE);
-  sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_DONTFRAG, 1);
-}
-
 /** A socket whose packets include their IPv6 header. */
 function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSocket.RawSocket {
   const socket = open(1).pauseRecv();
@@ -157,30 +140,24 @@ function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSoc
   return socket;
 }
 
-type SocketOption = readonly [level: number, option: number, value: number];
-
-function ttlOption(family: Family, ttl: number): SocketOption {
-  return family === 4 ? [LINUX.IPPROTO_IP, LINUX.IP_TTL, ttl] : [LINUX.IPPROTO_IPV6, LINUX.IPV6_UNICAST_HOPS, ttl];
-}
-
 function sendOnce(
   sender: rawSocket.RawSocket,
   packet: Buffer,
   destination: string,
-  option: SocketOption | undefined,
+  prepare: () => void,
   retries: number,
   done: SendDone,
 ): void {
   let sentMs = 0;
   const before = (): void => {
-    if (option !== undefined) sender.setOption(...option);
+    prepare();
     sentMs = performance.now();
   };
   sender.send(packet, 0, packet.length, destination, before, (error) => {
     const errno = error === null ? '' : errnoOf(error);
     const isTransient = errno === 'EAGAIN' || errno === 'ENOBUFS';
     if (!isTransient || retries === 0) return done(errno, sentMs);
-    setTimeout(() => sendOnce(sender, packet, destination, option, retries - 1, done), RETRY_EVERY_MS);
+    setTimeout(() => sendOnce(sender, packet, destination, prepare, retries - 1, done), RETRY_EVERY_MS);
   });
 }
 

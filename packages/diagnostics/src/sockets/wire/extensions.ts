@@ -1,3 +1,5 @@
+import { addressText } from '@vantage/contract/address';
+
 import { readU16, readU32 } from './bytes.ts';
 import { onesComplementSum } from './checksum.ts';
 
@@ -10,15 +12,27 @@ export interface MplsEntry {
   readonly ttl: number;
 }
 
+/** What a router says of one of its interfaces (RFC 5837). */
+export interface InterfaceObject {
+  readonly role: 'incoming' | 'sub-ip' | 'outgoing' | 'next-hop';
+  readonly index: number | null;
+  readonly address: string | null;
+  readonly name: string | null;
+  readonly mtu: number | null;
+}
+
 export interface Extensions {
   /** Bytes before the extension structure: the quoted packet, padded with zeros. */
   readonly quotedBytes: number;
   readonly mpls: readonly MplsEntry[];
+  readonly interfaces: readonly InterfaceObject[];
 }
 
 /** Routers that predate RFC 4884 put the structure after 128 bytes without stating a length (section 5.5). */
 const UNSTATED_BYTES = 128;
 const MAX_MPLS_ENTRIES = 16;
+/** One for each role. */
+const MAX_INTERFACES = 4;
 
 /**
  * Finds the extension structure (RFC 4884 section 7) after the quoted packet; undefined if there is none. Total.
@@ -34,24 +48,39 @@ export function parseExtensions(body: Uint8Array, statedBytes: number): Extensio
   // structure.
   const unchecked = readU16(structure, 2) === 0 && statedBytes !== 0;
   if (!unchecked && onesComplementSum(structure) !== 0xffff) return undefined;
-  return { quotedBytes, mpls: mplsEntries(structure) };
+  const objects = objectsOf(structure);
+  return {
+    quotedBytes,
+    mpls: objects.filter(isMplsStack).flatMap(stackOf).slice(0, MAX_MPLS_ENTRIES),
+    interfaces: objects.flatMap((object) => interfaceOf(object) ?? []).slice(0, MAX_INTERFACES),
+  };
 }
 
-function mplsEntries(structure: Uint8Array): MplsEntry[] {
-  const entries: MplsEntry[] = [];
+interface ExtensionObject {
+  readonly classNumber: number;
+  readonly subtype: number;
+  readonly payload: Uint8Array;
+}
+
+function objectsOf(structure: Uint8Array): ExtensionObject[] {
+  const objects: ExtensionObject[] = [];
   let offset = 4;
   while (offset + 4 <= structure.length) {
-    const objectBytes = readU16(structure, offset);
-    if (objectBytes < 4 || offset + objectBytes > structure.length) break;
-    const isMplsStack = structure[offset + 2] === 1 && structure[offset + 3] === 1;
-    if (isMplsStack) entries.push(...stack(structure.subarray(offset + 4, offset + objectBytes)));
-    offset += objectBytes;
+    const bytes = readU16(structure, offset);
+    if (bytes < 4 || offset + bytes > structure.length) break;
+    const payload = structure.subarray(offset + 4, offset + bytes);
+    objects.push({ classNumber: structure[offset + 2]!, subtype: structure[offset + 3]!, payload });
+    offset += bytes;
   }
-  return entries.slice(0, MAX_MPLS_ENTRIES);
+  return objects;
+}
+
+function isMplsStack({ classNumber, subtype }: ExtensionObject): boolean {
+  return classNumber === 1 && subtype === 1;
 }
 
 /** RFC 3032 section 2.1: label (20 bits), traffic class (3), bottom of stack (1), TTL (8). */
-function stack(bytes: Uint8Array): MplsEntry[] {
+function stackOf({ payload: bytes }: ExtensionObject): MplsEntry[] {
   const entries: MplsEntry[] = [];
   for (let offset = 0; offset + 4 <= bytes.length; offset += 4) {
     const word = readU32(bytes, offset);
@@ -64,4 +93,40 @@ function stack(bytes: Uint8Array): MplsEntry[] {
     });
   }
   return entries;
+}
+
+const INTERFACE_INFORMATION = 2;
+const roles = ['incoming', 'sub-ip', 'outgoing', 'next-hop'] as const;
+/** Bits of the subtype: which fields follow, in this order. */
+const HAS = { index: 8, address: 4, name: 2, mtu: 1 } as const;
+/** Address family numbers (IANA), with the bytes of an address. */
+const addressBytes: ReadonlyMap<number, number> = new Map([
+  [1, 4],
+  [2, 16],
+]);
+
+/** RFC 5837 section 4; undefined for another object and for one whose fields exceed it. */
+function interfaceOf({ classNumber, subtype, payload }: ExtensionObject): InterfaceObject | undefined {
+  if (classNumber !== INTERFACE_INFORMATION) return undefined;
+  let rest = payload;
+  const take = (bytes: number): Uint8Array | undefined => {
+    const taken = rest.length < bytes ? undefined : rest.subarray(0, bytes);
+    rest = rest.subarray(bytes);
+    return taken;
+  };
+  const index = (subtype & HAS.index) === 0 ? null : take(4);
+  const family = (subtype & HAS.address) === 0 ? null : take(4);
+  const ofFamily = family === null || family === undefined ? undefined : addressBytes.get(readU16(family, 0));
+  const address = family === null ? null : ofFamily === undefined ? undefined : take(ofFamily);
+  // The length of a name counts its own byte and the padding.
+  const name = (subtype & HAS.name) === 0 ? null : take(Math.max(1, rest[0] ?? 0));
+  const mtu = (subtype & HAS.mtu) === 0 ? null : take(4);
+  if (index === undefined || address === undefined || name === undefined || mtu === undefined) return undefined;
+  return {
+    role: roles[subtype >> 6]!,
+    index: index === null ? null : readU32(index, 0),
+    address: address === null ? null : addressText(address),
+    name: name === null ? null : Buffer.from(name.subarray(1)).toString('utf8').replace(/\0+$/, ''),
+    mtu: mtu === null ? null : readU32(mtu, 0),
+  };
 }

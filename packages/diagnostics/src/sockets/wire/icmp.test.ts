@@ -134,6 +134,31 @@ describe('an ICMP error', () => {
     expect(parseIcmp(4, message)).toMatchObject({ kind: 'time-exceeded', mpls: [] });
   });
 
+  it('carries what the router says of its interfaces', () => {
+    // RFC 5837 section 4: incoming, with index, IPv4 address, name and MTU; outgoing, with an IPv6 address alone.
+    const name = Buffer.from('ge-0/0/1\0\0\0');
+    const incoming = Buffer.concat([
+      Buffer.from([0, 32, 2, 0x0f, 0, 0, 0, 7, 0, 1, 0, 0, 192, 0, 2, 9, name.length + 1]),
+      name,
+      Buffer.from([0, 0, 5, 220]),
+    ]);
+    const outgoing = Buffer.from('001802840002000020010db8000000000000000000000009', 'hex');
+    const head = Buffer.from([0x20, 0, 0, 0]);
+    const structure = Buffer.concat([head, incoming, outgoing]);
+    const message = icmpError(4, 11, 0, Buffer.concat([padded(quotation, 128), structure]), 32 << 16);
+
+    expect(parseIcmp(4, message)).toMatchObject({
+      interfaces: [
+        { role: 'incoming', index: 7, address: '192.0.2.9', name: 'ge-0/0/1', mtu: 1_500 },
+        { role: 'outgoing', index: null, address: '2001:db8::9', name: null, mtu: null },
+      ],
+    });
+    // An object whose fields exceed it is none.
+    const cut = Buffer.concat([head, Buffer.from([0, 8, 2, 0x0f, 0, 0, 0, 7])]);
+    const short = icmpError(4, 11, 0, Buffer.concat([padded(quotation, 128), cut]), 32 << 16);
+    expect(parseIcmp(4, short)).toMatchObject({ kind: 'time-exceeded', interfaces: [] });
+  });
+
   it('never throws, wherever it is cut off', () => {
     const whole = icmpError(4, 11, 0, Buffer.concat([padded(quotation, 128), extensions(1 << 12)]), 32 << 16);
     for (const family of [4, 6] as const) {

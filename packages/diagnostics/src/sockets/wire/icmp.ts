@@ -2,7 +2,7 @@ import type { Family } from '@vantage/contract';
 
 import { readU16, readU32, writeU16 } from './bytes.ts';
 import { checksum, onesComplementSum } from './checksum.ts';
-import { parseExtensions, type MplsEntry } from './extensions.ts';
+import { parseExtensions, type InterfaceObject, type MplsEntry } from './extensions.ts';
 import { parseIp, type IpPacket } from './ip.ts';
 
 /** Type numbers of RFC 792 and RFC 4443. */
@@ -31,6 +31,7 @@ export interface IcmpError {
   /** The packet that the message is about, as far as it was quoted. */
   readonly quoted: IpPacket;
   readonly mpls: readonly MplsEntry[];
+  readonly interfaces: readonly InterfaceObject[];
   readonly intact: boolean;
 }
 
@@ -82,5 +83,6 @@ function parseError(family: Family, kind: IcmpKind, message: Uint8Array, intact:
   const quoted = parseIp(family, body.subarray(0, quotedBytes));
   if (quoted === undefined) return undefined;
   const mtu = kind !== 'too-big' ? 0 : family === 4 ? readU16(message, 6) : Math.min(readU32(message, 4), 0xffff);
-  return { kind, type: message[0]!, code: message[1]!, mtu, quoted, mpls: extensions?.mpls ?? [], intact };
+  const { mpls = [], interfaces = [] } = extensions ?? {};
+  return { kind, type: message[0]!, code: message[1]!, mtu, quoted, mpls, interfaces, intact };
 }

@@ -12,6 +12,8 @@ export interface IpPacket {
   readonly destination: string;
   /** TTL or hop limit as it stands in the header. */
   readonly hopLimit: number;
+  /** Differentiated services code point (RFC 2474). */
+  readonly dscp: number;
   /** Length that the header gives for the whole packet, which may be cut off. */
   readonly totalBytes: number;
   /** The received part of the data after header and extensions. */
@@ -33,6 +35,7 @@ function parseIpv4(bytes: Uint8Array): IpPacket | undefined {
     source: addressText(bytes.subarray(12, 16)),
     destination: addressText(bytes.subarray(16, 20)),
     hopLimit: bytes[8]!,
+    dscp: bytes[1]! >> 2,
     totalBytes: readU16(bytes, 2),
     payload: bytes.subarray(headerBytes),
   };
@@ -58,6 +61,7 @@ function parseIpv6(bytes: Uint8Array): IpPacket | undefined {
     source: addressText(bytes.subarray(8, 24)),
     destination: addressText(bytes.subarray(24, 40)),
     hopLimit: bytes[7]!,
+    dscp: (readU16(bytes, 0) >> 6) & 0x3f,
     totalBytes: readU16(bytes, 4) + 40,
     payload: bytes.subarray(offset),
   };

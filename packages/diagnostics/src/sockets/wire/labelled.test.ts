@@ -10,7 +10,7 @@ const ends = { source: '2001:db8::1', destination: '2001:db8:5::7' } as const;
 describe('an IPv6 packet with a flow label', () => {
   it('has its header, and the ICMPv6 checksum that the kernel leaves out', () => {
     const request = echoRequest(6, 40_001, 7, Uint8Array.of(1, 2, 3, 4));
-    const packet = labelledPacket(request, { ...ends, protocol: IPPROTO.icmpv6, hopLimit: 9, label: 0xabcde });
+    const packet = labelledPacket(request, { ...ends, protocol: IPPROTO.icmpv6, hopLimit: 9, label: 0xabcde, dscp: 0 });
     const message = packet.subarray(40);
 
     expect(Buffer.from(packet).readUInt32BE(0)).toBe(0x600abcde);
@@ -22,7 +22,8 @@ describe('an IPv6 packet with a flow label', () => {
   it('carries datagrams and segments as they are', () => {
     const datagram = Uint8Array.from({ length: 12 }, (_, index) => index);
 
-    const packet = labelledPacket(datagram, { ...ends, protocol: IPPROTO.udp, hopLimit: 1, label: 1 });
+    const packet = labelledPacket(datagram, { ...ends, protocol: IPPROTO.udp, hopLimit: 1, label: 1, dscp: 46 });
     expect(packet.subarray(40)).toEqual(datagram);
+    expect(parseIp(6, packet)).toMatchObject({ dscp: 46, hopLimit: 1 });
   });
 });

@@ -9,6 +9,7 @@ export interface LabelledHeader {
   readonly protocol: number;
   readonly hopLimit: number;
   readonly label: number;
+  readonly dscp: number;
 }
 
 /**
@@ -16,9 +17,9 @@ export interface LabelledHeader {
  * an ICMPv6 message is filled in here.
  */
 export function labelledPacket(payload: Uint8Array, header: LabelledHeader): Uint8Array {
-  const { source, destination, protocol, hopLimit, label } = header;
+  const { source, destination, protocol, hopLimit, label, dscp } = header;
   const packet = new Uint8Array(40 + payload.length);
-  writeU32(packet, 0, 0x6000_0000 + label);
+  writeU32(packet, 0, 0x6000_0000 + dscp * 0x40_0000 + label);
   writeU16(packet, 4, payload.length);
   packet[6] = protocol;
   packet[7] = hopLimit;

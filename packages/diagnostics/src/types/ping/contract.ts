@@ -13,6 +13,7 @@ import {
   Type,
 } from '@vantage/contract';
 
+import { dscpSchema } from '../../shared/dscp.ts';
 import { icmpErrorSchema } from '../../shared/icmp-contract.ts';
 
 /** After this time a packet counts as lost, even if its reply arrives later. */
@@ -69,6 +70,7 @@ export const ping = defineCheckType({
     ttl: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 255, description: 'TTL or hop limit of the packets; 64 if absent.' }),
     ),
+    dscp: Type.Optional(dscpSchema),
   },
   rules: resolutionRules,
   result: withOtherFamily({
@@ -90,6 +92,11 @@ export const ping = defineCheckType({
       minimum: 1,
       maximum: 255,
       description: 'TTL or hop limit of the packets; absent if not asked for.',
+    }),
+    dscp: Type.Integer({
+      minimum: 0,
+      maximum: 63,
+      description: 'DSCP of the packets; absent if not asked for, and from an agent that does not know the option.',
     }),
     pingCount: count('Packets sent.'),
     pingCompleted: count('Packets that were answered in time.'),

@@ -92,7 +92,7 @@ class PingSession {
     const sent: SentPacket = { seq, awaitedMs: clock.now(), sentMs: null, replies: [], icmp: null };
     state.packets.push(sent);
     const request = echoRequest(plan.target.family, socket.identifier, onWire(plan, seq), plan.payload);
-    socket.send(request, plan.target.address, plan.ttl).then(
+    socket.send(request, plan.target.address, plan.ttl, { dscp: plan.dscp }).then(
       (sentMs) => {
         sent.sentMs = sentMs;
         sent.awaitedMs = clock.now();

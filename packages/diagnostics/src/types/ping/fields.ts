@@ -15,7 +15,7 @@ type Row = NonNullable<Fields['packets']>[number];
 export function pingFields(
   state: Exchange,
   target: Target | null,
-  { size, ttl }: ParamsOf<Ping>['options'],
+  { size, ttl, dscp }: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
 ): Fields {
   const sent = state.packets.filter(({ sentMs }) => sentMs !== null);
@@ -33,6 +33,7 @@ export function pingFields(
     ...statistics,
     size,
     ...(ttl === undefined ? {} : { ttl }),
+    ...(dscp === undefined ? {} : { dscp }),
     pingCount: answers.length,
     pingCompleted: rtts.length,
     loss: answers.length === 0 ? null : roundMs(1 - rtts.length / answers.length),

@@ -37,6 +37,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
     count: options.count,
     intervalMs: options.interval,
     ttl: options.ttl ?? DEFAULT_TTL,
+    dscp: options.dscp,
     payload,
     firstSequence: isTelling(payload) ? 1 : randomInt(0x1_0000),
     budgetMs: context.remainingMs() - RESERVE_MS,

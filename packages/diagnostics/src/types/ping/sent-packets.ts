@@ -12,6 +12,7 @@ export interface ExchangePlan {
   readonly count: number;
   readonly intervalMs: number;
   readonly ttl: number;
+  readonly dscp: number | undefined;
   readonly payload: Uint8Array;
   /** Sequence number of the first packet on the wire. */
   readonly firstSequence: number;

@@ -47,6 +47,27 @@ describe('the contract of traceroute', () => {
     expect(paths('icmp', 53)).toEqual([]);
   });
 
+  it.each([
+    ['a first hop beyond the last', { firstHop: 31 }, '/options/firstHop'],
+    ['a first hop of a search for all paths', { firstHop: 2, flows: 'all' }, '/options/firstHop'],
+    ['the size of a SYN', { protocol: 'tcp', size: 500 }, '/options/size'],
+    ['a port of echo requests', { sourcePort: 5_000 }, '/options/sourcePort'],
+    ['a port of all flows', { protocol: 'udp', flows: 'all', sourcePort: 5_000 }, '/options/sourcePort'],
+    ['no port for the last flow', { protocol: 'udp', flows: 2, sourcePort: 65_535 }, '/options/sourcePort'],
+  ] as const)('refuses %s, by its field', (_reason, more, path) => {
+    const found = traceroute.inputErrors?.({ host: 'a', options: { ...options, ...more } });
+
+    expect(found).toEqual([{ path, message: expect.stringMatching(/^must be /) }]);
+  });
+
+  it('counts the bytes of large packets, and no hops that are not asked', () => {
+    const traffic = (more: object) => traceroute.traffic({ host: 'a', options: { ...options, ...more } });
+
+    expect(traffic({ size: 1_500 }).bytes - traffic({}).bytes).toBe(2 * (90 + 3) * (1_500 - 128));
+    expect(traffic({}).packets - traffic({ firstHop: 11 }).packets).toBe(30);
+    expect(traffic({ dscp: 46 })).toEqual(traffic({}));
+  });
+
   it('adds networks to hops and responders that have an address, and changes nothing else', () => {
     const lookUp = (ip: string): Place => ({ asn: 'AS64500', asName: `net of ${ip}` }) as Place;
     const shown: Hop = {

@@ -11,11 +11,13 @@ import {
 } from '@vantage/contract';
 
 import { withNetworks } from './annotate.ts';
+import { headerErrors, headerOptions, headerResults } from './header-options.ts';
 import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema } from './result-fields.ts';
 import { multipathSchema } from './multipath-fields.ts';
 import {
   ALL_FLOWS,
   fewestFlows,
+  hopsOf,
   mostPackets,
   packetErrors,
   plannedPackets,
@@ -80,6 +82,7 @@ export const traceroute = defineCheckType({
       }),
     ),
     family: Type.Optional(familiesSchema),
+    ...headerOptions,
   },
   result: withOtherFamily({
     rounds: Type.Integer({
@@ -100,6 +103,7 @@ export const traceroute = defineCheckType({
     fullTtl: nullable(fullTtlSchema),
     echo: nullable(echoSchema),
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], { description: 'What was sent.' }),
+    ...headerResults,
     pathMtu: nullable(
       Type.Integer({
         minimum: 68,
@@ -138,15 +142,15 @@ export const traceroute = defineCheckType({
   requiredOnSuccess: ['hops', 'reached', 'protocol', 'pathMtu', 'loop'],
   needsRawSockets: true,
   traffic: ({ options }) => {
-    const { maxHops, rounds = 1 } = options;
+    const { rounds = 1, size = 0 } = options;
     const flows = fewestFlows(options);
     const planned = plannedPackets(options);
     const most = mostPackets(options);
     const forMtu = planned + MAX_MTU_PACKETS <= most ? MAX_MTU_PACKETS : 0;
     const traced = wantsAllFlows(options) ? most - forMtu : planned + flows * FULL_TTL_PACKETS;
-    const ofRounds = Math.min(maxHops * (rounds - 1), Math.max(0, most - traced - forMtu));
+    const ofRounds = Math.min(hopsOf(options) * (rounds - 1), Math.max(0, most - traced - forMtu));
     const packets = traced + ofRounds;
-    const bytes = 2 * (packets * PACKET_BYTES + forMtu * MAX_MTU_BYTES);
+    const bytes = 2 * (packets * Math.max(PACKET_BYTES, size) + forMtu * MAX_MTU_BYTES);
     return trafficOverFamilies(options, { packets: packets + forMtu, bytes });
   },
   budgetMs: ({ options: { rounds = 0 } }) => 30_000 + rounds * 1_000,
@@ -154,6 +158,7 @@ export const traceroute = defineCheckType({
     ({ options }) => packetErrors(options),
     ({ options }) => roundErrors(options),
     ({ options }) => portErrors(options),
+    ({ options }) => headerErrors(options),
     ({ host, options }) => familyErrors(options, host),
   ],
   jobParams: ({ options, ...others }) => {

@@ -9,6 +9,7 @@ export function mostPackets(options: Pick<Counts, 'family'>): number {
 }
 
 interface Counts {
+  readonly firstHop?: number | undefined;
   readonly maxHops: number;
   readonly queries: number;
   readonly flows: number | 'all';
@@ -31,7 +32,12 @@ export function fewestFlows({ maxHops, queries, flows }: Counts): number {
 
 /** Packets of the trace, the first round, without those that silence causes. */
 export function plannedPackets(counts: Counts): number {
-  return counts.maxHops * queriesOf(counts) * fewestFlows(counts);
+  return hopsOf(counts) * queriesOf(counts) * fewestFlows(counts);
+}
+
+/** Hops that are asked. */
+export function hopsOf({ firstHop = 1, maxHops }: Pick<Counts, 'firstHop' | 'maxHops'>): number {
+  return Math.max(1, maxHops - firstHop + 1);
 }
 
 /** Packets that the trace sends to each hop. */
@@ -48,7 +54,8 @@ export function packetErrors(counts: Counts): InputError[] {
   const isBoth = wantsBothFamilies(counts) && counts.flows !== 'all';
   const packets = plannedPackets(counts) * (isBoth ? 2 : 1);
   if (packets <= MAX_PACKETS) return [];
-  const product = `maxHops × queries × flows${isBoth ? ' × families' : ''}`;
+  const hops = counts.firstHop === undefined ? 'maxHops' : '(maxHops − firstHop + 1)';
+  const product = `${hops} × queries × flows${isBoth ? ' × families' : ''}`;
   const message = `${product} is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
   return [{ path: '/options', message }];
 }

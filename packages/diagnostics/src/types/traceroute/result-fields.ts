@@ -1,5 +1,7 @@
 import { addressSchema, asnSchema, durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
+import { MAX_REPLIES, replySchema } from './reply-fields.ts';
+
 /** Limit of listed responders per hop; more would need as many flows and paths. */
 export const MAX_RESPONDERS = 16;
 
@@ -90,6 +92,22 @@ export const hopSchema = Type.Object(
       maxItems: MAX_RESPONDERS,
       description: 'Every router that answered for this hop; `ip` of the hop is the one that answered most.',
     }),
+    replies: Type.Optional(
+      Type.Array(replySchema, {
+        maxItems: MAX_REPLIES,
+        description: 'Different replies; absent while the trace runs, without any, and in results of older probes.',
+      }),
+    ),
+    packets: Type.Optional(
+      Type.Array(nullable(Type.Integer({ minimum: 0, maximum: 639 })), {
+        maxItems: 640,
+        description: 'For each of `rtts`, the index in `replies`; null for none, and if there was no room for it.',
+      }),
+    ),
+    duplicates: Type.Optional(packetCount('Further replies to packets that were answered; absent if there were none.')),
+    late: Type.Optional(
+      packetCount('Packets that count as lost because the reply came after 4 s; absent if there were none.'),
+    ),
     mpls: Type.Array(mplsEntry, {
       maxItems: 16,
       description: 'Label stack with which the packet reached the router (RFC 4950), outermost first.',

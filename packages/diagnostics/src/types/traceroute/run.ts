@@ -66,11 +66,12 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       mtu.result(trace),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
-    const { hops, flows } = shownPath(trace, dress);
+    const { hops, flows } = shownPath(trace, { ...dress, hasReplies: true });
     const multipath = params.options.isOfAllFlows ? multipathOf(trace, dress) : undefined;
     return {
       resolvedIp: target.address,
       protocol,
+      ...askedFields(asked.options),
       hops: fitHops(hops, multipath),
       ...(multipath === undefined ? { flows } : { flows: flows.slice(0, 1), multipath }),
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
@@ -89,6 +90,13 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   }
 }
 
+/** Options that agents of earlier releases ignore, as they were followed. */
+function askedFields({ firstHop, size, dscp, sourcePort }: TracerouteParams['options']): Partial<Outcome<Traceroute>> {
+  return Object.fromEntries(
+    Object.entries({ firstHop, size, dscp, sourcePort }).filter(([, value]) => value !== undefined),
+  );
+}
+
 function dressOf(
   { options }: TraceParams,
   target: Target,
@@ -97,6 +105,7 @@ function dressOf(
 ): HopDress {
   return {
     family: target.family,
+    firstHop: options.firstHop,
     maxHops: options.maxHops,
     shown: (address) => shownAddress(address, target, context),
     isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),

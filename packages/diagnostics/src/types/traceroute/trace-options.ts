@@ -4,7 +4,8 @@ import type { traceroute } from './contract.ts';
 import { fewestFlows, mostPackets, queriesOf, wantsAllFlows } from './packet-counts.ts';
 
 /** Options as the probe follows them: with rounds and with all flows the trace sends one packet to each hop. */
-export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows' | 'family'> {
+export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows' | 'family' | 'firstHop'> {
+  readonly firstHop: number;
   readonly family: Family | undefined;
   readonly mostPackets: number;
   /** Flows of the trace; the search for all adds others. */
@@ -14,7 +15,9 @@ export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'
 
 export function traceOptions(options: ParamsOf<typeof traceroute>['options']): TraceOptions {
   const isOfAllFlows = wantsAllFlows(options);
-  const common = { ...options, family: singleFamily(options), mostPackets: mostPackets(options), isOfAllFlows };
+  const { firstHop = 1 } = options;
+  const mostly = { ...options, firstHop, mostPackets: mostPackets(options) };
+  const common = { ...mostly, family: singleFamily(options), isOfAllFlows };
   if (isOfAllFlows) return { ...common, flows: 1, queries: 1 };
   return { ...common, flows: fewestFlows(options), queries: queriesOf(options) };
 }

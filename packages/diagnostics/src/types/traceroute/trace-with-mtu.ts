@@ -24,7 +24,7 @@ export interface TracePlan extends PursuitPlan {
 }
 
 export function planOf(
-  { protocol, maxHops, queries, rounds, isOfAllFlows, mostPackets }: TraceOptions,
+  { protocol, firstHop, maxHops, queries, rounds, isOfAllFlows, mostPackets }: TraceOptions,
   flows: PursuitFlow[],
   target: Target,
   remainingMs: number,
@@ -33,6 +33,7 @@ export function planOf(
   return {
     flows,
     protocol,
+    firstHop,
     maxHops,
     queries,
     maxPackets: mostPackets,

@@ -11,7 +11,7 @@ const FEW_LABELS = 4;
 const LABELLED_HOPS = 8;
 
 /**
- * Takes labels, then the names of responders, then responders, then the names of hops until the hops fit a result. Only
+ * Takes the headers of replies, labels, then the names of responders, then responders, then the names of hops until the hops fit a result. Only
  * many flows need it, and routers that mean it.
  *
  * @param multipath what else the result says of the path
@@ -20,6 +20,7 @@ export function fitHops(hops: readonly Hop[], multipath?: object): Hop[] {
   const bytes = HOPS_BYTES - (multipath === undefined ? 0 : bytesOf(multipath));
   const most = Math.max(0, ...hops.map(({ responders }) => responders.length));
   const steps: ((hop: Hop) => Hop)[] = [
+    ({ replies: _replies, packets: _packets, ...hop }) => hop,
     (hop) => ({ ...hop, mpls: hop.mpls.slice(0, FEW_LABELS) }),
     (hop) => (hop.hop > LABELLED_HOPS ? { ...hop, mpls: [] } : hop),
     (hop) => ({ ...hop, responders: hop.responders.map((responder) => ({ ...responder, ...NAMELESS })) }),

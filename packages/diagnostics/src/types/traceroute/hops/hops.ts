@@ -4,6 +4,7 @@ import { rttStatistics } from '../../../sockets/rtt-statistics.ts';
 import { icmpMark } from '../../../sockets/icmp/icmp-failure.ts';
 import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop, type HopStats } from '../result-fields.ts';
 import type { FlowView } from '../probing/flow-view.ts';
+import { repliesOf } from './replies.ts';
 import { NAMELESS, type HopName } from './hop-names.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { stopReasonOf } from './stop-reason.ts';
@@ -11,7 +12,10 @@ import { isFull, rttOf, type TraceAnswer, type TracePacket } from '../probing/tr
 
 export interface HopDress {
   readonly family: Family;
+  readonly firstHop: number;
   readonly maxHops: number;
+  /** Whether each hop has what its replies have in their headers. */
+  readonly hasReplies?: boolean;
   /** The public form of an address; null if it is hidden. */
   readonly shown: (address: string) => string | null;
   readonly isPrivate: (address: string) => boolean;
@@ -27,7 +31,7 @@ export interface ShownPath {
 
 /** Builds the hops of a result: silent ones keep their number. */
 export function shownPath(trace: Trace, dress: HopDress): ShownPath {
-  const kept = keptPackets(trace);
+  const kept = keptPackets(trace, dress.firstHop);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
   const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
   // A pending packet keeps its place among later ones, but does not extend the path beyond all of them.
@@ -36,23 +40,26 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   const ranked = shown.map(respondersOf);
   return {
     hops: shown.map((packets, index) => ({
-      ...hopOf(index + 1, packets, ranked[index]!, dress),
+      ...hopOf(index + dress.firstHop, packets, ranked[index]!, dress),
       ...(trace.rounds === undefined ? {} : { stats: statsOf(packets) }),
     })),
     flows: trace.views.map((view, flow) => ({
       reached: view.reached,
       stopReason: stopReasonOf(flow, trace, dress.maxHops),
-      hops: shown.map((packets, index) =>
-        packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
-      ),
+      hops: [
+        ...Array.from({ length: shown.length === 0 ? 0 : dress.firstHop - 1 }, () => []),
+        ...shown.map((packets, index) =>
+          packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
+        ),
+      ],
     })),
   };
 }
 
-/** For each TTL from 1 on the packets that its hop shows, in the order sent. */
-function keptPackets({ packets, views }: Trace): TracePacket[][] {
-  return Array.from({ length: lastHop(views) }, (_, index) => {
-    const ttl = index + 1;
+/** For each TTL from the first on the packets that its hop shows, in the order sent. */
+function keptPackets({ packets, views }: Trace, firstHop: number): TracePacket[][] {
+  return Array.from({ length: Math.max(0, lastHop(views) - firstHop + 1) }, (_, index) => {
+    const ttl = index + firstHop;
     return packets.filter((packet) => {
       const { end, horizon, atEnd } = views[packet.flow]!;
       // Packets with a higher TTL that reached the same end substitute for packets not sent there, answered or not.
@@ -101,6 +108,13 @@ function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dre
     latency: median(packets.flatMap((packet) => rttOf(packet) ?? [])),
     rtts: rttsOf(packets),
     responders,
+    ...(dress.hasReplies === true
+      ? repliesOf(
+          packets,
+          ranked.map(([address]) => address),
+          dress,
+        )
+      : {}),
     mpls: answers.find(({ error }) => error !== null && error.mpls.length > 0)?.error?.mpls.slice() ?? [],
     icmp: icmpOf(answers, dress),
   };

@@ -22,14 +22,14 @@ export interface MtuSearch {
 
 /** Searches the path MTU of a trace. Its socket is opened together with those of the trace. */
 export function mtuSearch(
-  { protocol, maxHops, queries, flows, mostPackets }: TraceOptions,
+  { protocol, firstHop, maxHops, queries, flows, dscp, mostPackets }: TraceOptions,
   target: Target,
   packets: PacketSockets,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): MtuSearch {
   const over = new AbortController();
   const context = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
-  const planned = (maxHops * queries + FULL_QUERIES) * flows;
+  const planned = ((maxHops - firstHop + 1) * queries + FULL_QUERIES) * flows;
   let found: Promise<PathMtu> | undefined;
   let rttMs: number | null = null;
   const echo: EchoCount = { sent: 0, received: 0 };
@@ -42,7 +42,7 @@ export function mtuSearch(
     found ??= findPathMtu(
       opening ?? open(),
       target,
-      { rttMs: () => rttMs, maxPackets, echo, isAsking: protocol !== 'icmp' },
+      { rttMs: () => rttMs, maxPackets, echo, isAsking: protocol !== 'icmp', dscp },
       context,
     );
   };

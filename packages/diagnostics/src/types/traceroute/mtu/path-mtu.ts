@@ -42,6 +42,7 @@ export interface PathMtuLimits {
   readonly echo: EchoCount;
   /** First sends a packet that every link can carry, to learn whether the target answers echo requests. */
   readonly isAsking: boolean;
+  readonly dscp: number | undefined;
 }
 
 export interface EchoCount {
@@ -68,7 +69,7 @@ interface Pair {
 export async function findPathMtu(
   opening: Promise<PacketSocket>,
   target: Target,
-  { rttMs, maxPackets, echo, isAsking }: PathMtuLimits,
+  { rttMs, maxPackets, echo, isAsking, dscp }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
   const waitMs = (): number => Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, (rttMs() ?? Infinity) * WAIT_RTTS));
@@ -91,7 +92,7 @@ export async function findPathMtu(
     return answer;
   };
   try {
-    socket = sharedSocket(await opening);
+    socket = sharedSocket(await opening, dscp);
     signal.addEventListener('abort', () => socket?.close(), { once: true });
     if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
     return await search(attempt, SMALLEST[target.family]);

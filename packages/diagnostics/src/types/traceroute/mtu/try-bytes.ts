@@ -36,11 +36,12 @@ interface Listener {
   readonly lost: (error: Error) => void;
 }
 
-export function sharedSocket(socket: PacketSocket): SharedSocket {
+export function sharedSocket(socket: PacketSocket, dscp: number | undefined): SharedSocket {
   const listeners = new Set<Listener>();
   socket.onPacket((received) => [...listeners].forEach(({ packet }) => packet(received)));
   socket.onLost((error) => [...listeners].forEach(({ lost }) => lost(error)));
-  return { identifier: socket.identifier, send: socket.send, close: socket.close, listeners };
+  const send: PacketSocket['send'] = (packet, destination, ttl) => socket.send(packet, destination, ttl, { dscp });
+  return { identifier: socket.identifier, send, close: socket.close, listeners };
 }
 
 /** Sends an echo request of this size, including the IP header, with fragmentation forbidden. */

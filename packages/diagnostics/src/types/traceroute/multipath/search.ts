@@ -2,7 +2,7 @@ import type { Failure } from '@vantage/contract';
 import { awakeClock, readFirstTimer } from '@vantage/timers';
 
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
-import { demoteFilters, kindOf } from '../probing/answer-kind.ts';
+import { isTooLate, takeAnswer } from '../probing/answer-kind.ts';
 import { viewFlows } from '../probing/flow-view.ts';
 import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/pursue.ts';
 import { answered, type Trace } from '../probing/trace-state.ts';
@@ -170,12 +170,8 @@ class Search {
     const { plan, trace } = this;
     const match = plan.flows[flow]!.flow.match(received);
     const packet = match === undefined ? undefined : answered(trace.packets, flow, match);
-    if (match === undefined || packet === undefined || packet.answer !== null) return;
-    const { error } = match;
-    const { from, receivedMs, clock } = received;
-    if (packet.sentMs !== null && receivedMs - packet.sentMs > MAX_WAIT_MS) return;
-    packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan, trace.packets) };
-    if (packet.answer.kind === 'expired') demoteFilters(from, plan.destination, trace.packets);
+    if (match === undefined || packet === undefined || isTooLate(packet, received)) return;
+    if (!takeAnswer(packet, match, received, plan, trace.packets)) return;
     this.noteChange();
     this.step(false);
   }

@@ -24,8 +24,8 @@ export function sendAsk(
   const awaitedMs = clock.now();
   const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
   packets.push(packet);
-  const { socket, flow: builder, label } = flows[flow]!;
-  socket.send(builder.packet(index), destination, ttl, label).then(
+  const { socket, flow: builder, header } = flows[flow]!;
+  socket.send(builder.packet(index), destination, ttl, header).then(
     (sentMs) => {
       packet.sentMs = sentMs;
       packet.awaitedMs = clock.now();

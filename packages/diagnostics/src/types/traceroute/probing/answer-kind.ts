@@ -1,15 +1,49 @@
 import { isPortUnreachable } from '../../../sockets/icmp/icmp-failure.ts';
-import type { PacketProtocol } from '../../../sockets/packet-socket.ts';
+import type { PacketProtocol, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import type { IcmpError } from '../../../sockets/wire/icmp.ts';
+import type { FlowAnswer, TraceFlow } from './flow.ts';
 import type { TraceAnswer, TracePacket } from './trace.ts';
+import { MAX_WAIT_MS } from './waits.ts';
 
 export interface Asked {
   readonly protocol: PacketProtocol;
   readonly destination: string;
 }
 
+/**
+ * Notes an answer. A further one to the same packet is counted, apart from a target's own over TCP: it repeats its SYN-ACK
+ * until it hears from the kernel.
+ *
+ * @returns whether it is the first
+ */
+export function takeAnswer(
+  packet: TracePacket,
+  { error }: FlowAnswer,
+  { from, receivedMs, clock, hopLimit }: ReceivedPacket,
+  plan: Asked & { readonly flows: readonly { readonly flow: TraceFlow }[] },
+  packets: readonly TracePacket[],
+): boolean {
+  if (packet.answer !== null) {
+    const isRepeated = plan.protocol === 'tcp' && error === null;
+    if (!isRepeated) packet.duplicates = (packet.duplicates ?? 0) + 1;
+    return false;
+  }
+  const rewritten = error === null ? [] : plan.flows[packet.flow]!.flow.rewritten(packet.index, error);
+  const kind = kindOf(error, from, plan, packets);
+  packet.answer = { from, receivedMs, clock, hopLimit, error, kind, rewritten };
+  if (kind === 'expired') demoteFilters(from, plan.destination, packets);
+  return true;
+}
+
+/** As for ping, a reply that comes later belongs to a lost packet. */
+export function isTooLate(packet: TracePacket, { receivedMs }: ReceivedPacket): boolean {
+  if (packet.answer !== null || packet.sentMs === null || receivedMs - packet.sentMs <= MAX_WAIT_MS) return false;
+  packet.isLate = true;
+  return true;
+}
+
 /** Whatever the target itself answers shows that the packet reached it. */
-export function kindOf(
+function kindOf(
   error: IcmpError | null,
   from: string,
   { protocol, destination }: Asked,

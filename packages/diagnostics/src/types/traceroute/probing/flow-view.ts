@@ -2,6 +2,8 @@ import { findLoop, type Loop } from './loop.ts';
 import { distanceOf, isFull, type TracePacket } from './trace.ts';
 
 export interface TraceLimits {
+  /** Lowest TTL to send. */
+  readonly firstHop: number;
   readonly maxHops: number;
   readonly queries: number;
 }
@@ -19,7 +21,7 @@ export interface FlowView {
   /** Whether the target answered any packet; without `end` its distance is not known. */
   readonly reached: boolean;
   readonly loop: Loop | null;
-  /** Highest TTL that was answered; 0 without any. */
+  /** Highest TTL that was answered; without any, that before the first one sent. */
   readonly lastAnswered: number;
   /** Highest TTL that can still give new information. */
   readonly horizon: number;
@@ -61,11 +63,11 @@ interface End {
   readonly routerAt: (ttl: number) => string | undefined;
 }
 
-function endOf(own: readonly TracePacket[], { maxHops }: TraceLimits): End {
+function endOf(own: readonly TracePacket[], limits: TraceLimits): End {
   const limited = own.filter((packet) => !isFull(packet));
   const lastExpired = Math.max(0, ...limited.filter(({ answer }) => answer?.kind === 'expired').map(({ ttl }) => ttl));
   const reached = own.some(({ answer }) => answer?.kind === 'target');
-  const distances = own.flatMap((packet) => distanceOf(packet, lastExpired, maxHops) ?? []);
+  const distances = own.flatMap((packet) => distanceOf(packet, lastExpired, limits) ?? []);
   // A router that refuses some packets and passes others on does not end the path.
   const refused = limited.filter(({ ttl, answer }) => answer?.kind === 'refused' && ttl > lastExpired);
   const ends = reached ? distances : refused.map(({ ttl }) => ttl);
@@ -94,12 +96,13 @@ function viewFlow(
   own: readonly TracePacket[],
   { end, reached }: End,
   nearest: number,
-  { maxHops, queries }: TraceLimits,
+  { firstHop, maxHops, queries }: TraceLimits,
   isStalled: boolean,
 ): FlowView {
-  const sentAt = Array<number>(maxHops + 1).fill(0);
+  // None is wanted below the first hop.
+  const sentAt = Array.from({ length: maxHops + 1 }, (_, ttl) => (ttl < firstHop ? Infinity : 0));
   const path = Array<string | null>(maxHops).fill(null);
-  let lastAnswered = 0;
+  let lastAnswered = firstHop - 1;
   for (const packet of own) {
     const { ttl, answer } = packet;
     if (isFull(packet)) continue;

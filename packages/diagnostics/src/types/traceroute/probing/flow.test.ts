@@ -74,9 +74,42 @@ describe.each(cases)('a flow of $protocol over IPv$family', ({ family, protocol 
   });
 
   it('does not know the packets of another target', () => {
-    const message = timeExceeded(family, source, source, number, flow.packet(3));
+    const other = traceFlow(options(family, protocol, { destination: source }));
+    const message = timeExceeded(family, source, source, number, other.packet(3));
 
     expect(flow.match(received(message))).toBeUndefined();
+  });
+
+  it('says which fields of a quotation are not as they were sent', () => {
+    const changes = (from: string, to: string, change: (quoted: Uint8Array) => void): unknown => {
+      const quoted = flow.packet(3);
+      change(quoted);
+      const match = flow.match(received(timeExceeded(family, from, to, number, quoted)));
+      return match?.error ? flow.rewritten(3, match.error) : undefined;
+    };
+    const at = { icmp: 2, udp: 6, tcp: 16 }[protocol];
+    const isKnown = protocol !== 'icmp' || family === 4;
+
+    expect(changes(source, destination, () => undefined)).toEqual([]);
+    expect(changes(destination, destination, () => undefined)).toEqual(['source']);
+    expect(changes(source, destination, (quoted) => (quoted[at]! ^= 0x5a))).toEqual(isKnown ? ['checksum'] : []);
+    expect(changes(source, destination, (quoted) => quoted.fill(0, at, at + 2))).toEqual([]);
+    // A SYN has no room for what would prove that it is the same one.
+    expect(changes(source, source, () => undefined)).toEqual(protocol === 'tcp' ? undefined : ['destination']);
+  });
+
+  it('has the size that was asked for, and stays one flow', () => {
+    if (protocol === 'tcp') return;
+    const large = traceFlow(options(family, protocol, { bytes: 1_400 }));
+    const packets = Array.from({ length: 640 }, (_, index) => large.packet(index));
+
+    expect(new Set(packets.map(({ length }) => length))).toEqual(new Set([1_400 - (family === 4 ? 20 : 40)]));
+    for (const index of [0, 5, 200, 639]) {
+      for (const quoted of [packets[index]!, packets[index]!.slice(0, 8)]) {
+        const message = timeExceeded(family, source, destination, number, quoted);
+        expect(large.match(received(message))).toMatchObject({ index });
+      }
+    }
   });
 
   it('does not know the packets of another check with the same identifier', () => {

@@ -6,6 +6,9 @@ import type { PacketProtocol, ReceivedPacket } from '../../../sockets/packet-soc
 import { addressBytes, addressText } from '@vantage/contract/address';
 import { readU16, writeU16 } from '../../../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp, type IcmpError } from '../../../sockets/wire/icmp.ts';
+import { COOKIE_BYTES, payloadTemplate, PREFIX_BYTES, startsWith } from './payload.ts';
+import { rewrittenIn } from './rewritten.ts';
+import type { RewrittenField } from '../reply-fields.ts';
 import {
   compensation,
   parseTcp,
@@ -27,6 +30,8 @@ export interface FlowOptions {
   readonly port: number;
   /** Says in the payload whose packets these are. */
   readonly tag: string;
+  /** Size of each packet with its IP header; as small as possible if absent. */
+  readonly bytes?: number | undefined;
 }
 
 /** An answer to one packet of a flow. */
@@ -49,12 +54,10 @@ export interface TraceFlow {
   readonly packet: (index: number) => Uint8Array;
   /** Reads an answer; undefined for what answers none of this flow's packets. Total. */
   readonly match: (received: ReceivedPacket) => FlowAnswer | undefined;
+  /** Fields of a quoted packet that differ from the packet of that number: of an answer that `match` found. */
+  readonly rewritten: (index: number, error: IcmpError) => readonly RewrittenField[];
 }
 
-const COOKIE_BYTES = 8;
-/** Two bytes that balance, eight of cookie, two of number. */
-const PREFIX_BYTES = 2 + COOKIE_BYTES + 2;
-const MAX_TAG_BYTES = 64;
 /** Checksums 0 and 0xffff are special in UDP. */
 const CHECKSUMS = 0xfffe;
 /**
@@ -62,7 +65,7 @@ const CHECKSUMS = 0xfffe;
  * the length, which no load balancer hashes (dublin-traceroute numbers packets by it).
  */
 export const LENGTHS = 127;
-const UDP_HEADER_BYTES = 8;
+const HEADER_BYTES = 8;
 
 export function traceFlow(options: FlowOptions): TraceFlow {
   const canonical = { ...options, destination: addressText(addressBytes(options.destination)) };
@@ -70,8 +73,9 @@ export function traceFlow(options: FlowOptions): TraceFlow {
   return options.protocol === 'udp' ? udpFlow(canonical) : tcpFlow(canonical);
 }
 
-function icmpFlow({ family, identifier, destination, tag }: FlowOptions): TraceFlow {
-  const template = payloadTemplate(tag);
+function icmpFlow(options: FlowOptions): TraceFlow {
+  const { family, identifier, destination } = options;
+  const template = payloadTemplate(options);
   const cookie = template.slice(2, 2 + COOKIE_BYTES);
   const packet = (index: number): Uint8Array => {
     const payload = template.slice();
@@ -88,24 +92,26 @@ function icmpFlow({ family, identifier, destination, tag }: FlowOptions): TraceF
       return isOurs ? { index: message.sequence - 1, error: null } : undefined;
     }
     const { quoted } = message;
-    if (quoted.destination !== destination || quoted.payload.length < 8) return undefined;
-    if (readU16(quoted.payload, 4) !== identifier) return undefined;
+    if (quoted.payload.length < 8 || readU16(quoted.payload, 4) !== identifier) return undefined;
     const cookieQuoted = startsWith(quoted.payload.subarray(10), cookie);
+    if (quoted.destination !== destination && cookieQuoted !== 'yes') return undefined;
     // Without the cookie the identifier and a number that was sent have to do: address translation restores the
     // identifier of a quotation, but not always its checksum.
     if (cookieQuoted === 'no') return undefined;
     return { index: readU16(quoted.payload, 6) - 1, error: message };
   };
-  return { packet, match };
+  return { packet, match, rewritten: (index, error) => rewrittenIn(error, packet(index), options) };
 }
 
-function udpFlow({ family, identifier, source, destination, port, tag }: FlowOptions): TraceFlow {
+function udpFlow(options: FlowOptions): TraceFlow {
+  const { family, identifier, source, destination, port } = options;
   const flow: Flow = { source, destination, sourcePort: identifier, destinationPort: port };
-  const template = payloadTemplate(tag);
+  const template = payloadTemplate(options);
+  const lengths = options.bytes === undefined ? LENGTHS : 1;
   const cookie = template.slice(2, 2 + COOKIE_BYTES);
   const firstChecksum = randomBytes(2).readUInt16BE() % CHECKSUMS;
   const packet = (index: number): Uint8Array => {
-    const payload = new Uint8Array(template.length + (index % LENGTHS));
+    const payload = new Uint8Array(template.length + (index % lengths));
     payload.set(template);
     writeU16(payload, 2 + COOKIE_BYTES, index);
     writeU16(payload, 0, compensation(flow, payload, 1 + ((firstChecksum + index) % CHECKSUMS)));
@@ -118,24 +124,26 @@ function udpFlow({ family, identifier, source, destination, port, tag }: FlowOpt
       const isOurs = received.from === destination && isAnswerTo(flow, datagram);
       return isOurs ? { index: null, error: null } : undefined;
     }
-    const error = quotedError(family, destination, received);
+    const error = quotedError(family, received);
     const quoted = error === undefined ? undefined : parseUdp(error.quoted.payload);
-    if (error === undefined || quoted === undefined || !isQuotationOf(flow, quoted)) return undefined;
+    if (error === undefined || quoted === undefined) return undefined;
     const cookieQuoted = startsWith(quoted.payload.subarray(2), cookie);
-    if (cookieQuoted === 'no') return undefined;
+    const isAddressed = error.quoted.destination === destination && isQuotationOf(flow, quoted);
+    if (cookieQuoted === 'no' || (!isAddressed && cookieQuoted !== 'yes')) return undefined;
     // Address translation may have changed the checksum; a number in a quoted payload is beyond doubt.
     const hasNumber = cookieQuoted === 'yes' && quoted.payload.length >= PREFIX_BYTES;
     if (hasNumber) return { index: readU16(quoted.payload, 2 + COOKIE_BYTES), error };
     const byChecksum = (quoted.checksum - 1 - firstChecksum + CHECKSUMS) % CHECKSUMS;
-    const remainder = readU16(error.quoted.payload, 4) - UDP_HEADER_BYTES - template.length;
-    const isKnown = remainder >= 0 && remainder < LENGTHS;
+    const remainder = readU16(error.quoted.payload, 4) - HEADER_BYTES - template.length;
+    const isKnown = lengths > 1 && remainder >= 0 && remainder < lengths;
     if (!isKnown) return { index: byChecksum, error };
-    return { index: byChecksum % LENGTHS === remainder ? byChecksum : null, remainder, error };
+    return { index: byChecksum % lengths === remainder ? byChecksum : null, remainder, error };
   };
-  return { packet, match };
+  return { packet, match, rewritten: (index, error) => rewrittenIn(error, packet(index), options) };
 }
 
-function tcpFlow({ family, identifier, source, destination, port }: FlowOptions): TraceFlow {
+function tcpFlow(options: FlowOptions): TraceFlow {
+  const { family, identifier, source, destination, port } = options;
   const flow: Flow = { source, destination, sourcePort: identifier, destinationPort: port };
   const firstSequence = randomBytes(4).readUInt32BE();
   const indexOf = (sequence: number): number => (sequence - firstSequence) >>> 0;
@@ -150,12 +158,13 @@ function tcpFlow({ family, identifier, source, destination, port }: FlowOptions)
       // A SYN takes one number: SYN-ACK and RST acknowledge the next (RFC 9293 section 3.10.7).
       return { index: indexOf(acknowledgment - 1), error: null };
     }
-    const error = quotedError(family, destination, received);
+    const error = quotedError(family, received);
     const quoted = error === undefined ? undefined : parseTcp(error.quoted.payload);
     if (error === undefined || quoted === undefined || !isQuotationOf(flow, quoted)) return undefined;
+    if (error.quoted.destination !== destination) return undefined;
     return { index: indexOf(quoted.sequence), error };
   };
-  return { packet, match };
+  return { packet, match, rewritten: (index, error) => rewrittenIn(error, packet(index), options) };
 }
 
 interface Ports {
@@ -171,24 +180,7 @@ function isQuotationOf(flow: Flow, ports: Ports): boolean {
   return ports.sourcePort === flow.sourcePort && ports.destinationPort === flow.destinationPort;
 }
 
-function quotedError(family: Family, destination: string, received: ReceivedPacket): IcmpError | undefined {
+function quotedError(family: Family, received: ReceivedPacket): IcmpError | undefined {
   const message = received.protocol === 'icmp' ? parseIcmp(family, received.data) : undefined;
-  if (message === undefined || message.kind === 'echo-reply' || !message.intact) return undefined;
-  return message.quoted.destination === destination ? message : undefined;
-}
-
-function payloadTemplate(tag: string): Uint8Array {
-  const words = Buffer.from(tag).subarray(0, MAX_TAG_BYTES);
-  const payload = new Uint8Array(PREFIX_BYTES + words.length);
-  payload.set(randomBytes(COOKIE_BYTES), 2);
-  payload.set(words, PREFIX_BYTES);
-  return payload;
-}
-
-/** `cut off` for a quotation that has nothing there, or the zeros with which RFC 4884 pads it. */
-function startsWith(bytes: Uint8Array, cookie: Uint8Array): 'yes' | 'no' | 'cut off' {
-  const there = bytes.subarray(0, cookie.length);
-  if (there.every((byte) => byte === 0)) return 'cut off';
-  if (there.length < cookie.length) return there.every((byte, at) => byte === cookie[at]) ? 'cut off' : 'no';
-  return Buffer.compare(there, cookie) === 0 ? 'yes' : 'no';
+  return message === undefined || message.kind === 'echo-reply' || !message.intact ? undefined : message;
 }

@@ -14,14 +14,14 @@ type Opening = Awaited<ReturnType<typeof openPackets>>;
 
 /** Opens a socket for each flow; a packet process that hangs is not waited for beyond the signal. */
 export async function openFlows(
-  options: Pick<TraceOptions, 'protocol' | 'port'>,
+  options: Pick<TraceOptions, 'protocol' | 'port' | 'sourcePort' | 'size' | 'dscp'>,
   { address, family }: Target,
   packets: PacketSockets,
   tag: string,
   signal: AbortSignal,
   count: number,
 ): Promise<{ readonly flows: readonly PursuitFlow[] } | { readonly failure: Failure }> {
-  const { protocol } = options;
+  const { protocol, sourcePort, size, dscp } = options;
   const sockets: PacketSocket[] = [];
   const giveUp = (failure: Failure): { readonly failure: Failure } => {
     for (const socket of sockets) socket.close();
@@ -31,7 +31,8 @@ export async function openFlows(
   // Asked for during the opening, and needed only after it.
   source.catch(() => undefined);
   while (sockets.length < count) {
-    const opening = openPackets(packets, { family, protocol });
+    const identifier = sourcePort === undefined ? undefined : sourcePort + sockets.length;
+    const opening = openPackets(packets, { family, protocol, identifier });
     const opened = await unlessAborted(opening, signal);
     if (opened === null) {
       void closeLate(opening);
@@ -43,11 +44,12 @@ export async function openFlows(
   try {
     const known = await unlessAborted(source, signal);
     if (known === null) return giveUp(hanging());
-    const common = { protocol, family, source: known, destination: address, port: portOf(options), tag };
+    const common = { protocol, family, source: known, destination: address, port: portOf(options) };
+    const filled = { ...common, tag, bytes: size };
     const flows = sockets.map((socket) => ({
       socket,
-      flow: traceFlow({ ...common, identifier: socket.identifier }),
-      label: family === 6 ? { label: randomInt(1, 0x10_0000), source: known } : undefined,
+      flow: traceFlow({ ...filled, identifier: socket.identifier }),
+      header: { dscp, label: family === 6 ? { label: randomInt(1, 0x10_0000), source: known } : undefined },
     }));
     return { flows };
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { Failure } from '@vantage/contract';
 import { awakeClock, readFirstTimer } from '@vantage/timers';
 
-import type { FlowLabel, PacketProtocol, PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
+import type { PacketHeader, PacketProtocol, PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../../sockets/unsent.ts';
-import { demoteFilters, kindOf } from './answer-kind.ts';
+import { takeAnswer } from './answer-kind.ts';
 import type { TraceFlow } from './flow.ts';
 import { awaitedOf, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
 import { answered, fullDueMs, giveUpSilent, nextOf, type Trace } from './trace-state.ts';
@@ -13,14 +13,15 @@ import { waitMs } from './waits.ts';
 export interface PursuitFlow {
   readonly socket: PacketSocket;
   readonly flow: TraceFlow;
-  /** Flow label of IPv6 packets: routers may balance by it (RFC 6438). */
-  readonly label?: FlowLabel | undefined;
+  /** DSCP, and the flow label of IPv6 packets: routers may balance by it (RFC 6438). */
+  readonly header: PacketHeader;
 }
 
 export interface PursuitPlan {
   readonly flows: readonly PursuitFlow[];
   readonly destination: string;
   readonly protocol: PacketProtocol;
+  readonly firstHop: number;
   readonly maxHops: number;
   readonly queries: number;
   readonly maxPackets: number;
@@ -161,8 +162,8 @@ class Pursuit {
     const awaitedMs = this.progressMs;
     const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
     packets.push(packet);
-    const { socket, flow: builder, label } = this.plan.flows[flow]!;
-    socket.send(builder.packet(index), this.plan.destination, ttl, label).then(
+    const { socket, flow: builder, header } = this.plan.flows[flow]!;
+    socket.send(builder.packet(index), this.plan.destination, ttl, header).then(
       (sentMs) => {
         packet.sentMs = sentMs;
         // The packet process may have been busy before: that time is no silence of a router.
@@ -183,11 +184,7 @@ class Pursuit {
     const match = plan.flows[flow]!.flow.match(received);
     if (match === undefined) return;
     const packet = answered(packets, flow, match);
-    if (packet === undefined || packet.answer !== null) return;
-    const { error } = match;
-    const { from, receivedMs, clock } = received;
-    packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan, packets) };
-    if (packet.answer.kind === 'expired') demoteFilters(from, plan.destination, packets);
+    if (packet === undefined || !takeAnswer(packet, match, received, plan, packets)) return;
     this.progressMs = this.clock.now();
     this.onChange(this.trace);
     this.step(false);

@@ -14,19 +14,20 @@ export interface RoundPacket {
  * The packets of all rounds in sending order. The last hop gets one in every round; if the budget is too small for all,
  * the hops before it take turns, and each gets the same number.
  */
-export function roundSchedule(hops: number, rounds: number, maxPackets: number): readonly RoundPacket[] {
+export function roundSchedule(first: number, last: number, rounds: number, maxPackets: number): readonly RoundPacket[] {
+  const hops = last - first + 1;
   const more = rounds - 1;
   const routers = hops - 1;
   if (hops < 1 || more < 1) return [];
   const ofEach = routers === 0 ? 0 : Math.max(0, Math.min(more, Math.floor((maxPackets - more) / routers)));
   const isAsked = (ttl: number, index: number): boolean => {
     // Shifted by hop, so that a round has as many as the next.
-    const shift = ttl / hops;
+    const shift = ttl / last;
     return Math.floor(((index + 1) * ofEach) / more + shift) > Math.floor((index * ofEach) / more + shift);
   };
   return Array.from({ length: Math.min(more, maxPackets) }, (_, index) =>
-    Array.from({ length: hops }, (__, hop) => hop + 1)
-      .filter((ttl) => ttl === hops || isAsked(ttl, index))
-      .map((ttl) => ({ round: index + 2, ttl, dueMs: (index + (ttl - 1) / hops) * ROUND_MS })),
+    Array.from({ length: hops }, (__, hop) => first + hop)
+      .filter((ttl) => ttl === last || isAsked(ttl, index))
+      .map((ttl) => ({ round: index + 2, ttl, dueMs: (index + (ttl - first) / hops) * ROUND_MS })),
   ).flat();
 }

@@ -2,14 +2,14 @@ import type { Failure } from '@vantage/contract';
 import { awakeClock, readFirstTimer } from '@vantage/timers';
 
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
-import { demoteFilters, kindOf } from './answer-kind.ts';
+import { isTooLate, takeAnswer } from './answer-kind.ts';
 import { LENGTHS, type FlowAnswer } from './flow.ts';
 import { viewFlows } from './flow-view.ts';
 import type { PursuitPlan } from './pursue.ts';
 import { ROUND_MS, roundSchedule, type RoundPacket } from './round-schedule.ts';
 import type { Trace } from './trace-state.ts';
 import type { TracePacket } from './trace.ts';
-import { MAX_WAIT_MS, waitMs } from './waits.ts';
+import { waitMs } from './waits.ts';
 
 export { ROUND_MS } from './round-schedule.ts';
 
@@ -62,7 +62,7 @@ class Rounds {
     this.resolve = resolve;
     const { end, reached, lastAnswered, horizon } = trace.views[0]!;
     const hops = reached ? (end ?? lastAnswered) : horizon;
-    this.due = [...roundSchedule(hops, plan.rounds, plan.maxPackets)];
+    this.due = [...roundSchedule(plan.firstHop, hops, plan.rounds, plan.maxPackets)];
     const nowMs = performance.now();
     this.endsAtMs = nowMs + plan.budgetMs;
     this.firstMs = this.clock.now() + Math.max(0, ROUND_MS - (nowMs - plan.startedMs));
@@ -142,7 +142,7 @@ class Rounds {
 
   private send(round: number, ttl: number): void {
     const { packets } = this.trace;
-    const { socket, flow, label } = this.plan.flows[0]!;
+    const { socket, flow, header } = this.plan.flows[0]!;
     const index = packets.length;
     const awaitedMs = this.clock.now();
     const packet: TracePacket = {
@@ -156,7 +156,7 @@ class Rounds {
       round,
     };
     packets.push(packet);
-    socket.send(flow.packet(index), this.plan.destination, ttl, label).then(
+    socket.send(flow.packet(index), this.plan.destination, ttl, header).then(
       (sentMs) => {
         packet.sentMs = sentMs;
         packet.awaitedMs = this.clock.now();
@@ -172,13 +172,8 @@ class Rounds {
     const { trace, plan } = this;
     const match = plan.flows[0]!.flow.match(received);
     const packet = match === undefined ? undefined : this.answered(match);
-    if (match === undefined || packet === undefined || packet.answer !== null) return;
-    const { from, receivedMs, clock } = received;
-    // As for ping, a reply that comes later belongs to a lost packet.
-    if (packet.sentMs !== null && receivedMs - packet.sentMs > MAX_WAIT_MS) return;
-    const { error } = match;
-    packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan, trace.packets) };
-    if (packet.answer.kind === 'expired') demoteFilters(from, plan.destination, trace.packets);
+    if (match === undefined || packet === undefined || isTooLate(packet, received)) return;
+    if (!takeAnswer(packet, match, received, plan, trace.packets)) return;
     this.look();
     this.onChange(trace);
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../sockets/packet-socket.ts';
 import type { IcmpError } from '../../../sockets/wire/icmp.ts';
+import type { RewrittenField } from '../reply-fields.ts';
 import { FULL_TTL } from '../result-fields.ts';
 
 /**
@@ -18,15 +19,23 @@ export interface TracePacket {
   isGivenUp: boolean;
   /** Of a packet of `runRounds`, from 2 on; absent in the trace before, which is the first round. */
   readonly round?: number;
+  /** Answers after the first. */
+  duplicates?: number;
+  /** Whether its answer came when it counted as lost. */
+  isLate?: boolean;
 }
 
 export interface TraceAnswer {
   readonly from: string;
   readonly receivedMs: number;
   readonly clock: Clock;
+  /** TTL at arrival; null if not known. */
+  readonly hopLimit: number | null;
   /** expired: a router on the way; target: the end; refused: an ICMP error that ends the path. */
   readonly kind: 'expired' | 'target' | 'refused';
   readonly error: IcmpError | null;
+  /** Fields of the quoted packet that are not as they were sent. */
+  readonly rewritten: readonly RewrittenField[];
 }
 
 /** True for a packet that asks the target itself, whatever the length of the path. */
@@ -45,9 +54,14 @@ export function rttOf({ sentMs, answer }: TracePacket): number | null {
  *
  * @param lastExpired highest TTL that ran out at a router of the flow: the target is beyond it
  */
-export function distanceOf({ ttl, answer }: TracePacket, lastExpired: number, maxHops: number): number | null {
+export function distanceOf(
+  { ttl, answer }: TracePacket,
+  lastExpired: number,
+  { firstHop, maxHops }: { readonly firstHop: number; readonly maxHops: number },
+): number | null {
   if (answer?.kind !== 'target') return null;
   const byQuotation = answer.error === null ? 0 : ttl - answer.error.quoted.hopLimit + 1;
-  if (byQuotation > lastExpired && byQuotation <= Math.min(ttl, maxHops)) return byQuotation;
+  const isPossible = byQuotation > lastExpired && byQuotation >= firstHop;
+  if (isPossible && byQuotation <= Math.min(ttl, maxHops)) return byQuotation;
   return ttl === FULL_TTL ? null : ttl;
 }

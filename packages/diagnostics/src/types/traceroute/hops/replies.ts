@@ -1,0 +1,62 @@
+import { escapeText } from '@vantage/contract';
+
+import type { InterfaceObject } from '../../../sockets/wire/extensions.ts';
+import type { TraceAnswer, TracePacket } from '../probing/trace.ts';
+import { MAX_REPLIES, type Reply } from '../reply-fields.ts';
+import type { Hop } from '../result-fields.ts';
+
+interface Shown {
+  readonly shown: (address: string) => string | null;
+}
+
+/**
+ * What the replies of a hop have in their headers. Those that are alike are listed once, since hundreds of packets have few
+ * kinds of replies.
+ *
+ * @param responders addresses of the hop, by their index
+ */
+export function repliesOf(
+  packets: readonly TracePacket[],
+  responders: readonly string[],
+  { shown }: Shown,
+): Pick<Hop, 'replies' | 'packets' | 'duplicates' | 'late'> {
+  const kinds = new Map<string, Reply>();
+  const indexes = packets.map(({ answer }) => {
+    if (answer === null) return null;
+    const reply = replyOf(answer, responders.indexOf(answer.from), shown);
+    const key = JSON.stringify(reply);
+    if (!kinds.has(key)) kinds.set(key, reply);
+    return [...kinds.keys()].indexOf(key);
+  });
+  const duplicates = packets.reduce((sum, packet) => sum + (packet.duplicates ?? 0), 0);
+  const late = packets.filter((packet) => packet.isLate === true && packet.answer === null).length;
+  const replies = [...kinds.values()].slice(0, MAX_REPLIES);
+  return {
+    ...(replies.length === 0 ? {} : { replies }),
+    ...(replies.length === 0
+      ? {}
+      : { packets: indexes.map((one) => (one === null || one < MAX_REPLIES ? one : null)) }),
+    ...(duplicates === 0 ? {} : { duplicates }),
+    ...(late === 0 ? {} : { late }),
+  };
+}
+
+function replyOf({ error, hopLimit, rewritten }: TraceAnswer, responder: number, shown: Shown['shown']): Reply {
+  const common = { responder, ttl: hopLimit };
+  if (error === null) return common;
+  const { type, code, quoted, interfaces } = error;
+  return {
+    ...common,
+    ...{ type, code, quotedTtl: quoted.hopLimit, quotedDscp: quoted.dscp },
+    ...(rewritten.length === 0 ? {} : { rewritten: [...rewritten] }),
+    ...(interfaces.length === 0 ? {} : { interfaces: interfaces.map((one) => interfaceOf(one, shown)) }),
+  };
+}
+
+function interfaceOf(
+  { role, index, address, name, mtu }: InterfaceObject,
+  shown: Shown['shown'],
+): NonNullable<Reply['interfaces']>[number] {
+  const ip = address === null ? null : shown(address);
+  return { role, index, ip, name: name === null ? null : escapeText(name, 253), mtu };
+}

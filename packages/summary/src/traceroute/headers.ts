@@ -1,0 +1,172 @@
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy, type ResultOf } from '../probe-result.ts';
+import { thresholds } from '../thresholds.ts';
+import { listed, naming } from '../words.ts';
+import { stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
+
+type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
+type Reply = NonNullable<Hop['replies']>[number];
+
+/** Findings about the headers of replies: what the packets had when they ran out, and the way of the replies. */
+export function findHeaders(traces: readonly Trace[]): readonly FindingDraft[] {
+  const final = traces.filter(({ isFinal }) => isFinal);
+  return [...marked(final), ...translated(final), ...tunnels(final), ...waysBack(final)];
+}
+
+/** A hop whose replies agree about a property of the packets. */
+interface Quoting<T> {
+  readonly hop: number;
+  readonly value: T;
+}
+
+/** Hops of a trace that quote packets, as far as all replies of a hop agree. */
+function quotingHops<T>(trace: Trace, valueOf: (reply: Reply) => T | undefined): readonly Quoting<T>[] {
+  return hopsOf(trace).flatMap(({ hop, replies = [] }) => {
+    const values = [...new Set(replies.map(valueOf))].filter((value) => value !== undefined);
+    return values.length === 1 ? [{ hop, value: values[0]! }] : [];
+  });
+}
+
+/**
+ * The first of the hops from which on all that quote have the same value. With one hop alone it may be the manner in which
+ * that router quotes, so two are required.
+ */
+function lastingFrom<T>(hops: readonly Quoting<T>[]): Quoting<T> | undefined {
+  const value = hops.at(-1)?.value;
+  const first = hops.findLastIndex((one) => one.value !== value) + 1;
+  return hops.length - first < 2 ? undefined : hops[first];
+}
+
+/** Finding: routers changed the DSCP. */
+function marked(traces: readonly Trace[]): readonly FindingDraft[] {
+  const changes = traces.flatMap((trace) => {
+    const hops = quotingHops(trace, ({ quotedDscp }) => quotedDscp);
+    const changed = lastingFrom(hops);
+    const sent = trace.probeResult.result.dscp ?? 0;
+    if (changed === undefined || changed.value === sent) return [];
+    const before = hops.findLast(({ hop }) => hop < changed.hop);
+    const asked = hopsOf(trace)[0]!.hop;
+    const isNext = changed.hop === (before === undefined ? asked : before.hop + 1);
+    const from = before?.value ?? sent;
+    const where = `${isNext ? 'at' : 'by'} ${at(trace, changed.hop)}`;
+    return [{ probeResult: trace.probeResult, text: `DSCP ${from} becomes ${changed.value} ${where}` }];
+  });
+  return grouped(changes).map(([text, probeResults]) =>
+    buildFinding(
+      'dscp_changed',
+      'info',
+      probeResults,
+      `${text}, for packets of ${naming(probeResults)}: that router or the one before it rewrites the field.`,
+    ),
+  );
+}
+
+/** Finding: address translation. */
+function translated(traces: readonly Trace[]): readonly FindingDraft[] {
+  const changes = traces.flatMap((trace) => {
+    const hops = quotingHops(trace, ({ type, rewritten = [] }) =>
+      type === undefined ? undefined : rewritten.join(' '),
+    );
+    const changed = lastingFrom(hops);
+    if (changed === undefined || changed.value === '') return [];
+    const fields = listed(
+      changed.value.split(' ').map((field) => (field === 'ports' ? field : `${field}${fieldWord(field)}`)),
+    );
+    return [
+      { probeResult: trace.probeResult, text: `From ${at(trace, changed.hop)} on, routers quote another ${fields}` },
+    ];
+  });
+  return grouped(changes).map(([text, probeResults]) =>
+    buildFinding(
+      'path_translated',
+      'info',
+      probeResults,
+      `${text} than ${naming(probeResults)} sent: addresses are translated (NAT) at that hop or before it.`,
+    ),
+  );
+}
+
+function fieldWord(field: string): string {
+  return field === 'checksum' ? '' : ' address';
+}
+
+/** Finding: routers that received packets with more than one hop left, one more from hop to hop. */
+function tunnels(traces: readonly Trace[]): readonly FindingDraft[] {
+  const found = traces.flatMap((trace) => {
+    const timeExceeded = trace.target?.includes(':') === true ? 3 : 11;
+    const hidden = hopsOf(trace)
+      .filter(({ mpls }) => mpls.length === 0)
+      .flatMap(({ hop, replies = [] }) => {
+        const [ttl, ...others] = new Set(
+          replies.map((reply) => (reply.type === timeExceeded ? reply.quotedTtl : undefined)),
+        );
+        return ttl !== undefined && others.length === 0 ? [{ hop, ttl }] : [];
+      });
+    const isNext = (a: (typeof hidden)[number], b: (typeof hidden)[number] | undefined): boolean =>
+      b?.hop === a.hop + 1 && b.ttl === a.ttl + 1;
+    return hidden.flatMap((first, index) => {
+      if (first.ttl !== 2) return [];
+      let last = index;
+      while (isNext(hidden[last]!, hidden[last + 1])) last += 1;
+      const end = hidden[last]!;
+      if (end === first) return [];
+      const text = `Hops ${first.hop} to ${end.hop}, beginning with ${at(trace, first.hop)}, got packets with ${first.ttl} to ${end.ttl} hops left`;
+      return [{ probeResult: trace.probeResult, text }];
+    });
+  });
+  return grouped(found).map(([text, probeResults]) =>
+    buildFinding(
+      'hidden_tunnel',
+      'info',
+      probeResults,
+      `${text} instead of 1, as in a tunnel that shows no labels (such as MPLS), for packets of ${naming(probeResults)}.`,
+    ),
+  );
+}
+
+/** Finding: the target's replies, and those of a router before it, pass more or fewer hops than the packets. */
+function waysBack(traces: readonly Trace[]): readonly FindingDraft[] {
+  const found = traces.flatMap((trace) => {
+    const index = targetIndex(trace);
+    const end = index === undefined ? undefined : trace.steps[index]!.hop;
+    const ways = hopsOf(trace).flatMap((hop) => wayBackOf(hop) ?? []);
+    const [router, target] = [ways.findLast(({ hop }) => hop < (end ?? 0)), ways.find(({ hop }) => hop === end)];
+    if (router === undefined || target === undefined) return [];
+    const { minHops, spread } = thresholds.wayBack;
+    const [ofTarget, ofRouter] = [target.hops - target.hop, router.hops - router.hop];
+    const isShifted = Math.abs(ofTarget) >= minHops && Math.abs(ofRouter - ofTarget) <= spread;
+    return isShifted ? [{ ...trace.probeResult, target }] : [];
+  });
+  if (found.length === 0) return [];
+  const values = listed(found.map(({ probe, target }) => `${probe} ${target.hop} there and about ${target.hops} back`));
+  const text = `Replies come back over another number of hops than the packets take: ${values}. The way back is guessed from the TTL of the replies.`;
+  return [buildFinding('way_back_differs', 'info', found, text)];
+}
+
+/** TTLs with which systems send. */
+const FIRST_TTLS = [64, 128, 255] as const;
+
+/** Hops of the replies' way, if all came with one TTL. */
+function wayBackOf({ hop, replies = [] }: Hop): { readonly hop: number; readonly hops: number } | undefined {
+  const [ttl = null, ...others] = new Set(replies.map((reply) => reply.ttl));
+  const first = FIRST_TTLS.find((one) => ttl !== null && one >= ttl);
+  return ttl === null || first === undefined || others.length > 0 ? undefined : { hop, hops: first - ttl + 1 };
+}
+
+function hopsOf({ probeResult }: Trace): readonly Hop[] {
+  return (probeResult.result.hops ?? []).toSorted((a, b) => a.hop - b.hop);
+}
+
+function at({ steps }: Trace, hop: number): string {
+  const step: Step | undefined = steps.find((one) => one.hop === hop);
+  return step === undefined ? `hop ${hop}` : stepText(step);
+}
+
+type Told = Readonly<{ probeResult: TraceResult; text: string }>;
+
+function grouped(told: readonly Told[]): readonly (readonly [string, readonly TraceResult[]])[] {
+  return groupBy(
+    told.map(({ probeResult, text }) => ({ ...probeResult, text })),
+    ({ text }) => text,
+  );
+}
