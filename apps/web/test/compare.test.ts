@@ -117,6 +117,11 @@ describe('the comparison of two checks', () => {
     expect(await textOf(tab.page, '.headline')).toBe(
       'Nothing differs beyond noise: compared from 12 of 13 probes, the other did not measure.',
     );
+    // The figures are there although nothing differs.
+    const probe = Object.entries(pingCheck.results as Results).find(([, { result }]) => result === 'success')![0];
+    const figures = await textOf(tab.page, '[aria-label="Figures by probe"]');
+    expect(figures).toContain('Average');
+    expect(figures).toContain(probe);
     expect(tab.faults).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { askedOf } from '../check/asked.ts';
 import { nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
+import { ComparedFigures } from '../compare/ComparedFigures.tsx';
 import { ComparedPaths } from '../compare/ComparedPaths.tsx';
 import { ComparedPhases } from '../compare/ComparedPhases.tsx';
 import { Differences } from '../compare/Differences.tsx';
@@ -74,6 +75,7 @@ function Shown(compared: Compared): JSX.Element {
         </div>
       </section>
       <Differences comparison={comparison} />
+      <ComparedFigures {...compared} />
       <ComparedPaths comparison={comparison} />
       <ComparedPhases {...compared} />
       <Announce text={comparison.sentence} />

@@ -1,0 +1,47 @@
+import type { JSX } from 'preact';
+
+import { cellsOf, columnsOf } from '../check/columns.ts';
+import { Section } from '../parts/section.tsx';
+import type { Compared } from './use-comparison.ts';
+
+/** The figures of both checks beside each other, probe by probe, whether they differ or not. */
+export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | null {
+  const probes = Object.keys(comparison.probes);
+  if (probes.length === 0) return null;
+  const columns = columnsOf(comparison.type);
+  return (
+    <Section title="Figures">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Figures by probe">
+        <table class="differences">
+          <thead>
+            <tr>
+              <th scope="col">Probe</th>
+              {columns.map(({ key, title }) => (
+                <th key={key} scope="col">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {probes.map((probe) => {
+              const [first, second] = [a, b].map(({ results, type }) => cellsOf(type, results[probe]!));
+              return (
+                <tr key={probe}>
+                  <th scope="row">{probe}</th>
+                  {first!.map(([title, text], index) => (
+                    <td key={title}>{bothText(text, second![index]![1])}</td>
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
+
+function bothText(first: string, second: string): string {
+  return first === second ? first : `${first} → ${second}`;
+}
