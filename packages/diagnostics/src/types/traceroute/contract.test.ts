@@ -55,7 +55,7 @@ describe('the contract of traceroute', () => {
     ['a port of all flows', { protocol: 'udp', flows: 'all', sourcePort: 5_000 }, '/options/sourcePort'],
     ['no port for the last flow', { protocol: 'udp', flows: 2, sourcePort: 65_535 }, '/options/sourcePort'],
   ] as const)('refuses %s, by its field', (_reason, more, path) => {
-    const found = traceroute.inputErrors?.({ host: 'a', options: { ...options, ...more } });
+    const found = ruleErrors(traceroute, { host: 'a', options: { ...options, ...more } });
 
     expect(found).toEqual([{ path, message: expect.stringMatching(/^must be /) }]);
   });

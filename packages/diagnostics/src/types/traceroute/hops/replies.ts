@@ -47,7 +47,10 @@ function replyOf({ error, hopLimit, rewritten }: TraceAnswer, responder: number,
   const { type, code, quoted, interfaces } = error;
   return {
     ...common,
-    ...{ type, code, quotedTtl: quoted.hopLimit, quotedDscp: quoted.dscp },
+    type,
+    code,
+    quotedTtl: quoted.hopLimit,
+    quotedDscp: quoted.dscp,
     ...(rewritten.length === 0 ? {} : { rewritten: [...rewritten] }),
     ...(interfaces.length === 0 ? {} : { interfaces: interfaces.map((one) => interfaceOf(one, shown)) }),
   };
