@@ -4,7 +4,7 @@ import { cellsOf, columnsOf } from '../check/columns.ts';
 import { Section } from '../parts/section.tsx';
 import type { Compared } from './use-comparison.ts';
 
-/** The figures of both checks beside each other, probe by probe, whether they differ or not. */
+/** The figures of both checks, probe by probe, whether they differ or not. */
 export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | null {
   const probes = Object.keys(comparison.probes);
   if (probes.length === 0) return null;

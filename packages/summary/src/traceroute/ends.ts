@@ -7,7 +7,7 @@ import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
 import { findDeadWays } from './dead-ways.ts';
-import { findHeaders } from './headers.ts';
+import { findHeaders } from './headers/find-headers.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '@vantage/contract';
 
 import { withNetworks } from './annotate.ts';
-import { headerErrors, headerOptions, headerResults } from './header-options.ts';
+import { headerErrors, headerOptions, headerResults } from './options/header-options.ts';
 import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema } from './result-fields.ts';
 import { multipathSchema } from './multipath-fields.ts';
 import {
@@ -23,8 +23,8 @@ import {
   plannedPackets,
   roundErrors,
   wantsAllFlows,
-} from './packet-counts.ts';
-import { takesTrace } from './udp-ports.ts';
+} from './options/packet-counts.ts';
+import { takesTrace } from './options/udp-ports.ts';
 
 /** Packets that ask for the path MTU: enough for some routers that each carry less than the one before, or for a black hole to a byte. */
 export const MAX_MTU_PACKETS = 48;
@@ -35,7 +35,7 @@ const MAX_ROUNDS = 60;
 /** Packets with the full TTL per flow. */
 const FULL_TTL_PACKETS = 3;
 
-export { MAX_PACKETS } from './packet-counts.ts';
+export { MAX_PACKETS } from './options/packet-counts.ts';
 
 const DEFAULT_PORTS = { icmp: 0, udp: 33_434, tcp: 80 } as const;
 

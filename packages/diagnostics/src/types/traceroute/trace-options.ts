@@ -1,7 +1,7 @@
 import { singleFamily, type Family, type ParamsOf } from '@vantage/contract';
 
 import type { traceroute } from './contract.ts';
-import { fewestFlows, mostPackets, queriesOf, wantsAllFlows } from './packet-counts.ts';
+import { fewestFlows, mostPackets, queriesOf, wantsAllFlows } from './options/packet-counts.ts';
 
 /** Options as the probe follows them: with rounds and with all flows the trace sends one packet to each hop. */
 export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows' | 'family' | 'firstHop'> {

@@ -6,8 +6,8 @@ import type { PacketProtocol, ReceivedPacket } from '../../../sockets/packet-soc
 import { addressBytes, addressText } from '@vantage/contract/address';
 import { readU16, writeU16 } from '../../../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp, type IcmpError } from '../../../sockets/wire/icmp.ts';
-import { COOKIE_BYTES, payloadTemplate, PREFIX_BYTES, startsWith } from './payload.ts';
-import { rewrittenIn } from './rewritten.ts';
+import { COOKIE_BYTES, payloadTemplate, PREFIX_BYTES, startsWith } from './packet/payload.ts';
+import { rewrittenIn } from './packet/rewritten.ts';
 import type { RewrittenField } from '../reply-fields.ts';
 import {
   compensation,

@@ -1,6 +1,6 @@
 import { Type, type InputError } from '@vantage/contract';
 
-import { dscpSchema } from '../../shared/dscp.ts';
+import { dscpSchema } from '../../../shared/dscp.ts';
 import { fewestFlows, wantsAllFlows } from './packet-counts.ts';
 
 /** Options for single fields of the packets. */
@@ -78,7 +78,7 @@ function sourcePortError(options: Asked): InputError | undefined {
   const path = '/options/sourcePort';
   if (sourcePort === undefined) return undefined;
   if (protocol === 'icmp') return { path, message: 'must be absent for icmp: echo requests have no ports' };
-  if (wantsAllFlows(options)) return { path, message: 'must be absent with all flows: each has a port of its own' };
+  if (wantsAllFlows(options)) return { path, message: 'must be absent with all flows: each has its own port' };
   const most = MAX_PORT - fewestFlows(options) + 1;
   return sourcePort <= most ? undefined : { path, message: `must be <= ${most}: each flow takes the next port` };
 }

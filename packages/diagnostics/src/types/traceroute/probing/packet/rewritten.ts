@@ -1,9 +1,9 @@
 import type { Family } from '@vantage/contract';
 
-import type { PacketProtocol } from '../../../sockets/packet-socket.ts';
-import { readU16 } from '../../../sockets/wire/bytes.ts';
-import type { IcmpError } from '../../../sockets/wire/icmp.ts';
-import type { RewrittenField } from '../reply-fields.ts';
+import type { PacketProtocol } from '../../../../sockets/packet-socket.ts';
+import { readU16 } from '../../../../sockets/wire/bytes.ts';
+import type { IcmpError } from '../../../../sockets/wire/icmp.ts';
+import type { RewrittenField } from '../../reply-fields.ts';
 
 interface Sent {
   readonly protocol: PacketProtocol;

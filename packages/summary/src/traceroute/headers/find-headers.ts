@@ -1,8 +1,8 @@
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupBy, type ResultOf } from '../probe-result.ts';
-import { thresholds } from '../thresholds.ts';
-import { listed, naming } from '../words.ts';
-import { stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { groupBy, type ResultOf } from '../../probe-result.ts';
+import { thresholds } from '../../thresholds.ts';
+import { listed, naming } from '../../words.ts';
+import { stepText, targetIndex, type Step, type Trace, type TraceResult } from '../trace.ts';
 
 type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
 type Reply = NonNullable<Hop['replies']>[number];
