@@ -1,6 +1,6 @@
 /**
  * Breaks a running service in every way that there is, writes down what clients see of it, and judges that afterwards.
- * Run: `npm run -s chaos -- --minutes 5 --seed 1 [--only TEXT] [--except TEXT] [--history FILE] [--json FILE] [--logs FOLDER]`, `npm run -s chaos -- --judge FILE`
+ * Run: `npm run -s chaos -- --minutes 5 --seed 1 [--only TEXT] [--except TEXT] [--store NAME] [--shard K/N] [--history FILE] [--json FILE] [--logs FOLDER]`, `npm run -s chaos -- --judge FILE`
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { report, type Figure } from '../bench/goals.ts';
 import { openProgress, type Progress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
+import { chooseFaults, storeOf } from './choose-faults.ts';
 import { faults } from './faults/index.ts';
 import { describe, goalsOf } from './goals.ts';
 import { openHistory, readHistory, type History } from './history.ts';
@@ -26,6 +27,8 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   seed: { description: 'Repeats a run.', fallback: '1', isNumber: true },
   only: { description: 'Only these faults, separated by commas.', fallback: '' },
   except: { description: 'All but these faults.' },
+  store: { description: 'Only faults of this store: single, sentinel or cluster.' },
+  shard: { description: 'Only a part of the faults, such as 1/2.' },
   rate: { description: 'Checks a second.', fallback: '8', isNumber: true },
   // See `RunOptions`.
   scale: { description: 'Factor of all durations, for trials.', fallback: '1', isNumber: true },
@@ -60,12 +63,9 @@ async function runInNamespace(): Promise<number> {
 }
 
 async function breakAll(): Promise<void> {
-  const wanted = chosenFaults();
-  if (wanted.length === 0 && !PARTS.some(isWanted)) {
-    process.stderr.write(`no fault has a name with "${values.only}" in it\n`);
-    process.exitCode = 2;
-    return;
-  }
+  const wanted = chooseFaults(faults, values);
+  if (typeof wanted === 'string') return refuse(wanted);
+  if (wanted.length === 0 && !PARTS.some(isWanted)) return refuse(`no fault has a name with "${values.only}" in it`);
   const progress = openProgress('chaos');
   print = progress.print;
   const folder = values.history === undefined ? mkdtempSync(join(tmpdir(), 'vantage-chaos-history-')) : undefined;
@@ -81,6 +81,11 @@ async function breakAll(): Promise<void> {
   for (const reason of skipped) print(`skipped: ${reason}`);
   process.exitCode = verdict(wanted.length > 0 ? file : undefined, more);
   if (folder !== undefined) rmSync(folder, { recursive: true });
+}
+
+function refuse(reason: string): void {
+  process.stderr.write(`${reason}\n`);
+  process.exitCode = 2;
 }
 
 /** @returns the reasons for which faults were skipped */
@@ -104,7 +109,7 @@ async function runAll(all: typeof faults, history: History, progress: Progress):
   const seed = Number(values.seed);
   const totalMs = Number(values.minutes) * 60_000;
   const wanted = Object.entries(SHARES).flatMap(([store, share]) => {
-    const faults = all.filter((fault) => (fault.store ?? 'single') === store);
+    const faults = all.filter((fault) => storeOf(fault) === store);
     return faults.length > 0 ? [{ store: store as StoreKind, share, faults }] : [];
   });
   const whole = wanted.reduce((sum, { share }) => sum + share, 0);
@@ -117,19 +122,9 @@ async function runAll(all: typeof faults, history: History, progress: Progress):
   return reasons;
 }
 
-function chosenFaults(): typeof faults {
-  return faults.filter(
-    ({ name }) => hasAny(name, values.only) && (values.except === undefined || !hasAny(name, values.except)),
-  );
-}
-
-/** @param texts separated by commas; an empty one is in every name */
-function hasAny(name: string, texts: string): boolean {
-  return texts.split(',').some((text) => name.toLowerCase().includes(text.trim().toLowerCase()));
-}
-
 function isWanted(name: string): boolean {
-  return values.only.split(',').includes(name) || (values.only === '' && values.scale === '1');
+  const isWhole = values.only === '' && values.scale === '1' && (values.store ?? values.shard) === undefined;
+  return isWhole || values.only.split(',').includes(name);
 }
 
 async function overload(): Promise<readonly Figure[]> {

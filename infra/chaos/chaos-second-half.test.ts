@@ -1,0 +1,10 @@
+import { describe, it } from '@jest/globals';
+
+import { expectKeptPromises } from './trial.ts';
+
+// The second half is in `chaos.test.ts`.
+describe('a service with two coordinators and four probes, whatever dies', () => {
+  it('keeps every promise, in a short trial of each fault: second half', async () => {
+    await expectKeptPromises('single', '2/2');
+  }, 900_000);
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { startDeployment } from './deployment.ts';
+import { loadOnce } from './overload.ts';
+import { INDULGENCE_MS } from './trial.ts';
+
+describe('a service that gets more checks than its probes can do', () => {
+  it('refuses what is too much, and ends what it has accepted', async () => {
+    const deployment = await startDeployment({ agents: 2, store: 'single', agentEnv: { CONCURRENCY: '2' } });
+    try {
+      const tally = await loadOnce(deployment, 3, 5_000, 15, INDULGENCE_MS);
+
+      expect(tally.notes).toEqual([]);
+      expect(tally.accepted).toBeGreaterThan(0);
+      expect(tally.refused).toBeGreaterThan(0);
+    } finally {
+      await deployment.stop();
+    }
+  }, 600_000);
+});

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect } from '@jest/globals';
+
+import { chooseFaults } from './choose-faults.ts';
+import { faults } from './faults/index.ts';
+import { readHistory } from './history.ts';
+import { judge } from './judge.ts';
+import type { StoreKind } from './store.ts';
+
+/** On a busy machine, two seconds after a deadline are no measure. */
+export const INDULGENCE_MS = 20_000;
+
+/** Faults that a test may skip: it starts no browser. */
+const mayBeSkipped = process.env['CI'] === undefined ? /screenshots|needs root|needs nft|a C compiler/ : /screenshots/;
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+
+/**
+ * Injects each fault of a store once, shortly, in a separate network namespace if possible. A rolling restart has a
+ * separate test.
+ *
+ * @param shard `1/2` for the first of two halves
+ */
+export async function expectKeptPromises(store: StoreKind, shard = '1/1'): Promise<void> {
+  const choice = { only: '', except: 'rolling', store, shard };
+  const wanted = chooseFaults(faults, choice);
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-test-'));
+  try {
+    const file = join(folder, 'history.jsonl');
+    const size = ['--minutes', '0', '--scale', '0.1', '--rate', '4', '--indulgence', String(INDULGENCE_MS)];
+    const which = ['--store', store, '--shard', shard, '--except', choice.except];
+    const stdout = await run([...which, ...size, '--seed', '7', '--history', file]);
+    const tallies = judge(readHistory(file));
+
+    expect(tallies.filter(({ broken }) => Object.keys(broken).length > 0)).toEqual([]);
+    expect(tallies.reduce((sum, { accepted }) => sum + accepted, 0)).toBeGreaterThan(0);
+    const skipped = stdout.split('\n').filter((line) => line.startsWith('skipped: '));
+    const tried = tallies.filter(({ fault }) => faults.some(({ name }) => name === fault));
+    expect(tried.length + skipped.length).toBe(wanted.length);
+    expect(skipped.filter((text) => !mayBeSkipped.test(text))).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The exit status says whether goals hold; the history is judged here. */
+function run(words: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--conditions=vantage-source', main, ...words], { maxBuffer: 1e8 }, (_error, stdout) =>
+      resolve(stdout),
+    );
+  });
+}
