@@ -25,7 +25,11 @@ export async function recordProbes(redisUrl: string, ids: readonly string[]): Pr
   await close();
 }
 
-/** Makes a probe whose agent connects to a gateway. @returns the token of its agent */
+/**
+ * Creates a probe whose agent connects to a gateway.
+ *
+ * @returns the token of its agent
+ */
 export async function inviteProbe(redisUrl: string, id: string, publicUrl: string): Promise<string> {
   const lines: string[] = [];
   const record = ['--name', id, '--datacenter', id, '--country', 'QM', '--isp', 'Trial', '--asn', 'AS64496'];
@@ -36,13 +40,13 @@ export async function inviteProbe(redisUrl: string, id: string, publicUrl: strin
   return (JSON.parse(lines.join('\n')) as { readonly token: string }).token;
 }
 
-/** Much more than it takes: machines may be busy. */
+/** Much longer than it takes, because machines may be busy. */
 const UP_WITHIN_MS = 300_000;
 
 /**
- * Waits until a coordinator answers and sees so many probes that are not offline.
+ * Waits until a coordinator responds and lists this many online probes.
  *
- * @throws Error when that takes more than five minutes
+ * @throws Error after five minutes
  */
 export async function untilProbesAreUp(url: string, count: number): Promise<void> {
   const giveUpAt = performance.now() + UP_WITHIN_MS;

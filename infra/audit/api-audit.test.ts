@@ -4,7 +4,7 @@ import { addressesToRefuse } from './addresses-to-refuse.ts';
 import { tryHostileInputs } from './api-audit.ts';
 import { hostileInputs } from './hostile-inputs.ts';
 
-/** Most of it is what a busy machine needs. */
+/** Mostly an allowance for a busy machine. */
 const WITHIN_MS = 180_000;
 
 describe('the hostile inputs', () => {
@@ -21,7 +21,7 @@ describe('the hostile inputs', () => {
   it(
     'are all refused by the coordinator, with a problem document and no internal error',
     async () => {
-      // All of them are tried by `npm run -s audit:security`.
+      // `npm run -s audit:security` tries all of them.
       const { inputs, ...seen } = await tryHostileInputs(11);
 
       expect(inputs).toBeGreaterThan(500);

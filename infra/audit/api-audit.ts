@@ -6,7 +6,7 @@ import { hostileInputs, type HostileInput } from './hostile-inputs.ts';
 
 export interface ApiReport {
   readonly inputs: number;
-  /** Inputs that a check was started for, each with why it must not be. */
+  /** Inputs for which a check was started, each with the reason why it must not be. */
   readonly wronglyAccepted: readonly string[];
   readonly serverErrors: number;
   /** Error responses that are not problem documents, and other violations of the API's guarantees. */
@@ -15,9 +15,9 @@ export interface ApiReport {
 }
 
 /**
- * Hostile inputs, as a caller would send them, to a real coordinator with no agent behind it.
+ * Sends hostile inputs, as a client would, to a real coordinator without agents.
  *
- * @param every of how many inputs one is tried
+ * @param every one input out of this many is tried
  */
 export async function tryHostileInputs(every = 1): Promise<ApiReport> {
   const bed = await startFuzzBed();
@@ -44,10 +44,10 @@ export async function tryFuzz(seed: number, requests: number): Promise<ApiReport
   }
 }
 
-/** Times that a request is sent again while the store is too slow, as on a machine that is too busy. */
+/** Number of times that a request is sent again while the store is too slow, as on a busy machine. */
 const TIMES_AGAIN = 20;
 
-/** An answer of 503 says nothing of the input: it is sent again. What is never taken keeps its 503. */
+/** A 503 is no statement about the input, which is sent again; if it never succeeds, the 503 is kept. */
 async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
   let answer = await ask();
   for (let again = 0; answer.status === 503 && again < TIMES_AGAIN; again += 1) {

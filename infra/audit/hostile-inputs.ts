@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import { specialData } from '../../packages/target-policy/src/addresses/special-data.ts';
 import { addressesToRefuse } from './addresses-to-refuse.ts';
 
-/** A body of `POST /check` that must be refused, and why. */
+/** A body of `POST /check` that must be refused, and the reason. */
 export interface HostileInput {
   readonly why: string;
   readonly body: unknown;
@@ -13,7 +13,7 @@ interface TargetInput extends HostileInput {
   readonly body: { readonly type: string; readonly host: string; readonly port?: number; readonly options?: object };
 }
 
-/** Everything that the coordinator alone can know to be no target, in every field that names one. */
+/** Every target that the coordinator alone can refuse, in every field that names one. */
 export function hostileInputs(): readonly HostileInput[] {
   const addresses = addressesToRefuse();
   return [
@@ -42,7 +42,7 @@ function asTarget(why: string, host: string): readonly TargetInput[] {
   ];
 }
 
-/** Other ways to write an IPv4 address. */
+/** Other notations of an IPv4 address. */
 function spellings(address: string): readonly HostileInput[] {
   const bytes = address.split('.').map(Number);
   const [a = 0, b = 0, c = 0, d = 0] = bytes;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { guessKeys, mostLookedUp } from './key-audit.ts';
 
-/** Most of it is what a busy machine needs. */
+/** Mostly an allowance for a busy machine. */
 const WITHIN_MS = 180_000;
 const GUESSES = 1_000;
 

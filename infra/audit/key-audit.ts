@@ -6,10 +6,10 @@ import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
 export interface KeyReport {
   readonly guesses: number;
-  /** Guesses that were looked up; the others were refused by the limit of the address. */
+  /** Guesses that were looked up; the limit of the address refused the others. */
   readonly lookedUp: number;
   readonly accepted: number;
-  /** Requests with the right key, sent from the same address at the same time, that were refused. */
+  /** Requests with the valid key, sent from the same address at the same time, that were refused. */
   readonly rightRefused: number;
   /** Lines of the log and answers that have the secret of a key. */
   readonly disclosures: readonly string[];
@@ -20,7 +20,7 @@ export interface KeyReport {
 /** Requests per address, minute and endpoint. */
 const LIMIT = 20;
 const PARALLEL = 8;
-/** One request in so many has the valid key. */
+/** One request out of this many has the valid key. */
 const RIGHT_EVERY = 25;
 
 const adminMain = fileURLToPath(new URL('../../apps/coordinator/src/admin/main.ts', import.meta.url));
@@ -36,7 +36,7 @@ export async function guessKeys(guesses: number): Promise<KeyReport> {
   }
 }
 
-/** The bounds of what an address can look up: one limit for each endpoint and minute. */
+/** Upper bound of look-ups from one address: one limit per endpoint and minute. */
 export function mostLookedUp(minutes: number): number {
   return 3 * LIMIT * (Math.ceil(minutes) + 1);
 }

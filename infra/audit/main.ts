@@ -1,6 +1,6 @@
 /**
- * `npm run -s audit:security -- [--only PARTS] [--seed S] [--seconds S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
- * into network namespaces alone; the namespaces need root.
+ * `npm run -s audit:security -- [--only PARTS] [--seed S] [--seconds S] [--json FILE]`: attacks the service in every
+ * way that it claims to withstand. Packets go only to loopback and into network namespaces, which need root.
  */
 import { report, type Figure } from '../bench/goals.ts';
 import { openProgress } from '../command/progress.ts';

@@ -11,7 +11,7 @@ export interface Figure {
   readonly comparison?: string;
 }
 
-/** Prints every figure, then one line per goal, and keeps all in a file when asked to. Returns the exit status. */
+/** Prints every figure, then one line per goal, and writes all to a file on request. Returns the exit status. */
 export function report(figures: readonly Figure[], jsonFile: string | undefined): number {
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   for (const { name, value, unit, comparison } of figures) {

@@ -1,4 +1,7 @@
-/** `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER]`: measures against a peer or a floor in the same run; the last lines are the goals. */
+/**
+ * `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER]`: measures in comparison with a peer or a lower
+ * bound in the same run; the last lines are the goals.
+ */
 import { openProgress, type Progress } from '../command/progress.ts';
 import { readFlags } from '../command/read-flags.ts';
 import { report, type Figure } from './goals.ts';

@@ -1,4 +1,6 @@
-/** Started by `watchStalls`: repeats the same short work, and tells each time how long the machine kept it from that. */
+/**
+ * Started by `watchStalls`: repeats a short piece of work, and reports each time for how long the machine delayed it.
+ */
 import { createHash } from 'node:crypto';
 
 import { historyNow } from './history.ts';
@@ -6,7 +8,7 @@ import { historyNow } from './history.ts';
 const EVERY_MS = 250;
 /** About ten milliseconds of a core. */
 const WORK = Buffer.alloc(4 * 1_024 * 1_024);
-/** A process that shares a core with others waits for a moment now and then. */
+/** A process that shares a core with others is delayed briefly at times. */
 const WAITS_MS = 60;
 
 let before = historyNow();

@@ -52,9 +52,9 @@ export interface DeploymentOptions {
   /** More settings of the coordinators. */
   readonly coordinatorEnv?: Readonly<Record<string, string>>;
   readonly agentEnv?: Readonly<Record<string, string>>;
-  /** With a browser on each agent, which it tries at each start; that takes more of the machine than all the rest. */
+  /** With a browser on each agent, which it tests at each start; this costs more than all other processes. */
   readonly screenshots?: boolean;
-  /** Folder into which the logs are copied at the end. */
+  /** Folder to which the logs are copied at the end. */
   readonly keepLogsIn?: string | undefined;
 }
 
@@ -118,7 +118,8 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
         RATE_LIMIT_TARGET_PORTS: MANY,
         RATE_LIMIT_CLIENT_TARGETS: MANY,
         TARGET_ALLOW: '127.0.0.0/8',
-        // Not half of `maxmemory`, which a fault sets to one byte: every check would be removed as soon as it is completed.
+        // Not half of `maxmemory`, which a fault sets to one byte: every check would be removed as soon as it is
+        // completed.
         RESULTS_MAX_MIB: '512',
         ...options.coordinatorEnv,
       };
@@ -175,7 +176,10 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   }
 }
 
-/** A connection of the tests' own: no fault of a line touches it. It gives up at once when Redis is away, and late when it is slow. */
+/**
+ * A connection of the tests that no fault of a link affects. It fails at once if Redis is unreachable, and late if it
+ * is slow.
+ */
 export function openDirect(port: number): Redis {
   const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, commandTimeout: 30_000, retryStrategy: null });
   redis.on('error', () => undefined);

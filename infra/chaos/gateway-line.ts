@@ -10,9 +10,9 @@ import { openLink, type Link } from './link.ts';
 /** The service URL of agents at a gateway. Their proxies choose the gateway, so nothing listens at this address. */
 export const GATEWAY_URL = 'https://127.0.0.1:1';
 
-/** The line of one agent to the gateways: an HTTP proxy, behind it the end of TLS and a choice of coordinators. */
+/** The connection of one agent to the gateways: an HTTP proxy, then TLS termination and a choice of coordinators. */
 export interface GatewayLine extends Link {
-  /** The coordinator that the newest connection leads to; undefined before the first one. */
+  /** The coordinator to which the newest connection leads; undefined before the first one. */
   readonly gateway: () => string | undefined;
 }
 
@@ -22,14 +22,14 @@ export interface TlsEnd {
   readonly cert: Buffer;
 }
 
-/** Makes a certificate of the public address. */
+/** Creates a certificate for the public address. */
 export async function makeTlsEnd(folder: string): Promise<TlsEnd> {
   await ensureTls(folder, { hosts: [new URL(GATEWAY_URL).hostname] });
   const file = (name: string): string => join(folder, 'redis', name);
   return { caFile: file('ca.crt'), key: readFileSync(file('redis.key')), cert: readFileSync(file('redis.crt')) };
 }
 
-/** @param urls of the coordinators; each connection goes to the next one that accepts it, as a load balancer has it */
+/** @param urls of the coordinators; each connection goes to the next one that accepts it, as with a load balancer */
 export async function openGatewayLine(
   urls: readonly string[],
   first: number,
@@ -61,7 +61,7 @@ export async function openGatewayLine(
   return { ...link, gateway: () => gateway };
 }
 
-/** Reads a CONNECT; the client sends nothing behind it before the answer. */
+/** Reads a CONNECT; the client sends nothing after it before the response. */
 async function readRequest(client: Socket): Promise<void> {
   let text = '';
   while (!text.endsWith('\r\n\r\n')) {

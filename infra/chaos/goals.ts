@@ -1,7 +1,7 @@
 import type { Figure } from '../bench/goals.ts';
 import { rules, type Rule, type Tally } from './ledger.ts';
 
-/** One goal for each promise, over all faults. */
+/** One goal per promise, over all faults. */
 export function goalsOf(tallies: readonly Tally[]): readonly Figure[] {
   const broken = (Object.entries(rules) as [Rule, string][]).map(([rule, name]) => ({
     name,

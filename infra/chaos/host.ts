@@ -3,13 +3,13 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, write
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The clock and the disk of the host that one process of a trial believes to be on. */
+/** The clock and the disk that one process of a trial sees. */
 export interface Host {
   /** Environment variables of the process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Steps its time of day, that of its children too; 0 is the real one. */
+  /** Steps the wall clock of the process and its children; 0 restores the real one. */
   readonly stepClock: (offMs: number) => void;
-  /** How much longer each flush of a file takes. */
+  /** Additional duration of each flush of a file. */
   readonly slowDisk: (ms: number) => void;
 }
 
@@ -20,7 +20,7 @@ export function openHost(folder: string, name: string): Host | undefined {
   const file = join(folder, `${name}.clock`);
   const page = new BigInt64Array(2);
   const write = (): void => {
-    // Over the bytes that are mapped: a new file would be another page.
+    // Written in place over the mapped bytes: a new file would be a different page.
     const open = openSync(file, 'r+');
     writeSync(open, new Uint8Array(page.buffer), 0, page.byteLength, 0);
     closeSync(open);

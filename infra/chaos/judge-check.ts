@@ -13,7 +13,7 @@ import {
 } from './seen.ts';
 
 const PROMISED_MS = 2_000;
-/** Of the time of a check: a machine that takes as much from its probes makes them miss their deadlines. */
+/** Share of a check's time: a machine that takes this much from its probes makes them miss their deadlines. */
 const STARVED_MS = 1_000;
 /** Until then a check may have been dated by the clock before the step. */
 const NOTICED_WITHIN_MS = 5_000;
@@ -83,7 +83,7 @@ function probeSighting({ data }: StreamEvent): Pick<SeenCheck, 'results'> & { re
   return { results: { [probe]: result } };
 }
 
-/** An event says what was so at some time before it: how long before is not known. */
+/** An event reports a state at some unknown time before it. */
 function span(seen: Answer | StreamEvent): { readonly at: number; readonly doneAt: number; readonly check: string } {
   const at = seen.kind === 'answer' ? seen.at : Number.NEGATIVE_INFINITY;
   return { at, doneAt: seen.kind === 'answer' ? seen.doneAt : seen.at, check: seen.check ?? '' };
@@ -103,7 +103,7 @@ function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, conte
   else {
     const { createdAt, completedAt, results } = completed.body;
     const [from, to] = [Date.parse(createdAt), Date.parse(completedAt ?? '')];
-    // By the store's clock, to the millisecond; if that was stepped it says nothing.
+    // By the store's clock, in milliseconds; inconclusive if that clock was stepped.
     if (!isStepped(start.at, completed.at, context)) {
       latenessMs = Math.max(latenessMs, to - from - (start.budgetMs ?? 0) - context.lostWithin(from, to));
     }
@@ -131,7 +131,7 @@ function completion(
   return event === undefined ? undefined : { at: event.at, body: event.data as SeenCheck };
 }
 
-/** A check that begins at the end of the phase without a fault meets the next one. */
+/** A check that begins at the end of the phase without a fault overlaps the next fault. */
 function isTouched(from: number, to: number, { faults }: JudgeContext): boolean {
   return faults.some((fault) => fault.name !== CONTROL && fault.from <= to && from <= fault.to);
 }

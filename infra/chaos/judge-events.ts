@@ -3,8 +3,8 @@ import { breakRule, type Tally } from './ledger.ts';
 import { comparable, idOf, type CheckHistory, type SeenCheck } from './seen.ts';
 
 /**
- * A client that resumes with `Last-Event-ID` is sent each state once and in order, and each probe's final result before the end: it
- * takes all its streams of a check for one.
+ * A client that resumes with `Last-Event-ID` receives each state once and in order, and each probe's final result
+ * before the end, as if its streams of a check were one.
  */
 export function judgeEvents({ start, answers, events }: CheckHistory, tally: Tally): void {
   const wrong = (text: string): void => breakRule(tally, 'events', `${idOf(start)}: ${text}`);
@@ -16,7 +16,7 @@ export function judgeEvents({ start, answers, events }: CheckHistory, tally: Tal
     if (event.stream !== stream) {
       stream = event.stream;
       const { lastEventId } = answers.find(({ number }) => number === stream) ?? {};
-      // A new client, which knows nothing yet.
+      // A new client without any known state.
       if (lastEventId === undefined) {
         shown.clear();
         newest = -1;
@@ -39,7 +39,7 @@ export function judgeEvents({ start, answers, events }: CheckHistory, tally: Tal
   }
 }
 
-/** The end repeats what each probe had come to, and nothing that was not sent before. */
+/** The last event repeats the final state of each probe, and contains nothing that was not sent before. */
 function judgeEnd(
   { data }: StreamEvent,
   shown: ReadonlyMap<string, { readonly text: string }>,

@@ -2,7 +2,7 @@ import type { Answer, FaultRecord } from './history.ts';
 import { breakRule, type Tally } from './ledger.ts';
 import { CONTROL, type JudgeContext } from './seen.ts';
 
-/** So long after its end a fault may still be felt. */
+/** Time after its end for which a fault may still have effects. */
 const FELT_AFTERWARDS_MS = 5_000;
 const STALLS_STORE = { withinMs: 2_000, lostMs: 500 };
 const STALLS_JOBS = { withinMs: 30_000, lostMs: 5_000 };
@@ -16,7 +16,7 @@ const expected: Readonly<Record<Answer['operation'], readonly number[]>> = {
   events: [200, 204, 404, 410],
 };
 
-/** Judges that a request was refused, had no answer, or a wrong one. */
+/** Judges a request that was refused, was not answered, or was answered wrongly. */
 export function judgeRefusal(answer: Answer, tally: Tally, context: JudgeContext): void {
   const { status, operation, fault, from, ran } = answer;
   const what = `${operation} at ${from}, ${Math.round(answer.doneAt - answer.at)} ms`;
@@ -45,7 +45,7 @@ function dependsOn({ operation, from }: Answer): readonly string[] {
   return ['store', from, ...(operation === 'start' ? ['probes'] : [])];
 }
 
-/** True if a fault of one of these was under way, or had just ended, while the request was. */
+/** True if a fault of one of these was active, or had just ended, during the request. */
 function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], causes: readonly string[]): boolean {
   return faults.some(
     ({ from, to, harmed }) =>
@@ -54,8 +54,8 @@ function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], cau
 }
 
 /**
- * The machine kept the service from so much of the time that its commands to the store ran out, or that jobs took long for a while: how
- * many a probe is given follows from how long they took.
+ * True if the machine delayed the service so much that its commands to the store timed out, or that jobs became slow:
+ * admission depends on how long jobs took.
  */
 function stalled({ at, doneAt, operation }: Answer, { lostWithin }: JudgeContext): boolean {
   const spans = [STALLS_STORE, ...(operation === 'start' ? [STALLS_JOBS] : [])];

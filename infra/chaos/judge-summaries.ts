@@ -7,7 +7,7 @@ interface SeenSummary {
   readonly counts: Readonly<Record<'up' | 'down' | 'silent' | 'notMeasured' | 'pending', number>>;
 }
 
-/** A summary of a completed check counts the results of the check, and says the same each time. */
+/** A summary of a completed check counts the results of the check, and is the same each time. */
 export function judgeSummaries({ start, answers }: CheckHistory, tally: Tally): void {
   const wrong = (text: string): void => breakRule(tally, 'summary', `${idOf(start)}: ${text}`);
   const results = answers.filter(({ operation, status }) => operation === 'results' && status === 200);
@@ -33,8 +33,8 @@ export function judgeSummaries({ start, answers }: CheckHistory, tally: Tally): 
 }
 
 /**
- * Rules for every check of the trial: a probe with a failure of its own has measured nothing, and a success counts as an
- * answer.
+ * Rules for every check of the trial: a probe with a failure of its own has measured nothing, and a success counts as
+ * an answer.
  */
 function judgeCounts({ counts, verdict }: SeenSummary, check: SeenCheck, wrong: (text: string) => void): void {
   const results = Object.values(check.results);

@@ -4,13 +4,13 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A proxy on the connection of one process to Redis or the gateways, through which a fault can disturb it. */
 export interface Link {
   readonly port: number;
-  /** Closes every connection; new ones can be made. */
+  /** Closes every connection; new ones can be opened. */
   readonly cut: () => void;
   /** Drops all data in both directions silently; accepts new connections and drops theirs too. */
   readonly silence: () => void;
-  /** Holds every byte back for so long, in each direction. */
+  /** Delays every byte by this time, in each direction. */
   readonly delay: (oneWayMs: number) => void;
-  /** Whole again. What was silent has lost bytes, so it is closed. */
+  /** Restores the link. Connections that lost bytes are closed. */
   readonly mend: () => void;
   readonly close: () => void;
 }
@@ -27,7 +27,7 @@ interface State {
   oneWayMs: number;
 }
 
-/** @param open the port that each connection leads to, or what finds its other end; undefined refuses it */
+/** @param open returns the port to which a connection leads, or its other end; undefined refuses it */
 export async function openLink(open: number | ((client: Socket) => Promise<Ends | undefined>)): Promise<Link> {
   const state: State = { sockets: new Set(), silent: false, oneWayMs: 0 };
   const lead = async (accepted: Socket): Promise<void> => {

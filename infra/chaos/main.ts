@@ -1,6 +1,7 @@
 /**
- * Breaks a running service in every way that there is, writes down what clients see of it, and judges that afterwards.
- * Run: `npm run -s chaos -- --minutes 5 --seed 1 [--only TEXT] [--except TEXT] [--store NAME] [--shard K/N] [--history FILE] [--json FILE] [--logs FOLDER]`, `npm run -s chaos -- --judge FILE`
+ * Injects faults into a running service, records what its clients observe, and compares the record with the promises
+ * of the service. Run: `npm run -s chaos -- --minutes 5 --seed 1 [--only TEXT] [--except TEXT] [--store NAME]
+ * [--shard K/N] [--history FILE] [--json FILE] [--logs FOLDER]`, `npm run -s chaos -- --judge FILE`
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -88,7 +89,7 @@ function refuse(reason: string): void {
   process.exitCode = 2;
 }
 
-/** @returns the reasons for which faults were skipped */
+/** @returns the reasons why faults were skipped */
 async function runAll(all: typeof faults, history: History, progress: Progress): Promise<readonly string[]> {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

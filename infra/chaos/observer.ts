@@ -7,24 +7,24 @@ import type { History } from './history.ts';
 import type { Recovery } from './recovery.ts';
 import type { SeenCheck } from './seen.ts';
 
-/** Starts checks and looks at them over HTTP, as clients would, and writes down what it sees; it judges nothing. */
+/** Starts checks and observes them over HTTP, as clients would, and records its observations without judging them. */
 export interface Observer {
   /** Attributes all following requests to this fault. */
   readonly attribute: (fault: string) => void;
   /**
-   * Starts so many checks at once at one coordinator. Resolves when each has its answer, or none.
+   * Starts this many checks at once at one coordinator. Resolves when each request has ended.
    *
-   * @param request what to ask for instead of the usual mix
+   * @param request sent instead of the usual mix
    */
   readonly burst: (coordinator: Coordinator, count: number, request?: CheckToStart) => Promise<void>;
   readonly noteRecovery: (recoveries: readonly Recovery[]) => void;
-  /** Newest accepted checks first, those known to be completed alone. */
+  /** Accepted checks that are known to be completed, newest first. */
   readonly completed: () => readonly string[];
   /** Starts no more, and waits until every check is completed or can no more be so in time. */
   readonly finish: () => Promise<void>;
 }
 
-/** The body of a request, and how long after it the deadline is. */
+/** The body of a request, and the time from it to the deadline. */
 export interface CheckToStart {
   readonly body: object;
   readonly budgetMs: number;
@@ -47,11 +47,11 @@ interface Watched {
 
 const LOOK_EVERY_MS = 400;
 const AT_ONCE = 8;
-/** Every check has ended by then, or cannot be read at all. */
+/** By then every check has ended, or cannot be read at all. */
 const GIVE_UP_MS = 120_000;
 /** Times that a completed check is read again at once; some are read once more, later. */
 const READ_AGAIN = 2;
-/** Shares of checks that are followed, of looks with a summary, and of rounds that look at an old check. */
+/** Shares of checks that are followed, of reads with a summary, and of rounds that read an old check. */
 const [FOLLOWED, SUMMARIZED, REMEMBERED] = [0.3, 0.25, 0.5];
 
 export function observe(options: ObserverOptions): Observer {
@@ -131,7 +131,7 @@ export function observe(options: ObserverOptions): Observer {
       await Promise.all(underWay);
       giveUpAt = performance.now() + GIVE_UP_MS;
       await looking;
-      // A stream ends with its check; one that does not is seen as a stream without an end.
+      // A stream ends with its check; one that does not is reported as a stream without an end.
       await Promise.race([Promise.all(streams), sleep(LOOK_EVERY_MS * 10, undefined, { ref: false })]);
       ending.abort();
       await Promise.all(streams);

@@ -3,24 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDirect } from './deployment.ts';
 import { historyNow } from './history.ts';
 
-/** Time that the promise does not count: Redis takes no writes, no coordinator runs, or the whole machine stands still. */
+/**
+ * Time that does not count toward promises: Redis accepts no writes, no coordinator runs, or the whole machine
+ * stalls.
+ */
 export interface OutageWatch {
-  /** How much of a span was such time, milliseconds; both ends are milliseconds since the epoch. */
+  /** Length of the uncounted time within a span, milliseconds; both ends are milliseconds since the epoch. */
   readonly within: (from: number, to: number) => number;
   /** True during an outage. */
   readonly now: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
-/** Connections to the servers that take writes now, which no fault of a line affects. */
+/** Connections to the current masters, which no fault of a link affects. */
 export interface WatchedStore {
-  /** Rejects unless each of them takes a write. */
+  /** Rejects unless each of them accepts a write. */
   readonly write: () => Promise<unknown>;
   readonly isConnected: () => boolean;
   readonly close: () => void;
 }
 
-/** A server, and a key that it takes; by default any server's. */
+/** A server, and a key that it stores; by default any server's. */
 export interface WatchedServer {
   readonly port: number;
   readonly key?: string;
@@ -41,14 +44,14 @@ interface Outage {
 }
 
 const EVERY_MS = 50;
-/** A write that takes longer than this is none: coordinators give up on theirs sooner or later too. */
+/** A slower write counts as failed: coordinators give up on theirs, too. */
 const WRITES_WITHIN_MS = 400;
 
-/** Kept from looking for so long: whatever keeps this process keeps the others of the machine too. */
+/** A delay this long of the watch itself: the machine delays other processes as well. */
 const STANDS_STILL_MS = 300;
 
 /**
- * Looks independently, on connections that no fault affects: a write every 50 ms. An outage lasts from the last
+ * Watches independently, with a write every 50 ms on connections that no fault affects. An outage lasts from the last
  * success before it to the first after it.
  *
  * @param openStore connects to whatever takes writes now

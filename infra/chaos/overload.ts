@@ -17,7 +17,7 @@ import { watchStalls } from './stalls.ts';
 export interface OverloadOptions {
   readonly seed: number;
   readonly loadMs: number;
-  /** Is given what happened, and each broken promise, in lines for a person. */
+  /** Called with the events and each broken promise, as lines of text. */
   readonly print: (line: string) => void;
 }
 
@@ -27,14 +27,17 @@ interface Memory {
   readonly agentsMiB: number;
 }
 
-/** Jobs that an agent runs at once; with the mix of `requestsFor` it does about ten checks a second. */
+/** Slots of an agent; with the mix of `requestsFor` it completes about ten checks per second. */
 const CONCURRENCY = 8;
 const SUSTAINABLE_PER_SECOND = 10;
 const RETENTION_SECONDS = 60;
-/** The last check, its retention, and Redis' own pace of removing what has expired. */
+/** The last check, its retention, and the time in which Redis removes expired keys. */
 const REST_MS = 7_000 + RETENTION_SECONDS * 1_000 + 15_000;
 
-/** Three times what the probes can do, then a rest: what was accepted ends, what is refused is refused at once. */
+/**
+ * Three times the capacity of the probes, then a pause: accepted checks must complete, and refusals must be
+ * immediate.
+ */
 export async function overloadFigures({ seed, loadMs, print }: OverloadOptions): Promise<readonly Figure[]> {
   const deployment = await startDeployment({
     agents: 3,
@@ -56,7 +59,7 @@ export async function overloadFigures({ seed, loadMs, print }: OverloadOptions):
 }
 
 /**
- * A constant load, each check of which is looked at to its end.
+ * Runs a constant load and follows each check to its end.
  *
  * @param indulgenceMs see `RunOptions`
  */
@@ -88,7 +91,7 @@ export async function loadOnce(
   observer.attribute('overload');
   const from = historyNow();
   await sleep(loadMs);
-  // More than the probes can do is what explains that they are given no more.
+  // The excess load explains why probes get no further jobs.
   history.add({ kind: 'fault', name: 'overload', from, to: historyNow(), harmed: ['probes'] });
   await observer.finish();
   await outages.stop();
@@ -114,7 +117,7 @@ function figuresOf(tally: Tally): readonly Figure[] {
   ];
 }
 
-/** Node gives back what it took from the system in its own time: half as much again is not growth. */
+/** Node returns memory to the system with a delay: growth by half is not a leak. */
 function memoryFigures(before: Memory, after: Memory): readonly Figure[] {
   const figure = (name: string, from: number, to: number, slackMiB: number): Figure => ({
     name: `overload: memory of ${name} afterwards`,

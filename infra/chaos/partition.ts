@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 
-/** Drops what goes one way over the loopback of this network namespace, without a word to either side. */
+/** Drops packets in one direction over the loopback of this network namespace, without notifying either side. */
 export interface Partition {
   /** Drops packets to a port. */
   readonly dropTo: (port: number) => Promise<void>;
@@ -18,7 +18,7 @@ const NAMESPACE = 'CHAOS_NAMESPACE';
 
 export const isInNamespace = (): boolean => process.env[NAMESPACE] === '1';
 
-/** The environment and the words before a command that runs it in a network namespace with a loopback and nothing else. */
+/** The environment, and the prefix of a command that runs it in a network namespace with only a loopback. */
 export function inNamespace(): { readonly command: readonly string[]; readonly environment: NodeJS.ProcessEnv } {
   const up = 'ip link set lo up && exec "$0" "$@"';
   return { command: ['unshare', '--net', '--', 'sh', '-c', up], environment: { ...process.env, [NAMESPACE]: '1' } };

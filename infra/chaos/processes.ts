@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One program of the service, which can be killed and started again. */
+/** One program of the service, which can be killed and restarted. */
 export interface Part {
   readonly name: string;
-  /** Undefined while it does not run. */
+  /** Undefined while it is not running. */
   readonly pid: () => number | undefined;
-  /** True for a coordinator that has listened all the time from then on, `performance.now()`. */
+  /** True for a coordinator that has listened without interruption since this time of `performance.now()`. */
   readonly ranSince: (since: number) => boolean;
   readonly start: () => void;
-  /** Resolves when the program that was started last says in its log that it is ready. */
+  /** Resolves when the program that was started last logs that it is ready. */
   readonly started: () => Promise<void>;
-  /** SIGSTOP, and SIGCONT after a time: it has not run meanwhile. One that ends, or is not there, stays so. */
+  /** Sends SIGSTOP, and SIGCONT after a time. Has no effect on a process that ends meanwhile or does not exist. */
   readonly pause: (ms: number) => Promise<void>;
-  /** SIGKILL, and waits until it is gone. */
+  /** Sends SIGKILL, and waits for the exit. */
   readonly kill: () => Promise<void>;
   /** Sends SIGTERM and waits for the exit; false if the process had to be killed after two minutes. */
   readonly drain: () => Promise<boolean>;
@@ -32,7 +32,7 @@ export function definePart(
 ): Part {
   let child: ChildProcess | undefined;
   let listensSince = Number.POSITIVE_INFINITY;
-  /** Size of the log when the process was started: earlier lines are not its own. */
+  /** Size of the log when the process was started: earlier lines belong to another process. */
   let startedAt = 0;
   const runs = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
   const end = async (signal: 'SIGKILL' | 'SIGTERM', withinMs: number): Promise<boolean> => {
@@ -62,7 +62,7 @@ export function definePart(
       });
       closeSync(log);
       const started = child;
-      // A coordinator says when it listens.
+      // A coordinator logs that it listens.
       started.once('message', () => {
         if (child === started) listensSince = performance.now();
       });
@@ -84,7 +84,7 @@ export function definePart(
   };
 }
 
-/** Stops a process and lets it go on. One that ended meanwhile, or is not there, stays so. */
+/** Stops a process and continues it. Has no effect on one that ended meanwhile or does not exist. */
 export async function standStill(pid: number | undefined, ms: number): Promise<void> {
   if (pid === undefined) return;
   try {
@@ -96,7 +96,7 @@ export async function standStill(pid: number | undefined, ms: number): Promise<v
   }
 }
 
-/** Every process that descends from one, with its command line. */
+/** All descendants of a process, with their command lines. */
 export function descendantsOf(pid: number): readonly { readonly pid: number; readonly command: string }[] {
   return childrenOf(pid).flatMap((child) => [
     { pid: child, command: read(`/proc/${child}/cmdline`).replaceAll('\0', ' ') },

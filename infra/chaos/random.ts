@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that a seed fixes (mulberry32), so that a run can be had again. */
+/** Pseudo-random numbers from 0 to 1 (mulberry32): with the same seed, a run can be repeated. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

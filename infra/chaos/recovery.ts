@@ -3,25 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from './deployment.ts';
 import { historyNow } from './history.ts';
 
-/** How a probe came back after a fault. */
+/** Recovery of a probe after a fault. */
 export interface Recovery {
   readonly probe: string;
   /** The end of the fault, milliseconds since the epoch. */
   readonly from: number;
-  /** Time from the end of the fault to the first success, milliseconds; null: none within a minute in which the machine ran. */
+  /**
+   * Time from the end of the fault to the first success, milliseconds; null if there was none within a minute of
+   * running time.
+   */
   readonly ms: number | null;
 }
 
 const ASK_EVERY_MS = 250;
 const GIVE_UP_MS = 60_000;
-/** If the machine hardly runs at all. */
+/** Used if the machine hardly runs at all. */
 const GIVE_UP_ANYWAY_MS = 600_000;
 /** Bound for a check of one handshake: its deadline plus two seconds. */
 const ANSWERS_WITHIN_MS = 8_000;
 
 /**
- * Asks every probe for a check of its own until it has answered one with success, by whichever coordinator takes it. Nothing is
- * restarted for it.
+ * Starts checks on every probe separately, at any coordinator, until one succeeds. No process is restarted for it.
  *
  * @param stalledSince see `StallWatch`
  */
@@ -38,7 +40,7 @@ export function recoveries(
     deployment.agents.map(async ({ id }, index) => {
       for (let attempt = index; !givesUp(); attempt += 1) {
         const { url } = deployment.coordinators[attempt % deployment.coordinators.length]!;
-        // Asked side by side: one that hangs must not hide the next that would succeed.
+        // Concurrent: a check that hangs must not hide the next one, which would succeed.
         const succeeded = await Promise.race([succeeds(url, id, deployment.targets.tcpPort), sleep(ASK_EVERY_MS * 4)]);
         if (succeeded === true) return { probe: id, from, ms: historyNow() - from };
         await sleep(ASK_EVERY_MS);

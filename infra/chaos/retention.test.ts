@@ -8,7 +8,9 @@ import { openDirect, startDeployment, type Deployment } from './deployment.ts';
 
 const RETENTION_SECONDS = 2;
 
-/** Checks of every fate: done, done slowly, timed out with a probe that is gone, with the same key twice. */
+/**
+ * Checks with every outcome: completed, completed slowly, timed out on a probe that left, started twice with one key.
+ */
 async function day(deployment: Deployment, checks: number): Promise<void> {
   const { coordinators, targets } = deployment;
   let started = 0;
@@ -37,7 +39,7 @@ async function lasting(redis: Redis): Promise<ReadonlyMap<string, number>> {
   const keys = await redis.keys('*');
   const found = new Map<string, number>();
   for (const key of keys.toSorted()) {
-    // Between the list and the question it may have gone.
+    // It may have expired between the list and the read.
     const [leftMs, bytes] = await Promise.all([redis.pttl(key), redis.memory('USAGE', key)]);
     if (leftMs === -1) found.set(key, Number(bytes));
   }
@@ -64,7 +66,7 @@ describe('Redis after a day of checks', () => {
     });
     const redis = openDirect(await deployment.store.masterPort());
     try {
-      // BullMQ's stream of events is as long as it gets, a node or two of a hundred, before it stays so.
+      // BullMQ's event stream reaches its maximum length, up to two nodes of a hundred entries, and stays there.
       await day(deployment, 80);
       const before = await untilSettled(redis);
 
@@ -76,7 +78,7 @@ describe('Redis after a day of checks', () => {
       await untilProbesAreUp(deployment.coordinators[0]!.url, 2);
       const after = await untilSettled(redis);
 
-      // Of a probe's queue BullMQ has some at one moment and not at another.
+      // Keys of a probe's queue that BullMQ keeps only at times.
       const known = (key: string): boolean => before.has(key) || /:jobs:(meta|events|id|marker)$/.test(key);
       expect([...after.keys()].filter((key) => !known(key))).toEqual([]);
       const grown = [...after].filter(([key, bytes]) => bytes > (before.get(key) ?? 0) * 1.5 + 8_192);

@@ -51,7 +51,7 @@ export async function startNginx(backends: readonly string[], folder: string): P
   };
 }
 
-/** As docs/reliability.md shows it, with all that it writes below its own folder. */
+/** The configuration of docs/reliability.md, with all files that it writes in a separate folder. */
 function configuration(backends: readonly string[], port: number): string {
   const servers = backends.map((url) => `server ${new URL(url).host} max_fails=0;`).join(' ');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];

@@ -24,7 +24,7 @@ describe('a service whose coordinators and agents are restarted one after the ot
       const deployment = await startDeployment({
         agents: 3,
         store: 'single',
-        // On a busy machine jobs take long; it is not overload that is tried here.
+        // On a busy machine jobs are slow; overload is not under test here.
         coordinatorEnv: { LONGEST_QUEUE_MILLISECONDS: '60000' },
       });
       const random = seededRandom(11);
@@ -69,7 +69,7 @@ describe('a service whose coordinators and agents are restarted one after the ot
           expect(error).toMatchObject({ status: 503 });
           refusals += 1;
         };
-        /** Callers who hold an answer open all the time. */
+        /** Clients that keep a response open all the time. */
         const ends: { readonly waited: string[]; readonly followed: string[] } = { waited: [], followed: [] };
         const waiting = (async () => {
           while (!stopping.signal.aborted) {
@@ -102,7 +102,7 @@ describe('a service whose coordinators and agents are restarted one after the ot
         stopping.abort();
         await Promise.all([waiting, following]);
         await observer.finish();
-        // Where a write to Redis takes longer than 400 ms, it is the machine that a request may fail by.
+        // If a write to Redis takes longer than 400 ms, the machine may be the cause of a failed request.
         const isStarved = outages.within(begunAt, Date.now()) > 0;
         await outages.stop();
         await history.close();

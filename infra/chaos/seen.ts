@@ -1,17 +1,17 @@
 import type { Answer, FaultRecord, Setup, StreamEvent } from './history.ts';
 
-/** Facts from the rest of the history that the rules for one check or one answer need. */
+/** Facts from the rest of the history that the rules for one check or one response need. */
 export interface JudgeContext {
   readonly setup: Setup;
   readonly faults: readonly FaultRecord[];
-  /** How much of a span the promise does not count, milliseconds. */
+  /** Length of the uncounted time within a span, milliseconds. */
   readonly lostWithin: (from: number, to: number) => number;
 }
 
 /** Name of the phase without faults. */
 export const CONTROL = 'none';
 
-/** An accepted check and all that was seen of it, each by completion. */
+/** An accepted check and all observations of it, ordered by completion. */
 export interface CheckHistory {
   readonly start: Answer;
   readonly answers: readonly Answer[];

@@ -44,6 +44,6 @@ function writeUntilFull(file: number, block: Buffer): void {
   try {
     while (writeSync(file, block) === block.length);
   } catch {
-    // Full is what it is to be.
+    // Fails because the disk is full, which is intended.
   }
 }

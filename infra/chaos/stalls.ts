@@ -11,8 +11,8 @@ export interface StallWatch {
 }
 
 /**
- * Measures stalls of the machine by a process without other tasks, and writes them into the history: the service is not
- * blamed for them.
+ * Measures stalls of the machine with a process that has no other task, and records them in the history: they are no
+ * fault of the service.
  */
 export function watchStalls(history: History): StallWatch {
   const spans: { readonly from: number; readonly to: number }[] = [];

@@ -10,7 +10,7 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 export type StoreKind = 'single' | 'sentinel' | 'cluster';
 
-/** The Redis of a deployment, and what can happen to it. */
+/** The Redis of a deployment, and the faults that can affect it. */
 export interface Store {
   readonly url: string;
   /** Port of a single server; undefined with several servers. */
@@ -34,7 +34,7 @@ export interface Store {
 }
 
 const DISK_MIB = 96;
-/** A Sentinel that stood still refuses a fail-over for this long; Redis' 30 s would outlast the replica's eligibility. */
+/** After a stall, a Sentinel refuses a failover for this long; Redis' 30 s would outlast the replica's eligibility. */
 const TILT_MS = 5_000;
 
 export async function keepStore(kind: StoreKind, folder: string): Promise<Store> {
@@ -53,7 +53,8 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
     executable: writeStarter({ executable, folder, disk, host }),
     dataFolder,
     logFile: join(folder, 'redis.log'),
-    // With `everysec` Redis puts off a write to the file while the disk is busy with the one before, for up to two seconds.
+    // With `everysec`, Redis delays a write to the file by up to two seconds while the disk is busy with the previous
+    // one.
     arguments: ['--auto-aof-rewrite-min-size', '8mb', '--appendfsync', 'always'],
   };
   let server: RedisServer;
@@ -115,7 +116,7 @@ async function keepSentinel(executable: string): Promise<Store> {
   };
 }
 
-/** What concerns one master concerns the first. */
+/** Operations on one master affect the first one. */
 function ofCluster(cluster: ClusterStore): Store {
   return {
     url: cluster.url,

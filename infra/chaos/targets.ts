@@ -8,7 +8,7 @@ export interface Targets {
   readonly tcpPort: number;
   /** Port of a web page. */
   readonly httpPort: number;
-  /** Takes datagrams and never answers: a udp check takes its whole time there. */
+  /** Receives datagrams and never answers: a udp check waits there for its full time. */
   readonly silentPort: number;
   readonly close: () => void;
 }

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 
-/** A line at the foot of a terminal that says what a long command does, and for how long it has. */
+/** A line at the bottom of a terminal with the current step of a long command and its duration. */
 export interface Progress {
   /** @param part such as `picture 12 of 200` */
   readonly step: (part: string) => void;
@@ -11,7 +11,7 @@ export interface Progress {
 }
 
 export interface ProgressOptions {
-  /** Length of the command, milliseconds, if it is known. */
+  /** Duration of the command, milliseconds, if known. */
   readonly totalMs?: number;
   readonly terminal?: Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
   readonly output?: Pick<WriteStream, 'write'>;
@@ -33,7 +33,7 @@ export function openProgress(
   let isDrawn = true;
   const draw = (): void => {
     const text = `${name}${part === '' ? '' : `: ${part}`} · ${clock(performance.now() - startedAt)}${of}`;
-    // The cursor goes back to the margin, so that what others print replaces the line.
+    // The cursor returns to the first column, so that other output replaces the line.
     terminal.write(`${CLEAR}${text.slice(0, widthOf(terminal) - 1)}\r`);
   };
   const timer = setInterval(draw, everyMs).unref();

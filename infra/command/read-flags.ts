@@ -20,7 +20,7 @@ export type ReadFlags<Flags extends Readonly<Record<string, FlagDefinition>>> =
   | { readonly kind: 'end'; readonly text: string; readonly status: 0 | 2 };
 
 /**
- * Reads the flags of a command of the repository; `--help` is known to all.
+ * Parses the flags of a command of the repository; all support `--help`.
  *
  * @param command such as `npm run -s fuzz --`
  */

@@ -52,9 +52,9 @@ const CHANGES: readonly (readonly [from: string, to: string])[] = [
 ];
 
 /**
- * The unit of the package: as that of a bare host, with other paths and the user of the package.
+ * The unit of the package: that of a bare host with other paths and the user of the package.
  *
- * @throws Error if that unit has changed so that a change finds nothing
+ * @throws Error if a text to be replaced is missing in that unit
  */
 export function unitFile(bareHost: string): string {
   return CHANGES.reduce((unit, [from, to]) => {

@@ -98,12 +98,12 @@ describe('docker-compose.yml', () => {
   it('lets no release recreate Redis, and builds each image once', () => {
     const built = Object.values(services).flatMap(({ image, build }) => (build === undefined ? [] : [image]));
 
-    // Compose recreates what depends on a container that it recreates.
+    // Compose also recreates the dependants of a container that it recreates.
     expect(services['redis']?.depends_on).toBeUndefined();
     expect(built).toEqual(['vantage-coordinator', 'vantage-probe-agent', 'vantage-load']);
   });
 
-  // Else `docker compose up --wait` takes their end for a fault, and exits with 1.
+  // Otherwise `docker compose up --wait` treats their exit as an error, and exits with 1.
   it('has a service that depends on the completion of each that ends', () => {
     const ending = Object.keys(services).filter((name) => !lasting.some(([other]) => other === name));
     const awaited = Object.values(services).flatMap(({ depends_on = {} }) =>
@@ -190,7 +190,7 @@ describe('the Dockerfiles', () => {
     for (const piece of ['dist/page/index.html', 'asn.mmdb']) {
       expect(shared(coordinator)).toMatch(new RegExp(`test -s "\\$\\(find [^)]*${piece}`));
     }
-    // Loads the module, and fails if that does.
+    // Loads the module, and fails if loading fails.
     expect(shared(coordinator)).toContain('&& node infra/setup/native-module.mjs /out/probe-agent');
   });
 
@@ -256,7 +256,7 @@ describe('an agent in a region', () => {
     expect(values('CapabilityBoundingSet')).toEqual(['CAP_NET_RAW']);
     expect(values('NoNewPrivileges')).toEqual(['yes']);
     expect(values('DynamicUser')).toEqual(['yes']);
-    // Each line of filters adds or takes away, in their order: Chromium's sandbox needs what `~@mount` takes.
+    // Each line of filters adds or removes, in order: Chromium's sandbox needs calls that `~@mount` removes.
     const filters = values('SystemCallFilter');
     expect(filters.findIndex((line) => line.includes('chroot'))).toBeGreaterThan(
       filters.findIndex((line) => line.includes('@mount')),

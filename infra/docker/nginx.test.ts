@@ -18,7 +18,7 @@ jest.setTimeout(120_000);
 const noNginx = await packagesMissing(['nginx', 'libnginx-mod-stream']);
 const itWithNginx = itNeeding(noNginx, process.env['CI']);
 
-/** Of one client; the shipped number would need thousands of sockets here. */
+/** Limit per client; the shipped number would need thousands of sockets here. */
 const LIMIT = 20;
 /** Of nginx: as many as five clients open below. */
 const CONNECTIONS = 500;
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const { port: coordinator } = backend.address() as AddressInfo;
   while (!(await answers(packages, coordinator))) {
     const log = readFileSync(join(folder, 'error.log'), 'utf8');
-    // Another process took one of its ports; any other end is a fault of the file.
+    // Another process took one of its ports; any other exit is a fault of the file.
     if (!log.includes('Address already in use')) throw new Error(`nginx ended:\n${log}`);
     rmSync(join(folder, 'error.log'));
   }
@@ -78,7 +78,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The file as it stands, with other ports, folders and numbers. */
+/** The shipped file with other ports, folders and numbers. */
 function shipped(packages: string, inner: number, coordinator: number): string {
   const text = readFileSync(join(import.meta.dirname, 'nginx.conf'), 'utf8');
   const changes: readonly (readonly [string, string])[] = [
@@ -88,7 +88,7 @@ function shipped(packages: string, inner: number, coordinator: number): string {
       'include /etc/nginx/modules-enabled/*.conf;',
       `daemon off; master_process off; load_module ${packages}/usr/lib/nginx/modules/ngx_stream_module.so;`,
     ],
-    // The half requests last for as long as the test does.
+    // The incomplete requests stay open for the duration of the test.
     ['client_header_timeout 10s', 'client_header_timeout 300s'],
     ['rate=100r/s', 'rate=1r/s'],
     ['burst=400', 'burst=5'],
@@ -118,7 +118,7 @@ async function get(localAddress: string): Promise<{ readonly status: number | un
   return promise;
 }
 
-/** Connections of one client that never end the head of their request; resolves with how many of them nginx refuses. */
+/** Opens connections of one client that never complete their request; resolves with the number that nginx refuses. */
 async function openHalfHeads(localAddress: string, count: number): Promise<number> {
   let closed = 0;
   const settled = Array.from({ length: count }, async () => {

@@ -40,7 +40,7 @@ describe('a Redis whose default user is off', () => {
   });
 });
 
-/** The first bytes of the answer to a command of somebody who only connects. */
+/** The first bytes of the reply to a command from an unauthenticated client. */
 async function askWithoutLogin(folder: string, command: string): Promise<string> {
   const socket = connect(join(folder, 'socket'));
   socket.write(`${command}\r\n`);

@@ -1,4 +1,4 @@
-/** A word or phrase that the glossary (docs/terms.md) rules out. */
+/** A word or phrase that the glossary (docs/terms.md) lists as not to use. */
 export interface Banned {
   /** As the glossary lists it. */
   readonly word: string;
@@ -22,7 +22,7 @@ export const banned: readonly Banned[] = [
   { word: 'shall', pattern: /\bshall\b/i },
   { word: 'is told', pattern: /\b(?:is|are|was|were|be|been)\s+(?:not\s+)?(?:told|said)\b/i },
   { word: 'of ours', pattern: /\bof\s+(?:ours|yours|theirs)\b/i },
-  // "The end of its own process" says something; "a process of its own" is an own process.
+  // "The end of its own process" is emphatic; "a process of its own" means "an own process".
   { word: 'of its own', pattern: new RegExp(String.raw`\bof\s+(?:${OWNERS})\s+own\b(?!\s+(?!${NEXT})\w)`, 'i') },
 ];
 
@@ -65,7 +65,7 @@ export function findRiddles(markdown: string): readonly string[] {
   return markdown.split('\n').filter((line) => RIDDLE.test(line));
 }
 
-/** The name that GitHub gives a heading in links. */
+/** The anchor that GitHub generates for a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .replace(/^#+ /, '')

@@ -1,6 +1,6 @@
 /**
- * Writes the pages of `docs/reference/` from the code; with `--check` it only says which are out of date.
- * Run: `npm run docs`
+ * Writes the pages of `docs/reference/` from the code; with `--check` it only reports outdated ones. Run: `npm run
+ * docs`
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -12,7 +12,7 @@ import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-
 export interface FuzzBed {
   readonly coordinator: CoordinatorProcess;
   readonly redisUrl: string;
-  /** Takes a job as an agent would, and reports its result if it has one. */
+  /** Takes a job like an agent, and writes its result if there is one. */
   readonly report: (probe: string, checkId: string, result: string | undefined) => Promise<void>;
   readonly stop: () => Promise<void>;
 }

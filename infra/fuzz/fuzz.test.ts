@@ -6,7 +6,7 @@ import { createRequests } from './requests.ts';
 import { fuzz } from './run.ts';
 
 const REQUESTS = 1_000;
-/** Most of it is what a busy machine needs. */
+/** Mostly an allowance for a busy machine. */
 const WITHIN_MS = 180_000;
 
 let bed: FuzzBed;
@@ -25,7 +25,7 @@ describe('requests made from the OpenAPI document', () => {
 
       expect(report.faults).toEqual([]);
       expect(report).toMatchObject({ serverErrors: 0, hangs: 0, logged: [] });
-      // It was no monologue: checks were started and read, and each kind of refusal was had.
+      // The run was effective: checks were started and read, and each kind of refusal occurred.
       expect([...report.byStatus.keys()]).toEqual(
         expect.arrayContaining([200, 202, 204, 304, 400, 401, 403, 404, 405, 413, 415, 431]),
       );

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** The text of an API key, in a place that is not its own: no answer has its secret. */
+/** The text of an API key in an unexpected place: no response may contain its secret. */
 export const HOSTILE_KEY = `vtg_abcd1234_${'Sec-ret'.repeat(6)}_`;
 
 /** Strings that have broken parsers, logs, pages and shells. */

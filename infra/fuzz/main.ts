@@ -1,4 +1,7 @@
-/** `npm run -s fuzz -- --minutes N --seed S [--json FILE]`: requests made from the OpenAPI document, every answer held against it. */
+/**
+ * `npm run -s fuzz -- --minutes N --seed S [--json FILE]`: sends requests generated from the OpenAPI document, and
+ * validates every response against it.
+ */
 import { report } from '../bench/goals.ts';
 import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';

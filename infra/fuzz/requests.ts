@@ -4,7 +4,7 @@ import { createSampler } from './sample.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One request as bytes, and what it was meant to be. */
+/** One request as bytes, and the kind that was intended. */
 export interface FuzzRequest {
   readonly kind: 'valid' | 'nearly valid' | 'hostile';
   readonly method: string;
@@ -45,9 +45,9 @@ const urls = [
 ];
 
 /**
- * Makes requests for every operation of an OpenAPI document in turn.
+ * Generates requests for every operation of an OpenAPI document in turn.
  *
- * @param checkIds ids that the service has given; they grow
+ * @param checkIds ids of checks that the service has created, growing during the run
  */
 export function createRequests(document: Json, random: Random, checkIds: readonly string[]): () => FuzzRequest {
   const sample = createSampler(document, random);
@@ -56,7 +56,7 @@ export function createRequests(document: Json, random: Random, checkIds: readonl
 
   const parameterValue = (parameter: Json): string => {
     if (parameter['name'] === 'id' || parameter['name'] === 'other') {
-      // Drawn though there may be none yet: how soon the first comes must not change what is asked after it.
+      // Drawn even if there is none yet: the time of the first check must not change later requests.
       const drawn = random.below(1_000);
       return checkIds[drawn % checkIds.length] ?? 'qPUXvL1sQx2rGJm0Zf7N4w';
     }
@@ -114,7 +114,7 @@ function bodySchema(operation: Json): Json | undefined {
   return (content?.['application/json'] as Json | undefined)?.['schema'] as Json | undefined;
 }
 
-/** A schema cannot say which host is one, which probes there are, and that only one of two fields may be there. */
+/** A schema cannot express which hosts and probes exist, nor that only one of two fields may be present. */
 function withTarget(body: unknown, random: Random): unknown {
   const { probes, locations, ...fields } = body as Json;
   const chosen = probes === undefined ? { locations: ['de'] } : { probes: ['fra-1'] };
@@ -122,7 +122,7 @@ function withTarget(body: unknown, random: Random): unknown {
   return { ...fields, ...(isChosen ? chosen : undefined), host: random.pick(fields['type'] === 'http' ? urls : hosts) };
 }
 
-/** One thing is wrong. */
+/** A single fault. */
 function spoil(draft: Draft, random: Random): Draft {
   if (draft.body === undefined) {
     const query = `${random.pick(['wait', 'x', '__proto__', 'wait[]'])}=${encodeURIComponent(wellFormed(hostileString(random)).slice(0, 500))}`;
@@ -170,7 +170,7 @@ function withKey(draft: Draft, random: Random): Draft {
   return { ...draft, headers: [...draft.headers, ['Authorization', value]] };
 }
 
-/** Much is wrong, or it is no HTTP at all. */
+/** Many faults, or no HTTP at all. */
 function wreck(draft: Draft, random: Random): Draft {
   const text = draft.body ?? '';
   return random.pick<() => Draft>([

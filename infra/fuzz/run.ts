@@ -13,7 +13,7 @@ export interface FuzzReport {
   readonly faults: readonly string[];
   /** Answers of 500 and above but 503. */
   readonly serverErrors: number;
-  /** Answers of 503: a store that is too slow, on a machine that is too busy. */
+  /** Responses with 503: the store is too slow on a busy machine. */
   readonly unavailable: number;
   readonly hangs: number;
   readonly longestMs: number;
@@ -23,12 +23,15 @@ export interface FuzzReport {
 
 export interface FuzzOptions {
   readonly seed: number;
-  /** Asked before each request; true ends the run. */
+  /** Called before each request; true ends the run. */
   readonly isDone: (sent: number) => boolean;
   readonly parallel?: number;
 }
 
-/** Sends requests to a coordinator and holds every answer against its OpenAPI document and the promises of the service. */
+/**
+ * Sends requests to a coordinator and compares every response with its OpenAPI document and the promises of the
+ * service.
+ */
 export async function fuzz({ coordinator, report }: FuzzBed, options: FuzzOptions): Promise<FuzzReport> {
   const document = (await (await fetch(`${coordinator.url}/openapi.json`)).json()) as Readonly<Record<string, unknown>>;
   const faultsOf = createConformance(document);
@@ -82,14 +85,14 @@ export async function fuzz({ coordinator, report }: FuzzBed, options: FuzzOption
   return { sent, byStatus, faults, serverErrors, unavailable, hangs, longestMs, logged: [...coordinator.errors] };
 }
 
-/** Path and media type of what other pages may show. */
+/** Paths and media types that other pages may embed. */
 const shownElsewhere = [
   /^\/check\/[^/?]+\/badge\.svg(?:\?\S*)? image\/svg\+xml\b/,
   /^\/check\/[^/?]+\/card\.png(?:\?\S*)? image\/png\b/,
   /^\/c\/[^/?]+\/embed(?:\?\S*)? text\/html\b/,
 ];
 
-/** The promises that are not in the document. */
+/** The promises that the document does not contain. */
 function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAnswer): readonly string[] {
   const faults: string[] = [];
   const type = headers.get('Content-Type') ?? '';
@@ -110,7 +113,7 @@ function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAns
   return faults;
 }
 
-/** A request that was read as HTTP is judged as the operation that it asks for; a stream has no end to judge. */
+/** A request that was parsed as HTTP is judged by its operation; a stream has no end to judge. */
 function conformanceFaults(
   faultsOf: ReturnType<typeof createConformance>,
   { method, path, isStream, kind }: FuzzRequest,

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Strings that some pattern or format of the document may accept; whether one does is tried. */
+/** Strings that a pattern or format of the document may accept; each is tried. */
 const candidates: readonly string[] = [
   'fra-1',
   'nyc-1',
@@ -31,7 +31,7 @@ const candidates: readonly string[] = [
   '0',
 ];
 
-/** Values for a schema of the document: valid as far as the schema says, when it is one of the kinds that it uses. */
+/** Generates values for a schema of the document that are valid for the keywords in use. */
 export function createSampler(root: Schema, random: Random): (schema: Schema, depth?: number) => unknown {
   const resolve = (schema: Schema): Schema => {
     const ref = schema['$ref'];

@@ -10,14 +10,14 @@ export interface RawAnswer {
   readonly milliseconds: number;
 }
 
-/** Nothing may take longer: far more than any promise of the service, so that a slow machine is no fault. */
+/** Far longer than any promise of the service, so that a slow machine is no fault. */
 export const HANG_MS = 40_000;
 
 /**
  * Sends the bytes of a request on a separate connection.
  *
- * @returns the first final answer; undefined where the connection was closed without one
- * @throws when nothing comes for `HANG_MS`
+ * @returns the first final answer; undefined if the connection was closed without one
+ * @throws if nothing arrives for `HANG_MS`
  */
 export async function send(port: number, { bytes, method, isStream }: FuzzRequest): Promise<RawAnswer | undefined> {
   const startedAt = performance.now();
@@ -48,7 +48,7 @@ export async function send(port: number, { bytes, method, isStream }: FuzzReques
 
 type Parsed = Omit<RawAnswer, 'milliseconds'>;
 
-/** The first final answer, or undefined while it is not whole. */
+/** The first final response, or undefined while it is incomplete. */
 function parse(received: Buffer, method: string, isEnd: boolean): Parsed | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -9,9 +9,9 @@ export interface Override {
 const everywhere = '**/*.ts';
 
 /**
- * The import rules in oxlint's terms. Of several overrides that match a file the last one alone holds for
- * `no-restricted-imports`, so each zone of files gets the rules that apply to it, all together. Tests may import what
- * they need to play the other side.
+ * The import rules in oxlint's terms. If several overrides match a file, only the last one applies to
+ * `no-restricted-imports`, so each zone of files gets all of its rules in one override. Tests may also import the
+ * modules that they need to act as a peer.
  */
 export const importOverrides: Override[] = zones().map((zone) => ({
   files: [zone],
@@ -38,7 +38,7 @@ function holds(rule: ImportRule, zone: string): boolean {
   return isWithin && !(rule.except ?? []).some(inside);
 }
 
-/** True where every file of `zone` is one of `outer`: the zones above are folders and files, no finer patterns. */
+/** True if every file of `zone` is in `outer`: zones are folders and files, not finer patterns. */
 function covers(outer: string, zone: string): boolean {
   if (outer === everywhere) return true;
   const expression = outer

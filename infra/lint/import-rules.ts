@@ -117,7 +117,7 @@ export const importRules: readonly ImportRule[] = [
   })),
 ];
 
-/** As a file of another type writes them, in its folder or in a sub-room of it. */
+/** Imports as a file of another type would write them, from its folder or from a sub-room. */
 function importsOfType(type: string): readonly string[] {
   return ['../', '../../', '../../../'].map((up) => `${up}${type}/**`);
 }

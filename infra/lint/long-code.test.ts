@@ -15,7 +15,7 @@ interface Finding {
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Which of the listed files each rule finds if none is exempt. */
+/** The listed files that each rule reports if none is exempt. */
 function findings(): Readonly<Record<string, readonly string[]>> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-lint-'));
   try {

@@ -3,18 +3,18 @@ import { posix } from 'node:path';
 /** A folder of sources is a room. Its children are its files and the rooms inside it. */
 export interface Circle {
   readonly room: string;
-  /** Children of the room that import each other, one after the other and back to the first. */
+  /** Children of the room that import each other in a circle, in order. */
   readonly children: readonly string[];
   /** The imports that make the circle, as `file -> file`. */
   readonly imports: readonly string[];
 }
 
-/** `from` and `import` with a relative path, those of types included. */
+/** `from` and `import` with a relative path, including those of types. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']*)'/g;
 
 /**
- * Finds the imports by which two children of one room need each other. Without them the children of every room stand
- * on floors, and no import goes upward.
+ * Finds the imports by which two children of one room need each other. Without them the children of every room can be
+ * layered so that no import goes upward.
  *
  * @param sources paths from the root of the repository, and their text
  */
@@ -24,7 +24,7 @@ export function findCircles(sources: ReadonlyMap<string, string>): readonly Circ
   return [...rooms].toSorted().flatMap((room) => circlesOf(room, imports));
 }
 
-/** @returns the rooms whose own files are more than `most` */
+/** @returns the rooms that directly contain more than `most` files */
 export function crowdedRooms(files: Iterable<string>, most: number): readonly string[] {
   const rooms = Map.groupBy(files, (file) => posix.dirname(file));
   return [...rooms].flatMap(([room, own]) => (own.length > most ? [room] : [])).toSorted();

@@ -15,7 +15,7 @@ const describeInLab = isRoot ? describe : describe.skip;
 const [{ target }] = labFamilies;
 const http = { method: 'GET', headers: {}, followRedirects: 0, httpVersion: '1.1', screenshot: false };
 const MEBIBYTE = 1024 * 1024;
-/** Neighbours of the link look for each other. */
+/** Neighbour discovery on the link. */
 const LINK = { packets: 8, bytes: 1_024 };
 
 interface Row {
@@ -26,7 +26,7 @@ interface Row {
   readonly options: object;
 }
 
-/** Each check type at its defaults and at what makes a target send most. */
+/** Each check type with its defaults, and with the options that make a target send most. */
 const rows: readonly Row[] = [
   { name: 'http', type: 'http', options: http },
   { name: 'http, HTTP/2', type: 'http', host: `http://${target}:81/`, options: { ...http, httpVersion: '2' } },
@@ -102,7 +102,7 @@ const rows: readonly Row[] = [
   }),
 ];
 
-/** What went over the link of the target. */
+/** Traffic on the link of the target. */
 interface Counted {
   readonly toTarget: { readonly packets: number; readonly bytes: number };
   readonly fromTarget: { readonly packets: number; readonly bytes: number };
@@ -115,7 +115,7 @@ describeInLab('the traffic of a check (skipped without root and network namespac
 
   beforeAll(async () => {
     lab = createServicesLab();
-    // Segments as they are on a wire: the kernel hands on dozens of them as one packet otherwise.
+    // Individual segments: by default the kernel combines dozens of them into one packet.
     for (const [node, device] of [
       ['probe', 'link1a'] as const,
       ['router', 'link1b'] as const,
@@ -144,7 +144,7 @@ describeInLab('the traffic of a check (skipped without root and network namespac
     return { toTarget: stats64.rx, fromTarget: stats64.tx };
   };
 
-  /** What is on the way when the check ends has come when the counters stay as they are. */
+  /** Packets in transit at the end of the check have arrived once the counters stay constant. */
   const countSettled = async (): Promise<Counted> => {
     let last = await countLink();
     for (;;) {
@@ -175,7 +175,7 @@ describeInLab('the traffic of a check (skipped without root and network namespac
     }
     expect(packets).toBeGreaterThan(0);
     expect(toTarget + fromTarget).toBeLessThanOrEqual(allowed.bytes + LINK.bytes);
-    // One acknowledgement for each segment at the most: those go with the bytes.
+    // At most one acknowledgement per segment: those are proportional to the bytes.
     const acknowledgements = type === 'http' ? Math.ceil(fromTarget / 1_448) : 0;
     expect(packets).toBeLessThanOrEqual(allowed.packets + acknowledgements + LINK.packets);
   });

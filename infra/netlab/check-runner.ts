@@ -11,9 +11,7 @@ export interface CheckRunner {
   readonly stop: () => Promise<void>;
 }
 
-/**
- * @param busyShare share of its time that the process of the checks spends on something else, 0 to 1
- */
+/** @param busyShare share of time for which the process of the checks does other work, 0 to 1 */
 export function startCheckRunner(lab: Pick<Netlab, 'start'>, busyShare = 0): CheckRunner {
   const program = fileURLToPath(new URL('run-check.ts', import.meta.url));
   const child = lab.start('probe', process.execPath, '--conditions=vantage-source', program, String(busyShare));

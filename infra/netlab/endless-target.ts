@@ -2,8 +2,8 @@ import { createServer as createHttp2 } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 
 /**
- * A target that sends as much as a probe takes, by HTTP/1.1 on port 80 and by HTTP/2 on port 81: every body is without end, that of
- * redirects as well. `/redirect/N` leads to `/redirect/N-1`, and `/redirect/0` elsewhere no more.
+ * A target that sends as much as a probe accepts, with HTTP/1.1 on port 80 and HTTP/2 on port 81: every body is
+ * endless, also those of redirects. `/redirect/N` leads to `/redirect/N-1`, and `/redirect/0` does not redirect.
  */
 const BLOCK = Buffer.alloc(65_536, 'a');
 

@@ -1,8 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 
 /**
- * A target that sends without end what is no body: heads, interim answers, extensions of chunks, frames that carry nothing. By HTTP/1.1
- * on port 90, each by the first word of its path; by HTTP/2, which begins a connection with its preface, on separate ports.
+ * A target that sends endless data outside of bodies: heads, interim responses, chunk extensions, empty frames. With
+ * HTTP/1.1 on port 90, selected by the first segment of the path; with HTTP/2, whose connections begin with a
+ * preface, on separate ports.
  */
 const FILLER = 'a'.repeat(15_000);
 const [DATA, HEADERS, SETTINGS, PING, GOAWAY, CONTINUATION] = [0, 1, 4, 6, 7, 9];
@@ -19,7 +20,7 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array 
   return Buffer.concat([head, payload]);
 }
 
-/** Sends a beginning and then one piece again and again, as fast as it is taken. */
+/** Sends a first part and then repeats one piece, as fast as it is accepted. */
 function pour(socket: Socket, first: string | Buffer, piece: string | Buffer): void {
   socket.write(first);
   const more = (): void => {
@@ -68,7 +69,7 @@ const floods: readonly ((socket: Socket) => void)[] = [
       Buffer.concat([begin, frame(HEADERS, 0, 1, STATUS_200)]),
       frame(CONTINUATION, 0, 1, Buffer.alloc(16_000, Buffer.from('\0\x01a\x01b', 'latin1'))),
     ),
-  // Says that it did not take the request up, so that it is made once more.
+  // Signals that it did not process the request, so that the client repeats it.
   (socket) => {
     const pings = Buffer.from(ping, 'latin1').subarray(0, Math.floor(NEARLY_ALL_BYTES / 17) * 17);
     socket.write(

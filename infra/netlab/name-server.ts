@@ -3,7 +3,10 @@ import { startDnsServer } from '@vantage/test-support/dns/server';
 import { respond, wireName, type WireRecord } from '@vantage/test-support/dns/wire';
 import { NAME_SERVER, names } from './names.ts';
 
-/** The name server of the lab: PTR records by `names`, and the addresses that those names have. Ends with its input. */
+/**
+ * The name server of the lab: PTR records from `names`, and the addresses of those names. Ends with its standard
+ * input.
+ */
 const TYPES = { a: 1, ptr: 12, aaaa: 28 } as const;
 
 const records: readonly WireRecord[] = names.flatMap(({ address, name, leadsTo }) => {

@@ -12,7 +12,7 @@ export function namespaces(): readonly string[] {
   }
 }
 
-/** Deletes a namespace. Another test run may be faster with what a dead one left behind. */
+/** Deletes a namespace. Another test run may have deleted it first. */
 export function deleteNamespace(name: string): void {
   try {
     execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
@@ -34,7 +34,7 @@ export function removeOrphans(prefix: string): void {
   });
 }
 
-/** True if a process exists, also one of another user; namespaces of a dead one may be removed. */
+/** True if a process exists, even one of another user; namespaces of a dead one may be removed. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -11,7 +11,7 @@ const itInNetlab = itNeeding(missing, process.env['CI']);
 const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
-/** The hops of `traceroute` itself: one address or null for each. */
+/** The hops that `traceroute` prints: one address or null each. */
 async function traceroutesView(host: string, ...flags: readonly string[]): Promise<readonly (string | null)[]> {
   const { stdout } = await lab!.run('probe', 'traceroute', '-n', '-q', '1', '-w', '1', '-m', '8', ...flags, host);
   return [...stdout.matchAll(/^ ?\d+ {2}(\S+)/gm)].map(([, who]) => (who === '*' ? null : who!));
@@ -134,7 +134,7 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
     expect(ips(outcome)).toEqual([...path.slice(0, 3), back, path[2], ...(family === 4 ? [] : [back])]);
   });
 
-  // ICMP has no ports: the kernel's load balancer sends it all one way.
+  // ICMP has no ports: the kernel's load balancer sends all of it over one path.
   for (const protocol of ['udp', 'tcp'] as const) {
     itInNetlab(
       `traceroute by ${protocol} stays on one way at a load balancer, and shows all with several flows`,

@@ -39,7 +39,7 @@ export function netlabMissing(): string | null {
   }
 }
 
-/** Makes the network of `topology.ts`. Labs of test runs that died are removed first. */
+/** Creates the network of `topology.ts`. Labs of test runs that died are removed first. */
 export async function createNetlab(): Promise<Netlab> {
   removeOrphans(PREFIX);
   const namespace = (node: NodeName): string => `${PREFIX}-${process.pid}-${node}`;
@@ -79,10 +79,11 @@ export async function createNetlab(): Promise<Netlab> {
 function addNode(name: string, node: NodeName): void {
   ip(`netns add ${name}`);
   const isLimited = node === 'limited';
-  // Without these the routers keep their ICMP errors back, as real ones may; the tests compare with the truth.
+  // Otherwise the routers limit the rate of their ICMP errors, as real ones may; the tests compare with the ground
+  // truth.
   const settings = {
     'ipv4/ip_forward': 1,
-    // Not `icmp_ratelimit`: at 0 it empties the bucket from which refusals by a route are paid.
+    // Not `icmp_ratelimit`: at 0 it empties the token bucket that route refusals use.
     'ipv4/icmp_ratemask': isLimited ? 6_168 : 0,
     'ipv4/icmp_ratelimit': 1_000,
     'ipv4/icmp_msgs_per_sec': 100_000,
@@ -130,7 +131,7 @@ async function addUserLink(namespace: (node: NodeName) => string, start: Netlab[
   const [near, far] = ['user-near', 'user-far'];
   const router = { ipv4: ipv4(number, 77), ipv6: ipv6(number, 77) };
   await startUserLink((program, ...args) => start(first, program, ...args), { near, far, router, stories });
-  // The process keeps its hold of a device that moves.
+  // The process keeps its handle of a device that is moved.
   ip(`-n ${namespace(first)} link set ${far} netns ${namespace(second)}`);
   setUp(namespace(first), near, number, 1);
   setUp(namespace(second), far, number, 2);

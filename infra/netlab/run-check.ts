@@ -15,7 +15,7 @@ export interface CheckOrder {
   readonly options: object;
   /** Masks every address but the target's. */
   readonly hide: boolean;
-  /** Only what is private by its range counts as such; without, every address but the target's does. */
+  /** If set, only private ranges count as private; otherwise every address except the target's. */
   readonly privateByRange?: boolean;
   /** Name server to ask for the names of hops; null asks for none. */
   readonly nameServer: string | null;
@@ -38,8 +38,8 @@ export interface CheckOutcome {
 }
 
 /**
- * Runs checks in the namespace in which it is started: reads a request per line, writes an outcome per line, until its
- * input ends. The first argument is the share of time for which this process keeps itself busy.
+ * Runs checks in the namespace in which it is started: reads a request per line, writes an outcome per line, until
+ * its input ends. The first argument is the share of time for which this process does other work.
  */
 const busyShare = Number(process.argv[2] ?? 0);
 if (busyShare > 0) setInterval(() => burn(busyShare * BUSY_EVERY_MS), BUSY_EVERY_MS).unref();

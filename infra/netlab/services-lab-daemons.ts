@@ -6,7 +6,9 @@ import { startDaemon, temporaryFolder, type Daemon } from '@vantage/test-support
 import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
 import { labFamilies, type ServicesLab } from './services-lab.ts';
 
-/** A server of Debian's on its own port of the lab's target, and what shows that the answer is its. */
+/**
+ * A server of a Debian package on its own port of the lab's target, and a property by which its answer is recognised.
+ */
 export interface LabService {
   readonly name: string;
   readonly port: number;
@@ -30,7 +32,7 @@ export const labServices: readonly LabService[] = [
       const text = `server:\n  rundir: "${folder}"\n  ${listen}\ndatabase:\n  storage: "${folder}"\n`;
       return ['-c', await written(folder, 'knot.conf', text)];
     },
-    // It has no zone: REFUSED to the question that was asked.
+    // It has no zone: the answer to any query is REFUSED.
     isAnswer: (response) => (response[2]! & 0x80) !== 0 && (response[3]! & 0x0f) === 5,
   },
   {
@@ -121,7 +123,7 @@ export const labServices: readonly LabService[] = [
     packages: ['libcoap3-bin'],
     program: 'coap-server-notls',
     prepare: async () => ['-A', '::', '-p', '5683'],
-    // A reset, and nothing else in it.
+    // A reset without data.
     isAnswer: (response) => response.length === 4 && response[0] === 0x70,
   },
 ];

@@ -1,7 +1,7 @@
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { labFamilies, labPorts, type LabNode, type ServicesLab } from './services-lab.ts';
 
-/** Of pings with so much payload the target refuses every other one, the first among them. */
+/** Of pings with this payload size, the target refuses every second one, including the first. */
 export const FLAKY_PAYLOAD_BYTES = 114;
 
 /**

@@ -52,7 +52,7 @@ afterAll(async () => {
   await knot?.stop();
 });
 
-/** An info check as an agent and a coordinator make it, names and admission for real. */
+/** An info check as agent and coordinator run it, with real names and admission. */
 async function check(host: string, family?: 4 | 6): Promise<object> {
   const resolver = createNameResolver({ servers: [`127.0.0.1:${knot.port}`] });
   const admit = createAdmission({

@@ -1,7 +1,7 @@
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import type { ServicesLab } from './services-lab.ts';
 
-/** One port as nmap sees it. */
+/** One port as reported by nmap. */
 export interface NmapPort {
   readonly host: string;
   readonly port: number;

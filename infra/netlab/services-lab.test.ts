@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 async function check<T>(type: 'tcp' | 'udp', host: string, port: number): Promise<T> {
-  // Servers answer at once, and on a busy machine may be asked again; silence is waited for once.
+  // Servers answer at once, and may be asked again on a busy machine; each silence is awaited once.
   const isSilent = port === labPorts.dropped || labFamilies.some(({ blackHole }) => host === blackHole);
   return (await checks.run({ type, host, fields: { port }, options: { attempts: isSilent ? 1 : 3 } })) as T;
 }
@@ -52,7 +52,7 @@ async function check<T>(type: 'tcp' | 'udp', host: string, port: number): Promis
 describe.each(labFamilies)('over IPv$family', ({ family, target, router, prohibited, unreachable, blackHole }) => {
   const elsewhere = [prohibited, unreachable, blackHole];
 
-  /** What nmap and our check say of each port, by the same key. */
+  /** Statements of nmap and of our check about each port, by the same key. */
   async function bothViews<T>(
     type: 'tcp' | 'udp',
     ports: readonly number[],
@@ -86,7 +86,8 @@ describe.each(labFamilies)('over IPv$family', ({ family, target, router, prohibi
         'host-unreach': 'host_unreachable',
         'port-unreach': 'port_unreachable',
       });
-      // What is filtered and not silent was refused by an ICMP error, and nmap names its sender where that is not the host.
+      // A filtered port that is not silent was refused by an ICMP error; nmap names its sender if that is not the
+      // host.
       const senders = views.map(([{ state, reason, from, host }]) =>
         state === 'filtered' && reason !== 'no-response' ? (from ?? host) : undefined,
       );
@@ -99,7 +100,7 @@ describe.each(labFamilies)('over IPv$family', ({ family, target, router, prohibi
     const views = await bothViews<Udp>('udp', [...services, CLOSED, labPorts.dropped, labPorts.prohibited]);
 
     for (const [{ host, port, state, from }, ours] of views) {
-      // What nmap calls filtered is an ICMP error other than port unreachable.
+      // A port that nmap calls filtered caused an ICMP error other than port unreachable.
       const expected = state === 'filtered' ? 'unreachable' : services.includes(port) ? 'open' : state;
       const sender = state === 'closed' || state === 'filtered' ? (from ?? host) : undefined;
       expect([host, port, ours.state, ours.icmp?.from]).toEqual([host, port, expected, sender]);

@@ -9,9 +9,9 @@ import { deleteNamespace, isAlive, namespaces } from './namespaces.ts';
  *   probe ─1─ router ─2─ target
  */
 export interface ServicesLab {
-  /** Words to put before a command to run it inside a node. */
+  /** Prefix of a command that runs it inside a node. */
   readonly inside: (node: LabNode) => readonly string[];
-  /** Runs a program inside a node; what it wrote. */
+  /** Runs a program inside a node; returns its output. */
   readonly run: (node: LabNode, program: string, ...args: readonly string[]) => Promise<string>;
   /** Starts a program inside a node, with pipes to it. */
   readonly start: (node: LabNode, program: string, ...args: readonly string[]) => ChildProcess;
@@ -27,7 +27,7 @@ export interface LabFamily {
   readonly target: string;
   /** Router's address on the link to the probe. */
   readonly router: string;
-  /** Addresses that the router's filter refuses, in two ways, and one that it throws away. */
+  /** Addresses that the router's filter refuses, in two ways, and one that it drops. */
   readonly prohibited: string;
   readonly unreachable: string;
   readonly blackHole: string;
@@ -60,7 +60,7 @@ export const labPorts = { dropped: 7001, reset: 7002, prohibited: 7003, rejected
 const IP = '/usr/sbin/ip';
 const PREFIX = 'vantage-services';
 
-/** Makes the lab. Labs of test runs that died are removed first. */
+/** Creates the lab. Labs of test runs that died are removed first. */
 export function createServicesLab(): ServicesLab {
   removeNamespaces((pid) => !isAlive(pid));
   const namespace = (node: LabNode): string => `${PREFIX}-${process.pid}-${node}`;
@@ -95,7 +95,7 @@ export function createServicesLab(): ServicesLab {
 }
 
 function build(namespace: (node: LabNode) => string, inside: ServicesLab['inside']): void {
-  // Refusals are kept from being limited: the kernel's limits are not what is tested.
+  // Refusals are exempt from rate limits: the kernel's limits are not under test.
   const settings = {
     'ipv4/ip_forward': 1,
     'ipv4/icmp_ratemask': 0,

@@ -66,7 +66,8 @@ describe('two hundred checks at once', () => {
       expect(told(outcome)).toEqual(rows);
       expect(outcome.packets?.[0]?.rtt).toBeGreaterThanOrEqual(DELAY_MS + held);
     }
-    // With so many checks one may have the number that the other program has: it takes their replies for duplicates.
+    // With this many checks, one may have the ICMP identifier of the other program, which would take its replies for
+    // duplicates.
     for (const { stdout } of await Promise.all(strangers)) {
       expect(stdout).toMatch(/ 200 received,( \+\d+ duplicates,)? 0% packet loss/);
     }

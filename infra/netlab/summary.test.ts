@@ -12,7 +12,7 @@ const itInNetlab = itNeeding(missing, process.env['CI']);
 const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
-// For a machine that has much else to do.
+// For a busy machine.
 jest.setTimeout(120_000);
 
 const probe = 'lab-1';
@@ -45,7 +45,7 @@ describe('the summary of a network whose truth is known', () => {
     const summary = summaryOf('traceroute', host, outcome);
 
     expect(summary.verdict).toBe('up');
-    // It gives six answers at once, then one a second.
+    // It sends six replies at once, then one per second.
     const isLimited = outcome.hops?.[1]?.rtts.includes(null) === true;
     expect(textOf(summary, 'rate_limited_hop')?.includes(`hop 2, ${ipv4(11, 2)}`) ?? false).toBe(isLimited);
     expect(summary.findings.map(({ code }) => code)).not.toContain('path_loss');

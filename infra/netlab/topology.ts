@@ -51,7 +51,7 @@ export const networks = {
   prohibited: 90,
   /** Refused by r3: no route. Another router than above: each sends few such refusals in a row. */
   unreachable: 91,
-  /** Thrown away by r3 without a word. */
+  /** Dropped silently by r3. */
   blackHole: 92,
   /** Sent by r3 back to r2, and so on. */
   loop: 93,

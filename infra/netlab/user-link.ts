@@ -6,7 +6,7 @@ import type { LinkStory } from './stories.ts';
 
 /** The configuration of `link.py`. */
 export interface LinkPlan {
-  /** Names of the TUN devices it makes. */
+  /** Names of the TUN devices to create. */
   readonly near: string;
   readonly far: string;
   /** Addresses from which it sends ICMP errors, if the impairments make it a router. */
@@ -18,7 +18,7 @@ export interface LinkPlan {
  * Starts the link, which ends with the standard input of its process.
  *
  * @param start starts a program in the namespace of the devices
- * @throws Error when there is no python3 or no TUN device to be had
+ * @throws Error if python3 or the TUN device is missing
  */
 export async function startUserLink(
   start: (program: string, ...args: readonly string[]) => ChildProcess,

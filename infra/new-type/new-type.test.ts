@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 const repository = join(import.meta.dirname, '../..');
 const NAME = 'madeup';
-/** Projects of TypeScript, with all that they refer to. */
+/** Projects of TypeScript, with all that they reference. */
 const PROGRAMS = ['apps/standalone', 'apps/probe-agent', 'apps/cli', 'apps/load', 'apps/web/tsconfig.page.json'];
 
 jest.setTimeout(600_000);
@@ -72,7 +72,7 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
   });
 });
 
-/** With what the packages import, their own copies instead of the originals. */
+/** With the imports of the packages as copies instead of links to the originals. */
 function copyCheckout(to: string): void {
   const cached = new Set(['.cache', '.vite']);
   for (const name of ['packages', 'apps', 'infra', 'docs', 'package.json', 'oxlint.config.ts', ...configs()]) {

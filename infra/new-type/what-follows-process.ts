@@ -1,4 +1,4 @@
-/** Prints as JSON what the programs make of a check type: `node … what-follows-process.ts NAME`. */
+/** Prints as JSON how the programs present a check type: `node … what-follows-process.ts NAME`. */
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName } from '@vantage/diagnostics/contract';
 

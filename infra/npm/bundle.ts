@@ -9,7 +9,7 @@ interface BundleOptions {
   readonly define?: Readonly<Record<string, string>>;
 }
 
-/** Bundles a module with all that it imports, except modules of Node, into one file. */
+/** Bundles a module and its imports, except modules of Node, into one file. */
 export async function bundle(entry: string, file: string, { banner, define = {} }: BundleOptions): Promise<void> {
   await build({
     configFile: false,

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const lines = (text: string): readonly string[] => text.trim().split('\n');
 
-/** What the README of the client shows, and what only the right types let through. */
+/** The examples of the client's README, and statements that only the correct types accept. */
 const readme = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
 const example = /^```ts\n(.*?)^```/ms.exec(readme)![1]!;
 const typed = `

@@ -47,7 +47,7 @@ await import('data:text/javascript;base64,' + program);
 `;
 
 describe('the npm package of the command line', () => {
-  // A blank and other letters, as paths of users have them.
+  // A space and non-ASCII letters, as in home directories of users.
   const folder = join(mkdtempSync(join(tmpdir(), 'vantage-npm-')), 'my prögrams');
   const installed = join(folder, 'node_modules', '@vantage', 'cli');
   const posted: unknown[] = [];

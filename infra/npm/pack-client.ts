@@ -35,7 +35,7 @@ export async function packClient(folder: string): Promise<string> {
   }
 }
 
-/** Unchecked, since `tsc -b` checks the sources. `.js` in imports, because other compilers refuse `.ts`. */
+/** Unchecked, because `tsc -b` checks the sources. `.js` in imports, because other compilers refuse `.ts`. */
 function writeDeclarations(folder: string): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--noCheck', '--declaration', '--emitDeclarationOnly', '--skipLibCheck', '--ignoreConfig'];

@@ -15,9 +15,9 @@ import { normalisePlace, placeKey } from '../../apps/coordinator/src/probes/sele
 import { stateKeys } from '../../apps/coordinator/src/probes/selection/places/states.ts';
 
 const MIN_POPULATION = 15_000;
-/** Languages whose names of foreign cities people write: large ones of the Latin script. */
+/** Languages in which people write names of foreign cities: large ones with the Latin script. */
 const LANGUAGES = 'en de fr es it pt nl pl cs sk sl hr hu ro da sv nb fi et lv lt tr vi id ca sq is'.split(' ');
-/** And those of other scripts. */
+/** Large ones with other scripts. */
 const SCRIPTS = 'ja zh zh-Hant ko ru uk bg sr el ar he fa hi th ka hy'.split(' ');
 /** Minimum population of a city that a state's name selects: smaller places are found by their own name. */
 const MIN_STATE_CITY = 5_000;
@@ -85,7 +85,10 @@ function states(): readonly string[] {
   });
 }
 
-/** The keys of the cities of each state whose cities are known. One of two states is that of the larger city. */
+/**
+ * The keys of the cities of each state with known cities. A city name in two states belongs to the one with the
+ * larger city.
+ */
 function citiesByState(): Readonly<Record<string, readonly string[]>> {
   const codes = new Map<string, string>();
   for (const [country, list] of Object.entries(STATE_CITIES)) {

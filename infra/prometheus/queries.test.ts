@@ -14,7 +14,7 @@ import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-pa
 import { itNeeding } from '@vantage/test-support/needs';
 
 interface Query {
-  /** Where it is written. */
+  /** Its file. */
   readonly at: string;
   readonly expression: string;
 }
@@ -201,7 +201,7 @@ function read(name: string): string {
   return readFileSync(join(import.meta.dirname, name), 'utf8');
 }
 
-/** What is called in a query by a name that begins as ours do, or as those of Node and the process do. */
+/** Metric names in a query that begin like ours, or like those of Node and the process. */
 function metricsIn(expression: string): readonly string[] {
   const names = expression.replaceAll(/"[^"]*"/g, '""').match(/\b(?:vantage|nodejs|process)_[a-z0-9_]+|\bup\b/g);
   return names ?? [];

@@ -69,7 +69,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<number
     });
     if (isUp) return port;
     if (env['COORDINATOR_REDIS_PASSWORD'] !== undefined) throw new Error(`start.sh ended with ${child.exitCode}`);
-    // Another program was quicker to take the port.
+    // Another program took the port first.
   }
 }
 
@@ -144,7 +144,7 @@ describe('the settings of Redis for agents elsewhere', () => {
     let refused = 0;
     const write = (): Promise<unknown> => coordinator.set('mine', 'x').catch(() => (refused += 1));
     const writing = setInterval(() => void write(), 20);
-    // Its end is seen by reading on, once the server has ended it.
+    // The end of a connection is only noticed by reading on.
     await until(async () => !String(await coordinator.client('LIST')).includes('user=probe-x'));
     clearInterval(writing);
     thief.resume();

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 
 const setup = import.meta.dirname;
 
-/** A package of one program, which prints a word. */
+/** A package with one program, which prints a word. */
 interface Package {
   readonly name: string;
   readonly version: string;
@@ -36,7 +36,7 @@ function integrityOf({ tarball }: Package): string {
   return `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
 }
 
-/** Says of each package what belongs to the contents that it serves: it is consistent in itself. */
+/** Returns metadata of each package that matches the served contents, so the registry is consistent. */
 function startRegistry(packages: readonly Package[]): Server {
   const server = createServer((request, response) => {
     const url = request.url ?? '';
@@ -79,7 +79,7 @@ describe('a registry that serves other contents than those that were pinned', ()
     writeFileSync(join(checkout, '.npmrc'), `registry=http://127.0.0.1:${port}/\nfetch-retries=0\n`);
   });
 
-  /** With an empty home: nothing that was downloaded before is there. */
+  /** With an empty home directory: nothing was downloaded before. */
   async function run(program: string, args: readonly string[]): Promise<{ status: number; output: string }> {
     const { PATH } = process.env;
     const child = spawn(program, args, {
@@ -124,7 +124,7 @@ describe('a registry that serves other contents than those that were pinned', ()
   describe('as a dependency', () => {
     const install = [join(setup, 'pnpm.mjs'), 'install', '--frozen-lockfile', '--ignore-scripts'];
     function lock(integrity: string): void {
-      // What is published in this moment would be too new.
+      // A package that was just published would be too new.
       writeFileSync(join(checkout, 'pnpm-workspace.yaml'), 'minimumReleaseAge: 0\nfetchRetries: 0\n');
       writeFileSync(join(checkout, 'package.json'), JSON.stringify({ dependencies: { thing: '1.0.0' } }));
       writeFileSync(

@@ -47,7 +47,7 @@ interface Run {
   readonly stderr: string;
 }
 
-/** Compiles if need be, as the set-up does. */
+/** Compiles if necessary, like the set-up. */
 function compile(root: string, environment: Readonly<Record<string, string>> = {}): Run {
   return spawnSync(process.execPath, [join(root, 'infra/setup/native-module.mjs')], {
     encoding: 'utf8',

@@ -3,7 +3,7 @@ import type { Family, Place } from '../../packages/contract/src/index.ts';
 /** Probes, each with a separate address and first router. */
 export const PROBES = ['fra-1', 'nyc-1', 'sgp-1', 'gru-1'] as const;
 
-/** First bytes of the routers' addresses, by the way of a balancer on which they are. */
+/** First bytes of the routers' addresses, by their path behind a balancer. */
 const WAYS = [62, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 193, 194, 195, 212];
 const FIRST_ROUTERS = [92, 93, 94, 95];
 const ELSEWHERE = 213;
@@ -55,7 +55,7 @@ const nowhere: Place = {
   dataDate: null,
 };
 
-/** Two routers in a row are in one network; the target has its own. */
+/** Two consecutive routers share a network; the target has its own. */
 export function placeOf(address: string): Place {
   if (/^(10\.|fd00:)/.test(address)) return nowhere;
   if (/^(185\.|2a03:)/.test(address)) return { ...nowhere, asn: 'AS64999', asName: 'TARGET' };

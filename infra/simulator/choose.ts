@@ -6,7 +6,7 @@ const FAMILIES: readonly Family[] = [4, 6];
 const CHECKS: readonly CheckKind[] = ['icmp', 'udp', 'tcp', 'ping'];
 
 export interface Choice {
-  /** Parts of names, one of which a scenario has to have; `=name` for the whole of it. */
+  /** Parts of names, one of which a scenario's name must contain; `=name` for an exact match. */
   readonly only?: readonly string[];
   readonly family?: number | undefined;
   readonly check?: string | undefined;
@@ -68,15 +68,15 @@ const shown: ReadonlySet<string> = new Set([
 const EVERY = 3;
 
 /**
- * A bounded share: those that showed defects and every third of the others, each in one case; families and protocols take
- * turns.
+ * A bounded selection: scenarios that have found defects, and every third of the others, in one case each; families
+ * and protocols alternate.
  */
 export function shareOf(scenarios: readonly Scenario[]): readonly Case[] {
   const chosen = scenarios.filter(({ name }, index) => shown.has(name) || index % EVERY === 0);
   return chosen.map((scenario, number) => {
     const families = scenario.families ?? FAMILIES;
     const all = scenario.checks ?? CHECKS;
-    // Their defects were those of traces.
+    // Their defects concerned traces.
     const checks = shown.has(scenario.name) ? all.filter((check) => check !== 'ping') : all;
     return caseOf(scenario, number, families[number % families.length]!, checks[(number >> 1) % checks.length]!);
   });

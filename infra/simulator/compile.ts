@@ -16,7 +16,7 @@ export function protocolNumber(protocol: Protocol, family: Family): number {
   return PROTOCOL_NUMBERS[protocol][family];
 }
 
-/** A router or the target as the simulator knows it. */
+/** A router or the target as the simulator represents it. */
 export interface Place extends Omit<Router & Target, 'from' | 'refuse'> {
   readonly addresses: readonly string[];
   readonly hop: number;
@@ -25,7 +25,7 @@ export interface Place extends Omit<Router & Target, 'from' | 'refuse'> {
   readonly refuse?: { readonly type: number; readonly code: number } & Omit<Refusal, 4 | 6 | 'protocols'>;
 }
 
-/** One check of each probe: one destination address with the internet before it. */
+/** One check of each probe: one destination address with its simulated internet. */
 export interface Case {
   readonly number: number;
   readonly scenario: Scenario;
@@ -79,7 +79,7 @@ export function worldOf(cases: readonly Case[], devices: readonly string[], log:
   return { devices, log, seed, cases: plans };
 }
 
-/** Stands for the target until the number of places is known. */
+/** Placeholder for the target until the number of places is known. */
 const TARGET = -1;
 
 interface Ways {
@@ -101,7 +101,7 @@ class Maker {
     this.target = target;
   }
 
-  /** Adds the places of a path that are not there yet; returns the first of a probe. */
+  /** Adds the missing places of a path; returns the first one of a probe. */
   path(path: Path, probe: number): number {
     const [first, ...rest] = path;
     if (first === undefined) return TARGET;
@@ -167,7 +167,7 @@ function withRefusal<T extends { readonly refuse?: Refusal }>(
   };
 }
 
-/** Hops of the longest way. */
+/** Length of the longest path in hops. */
 export function lengthOf(stages: readonly Stage[]): number {
   return stages.reduce((sum, stage) => {
     if ('circle' in stage) return sum;

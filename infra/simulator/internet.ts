@@ -17,10 +17,10 @@ export interface Internet {
 }
 
 const PREFIX = 'vantage-simulator';
-/** Packets that may wait for the simulator: none is to be lost that its log does not know of. */
+/** Queue of packets for the simulator, long enough that none is lost without a log entry. */
 const QUEUE_PACKETS = 100_000;
 
-/** Makes the internet of the cases. Those of runs that died are removed first. */
+/** Creates the internet of the cases. Those of runs that died are removed first. */
 export async function createInternet(cases: readonly Case[], seed: number, logFile: string): Promise<Internet> {
   removeOrphans(PREFIX);
   const namespace = (probe: number): string => `${PREFIX}-${process.pid}-${PROBES[probe]}`;

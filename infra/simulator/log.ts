@@ -15,7 +15,7 @@ export interface Passage {
   readonly number: number;
   readonly ttl: number;
   readonly bytes: number;
-  /** The places that it came to, one after the other. */
+  /** The places that it passed, in order. */
   readonly trail: readonly number[];
   readonly fate: 'arrived' | 'expired' | 'refused' | 'too big' | 'lost';
   readonly answers: Answer[];
@@ -48,7 +48,7 @@ type Line =
     ]
   | [what: 'out', id: number, atMs: number, from: string, kind: Answer['what'], isSound: boolean];
 
-/** The packets of each case and probe, by `case/probe`, in the order in which they came. */
+/** The packets of each case and probe, by `case/probe`, in order of arrival. */
 export async function readLog(file: string): Promise<ReadonlyMap<string, readonly Passage[]>> {
   const passages = new Map<string, Passage[]>();
   const byId = new Map<number, Passage>();

@@ -12,7 +12,7 @@ const CHECKS: readonly CheckKind[] = ['icmp', 'udp', 'tcp', 'ping'];
 const REPEATS = 26;
 const GOAL_POINTS = 2;
 
-/** Loss on a link in the middle, of so many packets that chance has little to say. */
+/** Loss on a link in the middle, with enough packets to make chance negligible. */
 export function lossCases(): readonly Case[] {
   const wanted = LOSSES.flatMap((percent) =>
     CHECKS.flatMap((check) => Array.from({ length: REPEATS }, () => ({ percent, check }))),
@@ -24,7 +24,7 @@ export function lossCases(): readonly Case[] {
   });
 }
 
-/** How far the loss that is shown at the target is from that of the packets that were sent to it, in points. */
+/** Difference between the displayed loss at the target and the share of lost packets, in percentage points. */
 export function lossFigures(runs: readonly CaseRun[]): readonly Figure[] {
   return LOSSES.flatMap((percent) =>
     CHECKS.flatMap((check) => {

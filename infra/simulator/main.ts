@@ -1,6 +1,7 @@
 /**
- * Checks every scenario from four probes, and compares what they and their summaries say with what the simulator did.
- * Run: `npm run -s simulate -- [--only TEXT,TEXT] [--family 4|6] [--protocol icmp|udp|tcp|ping] [--seed N] [--json FILE] [--dump FILE]`
+ * Checks every scenario from four probes, and compares their results and summaries with the log of the simulator.
+ * Run: `npm run -s simulate -- [--only TEXT,TEXT] [--family 4|6] [--protocol icmp|udp|tcp|ping] [--seed N] [--json
+ * FILE] [--dump FILE]`
  */
 import { report } from '../bench/goals.ts';
 import { readFlags } from '../command/read-flags.ts';

@@ -24,10 +24,10 @@ export interface CaseRun {
   readonly shares: readonly Share[];
 }
 
-/** Checks of one probe at the same time. */
+/** Concurrent checks of one probe. */
 const AT_ONCE = 12;
 
-/** Runs the check of each case from all probes, and brings the log of the simulator with what they say. */
+/** Runs the check of each case from all probes, and combines the log of the simulator with their results. */
 export async function runCases(
   cases: readonly Case[],
   seed: number,

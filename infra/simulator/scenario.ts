@@ -12,15 +12,15 @@ interface Link {
   readonly loss?: number;
   /** Probability that an answer is lost on its way back. */
   readonly lossBack?: number;
-  /** Largest packet that gets in; the place before answers for what does not. */
+  /** Largest packet that gets in; the place before it answers larger ones. */
   readonly mtu?: number;
   /** MTU that the previous node reports instead of the true one. */
   readonly mtuWord?: number;
-  /** Too large packets vanish without a word. */
+  /** Packets that are too large vanish silently. */
   readonly isBlackHole?: boolean;
 }
 
-/** How a node answers, if it answers. */
+/** How a node answers, if it does. */
 interface Answering {
   /** Probability of an answer. */
   readonly answers?: number;
@@ -36,7 +36,7 @@ interface Answering {
   readonly quoteChanged?: readonly ('source' | 'destination' | 'checksum' | 'length' | 'service')[];
   /** Packets that must not count as answers. */
   readonly broken?: 'checksum' | 'empty' | 'foreign' | 'noise' | 'payload';
-  /** An ICMP error to all packets, or to those of these numbers, that come to the place. */
+  /** An ICMP error to all packets that arrive at the place, or to those with these numbers. */
   readonly refuse?: Refusal;
 }
 
@@ -44,7 +44,7 @@ export interface Refusal {
   /** Type and code of ICMP and of ICMPv6. */
   readonly 4: readonly [type: number, code: number];
   readonly 6: readonly [type: number, code: number];
-  /** Numbers from 1, of each protocol; all if absent. */
+  /** Numbers from 1, per protocol; all if absent. */
   readonly packets?: readonly number[];
   readonly protocols?: readonly Protocol[];
 }
@@ -53,11 +53,11 @@ export interface Router extends Link, Answering {
   readonly silent?: boolean;
   /** Forwards nothing. */
   readonly hole?: boolean;
-  /** Passes on what has a TTL of 1: the next one answers twice. */
+  /** Forwards packets with a TTL of 1: the next router answers twice. */
   readonly zeroTtl?: boolean;
-  /** Label stack with which packets come (RFC 4950). */
+  /** Label stack of arriving packets (RFC 4950). */
   readonly labels?: readonly number[];
-  /** Answers from a private address, from two in turn, from the target's, or from that of the router before. */
+  /** Answers from a private address, alternately from two, from the target's, or from that of the previous router. */
   readonly from?: 'private' | 'two' | 'target' | 'before';
 }
 
@@ -67,15 +67,15 @@ export interface Target extends Link, Answering {
   readonly tcp?: 'open' | 'closed' | 'none';
   /** Initial TTL of its answers. */
   readonly ttl?: number;
-  /** Answers with what is left of the TTL of the question. */
+  /** Answers with the remaining TTL of the probe packet. */
   readonly copiesTtl?: boolean;
   readonly echoCode?: number;
   readonly from?: 'elsewhere';
 }
 
-/** Several ways from the router before to the place after. */
+/** Several paths from the previous router to the next place. */
 export interface Split {
-  /** By what the router before balances: ports or checksum, IPv6 flow label, or packet by packet. */
+  /** Hash input of the previous router: ports or checksum, IPv6 flow label, or per packet. */
   readonly by: 'flow' | 'label' | 'packet';
   readonly branches: readonly (readonly Stage[])[];
 }
@@ -93,11 +93,11 @@ export interface Claim {
   readonly code: FindingCode;
   /** Number of the hop that the text must name by its address. */
   readonly hop?: number;
-  /** Addresses, one of which the text must name. */
+  /** Addresses of which the text must name one. */
   readonly addresses?: readonly string[];
 }
 
-/** A network, and what is true of it. */
+/** A network, and the correct statements about it. */
 export interface Scenario {
   readonly name: string;
   readonly path: Path;
@@ -110,7 +110,7 @@ export interface Scenario {
   readonly options?: Readonly<Record<string, unknown>>;
   /** Options of the ping. */
   readonly pingOptions?: Readonly<Record<string, unknown>>;
-  /** Addresses that are not public are not shown. */
+  /** Addresses that are not public are not displayed. */
   readonly hide?: boolean;
   readonly truth?: Truth;
 }
@@ -130,7 +130,7 @@ export interface Truth {
   readonly pingVerdicts?: readonly Verdict[];
   /** Path MTU; default the smallest link MTU, null if it cannot be measured. */
   readonly pathMtu?: number | null;
-  /** The path is another one for other packets of a flow: a trace does not reveal the links. */
+  /** Other packets of a flow take another path: a trace does not reveal the links. */
   readonly isUnsteady?: boolean;
 }
 

@@ -54,7 +54,7 @@ async function hopsOf(one: Case, ...flags: readonly string[]): Promise<readonly 
   );
 }
 
-/** The first address of each hop that the description gives it. */
+/** The first address of each hop in the scenario. */
 function hopAddresses({ places, address }: Case, last: number): readonly string[] {
   const routers = Array.from(
     { length: last },

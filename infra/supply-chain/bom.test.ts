@@ -72,7 +72,7 @@ describe('bills of materials', () => {
       'pkg:generic/node@24.21.0',
       'pkg:deb/debian/libstdc%2B%2B6@12.2.0-14%2Bdeb12u1?arch=amd64',
     ]);
-    // Licence and hashes of what the lockfile knows.
+    // Licence and hashes of packages in the lockfile.
     expect(bom.components[1]).toMatchObject({ licenses: [{ license: { id: 'MIT' } }] });
   });
 

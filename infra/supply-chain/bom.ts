@@ -24,7 +24,7 @@ export interface Component {
 export interface ImageContents {
   /** Identifier of the image: the digest of its configuration. */
   readonly id: string;
-  /** Versions of Node.js and of what is compiled into it. */
+  /** Versions of Node.js and its compiled-in dependencies. */
   readonly node: Readonly<Record<string, string>>;
   /** `name@version` of every package below `node_modules`. */
   readonly packages: readonly string[];
@@ -38,9 +38,10 @@ export interface DebianPackage {
 }
 
 /**
- * The bill of materials of an image: what is in it, and nothing that only its lockfile names.
+ * The bill of materials of an image: its contents, without packages that only its lockfile names.
  *
- * @param application the bill of the package that the image runs: licences and hashes of the npm packages come from it
+ * @param application the bill of the package that the image runs: licences and hashes of the npm packages come from
+ * it
  */
 export function imageBom(name: string, application: Bom, contents: ImageContents): Bom {
   const known = new Map(application.components.map((component) => [npmName(component), component]));

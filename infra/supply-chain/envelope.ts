@@ -19,8 +19,8 @@ export function seal(statement: object, key: KeyObject, publicKey: KeyObject): E
 }
 
 /**
- * @returns what was signed
- * @throws Error where no signature is of that key, or the payload is no in-toto statement
+ * @returns the signed statement
+ * @throws Error if no signature is of that key, or the payload is no in-toto statement
  */
 export function unseal({ payloadType, payload, signatures }: Envelope, publicKey: KeyObject): unknown {
   const bytes = Buffer.from(payload, 'base64');

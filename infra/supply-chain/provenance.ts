@@ -12,9 +12,9 @@ export interface Subject {
 export interface Source {
   /** Commit that was built. */
   readonly commit: string;
-  /** True if the checkout had changes that no commit has. */
+  /** True if the checkout had uncommitted changes. */
   readonly isChanged: boolean;
-  /** Files that fix what goes into a build, by their paths in the checkout. */
+  /** Files that determine the contents of a build, by their paths in the checkout. */
   readonly materials: readonly Subject[];
 }
 
@@ -35,7 +35,7 @@ export interface Keys {
   readonly publicKey: KeyObject;
 }
 
-/** SLSA provenance of files and images: which commit they were built from, and with which lockfiles. */
+/** SLSA provenance of files and images: the commit from which they were built, and its lockfiles. */
 export function attest(subject: readonly Subject[], { commit, isChanged, materials }: Source, keys: Keys): Envelope {
   const statement = {
     _type: STATEMENT,
@@ -63,9 +63,9 @@ export interface Verified {
 }
 
 /**
- * Compares everything that an attestation is about with what there is.
+ * Compares all subjects of an attestation with the present files and images.
  *
- * @param digestOf SHA-256 in hexadecimal of what has that name now; undefined where there is none
+ * @param digestOf SHA-256 in hexadecimal of the present subject with that name; undefined if there is none
  * @throws Error with each difference
  */
 export function verifyAttestation(
@@ -88,7 +88,7 @@ export function verifyAttestation(
   return { commit, isChanged, subjects: statement.subject.map(({ name }) => name) };
 }
 
-/** SHA-256 of a file, in hexadecimal; undefined where there is none. */
+/** SHA-256 of a file, in hexadecimal; undefined if it does not exist. */
 export function fileDigest(folder: string, name: string): string | undefined {
   const file = join(folder, name);
   return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : undefined;

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** @returns what the program printed. @throws Error with the end of what it printed when it does not exit with 0 */
+/**
+ * @returns the output of the program
+ * @throws Error with the end of the output if it does not exit with 0
+ */
 export function run(program: string, args: readonly string[], cwd?: string): string {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, cwd });
   if (error !== undefined) throw new Error(`${program}: ${error.message}`);

@@ -13,7 +13,7 @@ export const images = {
   'vantage-load': 'load',
 } as const;
 
-/** Bills of materials of all packages of the workspace: what they need to run, from the lockfile. */
+/** Bills of materials of all packages of the workspace: their runtime dependencies, from the lockfile. */
 export function writePackageBoms(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const pnpm = join(repository, 'infra/setup/pnpm.mjs');
@@ -22,7 +22,7 @@ export function writePackageBoms(folder: string): void {
 }
 
 /**
- * Bills of materials of the images that the engine has; of the others nothing.
+ * Bills of materials of the images that are present in the engine.
  *
  * @returns the names of the images
  */

@@ -2,7 +2,7 @@ import { hostFor, portIn, targetMistake, type TargetFix } from '@vantage/client'
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 
-/** The host of a check, and the port that stands behind it. */
+/** The host of a check, and the port that follows it. */
 export interface CommandTarget {
   readonly host: string;
   readonly fields: Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ export interface ReadEvent {
   };
 }
 
-/** An event stream that is read as it comes. */
+/** An event stream that is read as it arrives. */
 export interface EventReader {
   readonly status: number;
   readonly headers: Headers;

@@ -46,7 +46,7 @@ export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis' | 'checks'>> 
 /** The modules of a service without a file. */
 const defaultModules = modulesOf(DEFAULT_MODULES);
 
-/** @throws Error for a file that is not in order */
+/** @throws Error if the file is invalid */
 export function modulesOf(text: string): PlannedModules {
   const parsing = parseModules(text);
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.faults));

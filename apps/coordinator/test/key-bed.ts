@@ -27,7 +27,7 @@ export interface KeyBed {
   readonly add: (name: string, ...options: readonly string[]) => Promise<string>;
   /** A copy of the keys that is read on demand only. */
   readonly openRing: () => KeyRing;
-  /** An HTTP layer that polls its copy of the keys, unless it is given one. */
+  /** An HTTP layer that polls its copy of the keys, unless one is given. */
   readonly startEdge: (options?: BedOptions) => Promise<HttpBed>;
   readonly stop: () => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { url, type VariableKind } from '@vantage/settings';
 
 const http = url(['http:', 'https:']);
 
-/** Address of the service. What else a URL may have would be lost, sent to the gateway, or written into logs. */
+/** Address of the service. Other parts of a URL would be lost, sent to the gateway, or logged. */
 export const serviceAddress: VariableKind<string> = {
   name: http.name,
   parse: (value) => {
@@ -13,7 +13,7 @@ export const serviceAddress: VariableKind<string> = {
   },
 };
 
-/** Address of a proxy, with a login if it wants one. */
+/** Address of a proxy, with a login if the proxy requires one. */
 export const proxyAddress: VariableKind<string> = {
   name: 'http(s)://host:port or http(s)://user:password@host:port, with other characters than letters and digits of the login as %XX',
   parse: (value) => {

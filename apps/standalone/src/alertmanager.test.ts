@@ -150,7 +150,7 @@ scrape_configs:
   });
 });
 
-/** Words before a command that sees one folder in place of another. */
+/** Prefix of a command that runs it with one folder mounted in place of another. */
 function withFolder(folder: string, place: string): readonly string[] {
   return ['unshare', '--mount', 'sh', '-c', 'mount --bind "$0" "$1" && shift && exec "$@"', folder, place];
 }

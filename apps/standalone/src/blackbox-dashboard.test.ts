@@ -24,7 +24,10 @@ const MODULES = `modules:
   dns: {prober: dns, timeout: 10s, dns: {query_name: ${ZONE}, query_type: SOA}}
 `;
 
-/** `$` is the selector of one exporter. The second field says whether the values are times, which are equal within a tolerance. */
+/**
+ * `$` stands for the selector of one exporter. The second field tells whether the values are times, which are equal
+ * within a tolerance.
+ */
 const expressions: readonly (readonly [expression: string, isTime?: true])[] = [
   ['probe_success$'],
   ['sum by (job) (probe_success$) / count by (job) (probe_success$)'],
@@ -57,7 +60,7 @@ interface Sample {
 }
 
 const SCRAPES_OF_TARGETS = 9;
-/** Times are equal within this: less than each pause of `/slow`, so that one in a wrong phase is seen. */
+/** Tolerance of times: less than each pause of `/slow`, so that a pause in the wrong phase is noticed. */
 const TOLERANCE_SECONDS = 0.3;
 /** Vantage sends four packets, blackbox_exporter one. */
 const PING_PAUSES_SECONDS = 0.6;
@@ -122,7 +125,7 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
     return found.result;
   }
 
-  /** Values by labels, without those that tell the exporters apart. */
+  /** Values by labels, without the labels that distinguish the exporters. */
   async function evaluate(exporter: string, at: number): Promise<Values> {
     const values: Values = { equal: {}, times: {} };
     for (const [expression, isTime] of expressions) {
@@ -137,7 +140,7 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
   }
 
   itSideBySide('has the same label sets and values for 18 expressions', async () => {
-    // A scrape of a loaded machine may have failed: the next ones decide.
+    // On a loaded machine a scrape may have failed: the next ones decide.
     const until = performance.now() + 150_000;
     for (;;) {
       const at = Date.now() / 1_000;

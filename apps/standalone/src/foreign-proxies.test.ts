@@ -95,7 +95,7 @@ async function isReady({ port }: Coordinator): Promise<boolean> {
   return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
 }
 
-/** On a busy machine a check may be refused; one that was accepted must not be lost. */
+/** On a busy machine a check may be refused; an accepted one must not be lost. */
 async function startIfTaken(on: GatewayService, body: Readonly<Record<string, unknown>>): Promise<string | undefined> {
   try {
     return await on.startCheck(body);
@@ -150,7 +150,7 @@ describe('agents behind programs that others wrote', () => {
         try {
           await someMore();
           service.route(second);
-          // No request is on its way to it: without a proxy it would not be repeated.
+          // It has no requests in transit: without a proxy they would not be repeated.
           await Promise.allSettled(checks);
           await stop(first);
           first = await service.startCoordinator(settings(one));

@@ -20,7 +20,7 @@ import { runAgent } from '../test/run-agent.ts';
 let service: GatewayService;
 let first: Coordinator;
 let second: Coordinator;
-/** A target that answers when the test lets it. */
+/** A target that answers when the test releases it. */
 let target: Server;
 let release: () => void;
 let held: Promise<void>;

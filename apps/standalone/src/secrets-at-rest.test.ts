@@ -19,7 +19,7 @@ jest.setTimeout(300_000);
 const [definitions, outbox] = ['{monitors}:definitions', '{monitors}:outbox'];
 const admin = fileURLToPath(new URL('../../coordinator/src/admin/main.ts', import.meta.url));
 
-/** Words that are searched for; a secret that is sent in another form is searched for in that form, too. */
+/** Words to search for; a secret that is also sent in another form is searched for in that form, too. */
 const ofModules = {
   password: ['pw-of-basic-auth', Buffer.from('someone:pw-of-basic-auth').toString('base64')],
   bearer: ['token-of-bearer'],

@@ -43,7 +43,7 @@ export const packages = {
 const shippedFile = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../infra/docker/${name}`, import.meta.url)), 'utf8');
 
-/** The file as it stands, with other ports, folders and hosts. */
+/** The file with other ports, folders and hosts, otherwise unchanged. */
 function shipped(name: string, changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`${name} has no ${from}`);
@@ -58,7 +58,7 @@ export async function startNginx(options: FrontOptions): Promise<ForeignProxy> {
   const module = `${unpacked.folder}/usr/lib/nginx/modules/ngx_stream_module.so`;
   const tls = `ssl proxy_protocol; ssl_certificate ${certificateFile}; ssl_certificate_key ${keyFile};`;
   const text = shipped('nginx.conf', [
-    // First: the folders of those that follow may be below it.
+    // First, because later folders may be below it.
     ['/tmp/', `${folder}/`],
     ['include /etc/nginx/modules-enabled/*.conf;', `daemon off; master_process off; load_module ${module};`],
     ['/dev/stderr', join(folder, 'nginx.log')],

@@ -9,7 +9,7 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 /** Packages of servers that begin TLS in a dialogue. */
 export const SERVER_PACKAGES = [['vsftpd'], ['python3-aiosmtpd']] as const;
 
-/** Servers of other makers on loopback, as `host:port`. */
+/** Servers of other vendors on loopback, as `host:port`. */
 export interface RealServers {
   readonly ftp: string;
   readonly smtp: string;

@@ -24,7 +24,7 @@ export function noFront(port: number): Front {
   return { url: `https://127.0.0.1:${port}`, port, target: () => target, route, close: () => undefined };
 }
 
-/** Where TLS ends: passes bytes on to one coordinator. */
+/** Terminates TLS and forwards the bytes to one coordinator. */
 export async function startFront({ keyFile, caFile }: Certificate, host: string): Promise<Front> {
   const sockets = new Set<Socket>();
   let target = 0;

@@ -15,7 +15,7 @@ export async function listKeys(redis: Redis, pattern = '*'): Promise<readonly st
   return [...found].toSorted();
 }
 
-/** Everything that Redis has, as one text for each key. */
+/** All contents of Redis, one text per key. */
 export async function readAll(redis: Redis): Promise<Readonly<Record<string, string>>> {
   const keys = await listKeys(redis);
   return Object.fromEntries(await Promise.all(keys.map(async (key) => [key, await readKey(redis, key)] as const)));
@@ -38,7 +38,7 @@ async function readKey(redis: Redis, key: string): Promise<string> {
 
 /** Watches every command that writes, those of scripts included. */
 export async function watchWrites(redis: Redis): Promise<{
-  /** Families of keys to which a text was written, by what was found in it. */
+  /** Families of keys to which one of the texts was written, by text. */
   readonly families: (foundIn: (text: string) => readonly string[]) => Readonly<Record<string, readonly string[]>>;
   readonly stop: () => void;
 }> {
@@ -49,7 +49,7 @@ export async function watchWrites(redis: Redis): Promise<{
     families: (foundIn) => {
       const families = new Map<string, Set<string>>();
       for (const [command = '', key = '', ...values] of commands) {
-        // The commands of a script are watched one by one.
+        // The commands of a script are reported one by one.
         if (/^(eval|evalsha|fcall)$/i.test(command)) continue;
         for (const found of foundIn([key, ...values].join('\n'))) {
           families.set(found, (families.get(found) ?? new Set()).add(familyOf(key)));

@@ -19,7 +19,7 @@ export interface ScrapeTargets {
   /** `host:port` of an open and of a closed TCP port. */
   readonly open: string;
   readonly closed: string;
-  /** Address of an authoritative server of `ZONE` on port 53, and one without a server. */
+  /** Address of an authoritative server of `ZONE` on port 53, and an address without a server. */
   readonly dns: string;
   readonly noDns: string;
   readonly dialogues: DialogueTargets;

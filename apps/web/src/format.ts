@@ -19,7 +19,7 @@ export function byteCount(bytes: number): string {
 }
 
 /** Time of day in the user's time zone. */
-/** Formats and collators are made once: making one for each probe took a quarter of the time of a page of a hundred. */
+/** Formats and collators are created once: one per probe took a quarter of the rendering time with a hundred probes. */
 let clock: Intl.DateTimeFormat | undefined;
 
 export function clockTime(iso: string | null | undefined): string {

@@ -133,7 +133,7 @@ describe('monitors on the page', () => {
     await tab.page.click('button.rest');
     await untilTrue(tab.page, `document.querySelectorAll('.monitor-list > li').length > ${String(first)}`);
 
-    // Probes that are well are a number, others have their names.
+    // Healthy probes are counted, others are named.
     expect(await textOf(0)).toContain('fra-1, failing');
     expect(await textOf(2)).not.toContain('fra-1');
     expect(await textOf(2)).toContain('4 other probes, ok');

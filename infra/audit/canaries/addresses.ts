@@ -1,8 +1,8 @@
-/** The two ends of the only link: what the agent reaches, it reaches through the world. */
+/** The two ends of the only link: the agent reaches everything through the world. */
 export const AGENT = { ipv4: '10.99.0.2', ipv6: 'fd00:99::2', public: '45.79.1.1' } as const;
 export const WORLD = { ipv4: '10.99.0.1', ipv6: 'fd00:99::1' } as const;
 
-/** Ports of the agent's Redis or gateway, and of its resolver, which have private addresses as in most deployments. */
+/** Ports of the agent's Redis or gateway and of its resolver, which have private addresses in most deployments. */
 export const REDIS_PORT = 6_379;
 export const GATEWAY_PORT = 6_443;
 export const DNS_PORT = 53;
@@ -43,7 +43,10 @@ export const ROOTS = [
   '2001:dc3::35',
 ] as const;
 
-/** Addresses that must not see a packet, each with what it is. The world has all but those of the agent's own machine. */
+/**
+ * Addresses that must not receive a packet, each with its description. The world has all except those of the agent's
+ * own machine.
+ */
 export const CANARIES = {
   '10.0.0.1': 'private',
   '172.16.0.1': 'private',
@@ -87,7 +90,10 @@ export const OWN = [
   '255.255.255.255',
 ] as const;
 
-/** Other ways to write loopback, private and metadata addresses, for programs that read them more kindly than they should. */
+/**
+ * Other notations of loopback, private and metadata addresses, for programs that parse them more leniently than they
+ * should.
+ */
 export const SPELLINGS = [
   '127.1',
   '127.0.1',

@@ -5,7 +5,7 @@ import { networkMissing, runCanaryAudit, transports } from './index.ts';
 
 const itInNetwork = itNeeding(networkMissing(), process.env['CI']);
 
-// Some seconds; more than the time for which the lab itself waits.
+// Longer than the lab itself waits.
 jest.setTimeout(150_000);
 
 describe.each(transports)('the agent, with every check of the coordinator removed, over its %s', (transport) => {

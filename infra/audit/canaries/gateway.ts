@@ -9,7 +9,7 @@ const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * A gateway without the rest of a coordinator: nothing reads the results of the probe, and nothing has checked its jobs.
+ * A gateway without the rest of a coordinator: the results of the probe are not read and its jobs are not validated.
  *
  * @returns the token of the probe's agent
  */

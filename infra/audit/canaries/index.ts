@@ -13,7 +13,7 @@ import type { WorldReport } from './world.ts';
 
 export { networkMissing };
 
-/** Packets to one place that none may go to. */
+/** Packets to a forbidden destination. */
 export interface Touch {
   readonly protocol: string;
   readonly address: string;
@@ -32,18 +32,18 @@ export type CanaryTransport = (typeof transports)[number];
 
 export interface CanaryOptions {
   readonly transport?: CanaryTransport;
-  /** For a trial of the canaries themselves: an agent whose operator allows this address, and jobs for it alone. */
+  /** To test the canaries themselves: the agent's operator allows this address, and only its jobs are run. */
   readonly allow?: string;
 }
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Runs the real agent in a network of namespaces and puts jobs straight into its queue, as if every check of the coordinator
- * were gone, over Redis or through a gateway: every check type on every address, name, redirect, resolver and delegation
- * that leads where no packet may go. What leaves the agent's machine is counted on the wire.
+ * Runs the real agent in a network of namespaces and adds jobs directly to its queue, over Redis or through a
+ * gateway, without any validation by a coordinator: every check type on every address, name, redirect, resolver and
+ * delegation that leads to a forbidden destination. Packets that leave the agent's machine are counted on the wire.
  *
- * @throws where there can be no such network (`networkMissing`), or where the lab does not work
+ * @throws if there can be no such network (`networkMissing`), or if the lab does not work
  */
 export async function runCanaryAudit({ transport = 'redis', allow }: CanaryOptions = {}): Promise<CanaryReport> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-canary-'));
@@ -92,7 +92,7 @@ async function watch(network: Network, transport: CanaryTransport, allow: string
   return { ...report, touches: [...unexpected, ...(loopback === 0 ? [] : [toItself])] };
 }
 
-/** Its Redis or its gateway and its resolver at their ports, and what a caller may measure. */
+/** Its Redis or gateway, its resolver at their ports, and permitted targets. */
 function isExpected({ protocol, address, port }: Touch, servicePort: number): boolean {
   if (address === WORLD.ipv4) {
     return (protocol === 'tcp' && port === servicePort) || (protocol !== 'icmp' && port === DNS_PORT);

@@ -4,7 +4,7 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 import { CANARIES, GATEWAY_PORT, OWN, PUBLIC, REDIS_PORT, SPELLINGS, WORLD, ZONE } from './addresses.ts';
 import { canaryNames, nameOf } from './names.ts';
 
-/** A job as it goes straight into the agent's queue: no coordinator has looked at it. */
+/** A job as added to the agent's queue; no coordinator has validated it. */
 export interface CanaryJob {
   readonly type: string;
   readonly params: { readonly host: string; readonly options?: object; readonly [field: string]: unknown };
@@ -33,7 +33,7 @@ export const redirects: readonly string[] = [
 export function canaryJobs(): readonly CanaryJob[] {
   const hosts = [...Object.keys(CANARIES), ...OWN, ...SPELLINGS];
   const direct = hosts.flatMap((host) => kinds(host, inUrl(host)).map((job) => ({ ...job, refused: true })));
-  // Each job has a separate name, because the first query gets another answer.
+  // Each job has a separate name, because the first query is answered differently.
   const named = canaryNames.flatMap(({ name, mayAnswer = false }) =>
     kinds('', '').flatMap((_, index) => {
       const own = `check-${index}.${name}`;
@@ -61,7 +61,7 @@ export function canaryJobs(): readonly CanaryJob[] {
   return [...direct, ...named, ...redirected, ...asked, ...askedByName, ...traced, ...service];
 }
 
-/** One job of each check type that would touch one canary, were it allowed: they show that a touch is seen. */
+/** One job of each check type that would touch a canary if it were allowed; they show that touches are detected. */
 export function allowedJobs(canary: string): readonly CanaryJob[] {
   return kinds(canary, inUrl(canary)).map((job) => ({ ...job, refused: false }));
 }
@@ -83,7 +83,10 @@ function kinds(host: string, urlHost: string): readonly Job[] {
   return [...chosen, ...otherKinds(chosen, host, urlHost)];
 }
 
-/** A job by the defaults of each check type that has no chosen one; the host of a dns check is a name, not a target. */
+/**
+ * A job with the defaults of each check type for which none was chosen; the host of a dns check is a name, not a
+ * target.
+ */
 function otherKinds(chosen: readonly Job[], host: string, urlHost: string): readonly Job[] {
   const others: readonly AnyCheckType[] = Object.values(checkTypes).filter(
     ({ type, hostKind }) => hostKind !== 'name' && !chosen.some((job) => job.type === type),

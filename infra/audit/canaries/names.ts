@@ -9,9 +9,9 @@ export interface CanaryName {
   readonly addresses: AddressesOf;
   /** Answered first: another name. */
   readonly cname?: string;
-  /** Octets more, or less, in each address record than an address has: it says no address. */
+  /** Octets by which each address record is longer or shorter than an address: it is malformed. */
   readonly extraOctets?: number;
-  /** The records are those of this name: they say nothing of the one that was asked for. */
+  /** The records belong to this name instead of the queried one. */
   readonly foreign?: string;
   /** True if the agent may measure the name's public address. */
   readonly mayAnswer?: boolean;
@@ -24,12 +24,12 @@ const always =
   () =>
     addresses;
 
-/** The name that leads to one of those addresses. */
+/** A name that leads to one of those addresses. */
 export function nameOf(address: string): string {
   return `leads-${forbidden.indexOf(address)}.${ZONE}`;
 }
 
-/** The first question is answered by the one, every later one by the other. */
+/** The first query is answered with the one, every later one with the other. */
 const turning = (first: readonly string[], then: readonly string[]): AddressesOf => {
   return (asked) => (asked <= 1 ? first : then);
 };

@@ -3,7 +3,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { deleteNamespace, isAlive, namespaces } from '../../netlab/namespaces.ts';
 import { AGENT, CANARIES, PUBLIC, ROOTS, WORLD } from './addresses.ts';
 
-/** An agent's machine and all that is outside of it, as two kernel namespaces with one link. No packet leaves them. */
+/** An agent's machine and everything outside of it, as two network namespaces with one link. No packet leaves them. */
 export interface Network {
   readonly start: (where: 'agent' | 'world', program: string, ...args: readonly string[]) => ChildProcess;
   /** Packets that the agent's machine has sent to itself. */

@@ -22,27 +22,27 @@ import { canaryNames } from './names.ts';
 /** Packets and queries that the canaries and servers received during one round of jobs. */
 export interface WorldReport {
   readonly jobs: number;
-  /** Jobs that were to be refused and were not, each as JSON with what it came to. */
+  /** Jobs that should have been refused and were not, each as JSON with its result. */
   readonly wronglyAccepted: readonly string[];
   /** Jobs without a result. */
   readonly unanswered: readonly string[];
-  /** Public targets that were measured: the lab works. */
+  /** Public targets that were measured, which shows that the lab works. */
   readonly measured: number;
-  /** How many jobs came to what: failure code, or the word of the result. */
+  /** Number of jobs by failure code, or by outcome without one. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** The longest time from the first job to a result, milliseconds. */
   readonly longestMs: number;
 }
 
-/** A probe that only this file knows. */
+/** A probe known only to this file. */
 const PROBE = 'canary';
-/** Far more than they take: none is late because the machine is slow. */
+/** Far more than they take, so that none is late on a slow machine. */
 const DEADLINE_MS = 90_000;
 const NS = 2;
 const CNAME = 5;
 const [, , transport, canary] = process.argv;
 
-/** All that there is outside of the agent: its Redis or its gateway, its resolver, the root servers, sites, and those who must hear nothing. */
+/** Everything outside of the agent: its Redis or gateway, its resolver, the root servers, sites, and the canaries. */
 const server = await startRedisServer({
   executable: findRedisServer(process.env['PATH'] ?? '')!,
   port: REDIS_PORT,
@@ -119,7 +119,7 @@ async function openSites(): Promise<void> {
       response.end('hello');
       return;
     }
-    // As it stands: what Node would not write is written by hand.
+    // Written verbatim, because Node would not send it.
     response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${to}\r\nContent-Length: 0\r\n\r\n`);
   }).listen(80, '::');
   const others = [443, 853, 8080].map((port) => createServer((socket) => socket.end()).listen(port, '::'));
@@ -176,7 +176,7 @@ interface Came {
   readonly error: { readonly code: string; readonly phase: string } | null;
 }
 
-/** Failures of a job that the agent refused because of its target, or whose name did not resolve. */
+/** Failures of a job whose target the agent refused, or whose name did not resolve. */
 function isRefusal({ error }: Came): boolean {
   return (
     error !== null &&

@@ -8,26 +8,26 @@ import type { WebSocket } from 'ws';
 import { createAgentKey } from '../../../apps/coordinator/test/agent-key.ts';
 import { admit, drained } from './connect.ts';
 
-/** What the attacker knows. */
+/** What the attacker has: addresses, keys and tokens. */
 export interface Target {
   /** Address of the WebSocket. */
   readonly url: string;
   /** Token of an agent that the attacker has stolen, for its first connection. */
   readonly token: string;
-  /** Those of further stolen agents. */
+  /** Tokens of further stolen agents. */
   readonly moreTokens: readonly string[];
-  /** Of attacks from one address. */
+  /** Limit for attacks from one address. */
   readonly address: string;
 }
 
-/** What somebody can do to a gateway, again and again until the process ends. */
+/** An attack on a gateway, repeated until the process ends. */
 export interface GatewayAttack {
   readonly name: string;
-  /** True: all from one address, so that its limit holds. */
+  /** True if all come from one address, so that its limit applies. */
   readonly isOneAddress: boolean;
   /** True: meanwhile clients start checks on the probe whose agent the attacker has stolen. */
   readonly getsJobs?: boolean;
-  /** Agents that the attacker has stolen; one if undefined. */
+  /** Number of stolen agents; one if undefined. */
   readonly agents?: number;
   readonly run: (target: Target) => Promise<unknown>;
 }
@@ -46,12 +46,12 @@ export function steal({ url, token }: Target, take?: (message: GatewayMessage) =
   return admit(url, createAgentKey(probeOfToken(token)!), token, take);
 }
 
-/** Sends one message after the other, as fast as the gateway reads. */
+/** Sends message after message, as fast as the gateway reads. */
 export function flood(target: Target, message: (number: number) => string | Buffer): Promise<void> {
   return pour(target, (socket, number) => socket.send(message(number)));
 }
 
-/** The same with frames of any kind. */
+/** The same with frames of any type. */
 export async function pour(target: Target, send: (socket: WebSocket, number: number) => void): Promise<void> {
   const { socket } = await steal(target);
   for (let number = 1; ; number += 1) {

@@ -1,10 +1,10 @@
 import type { Figure } from '../../bench/goals.ts';
 import { attackGateway, MOST_VERIFIED, type GatewayReport } from './index.ts';
 
-/** Screenshots that are being received have 64 MiB; the rest is what Node has not collected yet. */
+/** Screenshots that are being received may take 64 MiB; the rest is garbage that Node has not collected yet. */
 const MOST_GROWN_MIB = 256;
 
-/** Attacks the gateway, prints what others saw, and holds that against the goals. */
+/** Attacks the gateway, prints what other clients observed, and compares that with the goals. */
 export async function auditGateway(seconds: number, print: (line: string) => void): Promise<readonly Figure[]> {
   const [quiet, ...attacked] = await attackGateway(seconds);
   print('attacks on the gateway: what a client of the API and another agent see meanwhile');

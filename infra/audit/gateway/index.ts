@@ -17,13 +17,13 @@ import type { GatewayAttack } from './attack.ts';
 import { gatewayAttacks, VICTIM } from './attacks.ts';
 import { admit } from './connect.ts';
 
-/** What others saw of a coordinator with its gateway while somebody attacked that. */
+/** Observations of other clients of a coordinator while its gateway was attacked. */
 export interface GatewayReport {
   readonly name: string;
-  /** Requests for `GET /probes`, and questions of an agent for the time, each every 20 ms; those under way count so far. */
+  /** Latencies of `GET /probes` and of an agent's time requests, each every 20 ms; pending ones count with their age. */
   readonly http: Latencies;
   readonly agent: Latencies;
-  /** Requests of the others that were not answered with 200, and connections of their agent that were lost. */
+  /** Requests of other clients without a 200, and lost connections of their agent. */
   readonly refused: number;
   /** Signatures that the coordinator verified for the attacker; undefined if the attacker has many addresses. */
   readonly verified: number | undefined;
@@ -36,14 +36,14 @@ interface Latencies {
   readonly longestMs: number;
 }
 
-/** Failures of an address a minute, and handshakes of it at a time; two minutes can be met. */
+/** Failures of one address per minute, and its concurrent handshakes; a run may touch two minutes. */
 export const MOST_VERIFIED = 2 * 30 + 64;
 const EVERY_MS = 20;
 const CHECK_EVERY_MS = 20;
 const LOOK_EVERY_MS = 200;
 const SETTLES_MS = 1_000;
 
-/** Each attack for some seconds, on one coordinator. The first report is of the time without an attack. */
+/** Runs each attack for some seconds against one coordinator. The first report is the baseline without an attack. */
 export async function attackGateway(
   seconds: number,
   chosen: readonly GatewayAttack[] = gatewayAttacks,
@@ -114,14 +114,14 @@ async function startAttacker(attack: GatewayAttack, args: readonly string[]): Pr
   return child;
 }
 
-/** The first result of a type compiles its validator, which is no work of an attack. */
+/** The first result of a type compiles its validator, which is not caused by an attack. */
 async function warmUp({ coordinator, report }: FuzzBed): Promise<void> {
   const checkId = await postCheck(coordinator.url, PROBES[0]);
   await report(PROBES[0], checkId, '{}');
   await (await fetch(`${coordinator.url}/check/${checkId}/results?wait=1`)).arrayBuffer();
 }
 
-/** Clients that start checks on one probe. Those that it has no capacity for are refused. */
+/** Clients that start checks on one probe. Those beyond its capacity are refused. */
 function startChecks(url: string, probe: string): () => void {
   const timer = setInterval(() => void postCheck(url, probe).catch(() => undefined), CHECK_EVERY_MS);
   return () => clearInterval(timer);
@@ -135,7 +135,7 @@ async function postCheck(url: string, probe: string): Promise<string> {
 }
 
 interface Others {
-  /** What they saw since the last call. */
+  /** Observations since the last call. */
   readonly read: () => Omit<GatewayReport, 'name' | 'verified' | 'grownMiB'>;
   readonly stop: () => void;
 }

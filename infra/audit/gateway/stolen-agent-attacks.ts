@@ -18,7 +18,7 @@ import {
 } from './attack.ts';
 import { admit, drained } from './connect.ts';
 
-/** What the owner of a stolen agent's key can do once the gateway has admitted it. */
+/** Attacks by the owner of a stolen agent's key after the gateway has admitted it. */
 export const stolenAgentAttacks: readonly GatewayAttack[] = [
   {
     name: 'results without end',

@@ -3,22 +3,22 @@ import { JOB_QUEUE, redisKeys } from '@vantage/contract';
 /** An attack with the Redis login of an agent, on as many connections as its quota allows. */
 export interface Attack {
   readonly name: string;
-  /** One request, sent again and again. */
+  /** One request, sent repeatedly. */
   readonly request: readonly (string | Readonly<{ bytes: number }>)[];
   /** True if the attacker does not read replies. */
   readonly isDeaf?: boolean;
-  /** For what goes on until the agent's user is switched off: while it lasts it has no goal, its end has. */
+  /** For attacks that last until the agent's user is suspended: the goal is the suspension, not the time before it. */
   readonly isFlood?: boolean;
-  /** More than are left to an agent's user. */
+  /** More than an agent's user may keep. */
   readonly connections?: number;
 }
 
 export const THIEF = 'thief';
-/** Jobs that coordinators gave the probe and that it took: several times what it runs at once. */
+/** Jobs that coordinators gave the probe and that it took: several times its number of slots. */
 export const ACTIVE_JOBS = 100;
 
 const queue = `${redisKeys.queuePrefix(THIEF)}:${JOB_QUEUE}:`;
-/** All but the most that Redis takes in one piece. */
+/** Slightly less than the largest value that Redis accepts. */
 const LARGE = { bytes: 4.9 * 1_048_576 };
 const repeated = (text: string, times: number): readonly string[] => Array.from({ length: times }, () => text);
 

@@ -1,11 +1,11 @@
-// Another client of the same Redis: writes a key a hundred times a second. Says for each question how that went since the last.
-// Arguments: URL, process id of Redis.
+// Another client of the same Redis: writes a key a hundred times a second. Answers each request with the latencies
+// since the last one. Arguments: URL, process id of Redis.
 import { readFileSync } from 'node:fs';
 
 import { Redis } from 'ioredis';
 
 export interface Seen {
-  /** Milliseconds of each write that was answered, and of those under way, so far. */
+  /** Latency of each write, milliseconds; pending writes count with their age. */
   readonly latenciesMs: readonly number[];
   /** Processor time of Redis per command: an upper bound of the latency on a dedicated core. */
   readonly busyMs: readonly number[];

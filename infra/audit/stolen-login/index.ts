@@ -16,7 +16,7 @@ export interface AttackReport {
   readonly isFlood: boolean;
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** Of these, what Redis itself was on a processor for, p99: whatever else the machine does. */
+  /** Part of it for which Redis was on a processor, p99: independent of other load on the machine. */
   readonly busyP99Ms: number;
   /** When its user was switched off, after its start; null if it was not. */
   readonly endedAfterMs: number | null;

@@ -1,4 +1,4 @@
-// Sends one attack again and again, as fast as Redis takes it. Arguments: port, password, index of the attack.
+// Repeats one attack as fast as Redis accepts it. Arguments: port, password, index of the attack.
 import { connect, type Socket } from 'node:net';
 
 import { agentUser } from '@vantage/contract';
@@ -21,7 +21,7 @@ process.send?.('started');
 function open(): void {
   const socket = connect(Number(port), '127.0.0.1');
   socket.on('error', () => undefined);
-  // One that is cut off comes back: that is its right.
+  // A connection that was closed reconnects, as an agent may.
   socket.once('close', () => setTimeout(open, 50));
   socket.once('connect', () => {
     socket.write(`AUTH ${agentUser(THIEF)} ${password}\r\n`);

@@ -45,8 +45,9 @@ const ALLOWED = new Map([
 ]);
 
 /**
- * Cost of a deployed agent compared with Prometheus' blackbox exporter that does the same probes at the same time: CPU of all
- * its processes, queue and idle work included, memory, latency and start. The built program is driven through `POST /check`.
+ * Cost of a deployed agent compared with Prometheus' blackbox exporter, which probes the same targets at the same
+ * time: CPU of all its processes, queue and idle work included, memory, latency and start. The built program is
+ * driven through `POST /check`.
  */
 export async function agent(isQuick: boolean): Promise<readonly Figure[]> {
   const lengths = isQuick ? quick : full;
@@ -75,7 +76,7 @@ function progress(part: string): void {
   process.stderr.write(`${part} …\n`);
 }
 
-/** CPU of nothing, and memory before the first check. */
+/** CPU without any check, and memory before the first one. */
 async function idle(stage: Stage, seconds: number): Promise<readonly Figure[]> {
   const used = cpuOf(stage);
   await sleep(seconds * 1_000);
@@ -115,7 +116,7 @@ async function cpu(
     const used = cpuOf(stage);
     let total: Used | undefined;
     const succeeded = await count(check, pace, () => (total = used()));
-    // A check that the service refused for the moment cost the agent nothing.
+    // A check that the service temporarily refused cost the agent nothing.
     if (succeeded > 0) spent.push(perCheck(total!, succeeded, pace.checks));
   }
   const each = (name: keyof Used): number => median(spent.map((used) => used[name]));
@@ -166,7 +167,7 @@ function cpuOf({ deployment, exporter }: Stage): () => Used {
   };
 }
 
-/** A check that fails may be cheaper than one that succeeds. */
+/** A failed check may be cheaper than a successful one. */
 function succeeded(outcomes: Outcomes): Figure {
   const percent = (count: number): number => (count / total(outcomes)) * 100;
   const others = [...outcomes.agent].filter(([became]) => became !== 'success');

@@ -2,7 +2,7 @@ import type { CheckRequest } from '@vantage/client';
 
 import { signedZones } from '@vantage/test-support/dns/knot';
 
-/** The same probe as the service and as the exporter is asked for it. */
+/** The same probe as a request to the service and to the exporter. */
 export interface ComparedCheck {
   readonly type: 'tcp' | 'ping' | 'http' | 'dns';
   readonly request: CheckRequest;
@@ -18,7 +18,7 @@ export interface TargetPorts {
 
 const QUERY_NAME = `www.${signedZones.plain}`;
 
-/** One connection, one packet, one request, one query. */
+/** One connection, packet, request or query each. */
 export function comparedChecks({ tcp, http, dns }: TargetPorts): readonly ComparedCheck[] {
   const probes = ['bench-1'];
   const host = '127.0.0.1';

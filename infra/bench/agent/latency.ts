@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile, type Figure } from '../goals.ts';
 import type { Stage } from './stage.ts';
 
-/** Across the point at which an agent begins to poll: a rate must not be much slower than the one below it. */
+/** Around the rate from which an agent polls: latency must not jump there. */
 const RATES = [20, 100, 150, 200, 300];
 const GOAL_MS = 8;
 
-/** From the POST of a tcp check to the response of a reader that waits for its completion, at even paces on one probe. */
+/** From the POST of a tcp check to the response of a waiting reader, at constant rates on one probe. */
 export async function latencies(stage: Stage, seconds: number): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const rate of RATES) {
     const all = await latenciesAt(stage, rate, rate * seconds);
-    // The service refuses what it has no capacity for: that counts as later than any other.
+    // The service refuses checks beyond its capacity: a refusal counts as the highest latency.
     const times = all.map((time) => time ?? Infinity);
     const [p90, p99] = [quantile(times, 0.9).toFixed(1), quantile(times, 0.99).toFixed(1)];
     const refused = all.filter((time) => time === undefined).length;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 import { cpuSeconds } from '../dns/process-cpu.ts';
 
-/** A process and everything that it started, such as the packet process of an agent. */
+/** A process and its descendants, such as the packet process of an agent. */
 export function processTree(root: number): readonly number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ComparedCheck } from './checks.ts';
 import type { Stage } from './stage.ts';
 
-/** Checks of one type at an even pace: the agent's, and the exporter's half an interval later. */
+/** Checks of one type at a constant rate: the agent's, and the exporter's half an interval later. */
 export interface Pace {
   readonly perSecond: number;
   readonly checks: number;
@@ -24,7 +24,7 @@ export interface Outcomes {
 
 /**
  * @param measured called when the last check has settled, before the results are counted
- * @returns how many of the agent's succeeded
+ * @returns the number of successful checks of the agent
  */
 export async function runChecks(
   stage: Stage,
@@ -77,7 +77,7 @@ async function resultOf({ deployment }: Stage, id: string): Promise<string> {
   return result?.error?.code ?? result?.result ?? 'no result';
 }
 
-/** By plain `node:http`, as the requests of the agent's side: nothing of it is counted, all of it takes time of the machine. */
+/** With plain `node:http`, as for the agent: its CPU time is not counted, but it uses the machine. */
 function probe(url: string, { type, target }: ComparedCheck): Promise<boolean> {
   return new Promise((resolve) => {
     const asked = get(`${url}/probe?module=${type}&target=${encodeURIComponent(target)}`, { agent }, (response) => {

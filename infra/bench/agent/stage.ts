@@ -19,7 +19,7 @@ export interface Stage {
   readonly deployment: Deployment;
   readonly exporter: { readonly pid: number; readonly url: string };
   readonly checks: readonly ComparedCheck[];
-  /** Node for the agent: a copy, so that no other process shares its pages. */
+  /** Node for the agent: a copy, so that it shares no pages with other processes. */
   readonly agentNode: string;
 }
 

@@ -5,13 +5,13 @@ import { startDeployment } from '../overhead/deployment.ts';
 import { startTarget } from '../overhead/target.ts';
 import { cpuSeconds } from './process-cpu.ts';
 
-/** Together below the 1,200 runs a minute that a target may get. */
+/** Together below the limit of 1,200 runs per minute and target. */
 const WARM_UP = 300;
 const CHECKS = 700;
 const EVERY_MS = 10;
 const ARRIVAL_MS = 10_000;
 
-/** CPU time of a whole agent for each tcp check at 100 a second: its job, its admission and its result included. */
+/** CPU time of a whole agent per tcp check at 100 per second, including job, admission and result. */
 export async function agentCpuPerCheck(): Promise<readonly Figure[]> {
   const target = await startTarget();
   const { client, pids, stop } = await startDeployment({ probes: 1 });

@@ -9,8 +9,8 @@ import { askDns } from './ask.ts';
 import { onLoopback } from './context.ts';
 
 /**
- * Runs a check for each HTTP request, as the blackbox exporter does, and answers with its result as JSON:
- * `/tcp?port=…` or `/dns?port=…&name=…`. Writes its own port to standard output, and ends with its standard input.
+ * Runs a check per HTTP request, as the blackbox exporter does, and responds with its result as JSON: `/tcp?port=…`
+ * or `/dns?port=…&name=…`. Writes its own port to standard output, and ends with its standard input.
  */
 const server = createHttpServer((request, response) => {
   const url = new URL(request.url ?? '', 'http://localhost');

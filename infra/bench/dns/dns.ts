@@ -42,7 +42,7 @@ async function rtts({ port, kdig }: Knot): Promise<readonly Figure[]> {
   ];
 }
 
-/** Every type of the zone, asked by us and by dig. */
+/** Every type of the zone, queried by the check and by dig. */
 async function texts({ port }: Knot): Promise<readonly Figure[]> {
   const names = [
     ...zoneRecords.map(({ owner, type }) => [`${owner}.${signedZones.plain}`, type] as const),

@@ -10,8 +10,8 @@ import { WebSocket } from 'ws';
 import { enrol, makeKey, prove, type SimulatedKey } from './simulated-keys.ts';
 
 /**
- * Many enrolled agents in one process, as little as the protocol of the gateway asks for: they answer each job at once with a
- * result that was measured once.
+ * Many enrolled agents in one process, with the minimum that the gateway's protocol requires: each job is answered at
+ * once with a recorded result.
  */
 const [, , redisUrl = '', url = '', count = '1'] = process.argv;
 
@@ -20,7 +20,7 @@ const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
   readonly types: Readonly<Record<string, { readonly result: object }>>;
 };
 const capabilities = { types: [...checkTypeNames], ipv4: true, ipv6: false, screenshot: false };
-/** Connections under way at a time. */
+/** Number of concurrent connection attempts. */
 const AT_ONCE = 50;
 
 /** Resolves once the agent is ready for jobs. */

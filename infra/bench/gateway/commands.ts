@@ -16,7 +16,10 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
 const TIMES = 3;
 
-/** From the command that `probe:invite` prints, run in a shell, to a healthy probe; and from `probe:suspend` to an offline one. */
+/**
+ * Time from running the command that `probe:invite` prints to a healthy probe, and from `probe:suspend` to an offline
+ * one.
+ */
 export async function commands(redis: RedisServer, quick: boolean): Promise<readonly Figure[]> {
   const coordinator = await startCoordinator(redis);
   const { url } = coordinator;

@@ -9,9 +9,9 @@ import { pino } from 'pino';
 import { enrol, identityOf, makeKey } from './simulated-keys.ts';
 
 /**
- * Many agents in one process: the agent's own loop, and in place of a measurement a result that was measured once, given
- * after a set time. With an address of a service they connect to its gateway, else to Redis. Sends how long each job was on its
- * way, milliseconds, when it is asked.
+ * Many agents in one process: the real loop, with a recorded result after a set time instead of a measurement. With
+ * the address of a service they connect to its gateway, otherwise to Redis. On request, sends the transit time of
+ * each job in milliseconds.
  */
 const [, , redisUrl = '', url = '', prefix = '', count = '1', lastsMs = '0'] = process.argv;
 

@@ -14,12 +14,12 @@ const AGENTS = 500;
 const LASTS_MS = 500;
 const EVERY_MS = 100;
 const BEFORE_MS = 5_000;
-/** Load goes on for this long after the last agent is back. */
+/** The load continues for this long after the last agent has returned. */
 const AFTER_MS = 3_000;
 const BUCKET_MS = 100;
 const BACK_WITHIN_S = 60;
 
-/** A gateway with all agents is killed under load, and another one is there. */
+/** Kills a gateway with all agents under load while another one runs. */
 export async function lostGateway(redis: RedisServer): Promise<readonly Figure[]> {
   const ids = Array.from({ length: AGENTS }, (_, index) => `lost-${index}`);
   await recordProbes(redis.url, ids);
@@ -82,7 +82,7 @@ async function underLoad({ ids, front, first, second, watch }: Stage): Promise<r
   ];
 }
 
-/** The gateways that hold the agents, by the heartbeats. */
+/** The gateways that hold the agents, according to the heartbeats. */
 async function gatewaysOf(redis: Redis, ids: readonly string[]): Promise<readonly (string | undefined)[]> {
   const texts = await redis.mget(ids.map((id) => redisKeys.heartbeat(id)));
   return [...new Set(texts.map((text) => (text === null ? undefined : (JSON.parse(text) as Heartbeat).gateway?.id)))];

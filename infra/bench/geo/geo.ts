@@ -8,12 +8,12 @@ import { median, quantile, type Figure } from '../goals.ts';
 const LOADS = 3;
 const TURNS = 5;
 const LOOK_UPS = 200_000;
-/** Addresses of hops and callers, which come again and again. */
+/** Addresses of hops and callers, which recur. */
 const KNOWN = 500;
 
 const log = { info: () => undefined, warn: () => undefined };
 
-/** Look-ups of places after load, what a load costs and what stays in memory; bundled data only. */
+/** Look-ups of places after a load, the cost of a load and the memory that it keeps; bundled data only. */
 export async function geo(): Promise<readonly Figure[]> {
   const { opened, figures } = await load();
   const turnsOf = (address: () => string): readonly number[] =>
@@ -53,7 +53,7 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
   const missing = opened.sources().filter(({ role, state }) => role !== 'fallback' && state !== 'ready');
   if (missing.length > 0)
     throw new Error(`No data in ${missing.map(({ name }) => name).join(', ')}: run npm run setup.`);
-  // An address that the bundled files know too little of starts the load of geoip-lite.
+  // An address that the bundled files hardly know triggers the load of geoip-lite.
   while (opened.sources().some(({ state }) => state === 'idle')) opened.lookUp(randomIpv4());
   while (opened.sources().some(({ state }) => state === 'loading')) await sleep(20);
   const fallback = residentMiB() - before - files;
@@ -115,7 +115,7 @@ function residentMiB(): number {
   return process.memoryUsage.rss() / (1 << 20);
 }
 
-/** @returns the longest that the event loop was held up since, milliseconds */
+/** @returns the longest block of the event loop since then, milliseconds */
 function watchEventLoop(): () => number {
   let longest = 0;
   let last = performance.now();

@@ -8,7 +8,7 @@ import { onLoopback } from '../dns/context.ts';
 type Options = ParamsOf<typeof http>['options'];
 type Surroundings = Pick<DiagnosticContext, 'trust'>;
 
-/** One http check of the target of the benchmark. */
+/** One http check of the benchmark's target. */
 export function checkHttp(
   url: string,
   httpVersion: Options['httpVersion'],

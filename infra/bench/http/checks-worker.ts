@@ -6,9 +6,9 @@ import { createTrustStore } from '../../../packages/diagnostics/src/tls/certific
 import { checkHttp } from './check.ts';
 
 /**
- * Runs an http check for each HTTP request, as the blackbox exporter does, and answers with its result as JSON:
- * `/?target=URL&version=2`. Writes its own port to standard output, and ends with its standard input. Argument: the file of
- * the root certificate to trust.
+ * Runs an http check per HTTP request, as the blackbox exporter does, and responds with its result as JSON:
+ * `/?target=URL&version=2`. Writes its own port to standard output, and ends with its standard input. Argument: the
+ * file of the root certificate to trust.
  */
 const surroundings = { trust: createTrustStore([readFileSync(process.argv[2]!, 'utf8')]) };
 const server = createServer((request, response) => {

@@ -14,7 +14,7 @@ export interface CurlPhases {
 const run = promisify(execFile);
 
 /**
- * The phases of a request as `curl -w` has them. Its times are seconds since its start, each the end of a phase.
+ * The phases of a request as `curl -w` reports them. Its times are seconds since its start, each the end of a phase.
  *
  * @param inside words to put before the command, such as those that run it in a network namespace
  */

@@ -15,7 +15,10 @@ const ALLOWED_SHARE = 0.05;
 const phases = ['connect', 'tls', 'firstByte', 'download', 'total'] as const;
 type Phases = Readonly<Record<(typeof phases)[number], number>>;
 
-/** The phases of a check compared with those of `curl -w`, in turns, so that a slow moment of the machine falls on both. */
+/**
+ * The phases of a check compared with those of `curl -w`, in turns, so that a slow moment of the machine affects
+ * both.
+ */
 export async function phasesBesideCurl(target: Target): Promise<readonly Figure[]> {
   const surroundings = { trust: createTrustStore([await readFile(target.rootFile, 'utf8')]) };
   const figures: Figure[] = [];

@@ -25,7 +25,8 @@ const [cert, key] = process.argv.slice(2).map((file) => readFileSync(file));
 const secure = createSecureServer({ cert, key, allowHTTP1: true }, (request, response) => {
   void answer(request.url, response as unknown as Parameters<RequestListener>[1]);
 });
-// With Nagle's algorithm a part of an answer waits for the client's delayed acknowledgement of the one before it.
+// With Nagle's algorithm, a part of a response would wait for the client's delayed acknowledgement of the previous
+// one.
 secure.on('connection', (socket: Socket) => socket.setNoDelay(true));
 const plain = createServer((request, response) => void answer(request.url, response));
 

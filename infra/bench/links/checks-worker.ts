@@ -11,8 +11,9 @@ import { onLoopback } from '../dns/context.ts';
 import type { CheckRequest } from './checks.ts';
 
 /**
- * Runs checks inside a network namespace, as an agent does: with its admission and its name resolution. One JSON text a
- * line, a request in and its result out. Ends with its standard input. Argument: the file of the root certificate to trust.
+ * Runs checks inside a network namespace with the admission and name resolution of an agent. Reads one JSON request
+ * per line and writes one JSON result. Ends with its standard input. Argument: the file of the root certificate to
+ * trust.
  */
 const certificate = readFileSync(process.argv[2]!, 'utf8');
 const trust = createTrustStore([certificate]);

@@ -18,9 +18,9 @@ export interface CheckResult {
   readonly error: { readonly message: string } | null;
 }
 
-/** A process that runs checks in a namespace, one after the other, for as long as it lives. */
+/** A process that runs checks in a namespace, one after another, as long as it lives. */
 export interface CheckProcess {
-  /** @throws {Error} when the check does not succeed */
+  /** @throws {Error} if the check does not succeed */
   readonly check: (request: CheckRequest) => Promise<CheckResult>;
   readonly stop: () => Promise<void>;
 }

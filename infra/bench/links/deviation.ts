@@ -6,13 +6,13 @@ import { median, type Figure } from '../goals.ts';
  */
 const ALLOWED_SHARE = 0.05;
 const ABOVE_MS = 1.5;
-/** The same below it: the tool is a new process each time, and the files that it reads in a phase count into it. */
+/** The same for lower values: the other tool is a new process each time, and a phase includes reading its files. */
 const BELOW_MS = 5;
 
 /**
- * How far the median of a phase is from that of another tool, as a goal.
+ * Difference between the median of a phase and that of another tool, as a goal.
  *
- * @param direction in which it may not be far from it
+ * @param direction in which the difference is bounded
  */
 export function deviation(
   name: string,

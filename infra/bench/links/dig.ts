@@ -16,7 +16,7 @@ export async function digMs(path: Path, transport: 'udp' | 'tcp', inside: readon
   return Number(/Query time: (\d+) usec/.exec(stdout)?.[1]) / 1_000;
 }
 
-/** Milliseconds of all, its handshakes included, by `kdig`. */
+/** Total time of `kdig` including handshakes, milliseconds. */
 export async function kdigMs(path: Path, transport: 'tls' | 'https', inside: readonly string[]): Promise<number> {
   const packages = await unpackPackages('knot-dnsutils');
   const port = { tls: ports.tls, https: ports.doh }[transport];

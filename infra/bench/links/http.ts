@@ -13,10 +13,13 @@ export interface Bench {
 
 const phases = ['dns', 'connect', 'tls', 'firstByte', 'download', 'total'] as const;
 const versions = ['1.1', '2'] as const;
-/** How often one of two samples of the same distribution, 60 each, is the slower one: three standard deviations. */
+/**
+ * Bound on how often one of two samples of 60 from the same distribution is the slower one: three standard
+ * deviations.
+ */
 const EVEN = { atLeast: 0.34, atMost: 0.66 } as const;
 
-/** The phases of a check of each file and version, in turns with curl's, over a link that loses nothing. */
+/** The phases of a check of each file and version, in turns with curl's, over a link without loss. */
 export async function httpPhases(
   bench: Bench,
   path: Path,
@@ -39,7 +42,7 @@ export async function httpPhases(
   return figures;
 }
 
-/** The same where packets are lost: no two requests lose the same ones, so the distributions are compared. */
+/** The same over a link with loss: no two requests lose the same packets, so distributions are compared. */
 export async function httpWithLoss(bench: Bench, rounds: number): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const version of versions) {
@@ -71,7 +74,7 @@ async function inTurns(
       resolver: `${path.address}:${ports.dns}`,
     });
     const theirs = await curl(url, version, rootFile, lab.inside('probe'));
-    // The first round loads what the later ones use.
+    // The first round loads what later rounds reuse.
     if (round < 0) continue;
     ours.push(timings as unknown as CurlPhases);
     curls.push(theirs);
@@ -83,7 +86,7 @@ function of(rounds: readonly CurlPhases[], phase: (typeof phases)[number]): read
   return rounds.map((round) => round[phase]);
 }
 
-/** The share of all pairs in which the first is the larger one; a half where both are alike. */
+/** Share of all pairs in which the first value is larger; a half for equal distributions. */
 function slower(ours: readonly number[], theirs: readonly number[]): number {
   const pairs = ours.flatMap((own) => theirs.map((other): number => (own === other ? 0.5 : Number(own > other))));
   return pairs.reduce((sum, one) => sum + one, 0) / pairs.length;

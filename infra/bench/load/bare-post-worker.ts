@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 
 /** Lower bound for `POST /check` on five probes: Express, JSON, ajv and five BullMQ adds, without anything else. */
 const port = Number(process.argv[2]);
-// One for all, as the coordinator has it.
+// Shared by all, as in the coordinator.
 const connection = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null });
 const queues = Array.from(
   { length: 5 },

@@ -5,9 +5,9 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
 /**
- * One side of a bare BullMQ that does what the service does with a probe run: a job of one queue per probe, with the same data,
- * ends with the same result, which its worker leaves in Redis. The producer adds jobs up to the count that it is sent; the
- * workers send the count of jobs that have ended.
+ * One side of a bare BullMQ with the same work as for a probe run: a job with the same data in one queue per probe,
+ * whose worker stores the same result in Redis. The producer adds jobs up to a count that it receives; the workers
+ * report the number of finished jobs.
  */
 const [, , side = '', port = '', probes = '0', lastsMs = '0'] = process.argv;
 /** Of the workers, for each probe: as many as a simulated agent has. */

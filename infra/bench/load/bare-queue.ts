@@ -4,17 +4,17 @@ import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 
 import { countCpu, end, startWorker } from './processes.ts';
 
-/** What a bare BullMQ takes for a job, and how many it does: the floor of a probe run. */
+/** Cost and throughput of jobs in a bare BullMQ: the floor of a probe run. */
 export interface BareQueue {
-  /** CPU of Redis, producer and workers together, at the rate that was asked for, µs. */
+  /** CPU of Redis, producer and workers per job at the requested rate, µs. */
   readonly cpuUs: number;
-  /** Jobs a second at which Redis, producer and workers use up the processors. */
+  /** Jobs per second at which Redis, producer and workers use all processors. */
   readonly saturatedAt: number;
-  /** Jobs that were added and have not ended. */
+  /** Jobs that were added and have not finished. */
   readonly lost: number;
 }
 
-/** Jobs that may wait, when as many as possible are to be done: no process is idle for lack of them, no queue grows. */
+/** Waiting jobs at maximum throughput: enough to keep every process busy, few enough to bound the queue. */
 const OUTSTANDING = 2_000;
 const EVERY_MS = 10;
 const WORKER = new URL('bare-queue-worker.ts', import.meta.url);
@@ -34,7 +34,7 @@ export async function bareQueue(
   let [added, ended] = [0, 0];
   workers.child.on('message', (count: number) => (ended = count));
 
-  /** Adds jobs for some time, as many as `wanted` says of the milliseconds since then. */
+  /** Adds jobs for some time, in total as many as `wanted` returns for the elapsed milliseconds. */
   const drive = async (seconds: number, wanted: (sinceMs: number) => number): Promise<void> => {
     const started = performance.now();
     for (let sinceMs = 0; sinceMs < seconds * 1_000; sinceMs = performance.now() - started) {

@@ -19,9 +19,9 @@ export interface Load {
   readonly mix?: string;
   readonly port?: number;
   readonly follow?: 'sse' | 'wait';
-  /** Generators that run side by side need one each, or all have their arrivals at the same moments. */
+  /** Concurrent generators need different seeds; otherwise their arrivals coincide. */
   readonly seed?: number;
-  /** Keeps the report here. */
+  /** Writes the report to this file. */
   readonly report?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export async function generate(load: Load): Promise<LoadReport> {
   const folder = load.report ?? mkdtempSync(join(tmpdir(), 'vantage-load-'));
   const file = join(folder, 'report.json');
   try {
-    // The report of an earlier run would otherwise be read if this one fails.
+    // Otherwise the report of an earlier run would be read if this one fails.
     rmSync(file, { force: true });
     const child = startProcess(
       GENERATOR,
@@ -75,14 +75,14 @@ export interface Verdict {
 }
 
 const DISPATCH_P99_MS = 250;
-/** So many of the probe-runs of all checks that were started must have been answered. */
+/** Share of the probe runs of all started checks that must be answered. */
 const SHARE = 0.95;
 
 /**
- * True if the rate was sustained: nearly all started checks were answered and dispatched in time, none late, none refused.
- * The reference is the number started, not the rate, because arrivals are random.
+ * True if the rate was sustained: nearly all started checks were answered and dispatched in time, none late, none
+ * refused. The reference is the number started, not the rate, because arrivals are random.
  *
- * @param wanted probe-runs a second, for the sentence
+ * @param wanted probe runs per second, for the message
  */
 export function judge(reports: readonly LoadReport[], wanted: number): Verdict {
   const runs = sum(reports, ({ perSecond }) => perSecond.probeRuns);

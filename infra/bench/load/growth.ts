@@ -18,7 +18,7 @@ const BODY = JSON.stringify({
   locations: ['AS64497+QM', 'trial'],
 });
 
-/** CPU per POST with `locations`, for coordinators that know few probes and for ones that know many. */
+/** CPU per POST with `locations`, of coordinators with few probes and with many. */
 export async function growth(): Promise<readonly Figure[]> {
   return withStages(COUNTS, [], async (stages) => {
     // Until they are compiled.

@@ -8,26 +8,26 @@ import { countCpu } from './processes.ts';
 import { onStage, PROBES, type Lengths, type Stage } from './stage.ts';
 
 /**
- * Probe-runs a second that are tried: up by a quarter while they hold, or down until one does, then between the last that held
- * and the next.
+ * Probe runs per second to try: a quarter more as long as the rate holds, or less until one holds, then a value
+ * between the last that held and the next.
  */
 const FIRST_TRY = 600;
 const LOWEST_TRY = 50;
 const HIGHEST_TRY = 6_000;
 const STEP = 1.25;
 const FINER_TRIES = 2;
-/** Share of the highest rate, at which no process waits for a core. */
+/** Share of the highest rate at which no process waits for a core. */
 const COMPARED_AT = 0.5;
 
-/** Of the highest rate, at which the service has to refuse some. */
+/** Multiple of the highest rate at which the service must refuse some checks. */
 const OVERLOAD = 1.1;
 const JOB_MS = 20;
 
 /**
- * Finds the highest rate that holds for a short time, holds it for long, and looks what more load and a second coordinator
- * change; then what a bare BullMQ takes for the same jobs on the same processors.
+ * Finds the highest rate that holds briefly, holds it for long, and measures the effect of more load and of a second
+ * coordinator; then the cost of the same jobs in a bare BullMQ on the same processors.
  *
- * @param report folder in which the report of the longest run is kept
+ * @param report folder for the report of the longest run
  */
 export async function highestRate(lengths: Lengths, report: string | undefined): Promise<readonly Figure[]> {
   const { figures, perSecond, cpuUs } = await service(lengths, report);
@@ -83,7 +83,7 @@ async function service(lengths: Lengths, report: string | undefined): Promise<He
   });
 }
 
-/** What waits at more than the highest rate: the service is to refuse the rest, and early. */
+/** Queueing above the highest rate: the service should refuse the excess early. */
 async function overload(
   stage: Stage,
   { trySeconds: seconds, warmUpSeconds }: Lengths,
@@ -100,7 +100,7 @@ async function overload(
   };
 }
 
-/** The highest rate that holds for a short time; 0 where not even the lowest does. */
+/** The highest rate that holds briefly; 0 if not even the lowest does. */
 async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Promise<number> {
   const holds = async (rate: number): Promise<boolean> => {
     const reports = await tryRate(stage, rate, { seconds: trySeconds, warmUpSeconds });
@@ -114,7 +114,7 @@ async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pro
   for (let rate = FIRST_TRY; rate >= LOWEST_TRY && rate <= HIGHEST_TRY;) {
     if (await holds(rate)) held = rate;
     else failed = rate;
-    // Up from the first as long as it holds; down from it until one does.
+    // Increases the rate as long as it holds, or decreases it until it does.
     if (held > 0 && failed < Infinity) break;
     rate = held > 0 ? rate * STEP : rate / STEP;
   }
@@ -127,7 +127,7 @@ async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pro
   return held;
 }
 
-/** CPU of all coordinators together per probe-run, µs. */
+/** CPU of all coordinators per probe run, µs. */
 async function coordinatorCpu(
   stage: Stage,
   rate: number,

@@ -7,22 +7,22 @@ import { generate, judge, sum } from './generate.ts';
 import { countCpu } from './processes.ts';
 import { PER_CHECK, type Lengths, type Stage } from './stage.ts';
 
-/** Of what was held for a short time, what is held for long. */
+/** Share of the rate held briefly that is held for long. */
 const MARGIN = 0.9;
 const LONG_TRIES = 5;
-/** What a rate that failed has left behind is not the next one's. */
+/** Leftovers of a rate that failed must not affect the next one. */
 export const AFTER_FAILURE_MS = 5_000;
 
 export interface Held {
   readonly figures: readonly Figure[];
-  /** The highest rate that held for a short time. */
+  /** The highest rate that held briefly. */
   readonly found: number;
-  /** Probe-runs a second that were held for long, and what all three took for each. */
+  /** Probe runs per second held for long, and the CPU of all three per run. */
   readonly perSecond: number;
   readonly cpuUs: number;
 }
 
-/** Holds a rate for long; where it does not, a fifth less, some times. */
+/** Holds a rate for long; if it fails, tries a fifth less, several times. */
 export async function hold(
   stage: Stage,
   { holdSeconds, warmUpSeconds }: Lengths,

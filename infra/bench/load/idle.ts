@@ -6,9 +6,9 @@ import { commandsByName, redisInfo } from './redis-info.ts';
 import { onStage, type Stage } from './stage.ts';
 
 const IDLE_PROBES = 1_000;
-/** Commands a second of all processes, including those that scripts call. */
+/** Commands per second of all processes, including those called by scripts. */
 const MOST_COMMANDS = 1_500;
-/** After it has connected, an agent looks more often for jobs whose reply was lost. */
+/** After connecting, an agent looks more often for jobs whose reply was lost. */
 const FIRST_MINUTE_MS = 65_000;
 /** The most frequent ones explain the sum. */
 const NAMED = 8;

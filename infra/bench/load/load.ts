@@ -17,9 +17,9 @@ const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, post
 const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, postSeconds: 4, idleSeconds: 5 };
 
 /**
- * The capacity of the service, everything on this machine: Redis, coordinators, agents and generators.
+ * The capacity of the service, with Redis, coordinators, agents and generators on this machine.
  *
- * @param report folder in which the report of the longest run is kept
+ * @param report folder for the report of the longest run
  */
 export async function load(isQuick: boolean, report?: string): Promise<readonly Figure[]> {
   const lengths = isQuick ? quick : full;

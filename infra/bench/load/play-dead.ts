@@ -3,9 +3,10 @@ import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { Redis } from 'ioredis';
 
 /**
- * Keeps probes alive that take no job: their heartbeats, written from here, and nothing else. @returns ends it
+ * Keeps probes online by writing only their heartbeats; they take no jobs.
  *
- * @param ids with records
+ * @param ids of probes with records
+ * @returns a function that stops it
  */
 export async function playDead(redisUrl: string, ids: readonly string[]): Promise<() => void> {
   const redis = new Redis(redisUrl);
@@ -20,7 +21,7 @@ export async function playDead(redisUrl: string, ids: readonly string[]): Promis
   };
 }
 
-/** Its capacity keeps the queue from ever being too long for a further job. */
+/** Its capacity never lets the queue become too long for a further job. */
 const idle: Heartbeat = {
   v: 1,
   version: '0.1.0',

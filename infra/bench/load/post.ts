@@ -5,7 +5,7 @@ import { countCpu } from './processes.ts';
 
 /** Outcomes of a series of POSTs. */
 export interface Posted {
-  /** How long each POST that was accepted took, ms. */
+  /** Duration of each accepted POST, milliseconds. */
   readonly times: readonly number[];
   /** CPU time of the server meanwhile, ms. */
   readonly cpuMs: number;
@@ -21,7 +21,7 @@ const AT_ONCE = 16;
 /** Of a type with 15 s to its deadline: that no check ends meanwhile leaves the POST alone. */
 const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
 
-/** Posts one check after another on some kept connections for a while. */
+/** Posts one check after another over some persistent connections for a while. */
 export async function postFor(url: string, pid: number, seconds: number, body = BODY): Promise<Posted> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const times: number[] = [];

@@ -7,7 +7,7 @@ import { onStage, PROBES, type Lengths } from './stage.ts';
 const TURNS = 5;
 const BARE = new URL('bare-post-worker.ts', import.meta.url);
 
-/** `POST /check` of the coordinator compared with that of a bare Express with the same five jobs, each added by BullMQ itself. */
+/** `POST /check` of the coordinator compared with a bare Express that adds the same five jobs with BullMQ. */
 export async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]> {
   // No agent takes the jobs of either: only the POST is measured.
   return onStage({ probes: PROBES, agents: 'none' }, async ({ redisPort, urls, pids }) => {

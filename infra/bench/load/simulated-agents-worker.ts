@@ -7,8 +7,8 @@ import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { pino } from 'pino';
 
 /**
- * Many probes in one process: the agent's own loop, and in place of a measurement a result that was measured once, given
- * after a set time. It sends when each job began, by id, when it is asked for that.
+ * Many probes in one process: the real loop, with a recorded result after a set time instead of a measurement. On
+ * request, it sends the start of each job by id.
  */
 const [, , redisUrl = '', firstId = '0', count = '1', lastsMs = '20', keepsStarts = ''] = process.argv;
 /** Pairs of a job's id and a time, milliseconds since the epoch. */

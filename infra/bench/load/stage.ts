@@ -25,21 +25,21 @@ export interface Stage {
 
 interface StageOptions {
   readonly probes: number;
-  /** `none`: the probes are alive and take no job. */
+  /** `none`: the probes are online and take no jobs. */
   readonly agents: 'simulated' | 'real' | 'none';
   /** Duration of a simulated job, milliseconds. */
   readonly lastsMs?: number;
-  /** Simulated agents keep when each job began. */
+  /** True if simulated agents record the start of each job. */
   readonly keepsStarts?: boolean;
   /** More settings of the coordinators. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Probes of the stage, and how many of them each check uses. */
+/** Number of probes of the stage, and of probes per check. */
 export const PROBES = 20;
 export const PER_CHECK = 5;
 
-/** How long each part of the benchmark lasts. */
+/** Duration of each part of the benchmark. */
 export interface Lengths {
   readonly warmUpSeconds: number;
   readonly trySeconds: number;

@@ -12,7 +12,7 @@ export interface StreamFigures {
   readonly p99Ms: number;
 }
 
-/** Opens many streams of one check that runs, and waits until each has seen its end. */
+/** Opens many event streams of one running check, and waits until each has received its end. */
 export async function openStreams(url: string, streams: number): Promise<StreamFigures> {
   const client = createClient({ baseUrl: url });
   const { checkId } = await client.startCheck({ type: 'tcp', host: '127.0.0.1', port: 80, limit: 5 });

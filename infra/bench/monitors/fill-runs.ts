@@ -1,7 +1,7 @@
 import { redisKeys } from '@vantage/contract';
 import { Redis } from 'ioredis';
 
-/** As after 100 minutes: the last 100 runs of each monitor are there, so that each further one replaces one. */
+/** State after 100 minutes: each monitor has its last 100 runs, so each further run replaces one. */
 export async function fillRuns(port: number, names: readonly string[]): Promise<void> {
   const redis = new Redis(port);
   for (const name of names) {
@@ -14,7 +14,7 @@ export async function fillRuns(port: number, names: readonly string[]): Promise<
   redis.disconnect();
 }
 
-/** With other times: it is no tick of the monitor that it is copied to. */
+/** With changed times, because it is not a tick of the monitor to which it is copied. */
 async function anyRun(redis: Redis, names: readonly string[]): Promise<string> {
   for (const name of names) {
     const [run] = await redis.lrange(redisKeys.monitorRuns(name), 0, 0);

@@ -17,7 +17,7 @@ const PROBES = 10;
 const EVERY_MS = 60_000;
 const CHECK = { type: 'tcp', host: '127.0.0.1', port: 9, limit: PROBES } as const;
 const START_P99_MS = 1_000;
-/** Node gives memory back in its own time. */
+/** Node returns memory to the system with a delay. */
 const COORDINATOR_GROWTH = 1.1;
 const REDIS_GROWTH = 1.05;
 const names = Array.from({ length: MONITORS }, (_, index) => `monitor-${index}`);
@@ -87,7 +87,7 @@ async function measureMonitors(
   const used = cpu();
   const growth = await endMemory();
   const to = Date.now();
-  // A tick may take so long and more: what is not evaluated by then counts as lost.
+  // Longest duration of a tick; a tick that is not evaluated by then counts as lost.
   await sleep(5_000);
   const ticks = await readTicks(stage.redisPort, names, await stage.starts(), {
     from,

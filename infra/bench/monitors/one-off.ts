@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from '../load/stage.ts';
 
 /**
- * The peer: as many checks a second as the monitors make, each posted by a client that waits for its results. Open loop: no
- * arrival waits for a response.
+ * The peer: as many checks per second as the monitors start, each posted by a client that waits for its results. Open
+ * loop: no arrival waits for a response.
  *
- * @returns how long after its time the first probe began each check, milliseconds
+ * @returns the delay of each check until its first probe began, milliseconds
  */
 export async function postOneOff(
   { urls, starts }: Stage,

@@ -8,7 +8,7 @@ export interface Ticks {
   readonly due: number;
   /** Due ticks without a run that has a check. */
   readonly lost: number;
-  /** Checks that a probe received twice, or two runs of one due time. */
+  /** Checks that a probe received twice, or two runs with one due time. */
   readonly doubled: number;
   /** From the time a tick was due to the start of the first and of the last of its jobs at a probe, milliseconds. */
   readonly firstMs: readonly number[];
@@ -23,9 +23,9 @@ interface StoredRun {
 type Starts = readonly (readonly [id: string, atMs: number])[];
 
 /**
- * Compares the runs in Redis with the jobs that probes got.
+ * Compares the runs in Redis with the jobs that probes received.
  *
- * @param from the first time that counts; both by the clock of this machine, which is that of Redis
+ * @param from start of the period, like its end by the clock of this machine, which is that of Redis
  */
 export async function readTicks(
   redisPort: number,
@@ -42,7 +42,7 @@ export async function readTicks(
   const [firstMs, lastMs]: [number[], number[]] = [[], []];
   for (const list of texts) {
     const runs = list.map((text) => JSON.parse(text) as StoredRun);
-    // All times of a monitor are the same within its interval.
+    // All times of a monitor are equal modulo its interval.
     const phase = (runs[0]?.atMs ?? from) % everyMs;
     for (let at = from + ((((phase - from) % everyMs) + everyMs) % everyMs); at < to; at += everyMs) {
       due += 1;

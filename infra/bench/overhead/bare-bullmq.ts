@@ -3,9 +3,12 @@ import { once } from 'node:events';
 
 import { Queue, QueueEvents } from 'bullmq';
 
-/** The floor: one job added, taken by a Worker in another process, its end seen by QueueEvents, each at its defaults. */
+/**
+ * The lower bound: one job is added, taken by a Worker in another process, and its end is reported by QueueEvents,
+ * all with their defaults.
+ */
 export interface BareBullmq {
-  /** Resolves when the end of a job is seen that was added by this call. */
+  /** Resolves when a job added by this call has finished. */
   readonly roundTrip: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

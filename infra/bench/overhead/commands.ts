@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Counts the commands that clients send to Redis, by MONITOR; what scripts call is not among them. */
+/** Counts the commands that clients send to Redis, by MONITOR, without those called by scripts. */
 export interface CommandCount {
   /** Commands since the start or the last call, by name. */
   readonly take: () => ReadonlyMap<string, number>;
@@ -18,7 +18,7 @@ export async function countCommands(port: number): Promise<CommandCount> {
     const lines = (rest + chunk.toString('latin1')).split('\r\n');
     rest = lines.pop()!;
     for (const line of lines) {
-      // +1700000000.000000 [0 127.0.0.1:40000] "get" "key"; [0 lua] is a call of a script.
+      // Form: `+1700000000.000000 [0 127.0.0.1:40000] "get" "key"`; `[0 lua]` is a call by a script.
       const match = /^\+[\d.]+ \[\d+ (\S+)\] "([^"]+)"/.exec(line);
       if (match === null || match[1] === 'lua') continue;
       const name = match[2]!.toLowerCase();

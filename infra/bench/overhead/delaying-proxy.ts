@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP proxy that holds every byte back for the same time, in each direction, and never throttles. */
+/** A TCP proxy that delays every byte by the same time in each direction, without limiting the rate. */
 export interface DelayingProxy {
   readonly port: number;
   readonly close: () => void;

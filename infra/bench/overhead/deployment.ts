@@ -28,7 +28,7 @@ export interface DeploymentOptions {
   /** Node for the coordinator and the agents; default: the one that runs the benchmark. */
   readonly nodes?: { readonly coordinator: string; readonly agent: string };
   readonly settings?: Readonly<Record<App, Environment>>;
-  /** The port at which agents find Redis, given the true one: that of a proxy in between. */
+  /** The port at which agents reach Redis, given the real one: that of a proxy in between. */
   readonly agentRedisPort?: (port: number) => Promise<number>;
 }
 

@@ -10,7 +10,7 @@ import { startTarget, type Target } from './target.ts';
 const WARM_UP = 300;
 const ROUNDS = 150;
 const RTT_MS = 100;
-/** Between round trips, ours and the floor's: a check comes to a service that is not busy with the one before. */
+/** Pause between round trips of both: a check arrives at an idle service. */
 const PAUSE_MS = 50;
 
 /** Overhead of the service per measurement: commands, time and memory. */
@@ -39,7 +39,7 @@ interface Times {
   readonly toVisible: number;
 }
 
-/** One check on one probe, from the POST to the answer of a waiting reader. */
+/** One check on one probe, from the POST to the response of a waiting reader. */
 async function run({ client }: Deployment, target: Target): Promise<void> {
   const { checkId } = await client.startCheck({
     type: 'tcp',
@@ -51,7 +51,7 @@ async function run({ client }: Deployment, target: Target): Promise<void> {
   await client.results(checkId, { waitSeconds: 10 });
 }
 
-/** One check on one probe: from the POST to the packet, and from the packet to the answer of a waiting reader. */
+/** One check on one probe: from the POST to the packet, and from the packet to the response of a waiting reader. */
 async function one(deployment: Deployment, target: Target): Promise<Times> {
   const arrival = target.arrivals(1);
   const posted = performance.now();
@@ -65,7 +65,7 @@ export async function times(deployment: Deployment, target: Target): Promise<rea
   const floor = await startBareBullmq(deployment.redisPort);
   const ours: Times[] = [];
   const bare: number[] = [];
-  // By turns, so that a slow moment of the machine falls on both; both as warm as a service that has run for a while.
+  // In turns, so that a slow moment of the machine affects both; both as warm as a service that has run for a while.
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
     const isWarm = round >= WARM_UP;
     if (isWarm) await sleep(PAUSE_MS);
@@ -94,7 +94,7 @@ export async function times(deployment: Deployment, target: Target): Promise<rea
   ];
 }
 
-/** Commands that clients send to Redis for a probe-run; what is sent when nothing runs, and reading, is taken off. */
+/** Commands that clients send to Redis per probe run, without those sent when idle and those for reading. */
 async function commands(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
   const counter = await countCommands(deployment.redisPort);
   const idlePerSecond = await (async () => {
@@ -129,7 +129,7 @@ async function commands(deployment: Deployment, target: Target): Promise<readonl
   ];
 }
 
-/** On a machine with other work a check may be refused for the moment: it is asked for again, so that all runs come to be. */
+/** On a busy machine a check may be refused temporarily: it is requested again, so that all runs take place. */
 async function start({ client }: Deployment, { port }: Target, probes: readonly string[]): Promise<void> {
   for (let isStarted = false; !isStarted;) {
     isStarted = await client
@@ -144,7 +144,7 @@ interface Spent {
   readonly comparison: string;
 }
 
-/** Redis commands per run by name, idle ones included, the most frequent first. */
+/** Redis commands per run by name, idle ones included, most frequent first. */
 function byName(counts: ReadonlyMap<string, number>, runs: number): string {
   const spent = [...counts].map(([name, count]) => [name, count / runs] as const).filter(([, each]) => each >= 0.05);
   return spent

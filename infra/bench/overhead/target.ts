@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A TCP server on loopback that notes when it is connected to: with one attempt that is when a job does its work. */
+/** A TCP server on loopback that records the time of each connection: with one attempt this is when a job measures. */
 export interface Target {
   readonly port: number;
   /** Resolves with the times of the next `count` connections, milliseconds on this process' clock. */

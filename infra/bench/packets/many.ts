@@ -14,7 +14,10 @@ const CPU_CHECKS = 600;
 const AT_ONCE = 100;
 const TICKS_PER_SECOND = 100;
 
-/** Two hundred checks at once over a link that loses, doubles and reorders, each held against its own truth. */
+/**
+ * Two hundred concurrent checks over a link that loses, duplicates and reorders packets, each compared with its own
+ * ground truth.
+ */
 export async function wrongMatches(runner: CheckRunner): Promise<readonly Figure[]> {
   const checks = Array.from({ length: CHECKS }, async (_, index) => {
     const { address } = families[index % 2]!;

@@ -6,7 +6,7 @@ import { hopsFound, pathTimes } from './paths.ts';
 import { findPeers } from './peers.ts';
 import { roundTripErrors } from './round-trips.ts';
 
-/** Ping and traceroute compared with the tools that people know, over the same paths of a network whose truth is known. */
+/** Ping and traceroute compared with common tools over paths of a known network. */
 export async function packets(): Promise<readonly Figure[]> {
   const missing = netlabMissing();
   if (missing !== null) throw new Error(missing);

@@ -8,14 +8,14 @@ import type { Peers } from './peers.ts';
 import { order } from './round-trips.ts';
 
 const ROUNDS = 31;
-/** An agent that has run for a while is what is compared; its first traces are its slowest. */
+/** Warms up, because the first traces of an agent are its slowest. */
 const WARM_UP = 20;
 
 type Protocol = 'icmp' | 'udp' | 'tcp';
 type View = readonly (string | null)[];
 type See = (host: string, protocol: Protocol) => Promise<View>;
 
-/** The hops that ours and its peers find of paths that are known, for each protocol and family. */
+/** Hops found by the check and its peers on known paths, for each protocol and family. */
 export async function hopsFound(lab: Netlab, peers: Peers, runner: CheckRunner): Promise<readonly Figure[]> {
   const tools = viewers(lab, peers, runner);
   const figures: Figure[] = [];
@@ -43,7 +43,7 @@ export async function hopsFound(lab: Netlab, peers: Peers, runner: CheckRunner):
   return figures;
 }
 
-/** Time for a path of which every hop answers, and for one that ends in silence. */
+/** Duration for a path on which every hop answers, and for one that ends in silence. */
 export async function pathTimes(lab: Netlab, peers: Peers, runner: CheckRunner): Promise<readonly Figure[]> {
   const { address } = families[0];
   const tools = viewers(lab, peers, runner);
@@ -92,7 +92,7 @@ async function took(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Medians of rounds in which each tool has its turn. */
+/** Medians of rounds in which the tools alternate. */
 async function inTurns(
   name: string,
   host: string,

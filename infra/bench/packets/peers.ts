@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** The tools to compare with, by the path of their program. */
 export interface Peers {
   readonly path: (name: PeerName) => string | undefined;
-  /** One line: which were found, where, and how to get the others. */
+  /** One line: the peers found, their locations, and how to install the others. */
   readonly report: string;
   readonly remove: () => void;
 }
@@ -25,7 +25,7 @@ const packages: Readonly<Record<PeerName, string>> = {
 
 const folders = ['/usr/bin', '/usr/sbin', '/bin', '/sbin', '/usr/local/bin', '/usr/local/sbin'];
 
-/** Finds the peers; those that are missing are unpacked from Debian's packages, for this run alone, and not installed. */
+/** Finds the peers; missing ones are unpacked from Debian's packages for this run, without being installed. */
 export function findPeers(): Peers {
   const unpacked = mkdtempSync(join(tmpdir(), 'vantage-peers-'));
   const installed = (name: PeerName): string | undefined =>

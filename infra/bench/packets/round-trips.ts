@@ -9,14 +9,14 @@ import type { Peers } from './peers.ts';
 const ROUNDS = 10;
 const PACKETS = 16;
 const INTERVAL_MS = 200;
-/** Runs of each tool at the same time: the link is late now and then, and all of them must meet the same delays. */
+/** Concurrent runs of each tool: the link is late at times, and all of them must meet the same delays. */
 const AT_ONCE = 3;
 
 type Sample = () => Promise<readonly number[]>;
 
 /**
- * How far the round-trip times are from the delay of the link, which is known; all tools at the same time. What the
- * kernel and the link itself take is in it, the same for all. `ping` and `fping` print hundredths, the others more.
+ * Difference between the round-trip times and the known delay of the link, for all tools at the same time. It
+ * includes the time of kernel and link, equal for all. `ping` and `fping` print hundredths, the others more.
  */
 export async function roundTripErrors(
   lab: Netlab,

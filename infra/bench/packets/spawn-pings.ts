@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
-/** Spawns pings as a probe that wraps the program would: arguments are the program, the host, how many and how many at once. */
+/**
+ * Spawns pings as a probe that wraps the program would. Arguments: the program, the host, the number of pings, and
+ * how many run concurrently.
+ */
 const [program = 'ping', host = '', total = '0', atOnce = '1'] = process.argv.slice(2);
 const TICKS_PER_SECOND = 100;
 let left = Number(total);

@@ -14,7 +14,7 @@ const SIGMAS = 3.5;
 /** mtr prints tenths of a millisecond, and reads its clock after the kernel has queued the reply. */
 const RESOLUTION_MS = 0.3;
 
-/** Loss and round trips that one run of a tool found at one hop. */
+/** Loss and round-trip times that one run of a tool found at one hop. */
 interface HopFigures {
   readonly sent: number;
   readonly lost: number;
@@ -26,7 +26,7 @@ interface HopFigures {
 const spreadNames = ['best', 'worst', 'deviation', 'jitter'] as const;
 type SpreadName = (typeof spreadNames)[number];
 
-/** `rounds` and Debian’s mtr at the same time over a path with delay and loss, both families. */
+/** `rounds` and Debian’s mtr at the same time over a path with delay and loss, for both families. */
 export async function agreesWithMtr(): Promise<readonly Figure[]> {
   const peers = findPeers();
   const mtr = peers.path('mtr');
@@ -131,7 +131,10 @@ function compared(family: string, runs: readonly Run[]): readonly Figure[] {
   ];
 }
 
-/** Of the runs pairwise: both measured at the same time. mtr reads a clock of its process, so a busy machine makes its times longer. */
+/**
+ * Runs are compared in pairs, because both measured at the same time. mtr reads a userspace clock, so its times are
+ * longer on a busy machine.
+ */
 function differenceAt(index: number, name: SpreadName, runs: readonly Run[]): { isWrong: boolean; text: string } {
   const pairs = runs.flatMap(({ ours, theirs }) => {
     const [own, other] = [ours[index]?.spread, theirs[index]?.spread];

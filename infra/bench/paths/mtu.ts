@@ -13,13 +13,13 @@ import type { Figure } from '../goals.ts';
 import type { Peers } from '../packets/peers.ts';
 import { order } from '../packets/round-trips.ts';
 
-/** MTUs on the way, from the nearest link on; each path is asked by four probes over both families. */
+/** MTUs of the links, nearest first; each path is measured by four probes over both families. */
 const PATHS = [[1_500], [1_400], [1_492, 1_420], [1_480, 1_400, 1_280], [1_300]] as const;
 const FAMILIES = [4, 6] as const;
 
 type See = (internet: Internet, probe: number, host: string) => Promise<number | null>;
 
-/** The path MTU of `traceroute` checks compared with the tools that measure it, on paths that are known. */
+/** The path MTU of `traceroute` checks compared with tools that measure it, on known paths. */
 export async function agreesOnMtu(peers: Peers): Promise<readonly Figure[]> {
   const cases = FAMILIES.flatMap((family, side) =>
     PATHS.map((mtus, index) => {
@@ -60,7 +60,7 @@ function smallestMtu({ places }: Case): number {
   return Math.min(1_500, ...places.flatMap(({ mtu = 1_500 }) => mtu));
 }
 
-/** One process for each probe. */
+/** One process per probe. */
 function openOurs(internet: Internet): { readonly see: See; readonly stop: () => Promise<unknown> } {
   const runners = PROBES.map((_, probe) =>
     startCheckRunner({ start: (_node, program, ...args) => internet.start(probe, program, ...args) }),
@@ -73,7 +73,7 @@ function openOurs(internet: Internet): { readonly see: See; readonly stop: () =>
   return { see, stop: () => Promise.all(runners.map((runner) => runner.stop())) };
 }
 
-/** Both print the MTU as they find it; the last one is that of the path. */
+/** Both print each MTU that they find; the last one is that of the path. */
 function tools(peers: Peers): ReadonlyMap<string, See> {
   const [traceroute, tracepath] = [peers.path('traceroute'), peers.path('tracepath')];
   const see =

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const UNPRIVILEGED = 65_534;
 
-/** The floor: what the browser itself takes from its start to a written picture, milliseconds. */
+/** The lower bound: time of the browser alone from its start to a written image, milliseconds. */
 export async function bareScreenshots(executablePath: string, url: string, count: number): Promise<readonly number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i += 1) {

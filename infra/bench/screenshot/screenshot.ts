@@ -20,10 +20,13 @@ const WATCHED = 10;
 const HOSTILE = 100;
 const HOSTILE_TIMEOUT_MS = 3_000;
 
-/** As long as an agent gives a picture. */
+/** Equal to the time limit of an agent's screenshot. */
 const AGENT_TIMEOUT_MS = 12_000;
 
-/** Pictures of an ordinary page one after the other, compared with the browser alone; of pages whose content comes late; then of hostile ones. */
+/**
+ * Screenshots of an ordinary page one after another, compared with the browser alone; of pages whose content arrives
+ * late; then of hostile ones.
+ */
 export async function screenshot({ step }: Pick<Progress, 'step'>): Promise<readonly Figure[]> {
   const { executablePath, missing } = browserHere(process.env['PATH']);
   if (missing !== null) throw new Error(missing);
@@ -52,7 +55,7 @@ export async function screenshot({ step }: Pick<Progress, 'step'>): Promise<read
     step('pages whose content comes late');
     const late = await lateContent(executablePath, site, (path) => take(path, AGENT_TIMEOUT_MS));
     const ordinary = await takeOrdinary(() => take('/'), step);
-    // The watch itself makes garbage, so it begins only when the agent's memory has been looked at.
+    // The watch creates garbage itself, so it starts only after the agent's memory was measured.
     folder.watch();
     const hostile = await takeHostile((path) => take(path, HOSTILE_TIMEOUT_MS), step);
     const left = { processes: (await folder.processes()).length, files: folder.contents().length };

@@ -18,7 +18,7 @@ const LISTENER = `
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
-/** The floor: a blocking connect(2), timed around the system call, as soon as a line asks for it. */
+/** The lower bound: a blocking connect(2), timed around the system call, per request on standard input. */
 const BARE_CONNECT = `
 import socket, struct, sys, time
 address = ('127.0.0.1', int(sys.argv[1]))
@@ -32,7 +32,10 @@ for line in sys.stdin:
     print(took * 1000, flush=True)
 `;
 
-/** The RTT of each attempt of a tcp check after a rest, compared with a bare handshake after the same rest, in turns. */
+/**
+ * The RTT of each attempt of a tcp check after a pause, compared with a bare handshake after the same pause, in
+ * turns.
+ */
 export async function tcp(): Promise<readonly Figure[]> {
   const listener = spawn(process.execPath, ['-e', LISTENER], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = Number(await nextLine(createInterface({ input: listener.stdout })));

@@ -17,7 +17,10 @@ export async function web(): Promise<readonly Figure[]> {
   return [...sizes(), ...(await delays()), ...(await liveFrames())];
 }
 
-/** All that a first visit loads, the map and the view of the check type included, as a browser of today gets it (Brotli), and as any other gets it (gzip). */
+/**
+ * Everything that a first visit loads, including the map and the view of the check type: for a current browser
+ * (Brotli), and for others (gzip).
+ */
 function sizes(): readonly Figure[] {
   const folder = fileURLToPath(new URL('../../../apps/web/dist/page/', import.meta.url));
   const document = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -58,7 +61,7 @@ function sizes(): readonly Figure[] {
   ];
 }
 
-/** A script and all that it imports, without what is there already: what the link of a check loads in addition. */
+/** A script and its imports that are not loaded yet: the additional load of a check's page. */
 function importsOf(folder: string, file: string, known: Set<string>): readonly string[] {
   if (known.has(file)) return [];
   known.add(file);
@@ -67,8 +70,8 @@ function importsOf(folder: string, file: string, known: Set<string>): readonly s
 }
 
 /**
- * From the moment at which the last probe has its answer to the frame in which it is on the screen, by the clock of this
- * machine, which both the agents and the browser have.
+ * Time from the answer at the last probe to the frame that displays it, by the clock of this machine, which agents
+ * and browser share.
  */
 async function delays(): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-bench-web-'));
@@ -92,7 +95,7 @@ async function delays(): Promise<readonly Figure[]> {
         readonly results: Record<string, { readonly finishedAt: string }>;
       };
       const answeredAt = Math.max(...Object.values(results.results).map(({ finishedAt }) => Date.parse(finishedAt)));
-      // The first one warms everything up.
+      // The first run warms everything up.
       if (check === 0) continue;
       shown.push(shownAt - answeredAt);
       drawn.push(drawnAt - answeredAt);
@@ -110,7 +113,7 @@ async function delays(): Promise<readonly Figure[]> {
   }
 }
 
-/** Runs in the page: `shownAt` when the last row has its outcome, `drawnAt` when the frame with it is done. */
+/** Runs in the page: `shownAt` is when the last row has its outcome, `drawnAt` when the frame with it is complete. */
 const noteLastAnswer = `
   new MutationObserver((_changes, observer) => {
     const outcomes = [...document.querySelectorAll('[data-probe] .outcome')];

@@ -11,7 +11,7 @@ export const deaths: readonly Fault[] = [
     inject: async (scene) => {
       const { observer, random } = scene;
       const agent = pickAgent(scene);
-      // Jobs that take two seconds are on it by now; so are some that it has not looked at.
+      // By now it has jobs that take two seconds, some of them not yet started.
       await observer.burst(anyCoordinator(scene), 6);
       await sleep(random() * 30);
       await agent.part.kill();
@@ -76,7 +76,7 @@ export const deaths: readonly Fault[] = [
   },
 ];
 
-/** @returns how many processes existed */
+/** @returns the number of processes that existed */
 function killAll(pids: readonly number[]): number {
   for (const pid of pids) {
     try {

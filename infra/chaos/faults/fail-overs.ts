@@ -38,7 +38,7 @@ export const failOvers: readonly Fault[] = [
   {
     name: 'the Sentinels stand still',
     store: 'sentinel',
-    // It touches nothing that a client needs: the master is known.
+    // Harms nothing that a client depends on: the master is known.
     inject: (scene) => sentinelsStandStill(scene, [500, 1_500, 5_000, 15_000]),
   },
   {

@@ -38,7 +38,7 @@ export const gateways: readonly Fault[] = [
         await observer.burst(other, 4);
         await sleep(1_000 * scene.scale);
       }
-      // Everything is at the other one by now.
+      // By now all agents are connected to the other one.
       await untilProbesAreUp(other.url, deployment.agents.length);
       gateway.part.start();
       await gateway.part.started();
@@ -116,7 +116,7 @@ function slowCheck({ deployment }: Scene, probe: string): CheckToStart {
   return { body: { ...body, probes: [probe] }, budgetMs: checkTypes.udp.budgetMs(body) };
 }
 
-/** Jobs of two seconds, some of which the agent has begun by then. */
+/** Jobs of two seconds, some of which the agent has started by then. */
 async function giveJobs(scene: Scene, probe: string): Promise<void> {
   await scene.observer.burst(pick(scene.deployment.coordinators, scene.random), 3, slowCheck(scene, probe));
   await sleep(scene.random() * 1_000 * scene.scale);

@@ -23,7 +23,7 @@ export const lines: readonly Fault[] = [
     name: 'half-open connections',
     store: 'single',
     inject: async (scene) => {
-      // One coordinator and one agent at most: while no coordinator reaches Redis, none runs as far as checks go.
+      // At most one coordinator and one agent: if no coordinator reaches Redis, the service cannot start checks.
       const agent = pickAgent(scene);
       const links = [pickCoordinator(scene).link, agent.link ?? agent.line];
       for (const link of links) link?.silence();

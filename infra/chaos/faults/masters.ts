@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { standStill } from '../processes.ts';
 import { pick, stillMs, type Fault, type Scene } from './fault.ts';
 
-/** A cluster of masters without replicas: what happens to one of them stops the keys of a third, and after some seconds all. */
+/**
+ * A cluster of masters without replicas: a fault of one makes a third of the keys unavailable, and after some seconds
+ * all.
+ */
 export const masters: readonly Fault[] = [
   {
     name: 'a master of the cluster stands still',

@@ -9,7 +9,7 @@ export function pictureCheck({ targets }: Deployment): CheckToStart {
   return { body: { type: 'http', host, options: { screenshot: true } }, budgetMs: PICTURE_BUDGET_MS };
 }
 
-/** Why there is no browser to do something to, or undefined. */
+/** Why there is no browser to affect, or undefined. */
 export async function noBrowser({ coordinators }: Deployment): Promise<string | undefined> {
   const probes = (await (await fetch(`${coordinators[0]!.url}/probes`)).json()) as Readonly<
     Record<string, { readonly capabilities: { readonly screenshot: boolean } | null }>

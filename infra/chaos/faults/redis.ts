@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 
 import { openDirect, type Deployment } from '../deployment.ts';
 
-/** Repeats a command until Redis takes it: it may stand still, or be without room. */
+/** Repeats a command until Redis accepts it: Redis may be stopped or out of space. */
 export async function redisUntil(
   { store }: Pick<Deployment, 'store'>,
   command: (redis: Redis) => Promise<unknown>,

@@ -4,7 +4,7 @@ import { standStill } from '../processes.ts';
 import { anyCoordinator, childrenOf, pickAgent, pickCoordinator, stillMs, type Fault } from './fault.ts';
 import { noBrowser, pictureCheck } from './pictures.ts';
 
-/** Processes stand still and go on: a migrated VM, `docker pause`, swap, a closed lid. */
+/** Processes stop and continue, as after a VM migration, `docker pause`, swapping or a closed lid. */
 export const standStills: readonly Fault[] = [
   {
     name: 'Redis stands still',
@@ -17,7 +17,7 @@ export const standStills: readonly Fault[] = [
   {
     name: 'a coordinator stands still',
     inject: async (scene) => {
-      // When it continues, all requests of the meantime reach the probes at once.
+      // When it continues, all requests from the meantime reach the probes at once.
       scene.harm('probes');
       await pickCoordinator(scene).part.pause(stillMs(scene));
     },

@@ -36,7 +36,7 @@ export const storeFaults: readonly Fault[] = [
     impossible: ({ store }) => (store.disk === undefined ? 'a small disk needs root' : undefined),
     inject: async ({ deployment, scale, harm }) => {
       harm('store');
-      // With `always` Redis ends at the first write that fails, which is as if it were killed.
+      // With `always`, Redis exits at the first failed write, as if it were killed.
       await configure(deployment, 'appendfsync', 'everysec');
       deployment.store.disk?.fill();
       await sleep(4_000 * scale);
@@ -61,7 +61,7 @@ export const storeFaults: readonly Fault[] = [
   {
     name: 'disk of the logs full',
     impossible: ({ logDisk }) => (logDisk === undefined ? 'a small disk needs root' : undefined),
-    // It touches nothing that a client needs.
+    // Harms nothing that a client depends on.
     inject: async ({ deployment, scale }) => {
       deployment.logDisk?.fill();
       await sleep(10_000 * scale);
@@ -75,7 +75,7 @@ export const storeFaults: readonly Fault[] = [
       for (const id of observer.completed().slice(0, 20)) {
         const { id: probe } = pick(deployment.agents, random);
         const forged = JSON.stringify({ ...forgedResult, rt: Math.round(random() * 1_000) });
-        // In an order that no agent writes: the partial result behind the final one.
+        // In an order that no agent writes: the partial result after the final one.
         for (const kind of ['final', 'partial', 'final']) {
           await redis.xadd(redisKeys.results(probe), '*', 'check', id, 'kind', kind, 'data', forged);
         }
@@ -87,7 +87,7 @@ export const storeFaults: readonly Fault[] = [
   },
 ];
 
-/** A result that every schema of the types that are used here takes. */
+/** A result that is valid for every type used here. */
 const forgedResult = {
   result: 'success',
   resolvedIp: '192.0.2.99',
@@ -99,8 +99,8 @@ const forgedResult = {
 };
 
 /**
- * Rewrites the append-only file, as an operator does after a full disk: Redis 7.0 was observed to leave a record there that
- * it could not read.
+ * Rewrites the append-only file, as an operator does after a full disk: Redis 7.0 left a record there that it could
+ * not read.
  */
 async function writeFileAnew(deployment: Deployment): Promise<void> {
   await redisUntil(deployment, (redis) => redis.bgrewriteaof());

@@ -6,7 +6,7 @@ import { startMonitorTrial, type MonitorTrial } from './service.ts';
 
 const MONITORS = 30;
 const HOUR_MS = 3_600_000;
-/** Later than any tick that is not missed. */
+/** More than the delay of any tick that is not missed. */
 const LATE_MS = 600_000;
 
 let trial: MonitorTrial | undefined;
@@ -41,9 +41,9 @@ describe('the ticks of monitors after a step of the clock of Redis', () => {
       const late = after
         .flatMap(({ name, runs }) => runs.filter(({ tick }) => tick > last.get(name)!))
         .filter(({ scheduledAt, startedAt }) => Date.parse(startedAt!) - Date.parse(scheduledAt) > LATE_MS);
-      // Those that were just being started.
+      // Those that were being started at that moment.
       expect(late.length).toBeLessThan(MONITORS / 3);
-      // A check that was under way may have lost its result, which is no statement about the target.
+      // A check in progress may have lost its result, which is no statement about the target.
       expect(after.filter(({ state }) => state === 'bad')).toEqual([]);
     },
     600_000,

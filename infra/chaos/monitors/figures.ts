@@ -14,7 +14,7 @@ export interface MonitorTrialOptions {
 
 const NOTES = 20;
 
-/** Ticks while coordinators are killed: none is lost while one lives, none is doubled. */
+/** Ticks while coordinators are killed: none is lost while one runs, and none is doubled. */
 export async function monitorFigures({
   seed,
   monitors,

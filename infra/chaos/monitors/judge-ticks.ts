@@ -3,23 +3,23 @@ import type { Monitor } from '@vantage/contract';
 import type { Starts } from './service.ts';
 
 export interface TickLedger {
-  /** Times between the first and the last run of each monitor at which a tick was due. */
+  /** Due ticks between the first and the last run of each monitor. */
   readonly due: number;
   /** Due ticks without a check that a probe began. */
   readonly lost: number;
-  /** Checks that the probe began again, began for no tick, or as the second one of a tick. */
+  /** Checks that the probe started twice, that belong to no tick, or that are the second one of a tick. */
   readonly doubled: number;
-  /** Monitors that were bad. */
+  /** Monitors that turned bad. */
   readonly alarms: number;
   /** From the time a tick was due to the start of its check at the probe, milliseconds. */
   readonly delaysMs: readonly number[];
-  /** Longest time between two starts of one monitor, milliseconds. */
+  /** Longest time between two consecutive starts of one monitor, milliseconds. */
   readonly longestPauseMs: number;
   readonly notes: readonly string[];
 }
 
 /**
- * From what clients read and what the probe did.
+ * Compares the runs that clients read with the jobs that the probe started.
  *
  * @param monitors with all their runs: no monitor was changed, and there were no more runs than are kept
  * @param starts read after the monitors

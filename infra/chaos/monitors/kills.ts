@@ -4,9 +4,10 @@ import { seededRandom } from '../random.ts';
 import type { MonitorTrial } from './service.ts';
 
 /**
- * SIGKILL to coordinators at random, one at a time, and a start again after a while; one that listens is always left.
+ * Kills random coordinators with SIGKILL, one at a time, and restarts each after a while; at least one always
+ * listens.
  *
- * @returns how many were killed
+ * @returns the number of kills
  */
 export async function killAtRandom(
   { coordinators }: Pick<MonitorTrial, 'coordinators'>,

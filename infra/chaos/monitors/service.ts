@@ -18,7 +18,10 @@ const COORDINATORS = 3;
 const AGENTS = new URL('../../bench/load/simulated-agents-worker.ts', import.meta.url);
 const MANY = '1000000000';
 
-/** Jobs that the probe has begun: id of the check, and when, milliseconds since the epoch by the clock of this process' machine. */
+/**
+ * Jobs that the probe started: id of the check, and start in milliseconds since the epoch by the clock of this
+ * process' machine.
+ */
 export type Starts = readonly (readonly [id: string, atMs: number])[];
 
 /** Three coordinators with monitors at one simulated probe, which always succeeds. */
@@ -26,14 +29,14 @@ export interface MonitorTrial {
   readonly store: Store;
   readonly coordinators: readonly { readonly part: Part; readonly url: string }[];
   readonly names: readonly string[];
-  /** All since the begin. */
+  /** All since the start. */
   readonly starts: () => Promise<Starts>;
   /** Reads the monitors over HTTP from any coordinator that answers. */
   readonly read: () => Promise<readonly Monitor[]>;
   readonly stop: () => Promise<void>;
 }
 
-/** @param monitors how many, every ten seconds */
+/** @param monitors number of monitors, which run every ten seconds */
 export async function startMonitorTrial(monitors: number, kind: 'single' | 'sentinel'): Promise<MonitorTrial> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-monitors-'));
   const stoppers: (() => Promise<unknown> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];

@@ -62,7 +62,7 @@ describe('a way behind a balancer that is broken', () => {
   });
 
   it('is not laid to a router that its flows do not pass', async () => {
-    // All flows that were asked at the second hop took the other way.
+    // All flows probed at the second hop took the other path.
     const { findings } = await summaryOver(long, { holes: ['first.1.0'] }, 60);
     const finding = findings.find(({ code }) => code === 'flows_stop');
 

@@ -8,20 +8,20 @@ export interface Limit {
   readonly perSecond: number;
 }
 
-/** What is wrong with a network. */
+/** Faults of a network. */
 export interface Impairments {
-  /** Nodes that pass nothing on. */
+  /** Nodes that forward nothing. */
   readonly holes?: readonly string[];
-  /** Nodes that are gone: they answer nothing either. */
+  /** Nodes that neither forward nor answer. */
   readonly gone?: readonly string[];
   /** Nodes that pass on without answering. */
   readonly silent?: (name: string) => boolean;
   /** Probability that a packet is lost on its way into a node. */
   readonly loss?: (name: string) => number;
   readonly limits?: (name: string) => Limit | undefined;
-  /** After so many packets of the trace nothing gets any further than this node. */
+  /** After this many packets of the trace, nothing gets beyond this node. */
   readonly breaks?: { readonly after: number; readonly at: string };
-  /** After so many packets the flows change their ways. */
+  /** After this many packets the flows change their paths. */
   readonly rehashes?: number;
 }
 
@@ -33,7 +33,7 @@ export function addressOf(network: Network, name: string): string {
   return router(names.indexOf(name) + 1);
 }
 
-/** Answers packets as the network does; every random choice follows from the seed. */
+/** Answers packets like the network; every random choice follows from the seed. */
 export function impairedNetwork(
   network: Network,
   impairments: Impairments,

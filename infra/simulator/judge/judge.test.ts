@@ -13,7 +13,10 @@ type Change = (traced: Traceroute, hops: Hop[]) => object;
 
 const ENDED_MS = 1_000;
 
-/** A run over three routers in which every packet is answered after two milliseconds a hop, and the result is correct. */
+/**
+ * A run over three routers in which every packet is answered after two milliseconds per hop, and the result is
+ * correct.
+ */
 function trueRun(scenario: Scenario, change: Change = (traced) => traced): CaseRun {
   const of = caseOf(scenario, 0, 4, 'udp');
   const shares = PROBES.map((_, probe) => {

@@ -4,7 +4,7 @@ import { judgePings } from './ping.ts';
 import { judgeSummary } from './summary.ts';
 import { judgeTraces } from './trace.ts';
 
-/** Everything that a case says and that is not so. */
+/** All statements of a case that are false. */
 export function judge(run: CaseRun): readonly Complaint[] {
   return [...(run.of.check === 'ping' ? judgePings(run) : judgeTraces(run)), ...judgeSummary(run)];
 }

@@ -44,7 +44,7 @@ export function judgeLinks(run: CaseRun, { nodes, edges }: Paths): readonly Comp
   }));
 }
 
-/** As `from between to`: what a packet passed one after the other, by every address that the place answers from. */
+/** As `from between to`: consecutive places that a packet passed, by every address from which a place answers. */
 function usedLinks({ of, shares }: CaseRun): ReadonlySet<string> {
   const used = new Set<string>();
   const trails = new Map<string, readonly number[]>();

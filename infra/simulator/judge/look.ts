@@ -10,9 +10,9 @@ export interface Look {
   readonly share: Share;
   readonly traced: Traceroute;
   readonly own: readonly Passage[];
-  /** First hop at which a flow may have reached its end. */
+  /** First hop at which a flow may have ended. */
   readonly firstEnd: number;
-  /** Beyond this hop no flow goes; Infinity if one has no end. */
+  /** No flow goes beyond this hop; Infinity if one has no end. */
   readonly lastEnd: number;
 }
 

@@ -3,12 +3,12 @@ import type { Complaint } from './complaint.ts';
 import { lookAt, type Look } from './look.ts';
 import { isSample, soundAnswer } from './truth.ts';
 
-/** Loss at the target, of all probes together: a sample of what the simulator lost. */
+/** Loss at the target over all probes: a sample of the simulated loss rate. */
 export function judgeLoss(looks: readonly Look[]): readonly Complaint[] {
   const { places, scenario } = looks[0]!.of;
-  // There a packet that does not come back says nothing of those that do.
+  // There, a packet without a reply implies nothing about the others.
   const isMixed = places.some(({ hole, refuse }) => hole === true || refuse !== undefined);
-  // The first packets have all the tokens.
+  // The first packets get all tokens.
   const isLimited = places.at(-1)!.limit !== undefined;
   if (isMixed || isLimited || scenario.truth?.isUnsteady === true) return [];
   const { lost, of, trueShare } = targetLoss(looks);

@@ -4,7 +4,7 @@ import type { CaseRun, Share } from '../run-cases.ts';
 import type { Complaint } from './complaint.ts';
 import { ownPassages, soundAnswer } from './truth.ts';
 
-/** A reply that takes longer is late (docs/packets.md). */
+/** A slower reply is late (docs/packets.md). */
 const LATE_MS = 4_000;
 const CLOCK_MS = 0.1;
 const DEFAULT_COUNT = 4;
@@ -15,7 +15,7 @@ export function judgePings(run: CaseRun): readonly Complaint[] {
   );
 }
 
-/** Each packet of the check compared with that of the log: they are sent one after the other. */
+/** Each packet of the check compared with that of the log, in sending order. */
 function judgePing({ of }: CaseRun, share: Share): readonly string[] {
   const pinged = share.outcome as Ping;
   const sent = ownPassages(of, share);

@@ -25,7 +25,7 @@ const facts: ReadonlyMap<string, ProbeFacts> = new Map(
   ]),
 );
 
-/** On a machine that delays packets so much, round-trip times really vary, and replies overtake each other. */
+/** If the machine delays packets this much, round-trip times really vary, and replies overtake each other. */
 const STEADY_MS = 5;
 const ofSlowMachines: readonly Claim[] = [
   { code: 'jitter_high' },
@@ -81,7 +81,7 @@ function namesPlace({ of }: CaseRun, { hop, addresses }: Claim, text: string): b
   return of.places.some((place) => place.hop === hop && place.addresses.some((address) => hasAddress(text, address)));
 }
 
-/** True if the text places it between two hops, one of which is this hop. */
+/** True if the text locates it between two hops, one of which is this one. */
 function isBetween(text: string, hop: number): boolean {
   const [, after = '', before = ''] = /between (?:hop (\d+)|\S+).*? and hop (\d+)/.exec(text) ?? [];
   return before !== '' && Number(after) < hop && hop <= Number(before);
@@ -119,7 +119,7 @@ function truthOf(run: CaseRun): Expected {
   const isAnswered = shares.some((share) => ownPassages(of, share).some((passage) => isFromTarget(of, passage)));
   // The trace ended but the target answers: a finding without an accused hop.
   const isCut = isAnswered && shares.some(({ outcome }) => outcome['stopReason'] !== 'completed');
-  // Probes all of whose flows take a way that is broken, while others reach the target by another one.
+  // Probes whose flows all take a broken path, while others reach the target over another one.
   const isThere = shares.some(({ passages }) => passages.some((passage) => isFromTarget(of, passage)));
   const broken = isThere ? shares.filter((share) => holeHop(of, share) !== undefined) : [];
   const isEchoed = ({ passages }: Share): boolean => passages.some((passage) => isFromTarget(of, passage));

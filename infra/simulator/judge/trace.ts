@@ -9,7 +9,7 @@ import { isFromTarget, smallestMtu, soundAnswer, timelyAnswer, trueRtts } from '
 type Hop = NonNullable<Traceroute['hops']>[number];
 
 const FULL_TTL = 255;
-/** Silent hops to the end for which a trace stops (docs/packets.md). */
+/** Number of silent hops after which a trace stops (docs/packets.md). */
 const GAP_LIMIT = 5;
 /** Clocks of two processes and a rounded number. */
 const CLOCK_MS = 0.1;
@@ -81,7 +81,7 @@ function judgeHop({ own, share, firstEnd }: Look, hop: Hop): readonly Complaint[
   return wrong;
 }
 
-/** Each time that is shown is at least one that the simulator made. */
+/** Each displayed time is at least the simulated one. */
 function judgeRtts(claimed: readonly (number | null)[], known: readonly number[], where: string): readonly Complaint[] {
   const sorted = claimed.filter((rtt) => rtt !== null).toSorted((a, b) => a - b);
   if (sorted.length > known.length) return [hopComplaint(`${where}: more answers than came`)];
@@ -104,13 +104,13 @@ function judgeEnd(look: Look): readonly Complaint[] {
   return wrong;
 }
 
-/** Why the trace stopped; null where chance or time decides. */
+/** Why the trace stopped; null if it depends on chance or timing. */
 function stopReasonOf({ of, own }: Look): string | null {
   const { scenario, places } = of;
   const isPassing = places.some(({ refuse }) => refuse?.packets !== undefined);
   if (isPassing || scenario.truth?.isUnsteady === true) return null;
   if (own.some((passage) => isFromTarget(of, passage) && passage.ttl < FULL_TTL)) return 'completed';
-  // Its error quotes the TTL that is left: then the place of the target is known, although not every hop was asked.
+  // Its error quotes the remaining TTL, so the place of the target is known although not every hop was probed.
   if (of.check === 'udp' && own.some((passage) => isFromTarget(of, passage))) return null;
   if (own.some((passage) => soundAnswer(passage)?.what === 'refused')) return 'unreachable';
   if (scenario.path.some((stage) => 'circle' in stage)) return 'loop';

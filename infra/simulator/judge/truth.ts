@@ -3,7 +3,7 @@ import { protocolNumber } from '../compile.ts';
 import type { Answer, Passage } from '../log.ts';
 import type { Share } from '../run-cases.ts';
 
-/** Larger ones look for the path MTU. */
+/** Larger packets search for the path MTU. */
 const TRACE_BYTES = 300;
 /** An answer that leaves the simulator later than this before the end of the check need not count any more. */
 const GRACE_MS = 100;
@@ -33,15 +33,15 @@ export function isFromTarget({ address, places }: Case, passage: Passage): boole
   return answer.what === 'reply' || answer.from === address || places.at(-1)!.addresses.includes(answer.from);
 }
 
-/** Hops from which on the end of a path may be shown, and from which on it has to be; both Infinity without an end. */
+/** Hops from which the end of a path may be displayed, and from which it must be; both Infinity without an end. */
 export interface End {
   readonly mayFrom: number;
   readonly from: number;
 }
 
 /**
- * For each conversation where its path ends: at the target, by the lowest TTL that it answered, or by the places passed, since
- * an error quotes the TTL that was left; else at the lowest TTL that a router refused.
+ * End of the path of each conversation: at the target, at the lowest TTL that it answered or after the places passed
+ * (an error quotes the remaining TTL); otherwise at the lowest TTL that a router refused.
  */
 export function endsOf(of: Case, own: readonly Passage[]): ReadonlyMap<string, End> {
   return new Map(
@@ -74,7 +74,7 @@ export function trueRtts(passages: readonly Passage[]): ReadonlyMap<string, read
   return rtts;
 }
 
-/** By how much the slowest answer of the target exceeds the fastest that the simulator gave: the machine took it. */
+/** Excess of the target's slowest answer over the fastest that the simulator gave: time taken by the machine. */
 export function machineDelayMs(of: Case, share: Share): number {
   const atTarget = ownPassages(of, share).filter((passage) => isFromTarget(of, passage));
   const truth = atTarget.flatMap((passage) => (soundAnswer(passage)?.atMs ?? Infinity) - passage.atMs);

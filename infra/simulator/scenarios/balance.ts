@@ -5,7 +5,7 @@ const equal = (by: Split['by'], ways: number, length: number, more: Router = {})
   split(by, ...Array.from({ length: ways }, () => routers(length, more)));
 const around = (...stages: readonly Stage[]): readonly Stage[] => [...routers(2), ...stages, ...routers(2)];
 
-/** The same networks are asked by one flow and by several. */
+/** The same networks are measured with one flow and with several. */
 function asked(name: string, path: readonly Stage[], more: Partial<Scenario> = {}): readonly Scenario[] {
   return [1, 7].map((flows) => ({ name: `${name}f${flows}`, path, options: { flows }, ...more }));
 }
@@ -75,7 +75,7 @@ export const balance: readonly Scenario[] = [
   },
   half,
   {
-    // The ports that are drawn decide which probes take the broken way with their only flow.
+    // The chosen ports decide which probes take the broken path with their only flow.
     name: 'halff1',
     path: around(split('flow', routers(3), [...routers(2), router({ hole: true })])),
     checks: ['icmp', 'udp', 'tcp'],

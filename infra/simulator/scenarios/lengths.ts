@@ -30,13 +30,13 @@ const far = [50, 150, 300, 600, 900, 1_300, 2_100, 2_500, 2_900, 3_500].map((rtt
   target: { delayMs: rttMs / 2 },
 }));
 
-/** A long link in the middle: all behind it are slow. */
+/** A long link in the middle: everything beyond it is slow. */
 const distant = [80, 300, 600, 1_200, 2_200].map((rttMs) => ({
   name: `sat${rttMs}`,
   path: [...routers(3), router({ delayMs: rttMs / 2 }), ...routers(3)],
 }));
 
-/** Routers that think for long before they answer, and pass on at once. */
+/** Routers that answer slowly but forward at once. */
 const slow = [300, 900, 1_500].flatMap((answerDelayMs) => [
   { name: `slowhop${answerDelayMs}`, path: [...routers(3), router({ answerDelayMs }), ...routers(3)] },
   { name: `slowhops${answerDelayMs}`, path: [...routers(2), ...routers(3, { answerDelayMs }), ...routers(2)] },

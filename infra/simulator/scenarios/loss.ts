@@ -37,7 +37,7 @@ const muchForPings: Truth = {
 const core = [0.2, 0.4, 0.7].flatMap((loss) => [
   lossy(`coreloss${loss * 100}`, 3, {
     path: [...routers(2), router({ loss }), ...routers(3)],
-    // Three packets to each hop prove little.
+    // Three packets per hop prove little.
     truth: loss < 0.5 ? littleFrom3 : { ...littleFrom3, ...muchForPings },
   }),
   lossy(`coreloss${loss * 100}q10`, 3, {

@@ -1,6 +1,6 @@
 import { router, routers, type Router, type Scenario } from '../scenario.ts';
 
-/** All routers but the first answer in this manner. */
+/** All routers except the first answer in this manner. */
 const all = (name: string, more: Router, rest: Partial<Scenario> = {}): Scenario => ({
   name,
   path: [router(), ...routers(4, more)],

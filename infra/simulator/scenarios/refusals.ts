@@ -16,7 +16,7 @@ const refusedAt = (hop: number): Truth => ({
   pingVerdicts: ['down'],
 });
 
-/** Every code of RFC 792, RFC 1122 and RFC 1812 but the one for large packets; of ICMPv6 those of RFC 4443. */
+/** Every code of RFC 792, RFC 1122 and RFC 1812 except the one for large packets; those of RFC 4443 for ICMPv6. */
 const byRouter = [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map((code) => ({
   name: `refused${code}`,
   path: [...routers(3), router({ refuse: unreachable(code) }), ...routers(2)],

@@ -35,7 +35,7 @@ export const sizes: readonly Scenario[] = [
   })),
   {
     name: 'pmsilent',
-    // The router before the small link says nothing: that is a black hole too.
+    // The router before the small link is silent, which is a black hole, too.
     path: [...routers(2), { silent: true }, router({ mtu: 1_400 }), ...routers(2)],
     truth: { finds: [{ code: 'path_mtu_black_hole' }], verdicts: ['degraded'], pathMtu: 1_400 },
   },

@@ -9,10 +9,10 @@ const deaf: Truth = {
   pingVerdicts: ['down'],
 };
 
-/** There, and deaf to what the trace sends. */
+/** Present, but without an answer to the packets of the trace. */
 const echoAlone: Truth = { finds: [{ code: 'path_cut' }], verdicts: ['degraded'], pathMtu: null };
 
-/** Linux: one error a second to each address, after six at once. */
+/** Linux: one error per second to each address, after a burst of six. */
 const linuxLimit = { perSecond: 1, burst: 6 };
 /** Packets over the rate limit are not lost, but indistinguishable from lost ones. */
 const limited: Truth = { may: ['loss_at_target'] };
@@ -45,7 +45,7 @@ export const targets: readonly Scenario[] = [
   },
   ...[32, 128, 255].map((ttl) => ({ name: `ttl${ttl}`, path: routers(5), target: { ttl } })),
   { name: 'ttlshort', path: routers(10), target: { ttl: 12 } },
-  // It is seen from twice its distance on only, as the manual of traceroute has it.
+  // Visible only from twice its distance on, according to the manual of traceroute.
   {
     name: 'copiesttl',
     path: routers(5),

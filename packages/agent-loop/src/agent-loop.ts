@@ -101,7 +101,7 @@ export interface WatchedLoop {
 
 /** Interval of looks for jobs whose take reply was lost; two looks confirm one. */
 const LOOK_FOR_LEFTOVERS_EVERY_MS = 2_000;
-/** Replies are lost with a connection: after this many looks since the last connection, looks become rare. */
+/** Replies are lost only with a connection: this many looks after the last connection, looks become rare. */
 const LOOKS_AFTER_CONNECTING = 30;
 const SELDOM_LOOKS = 5;
 /** Steps of Redis' clock are noticed at once by waits for jobs; this follows drift. */

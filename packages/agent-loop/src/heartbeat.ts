@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 export interface HeartbeatParts {
   /** Changes with every start of the agent. */
   readonly instance: string;
-  /** Everything that may change from beat to beat. */
+  /** Everything that may change between heartbeats. */
   readonly describe: () => Described;
   /**
    * Writes the heartbeat with a lifetime; resolves with the one that it replaced.
@@ -25,7 +25,7 @@ type Described = Omit<Heartbeat, 'v' | 'instance' | 'degraded' | 'announced'> & 
 export interface HeartbeatWriter {
   /** Writes one now, then at each change, and at least every five seconds. */
   readonly start: () => void;
-  /** Writes and announces one out of turn. Never rejects. */
+  /** Writes and announces a heartbeat immediately. Never rejects. */
   readonly beat: () => Promise<void>;
   /** Stops and removes the heartbeat: the probe is offline at once. Never rejects. */
   readonly stop: () => Promise<void>;
@@ -33,7 +33,7 @@ export interface HeartbeatWriter {
 
 /** Changes are looked for this often; that costs no command. */
 const LOOK_EVERY_MS = 1_000;
-/** A timer may be early or late: what is due within half a look is due. */
+/** Timers are inexact: a write that is due within half an interval is due. */
 const EARLY_MS = LOOK_EVERY_MS / 2;
 /** Minimum interval for changes of the load only, which changes constantly. */
 const LOAD_EVERY_MS = 2_000;

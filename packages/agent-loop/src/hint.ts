@@ -2,9 +2,9 @@ import { createPace, type Pace } from './pace.ts';
 
 /** A rate-limited signal. */
 export interface Hint<Note> {
-  /** @param note sent with the signal if it is given at once for this call only */
+  /** @param note included in the signal if it is sent at once for this call only */
   readonly raise: (note?: Note) => void;
-  /** Gives a pending signal at once. */
+  /** Sends a pending signal at once. */
   readonly flush: () => void;
   readonly close: () => void;
 }
@@ -13,10 +13,10 @@ export interface Hint<Note> {
 const GAP_MS = 5;
 /** In bursts, a signal waits this long for further results … */
 const COLLECT_MS = 8;
-/** … and follows the one before after this time at the earliest. */
+/** … and follows the previous one after at least this time. */
 const DENSE_GAP_MS = 30;
 
-/** Gives a single signal at once, and combines those of a burst. */
+/** Sends a single signal at once, and combines those of a burst. */
 export function createHint<Note>(give: (note?: Note) => void, pace: Pace = createPace()): Hint<Note> {
   let timer: NodeJS.Timeout | undefined;
   let raised = 0;

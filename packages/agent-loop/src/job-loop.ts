@@ -13,7 +13,7 @@ export interface JobSource<J> {
    * stopped. A job taken by a lost reply stays active.
    */
   readonly next: (waitSeconds: number) => Promise<string | null | undefined>;
-  /** Ends all waiting, and all that would follow. */
+  /** Ends all current and later waits. */
   readonly stopWaiting: () => void;
   /** Reads a taken job. Undefined if it no longer exists. */
   readonly read: (id: string) => Promise<J | undefined>;
@@ -48,11 +48,11 @@ export interface JobLoop {
   readonly adopt: (id: string) => void;
   /** Counts up with each answer of the queue. */
   readonly turns: () => number;
-  /** Jobs taken since the start. */
+  /** Takes no more jobs. */
   readonly taken: () => number;
   /** True while all slots are in use: then the loop takes no jobs. */
   readonly isFull: () => boolean;
-  /** Why Redis refuses to give jobs, such as `NOPERM`, while it does. */
+  /** Why Redis refuses to return jobs, such as `NOPERM`. */
   readonly refusal: () => string | undefined;
 }
 
@@ -90,7 +90,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   let failures = 0;
   let refusal: string | undefined;
   let rest: NodeJS.Timeout | undefined;
-  /** The next wait begins when the one before it was answered. */
+  /** The next wait begins once the previous one was answered. */
   let answeredMs = 0;
   let isTaking = false;
 

@@ -50,7 +50,7 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
         const result = failureResult(probeFailure('probe_interrupted'), null, new Date(now()).toISOString());
         await outlet.final(id, result, now() + LONGEST_CHECK_MS);
       }
-      // Only once the result stands: an agent that dies in between finds the job again.
+      // Only after the result is written: if the agent dies in between, the next one finds the job again.
       await queue.discard([id]);
     } catch (error) {
       log.warn({ err: error, check: id }, 'leftover job not removed');
@@ -65,7 +65,7 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
   };
 
   return async () => {
-    // While Redis is away the first question waits for it.
+    // While Redis is unavailable, the first read waits for it.
     if (isAsking) return;
     isAsking = true;
     const ids = await queue.active().finally(() => (isAsking = false));

@@ -5,11 +5,11 @@ export interface LivenessParts {
   readonly turns: () => number;
   /** True while the loop takes no jobs because all slots are in use. */
   readonly isFull: () => boolean;
-  /** True while Redis can be reached: without it nothing is this agent's fault. */
+  /** True while Redis is reachable; otherwise the lack of progress is not the agent's fault. */
   readonly isConnected: () => boolean;
   /** Replaces the connections of the loop. */
   readonly reconnect: () => void;
-  /** Ends the agent, so that what supervises it starts another. */
+  /** Ends the agent, so that its supervisor starts another one. */
   readonly giveUp: () => void;
   readonly log: Logger;
 }
@@ -26,7 +26,7 @@ const LOOK_EVERY_MS = 1_000;
 const SILENT_LOOKS = 9;
 /** The same while all slots are in use: the loop takes no jobs then, and a check lasts at most a minute. */
 const FULL_LOOKS = 75;
-/** Looks from there until nothing else has helped. */
+/** Further looks until the agent gives up. */
 const HOPELESS_LOOKS = 21;
 
 /**

@@ -1,6 +1,6 @@
 import type { ResultEntry } from '@vantage/contract';
 
-/** A result, or the picture of a check, on its way. */
+/** A result, or the screenshot of a check, waiting to be written. */
 export interface Entry extends ResultEntry {
   /** Milliseconds since the epoch by the clock of Redis: soon after it the result is of no use. */
   readonly deadlineAt: number;
@@ -9,17 +9,17 @@ export interface Entry extends ResultEntry {
 export interface Outbox {
   /** Resolves when the entry was confirmed or dropped. */
   readonly add: (entry: Entry) => Promise<void>;
-  /** The oldest entries that are not in flight, which then are, while at most `window` are. */
+  /** The oldest entries that are not in flight, which are then marked so, as long as at most `window` are. */
   readonly take: (window: number) => readonly Entry[];
   readonly confirm: (entry: Entry) => void;
   readonly putBack: (entry: Entry) => void;
-  /** Drops what is past its deadline and was not just sent. */
+  /** Drops entries past their deadline that were not just sent. */
   readonly expire: (now: number) => void;
   readonly size: () => number;
 }
 
 export interface OutboxOptions {
-  /** Bound of all data together. Partial results go first, then pictures, then the oldest. */
+  /** Limit of all data together. Partial results are dropped first, then screenshots, then the oldest results. */
   readonly maxBytes: number;
   readonly onDropped: (entry: Entry, reason: string) => void;
 }
@@ -33,7 +33,7 @@ interface Slot {
 /** A check is expired in the coordinator's sweep shortly after its deadline; its clock and ours differ by little. */
 const USELESS_AFTER_MS = 5_000;
 
-/** Queue of results that are not in Redis yet, in the order of measurement; screenshots, which are large, come last. */
+/** Queue of results that are not in Redis yet, in order of measurement; screenshots, which are large, come last. */
 export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
   const slots = new Map<Entry, Slot>();
   let bytes = 0;

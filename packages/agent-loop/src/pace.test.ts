@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { createPace, type Pace } from './pace.ts';
 
-/** A pace on a clock that the test moves, in a process whose event loop is as busy as the test says. */
+/** A pace with a manual clock, in a process whose event-loop load the test sets. */
 function paced(utilization = () => 1): {
   readonly pace: Pace;
   readonly results: (count: number, everyMs: number) => void;

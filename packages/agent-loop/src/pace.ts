@@ -18,7 +18,7 @@ export interface Pace {
   readonly isDense: () => boolean;
 }
 
-/** Share of the time for which the event loop has work: below it, there is nothing to save. */
+/** Share of time for which the event loop is busy: below it, there is nothing to save. */
 const BUSY = 0.5;
 /** Above about 130 results per second, even in bursts: this number within this time. Ten at once do not suffice. */
 const RESULTS = 16;

@@ -2,11 +2,11 @@
 export interface Partials<T> {
   /** Notes a state; cheap. */
   readonly offer: (state: T) => void;
-  /** Nothing is shown after it. */
+  /** Nothing is published after it. */
   readonly close: () => void;
 }
 
-/** The states of all runs of a probe, shown together: one write to Redis per interval, however many run. */
+/** The states of all runs of a probe, published together: one write to Redis per interval, however many run. */
 export interface PartialsOfProbe {
   readonly open: <T>(show: (state: T) => void) => Partials<T>;
 }

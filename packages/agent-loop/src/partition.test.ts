@@ -8,7 +8,7 @@ import { startSilentProxy, type SilentProxy } from '../test/silent-proxy.ts';
 import { silent } from '../test/silent.ts';
 import { createAgentLoop, type AgentLoop } from './agent-loop.ts';
 
-// More than connections are silent for before they are replaced.
+// Longer than a silent connection is kept before it is replaced.
 const LASTS_MS = 8_000;
 jest.setTimeout(120_000);
 
@@ -53,7 +53,7 @@ afterEach(async () => {
   await redis.stop();
 });
 
-/** Adds jobs for as long as that. */
+/** Adds jobs for this long. */
 async function addJobs(): Promise<string[]> {
   const checks: string[] = [];
   const until = performance.now() + LASTS_MS;

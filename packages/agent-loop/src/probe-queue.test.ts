@@ -46,7 +46,7 @@ function connected(): Redis {
   return redis;
 }
 
-/** Its connections are there: a take waits for a few milliseconds only. */
+/** Its connections are ready: a take waits for only a few milliseconds. */
 async function consumerOf(probe: string, { withoutWriting = false } = {}): Promise<ProbeQueue> {
   const connect = (name: string, resend: boolean): Redis =>
     openPatient({ url: server.url, keyInUse: redisKeys.results(probe), name, resend, log: silent });
@@ -58,7 +58,7 @@ async function consumerOf(probe: string, { withoutWriting = false } = {}): Promi
   const all = Object.values(connections);
   opened.push({ close: async () => all.forEach((each) => each.disconnect()) });
   for (const each of all) if (each.status !== 'ready') await once(each, 'ready');
-  // Its state is not known at once, so the next command is still given to it.
+  // Its state is not known at once, so the next command is still sent to it.
   if (withoutWriting) connections.writing.stream.destroy();
   return openQueue({ probeId: probe, ...connections });
 }
@@ -79,7 +79,7 @@ async function add(queue: Queue): Promise<void> {
   for (const { id, name, data } of jobs) await queue.add(name, data, { jobId: id, attempts: 1, timestamp: 1_700_000 });
 }
 
-/** All keys of a probe's queue with their values, but for BullMQ's log of events and its mark that jobs may wait. */
+/** All keys of a probe's queue with their values, except BullMQ's event log and its marker for waiting jobs. */
 async function stateOf(probe: string): Promise<Readonly<Record<string, unknown>>> {
   const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
   const names = (await admin.keys(`${prefix.replaceAll(/[{}]/g, '?')}*`)).toSorted();

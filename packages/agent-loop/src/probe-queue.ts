@@ -43,7 +43,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
   const discard = async (ids: readonly string[], connection = redis): Promise<void> => {
     // BullMQ's own workers leave locks.
     const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
-    // The list last: while it has the id, the next look at it removes what is left.
+    // The list last: as long as it contains the id, a later look removes the rest.
     await Promise.all([connection.unlink(...keys), ...ids.map((id) => connection.lrem(active, 0, id))]);
   };
 
@@ -67,7 +67,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
       const { name, data, timestamp } = await redis.hgetall(`${prefix}${id}`);
       const isThere = name !== undefined || data !== undefined;
       if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
-      // The coordinator removed it in the same moment: its check is over.
+      // The coordinator removed it at the same moment: its check is over.
       await discard([id]);
       return undefined;
     },
@@ -87,7 +87,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
   };
 }
 
-/** Resolves when the connection is ready, after as long as a wait lasts, or when the waiting is stopped. */
+/** Resolves when the connection is ready, after the maximum wait, or when waiting is stopped. */
 async function ready(redis: Redis, waitSeconds: number, stopped: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(waitSeconds * 1_000)]);
   await untilReady(redis, signal).catch(() => undefined);

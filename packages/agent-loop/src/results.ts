@@ -10,7 +10,7 @@ export interface ResultWriter {
   /** Appends one entry to the probe's result stream. */
   readonly append: (check: string, kind: EntryKind, data: string, png?: Uint8Array) => Promise<unknown>;
   /**
-   * Says that the stream has something new. May be lost: coordinators sweep.
+   * Announces a new stream entry. May be lost: coordinators also poll.
    *
    * @param final the one new final result, included in the notification
    */
@@ -55,8 +55,8 @@ const REPORT_EVERY_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Writes results in order, each at least once, and keeps them over an outage as long as they can still count. A
- * result leaves the buffer only when Redis has answered.
+ * Writes results in order, each at least once, and keeps them during an outage until their deadline. A result leaves
+ * the buffer only when Redis has answered.
  */
 export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: ResultsOptions): Results {
   const outbox = createOutbox({
@@ -102,7 +102,8 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
   };
 
   const failed = (entry: Entry, error: unknown): void => {
-    // Entries behind it may have been written: order holds for what is sent again, and a second copy is a no-op.
+    // Later entries may have been written already: order holds for the entries that are sent again, and a second copy
+    // is a no-op.
     outbox.putBack(entry);
     if (!writer.isReady() || retry !== undefined) return;
     reportRejection(error);

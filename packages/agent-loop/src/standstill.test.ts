@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../test/eventually.ts';
 import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
 
-// More than connections are silent for before they are replaced.
+// Longer than a silent connection is kept before it is replaced.
 const STANDS_STILL_MS = 7_000;
-// More than the job loop may be silent for while Redis answers.
+// Longer than the job loop may make no progress while Redis responds.
 const LONG_MS = 36_000;
 jest.setTimeout(120_000);
 

@@ -1,4 +1,4 @@
-/** A shorter time says little. */
+/** A shorter time is not conclusive. */
 const WINDOW_MS = 100;
 
 /**

@@ -32,7 +32,7 @@ export function resultStream(
   };
 }
 
-/** An older coordinator passes over a field that it does not know. */
+/** An older coordinator ignores unknown fields. */
 function traceFields(place: string | undefined): readonly string[] {
   return place === undefined ? [] : ['traceparent', place];
 }

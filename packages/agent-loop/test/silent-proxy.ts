@@ -3,12 +3,12 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 type Direction = 'there' | 'back';
 
-/** A way to a server that can fall silent without closing anything. */
+/** A proxy to a server that can fall silent without closing connections. */
 export interface SilentProxy {
   readonly port: number;
-  /** Holds back what is sent in these directions, on connections that are there and on new ones. */
+  /** Holds back data in these directions, on existing and new connections. */
   readonly hold: (...directions: readonly Direction[]) => void;
-  /** Delivers what was held back, and holds back nothing more. */
+  /** Delivers the held data, and holds back nothing more. */
   readonly release: () => void;
   /** Drops all further data of the existing connections without closing them; new connections work. */
   readonly forget: () => void;

@@ -8,13 +8,13 @@ export interface StreamEvent {
 }
 
 export interface ReadEventsOptions {
-  /** Called for each piece that comes, whatever is in it. */
+  /** Called for each received chunk, whatever its content. */
   readonly onBytes?: () => void;
-  /** Called with what the service asks clients to wait before they connect again. */
+  /** Called with the reconnection delay that the service requests. */
   readonly onRetry?: (milliseconds: number) => void;
 }
 
-/** The events of a body in `text/event-stream`, each as soon as it is whole. */
+/** The events of a `text/event-stream` body, each as soon as it is complete. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   { onBytes, onRetry }: ReadEventsOptions = {},

@@ -1,7 +1,7 @@
 /** Results by probe, in the order of the rows. */
 export type ResultRows = readonly (readonly [probe: string, result: object])[];
 
-/** The fields of `GET /probes` that stand in front of the results. */
+/** The fields of `GET /probes` that precede the results. */
 export interface ProbeFacts {
   readonly countryCode: string;
   readonly city: string | null;
@@ -54,7 +54,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Quotes a cell. Spreadsheets would run text of strangers that begins like a formula, so it gets an apostrophe. */
+/** Quotes a cell. Spreadsheets evaluate text that begins like a formula, so such text gets an apostrophe. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const written = typeof value === 'string' ? value : JSON.stringify(value);

@@ -7,7 +7,7 @@ export interface TargetFix {
   readonly port?: number;
 }
 
-/** The reason why a text is no target of a check type, and the checks that may have been meant. */
+/** The reason why a text is no target of a check type, and the checks that were probably meant. */
 export interface TargetMistake {
   readonly message: string;
   readonly fixes: readonly TargetFix[];

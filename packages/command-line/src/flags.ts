@@ -22,7 +22,7 @@ export interface Flag {
   readonly place: 'field' | 'option';
   readonly kind: 'text' | 'number' | 'switch' | 'pairs';
   readonly choices: readonly string[];
-  /** Words that a number may be replaced by. */
+  /** Words that are accepted in place of a number. */
   readonly words: readonly string[];
   readonly description: string;
   /** Default as written on the command line; undefined without one. */

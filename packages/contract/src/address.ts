@@ -42,7 +42,7 @@ export function addressText(bytes: Uint8Array): string {
   return ipv4 === undefined ? ipv6Text(bytes) : `::ffff:${ipv4.join('.')}`;
 }
 
-/** The network of `length` bits that holds the address, as CIDR text. */
+/** The network of `length` bits that contains the address, as CIDR text. */
 export function networkText(bytes: Uint8Array, length: number): string {
   const masked = bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, length - index * 8))));
   return `${addressText(masked)}/${length}`;

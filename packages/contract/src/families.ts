@@ -15,15 +15,15 @@ interface Asked {
   readonly family?: Family | 'both' | undefined;
 }
 
-/** Agents of earlier releases reject a word for `family`: jobs carry this option for it, which they ignore. */
+/** Agents of earlier releases reject a word for `family`: jobs carry this option instead, which those agents ignore. */
 const BOTH_FAMILIES = 'bothFamilies';
 
-/** Whether both families are wanted, as a client or a job says it. */
+/** Whether a client or a job requests both families. */
 export function wantsBothFamilies(options: Asked): boolean {
   return options.family === 'both' || (options.family === undefined && isMarked(options));
 }
 
-/** Whether it is one measurement of two, which have the packets of a check together. */
+/** Whether this is one of two measurements, which together have the packets of a check. */
 export function isOneOfBoth(options: Asked): boolean {
   return typeof options.family === 'number' && isMarked(options);
 }

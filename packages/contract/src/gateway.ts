@@ -21,7 +21,7 @@ export const MAX_GATEWAY_MESSAGE_BYTES = 256 * 1024;
 /** Messages above this size are compressed. */
 export const COMPRESS_ABOVE_BYTES = 1024;
 
-/** Bytes of a screenshot in one frame, and the frames that may be without an acknowledgement: a result never waits for more. */
+/** Bytes of a screenshot in one frame, and the number of unacknowledged frames: a result never waits for more. */
 export const SCREENSHOT_PIECE_BYTES = 32 * 1024;
 export const SCREENSHOT_PIECES_IN_FLIGHT = 2;
 

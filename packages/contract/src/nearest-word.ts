@@ -1,6 +1,6 @@
 /** The known word closest to a mistyped one; undefined if none is close. */
 export function nearestWord(written: string, known: readonly string[]): string | undefined {
-  // A longer one is no slip of the fingers, and the comparison costs the product of the lengths.
+  // A longer word is no typing error, and the comparison costs the product of the lengths.
   if (written.length > 40) return undefined;
   const lower = written.toLowerCase();
   const ranked = known

@@ -24,7 +24,7 @@ export function escapeText(text: string, maxCodePoints = 256): string {
  * @throws SyntaxError
  */
 export function parseEscaped(json: string): unknown {
-  // Without these no string of it can need an escape.
+  // Without these characters, no string needs an escape.
   if (!ESCAPED_IN_JSON.test(json) && !UNSAFE.test(json)) return JSON.parse(json) as unknown;
   return JSON.parse(json, (_name, value: unknown) =>
     typeof value === 'string' ? escapeText(value, Array.from(value).length) : value,

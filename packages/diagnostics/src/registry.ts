@@ -6,7 +6,7 @@ import { tcp } from './types/tcp/contract.ts';
 import { traceroute } from './types/traceroute/contract.ts';
 import { udp } from './types/udp/contract.ts';
 
-/** Every check type: one folder with its name in `types/`, and one line here. A test holds the two equal. */
+/** Every check type: one folder with its name in `types/`, and one line here. A test compares the two. */
 export const checkTypes = {
   dns,
   http,

@@ -20,7 +20,7 @@ export interface LabOptions {
   readonly canaries: readonly string[];
   /** True to count queries to port 53 of 127.0.0.1, which must be the machine's resolver. */
   readonly nameServer: boolean;
-  /** Beginnings of the flags that the browser is started without; for the proof that the canaries sing. */
+  /** Prefixes of flags with which the browser is not started, to prove that the canaries work. */
   readonly without: readonly string[];
   /** True: the browser is in a separate network namespace. */
   readonly namespace: boolean;
@@ -119,7 +119,7 @@ export async function runLab({
   const capture = (path: string): ReturnType<typeof screenshots.capture> =>
     screenshots.capture(requestFor(`http://${pageHost}:${site.port}${path}`));
   try {
-    // It finds out whether there can be a namespace; without one the flags are tried alone.
+    // Determines whether there can be a namespace; without one, only the flags are tested.
     if (namespace) await screenshots.selfTest(AbortSignal.timeout(100_000));
     const picture = await capture('/');
     const redirected = await capture(`/redirect?to=${first}`);

@@ -8,7 +8,7 @@ export interface PuppeteerPeer {
   readonly close: () => Promise<void>;
 }
 
-/** @param host resolves to 127.0.0.1, as the one that `admitSite` knows */
+/** @param host resolves to 127.0.0.1, like the host of `admitSite` */
 export async function startPuppeteer(executablePath: string, host: string): Promise<PuppeteerPeer> {
   const args = [`--host-resolver-rules=MAP ${host} 127.0.0.1`, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
   const browser = await launch({ executablePath, headless: 'shell', args });

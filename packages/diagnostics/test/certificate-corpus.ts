@@ -6,7 +6,7 @@ import {
 } from '@vantage/test-support/certificate-mint';
 import { expectations, type Expectation } from './certificate-verdicts.ts';
 
-/** A server of the corpus: what it sends, and the host name of the check. */
+/** A server of the corpus: the certificates that it sends, and the host name of the check. */
 export interface CorpusServer extends Expectation {
   readonly name: string;
   readonly host: string;
@@ -32,7 +32,10 @@ const RSA_1024 = ['rsa:1024'];
 
 type Sent = Omit<CorpusServer, keyof Expectation | 'name' | 'host'> & { readonly host?: string };
 
-/** Certificate faults one by one and together, each as a server would show them; the verdicts are in `certificate-verdicts.ts`. */
+/**
+ * Certificate faults one by one and combined, each as a server would present them; the verdicts are in
+ * `certificate-verdicts.ts`.
+ */
 export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
   const root = mint.issue({ subject: '/C=DE/O=Test Trust/CN=Test Root', ca: true, extensions: [SKI] });
   const oldRoot = mint.issue({ subject: '/O=Test Trust/CN=Old Root', ca: true, from: -90, until: -2 });

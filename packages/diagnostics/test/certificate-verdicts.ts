@@ -2,7 +2,7 @@
 export interface Expectation {
   /** Codes of `tls.faults`, each with the position of its certificate in `tls.chain`, in their order. */
   readonly check: readonly string[];
-  /** Positions in `tls.chain` of what `tls.chromiumFaults` names. */
+  /** Positions in `tls.chain` of the certificates in `tls.chromiumFaults`. */
   readonly chromiumFaults?: readonly number[];
   /** Every error that `openssl s_client -auth_level 2` prints, in its order. */
   readonly openssl: readonly string[];

@@ -1,4 +1,4 @@
-/** A zone with the cases of RFC 1034, 2308, 4592, 6604 and 6672, which servers of several makers serve. */
+/** A zone with the cases of RFC 1034, 2308, 4592, 6604 and 6672, served by several server programs. */
 export const CORPUS_ZONE = 'corpus.example.';
 
 export const corpusZoneFile = `$ORIGIN ${CORPUS_ZONE}

@@ -227,7 +227,9 @@ export const hostileCorpus: Readonly<Record<keyof typeof hostileBehaviours, Corp
 
 const stranger = { ours: 'nothing', code: 'dns_bad_response' } as const;
 
-/** The same over TCP, which does not wait for further messages: rows with another outcome, and some with the same. */
+/**
+ * The same over TCP, which does not wait for further messages: rows with a different outcome, and some with the same.
+ */
 export const hostileTcpCorpus: Readonly<Partial<Record<keyof typeof hostileBehaviours, CorpusRow>>> = {
   answer: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
   referral: { ours: 'NOERROR 0/1', kind: 'referral', code: 'dns_no_answer' },
@@ -273,7 +275,7 @@ export const hostileTcpCorpus: Readonly<Partial<Record<keyof typeof hostileBehav
   trailing: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer', breach: '8 octets after the last record' },
 };
 
-/** The kind of the answer to each question about `dns-corpus-zone.ts`; another one of the servers that are named. */
+/** Kind of the answer to each query about `dns-corpus-zone.ts`; the named servers answer differently. */
 export const zoneCorpus: readonly {
   readonly question: string;
   readonly kind: AnswerKind;
@@ -313,7 +315,7 @@ export const zoneCorpus: readonly {
   { question: 'a.wild MX', kind: 'nodata' },
 ];
 
-/** Further questions, which only a server with authority answers without asking others. */
+/** Further queries, which only an authoritative server answers without querying others. */
 export const authorityCorpus: typeof zoneCorpus = [
   { question: 'outside A', kind: 'alias', canonical: 'www.elsewhere.example.net.' },
   { question: 'deep.sub A', kind: 'referral' },

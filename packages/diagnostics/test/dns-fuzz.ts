@@ -32,7 +32,7 @@ export function hostileMessages(seed: number): HostileMessages {
   };
 }
 
-/** Outcome of decoding a message: `read`, `refused` (in whole or part), or a description of the fault. */
+/** Outcome of decoding a message: `read`, `refused` (completely or in part), or a description of the fault. */
 export function decodeHostile(bytes: Uint8Array): string {
   try {
     const message = readMessage(bytes);
@@ -45,7 +45,7 @@ export function decodeHostile(bytes: Uint8Array): string {
   }
 }
 
-/** Numbers from 0 to 1, the same in each run (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same in each run (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

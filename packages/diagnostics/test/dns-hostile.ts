@@ -79,7 +79,8 @@ export const hostileBehaviours = {
   }),
   'chaos-class': one(({ name }) => ({
     flags: resolves,
-    // Of class CH it begins with a name, here a pointer beyond the message: one to its start reads the random query id.
+    // Data of class CH begins with a name, here a pointer beyond the message: a pointer to its start would read the
+    // random query id.
     answers: [{ ...addressRecord(name, '255.255.255.255'), classCode: 3 }],
   })),
   // Referrals.
@@ -168,7 +169,7 @@ export const hostileBehaviours = {
   yxdomain: one(() => ({ flags: aa | rd, rcode: 6, answers: [named(39, zone, 'new.example')] })),
   notauth: one(() => ({ flags: rd, rcode: 9 })),
   rcode12: one(() => ({ flags: rd, rcode: 12 })),
-  // A mismatched answer precedes the right one.
+  // A mismatched answer precedes the correct one.
   'wrong-id': (query) => [respond(query, { ...lie, id: query.id ^ 1 }), good(query)],
   'wrong-name': (query) => [respond(query, { ...lie, question: question('evil.example.net') }), good(query)],
   'wrong-type': (query) => [respond(query, { ...lie, question: question(query.name, 28) }), good(query)],

@@ -26,7 +26,7 @@ export function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T
   return serving(server, 'http', use);
 }
 
-/** The same by HTTP/2 over TLS: the answer is sent once there is a request. */
+/** The same over HTTP/2 with TLS: the response is sent after a request. */
 export function servingFrames<T>(
   answer: FrameAnswer,
   identity: { readonly cert: string; readonly key: string },
@@ -97,7 +97,7 @@ export interface Chromium {
   readonly close: () => Promise<void>;
 }
 
-/** Chromium without the proxy and the sandbox of the screenshots: it opens nothing but the answers of the test. */
+/** Chromium without the proxy and the sandbox of the screenshots: it loads only the responses of the test. */
 export async function startChromium(executablePath: string): Promise<Chromium> {
   const browser = await launch({ executablePath, args: ['--no-sandbox', '--ignore-certificate-errors'] });
   const page = await browser.newPage();

@@ -1,4 +1,4 @@
-/** One answer of a server of HTTP/1.1, byte for byte. */
+/** One response of an HTTP/1.1 server, byte for byte. */
 export interface RawAnswer {
   readonly name: string;
   /** One character per byte. */
@@ -13,7 +13,7 @@ const TEXT = 'Content-Type: text/plain\r\n';
 const TWO = `${TEXT}Content-Length: 2\r\n`;
 const CHUNKED = `${OK}${TEXT}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** An answer of two bytes with one more line in its head. */
+/** A response of two bytes with one more header line. */
 function line(name: string, text: string): RawAnswer {
   return { name, bytes: `${OK}${text}\r\n${TWO}\r\nok`, staysOpen: true };
 }

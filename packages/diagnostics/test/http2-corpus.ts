@@ -1,7 +1,7 @@
 import { encodeHpack } from '../src/http-client/http2/hpack.ts';
 import { flags, frameTypes, writeFrame } from '../src/http-client/http2/frames.ts';
 
-/** One answer of a server of HTTP/2, frame by frame. */
+/** One response of an HTTP/2 server, frame by frame. */
 export interface FrameAnswer {
   readonly name: string;
   readonly bytes: Buffer;
@@ -52,7 +52,7 @@ function frames(name: string, ...parts: readonly Buffer[]): FrameAnswer {
   return { name, bytes: Buffer.concat([SETTINGS, ...parts]) };
 }
 
-/** A whole answer of two bytes, with these fields in addition to those of every answer. */
+/** A complete response of two bytes, with these fields in addition to those of every response. */
 function fields(name: string, ...more: readonly Field[]): FrameAnswer {
   return frames(name, headers([STATUS, TEXT, ...more]), data('ok'));
 }

@@ -22,7 +22,7 @@ export interface OpensslServerOptions {
   readonly staple?: Buffer;
   /** Loopback address; IPv6 ones in brackets. */
   readonly host?: string;
-  /** More arguments of `openssl s_server`; without `-www` it answers nothing. */
+  /** Further arguments of `openssl s_server`; without `-www` it sends no response. */
   readonly args?: readonly string[];
 }
 

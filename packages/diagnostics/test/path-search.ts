@@ -25,7 +25,7 @@ export interface Searched {
   readonly wrong: readonly string[];
 }
 
-/** Searches a network without sockets: every packet is answered at once. What it finds follows from the seed. */
+/** Searches a network without sockets: every packet is answered at once. The result follows from the seed. */
 export function searched(network: Network, seed: number): Searched {
   const route = routeOf(network, randomOf(seed));
   const packets: TracePacket[] = [];

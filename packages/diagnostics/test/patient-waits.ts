@@ -1,6 +1,6 @@
 import type { DnsWaits } from '../src/types/dns/run.ts';
 
-/** For servers that do answer: no question is sent twice because a busy machine let one wait. */
+/** For servers that do respond: no query is repeated because a busy machine delayed one. */
 export const patientWaits: DnsWaits = {
   oneMs: [30_000, 30_000],
   eachMs: [30_000, 30_000],

@@ -51,7 +51,7 @@ export function withChecksum(family: Family, message: Uint8Array): Uint8Array {
   return message;
 }
 
-/** A time-exceeded error of a router about a packet that was sent. */
+/** A time-exceeded error of a router about a sent packet. */
 export function timeExceeded(
   family: Family,
   source: string,

@@ -16,7 +16,7 @@ export interface Asked {
   readonly port: number;
 }
 
-/** What independent programs report about a certificate. */
+/** Reports of independent programs about a certificate. */
 export interface SecondOpinions {
   /** All verification errors that `openssl s_client` prints. */
   readonly openssl: (asked: Asked) => Promise<readonly string[]>;
@@ -74,7 +74,7 @@ export interface ChromiumOptions {
   /** Path of `certutil` of NSS, and the environment that it needs. */
   readonly certutil: { readonly path: string; readonly environment: NodeJS.ProcessEnv };
   readonly roots: readonly Issued[];
-  /** Certificates of servers that are trusted as they are. */
+  /** Server certificates that are trusted directly. */
   readonly servers: readonly Issued[];
 }
 

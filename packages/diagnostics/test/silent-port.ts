@@ -12,8 +12,7 @@ const LISTENER = `
 `;
 
 /**
- * Opens a port of 127.0.0.1 that answers no SYN: the queue of connections that wait to be accepted is full, and Linux
- * drops every further one.
+ * Opens a port of 127.0.0.1 that answers no SYN: its accept queue is full, and Linux drops every further connection.
  */
 export async function silentPort(): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
   const child = spawn(process.execPath, ['-e', LISTENER], { stdio: ['ignore', 'pipe', 'inherit'] });

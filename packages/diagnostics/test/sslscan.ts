@@ -20,13 +20,13 @@ export interface Scan {
 
 const run = promisify(execFile);
 
-/** Curves by the name that sslscan gives; the bits next to it are those of their strength. */
+/** Curves by sslscan's names; the bits next to them are those of their strength. */
 const curveBits: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
 
 /** Skipped scans: each needs another connection. */
 const UNASKED = ['ciphersuites', 'heartbleed', 'renegotiation', 'compression', 'fallback', 'groups'];
 
-/** @param version `1.2` or `1.3`: the only one that is scanned */
+/** @param version `1.2` or `1.3`, the only one to scan */
 export async function sslscan(program: string, { host, port }: Asked, version: string): Promise<Scan> {
   const only = [`--tls${version.replace('.', '')}`, ...UNASKED.map((name) => `--no-${name}`), '--no-colour'];
   const { stdout } = await run(program, [...only, '--xml=-', `--sni-name=${host}`, `127.0.0.1:${port}`]);

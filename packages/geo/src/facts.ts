@@ -50,7 +50,7 @@ export function readFacts(record: object): Facts {
   };
 }
 
-/** A text of a source as it may be shown, or `null` for an empty one or something else than a text. */
+/** A text of a source in public form, or `null` if it is empty or not a text. */
 export function label(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
@@ -98,7 +98,7 @@ function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;
 }
 
-/** The value of the first key that the record has; `undefined` for anything but a record. */
+/** The value of the first key that the record contains; `undefined` for anything but a record. */
 function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;

@@ -31,7 +31,7 @@ export interface GeoOptions {
   readonly bundledCity?: string | undefined;
   /** The file from `build-asn.ts`; by default its default target. */
   readonly bundledAsn?: string | undefined;
-  /** How often the operator's files are looked at; default 30 s. */
+  /** Interval at which the operator's files are polled; default 30 s. */
   readonly pollMs?: number | undefined;
   /** Base URL of an RDAP server, such as `https://rdap.org/`; by default registries are not queried. */
   readonly rdapBaseUrl?: string | undefined;
@@ -43,7 +43,7 @@ export interface GeoOptions {
 export interface Geo {
   readonly lookUp: LookUpPlace;
   /**
-   * Queries the registry for the network of an address, so that `lookUp` knows it. Takes at most 2 s and never rejects;
+   * Queries the registry for the network of an address, so that `lookUp` has it. Takes at most 2 s and never rejects;
    * does nothing if it is known already, or without an RDAP server.
    */
   readonly prepare: (address: string) => Promise<void>;
@@ -121,7 +121,7 @@ interface Sources {
 
 interface Answer {
   readonly lookUp: LookUpPlace;
-  /** For when a source has got other data. */
+  /** For a source that has loaded other data. */
   readonly forget: () => void;
 }
 
@@ -186,7 +186,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
   return { lookUp, forget };
 }
 
-/** A network of no bits is a file that does not divide this family. */
+/** A network without prefix bits means that the file does not divide this family. */
 function prefixOfFound(address: Address, length: number): string | null {
   return length === 0 ? null : networkText(address.bytes, length);
 }

@@ -25,7 +25,10 @@ export function emptyPlace(): Draft {
   };
 }
 
-/** Adds what a later source knows of the network, unless it speaks of another one. Returns whether it added anything. */
+/**
+ * Adds a later source's data about the network, unless it concerns a different one. Returns whether it added
+ * anything.
+ */
 export function addNetwork(place: Draft, facts: Facts, prefix: () => string | null): boolean {
   if (place.asn !== null && facts.asn !== null && place.asn !== facts.asn) return false;
   let added = false;
@@ -56,8 +59,9 @@ export function addRegistration(
 }
 
 /**
- * Adds what a later source knows of the location, from coarse to fine and only as far as it agrees with what is known: a city
- * of one source in the country of another would be a place that no source named. Returns whether it added anything.
+ * Adds a later source's data about the location, from coarse to fine and only as far as it agrees with the known
+ * data: a city of one source in the country of another would be a place that no source contains. Returns whether it
+ * added anything.
  */
 export function addLocation(place: Draft, facts: Facts): boolean {
   let added = false;
@@ -90,7 +94,7 @@ export function lacksLocation(place: Place): boolean {
   return place.countryCode === null || place.region === null || place.city === null || place.latitude === null;
 }
 
-/** Fills what follows from the rest: the country's English name, the time zone of the coordinates, the owner of the AS. */
+/** Derives further fields: the country's English name, the time zone of the coordinates, the owner of the AS. */
 export function deriveRest(place: Draft, countryNames: (code: string) => string | null): void {
   if (place.countryCode !== null) place.country = countryNames(place.countryCode) ?? place.country;
   if (place.timezone === null && place.latitude !== null && place.longitude !== null) {
@@ -114,7 +118,7 @@ export function createCountryNames(): (code: string) => string | null {
   };
 }
 
-/** Sources write a region as its name or as its ISO 3166-2 code; a name and a code are not held against each other. */
+/** Sources give a region by name or by ISO 3166-2 code; a name and a code are not compared. */
 function sameName(known: string | null, fact: string | null): boolean {
   if (known === null || fact === null || CODE.test(known) !== CODE.test(fact)) return true;
   return known.toLowerCase() === fact.toLowerCase();

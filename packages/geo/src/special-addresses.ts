@@ -2,9 +2,9 @@ import type { Address } from './address.ts';
 
 /**
  * Whether an address cannot have a location: private, loopback, link-local, documentation, multicast, reserved,
- * carrier-grade NAT or a transition mechanism. Sources are not queried for it.
- * The IANA special-purpose registries (RFC 6890) as of 2026, and multicast. Anycast services announced as ordinary
- * routes (AS112, 192.31.196.0/24, 192.175.48.0/24) have a network and are left to the data.
+ * carrier-grade NAT or a transition mechanism. Sources are not queried for it. The IANA special-purpose registries
+ * (RFC 6890) as of 2026, and multicast. Anycast services announced as ordinary routes (AS112, 192.31.196.0/24,
+ * 192.175.48.0/24) have a network and are looked up in the data.
  */
 export function isSpecial({ family, bytes }: Address): boolean {
   if (family === 4) return SPECIAL_V4.some(([prefix, length]) => startsWith(bytes, prefix, length));

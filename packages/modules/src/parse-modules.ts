@@ -18,7 +18,10 @@ function readNone(path: string): never {
   throw new Error(`${path} is not read`);
 }
 
-/** The modules of a service without a file: those that blackbox_exporter's example has and a probe can run, and one of an own prober. */
+/**
+ * The modules of a service without a file: those of blackbox_exporter's example that a probe can run, and one with an
+ * additional prober.
+ */
 export const DEFAULT_MODULES = `modules:
   http_2xx:
     prober: http

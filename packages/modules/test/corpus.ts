@@ -16,7 +16,7 @@ function indent(text: string, columns: number): string {
     .join('');
 }
 
-/** Files that are in order and files that are not; blackbox_exporter decides which are which. */
+/** Valid and invalid files; blackbox_exporter decides which are which. */
 export const corpus: readonly CorpusFile[] = [
   file('empty', ''),
   file('comments alone', '# nothing\n'),

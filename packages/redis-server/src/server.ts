@@ -117,7 +117,7 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
       resolve();
     });
   });
-  // Another server may hold the port: compare the process id that ours writes before it binds.
+  // Another server may hold the port: compare the process id that this server writes before it binds.
   const isOurs = (): boolean =>
     // Within a separate mount namespace the folder has another path.
     [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);

@@ -9,7 +9,7 @@ const wellKnown = new Set(['192.0.0.170', '192.0.0.171'].map((text) => parseIpv4
 
 /**
  * Discovers the prefixes of a NAT64 in the probe's network (RFC 7050: a DNS64 synthesises AAAA records for
- * ipv4only.arpa). Through them a client could reach private IPv4 addresses, so they belong into `others` of the agent's
+ * ipv4only.arpa). Through them a client could reach private IPv4 addresses, so they belong in `others` of the agent's
  * own addresses. Empty if there is none, or if the resolver fails.
  *
  * @throws the reason of `signal`

@@ -29,7 +29,7 @@ export interface Answer {
   readonly silentTcp?: boolean;
   /** The SOA of this zone in the authority section. */
   readonly soa?: string;
-  /** Bits of the header's flags that are cleared, such as that of RA. */
+  /** Header flags that are cleared, such as RA. */
   readonly without?: number;
 }
 
@@ -55,7 +55,7 @@ export interface DnsServer {
 const TYPES: Readonly<Record<number, RecordType>> = { 1: 'A', 12: 'PTR', 28: 'AAAA' };
 const NXDOMAIN = 3;
 
-/** A DNS server on loopback, over UDP and TCP, that answers what `zone` says. Questions over TCP are `A example.com tcp`. */
+/** A DNS server on loopback, over UDP and TCP, that answers from `zone`. Queries over TCP are `A example.com tcp`. */
 export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   const questions: string[] = [];
   const timers = new Set<NodeJS.Timeout>();

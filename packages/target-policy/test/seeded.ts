@@ -1,7 +1,7 @@
 /**
- * Numbers that look random and are the same in every run.
+ * Pseudo-random numbers, the same in every run.
  *
- * @returns a function that gives the next whole number from 0 to below its argument
+ * @returns a function that returns the next integer from 0 to below its argument
  */
 export function seeded(seed: number): (below: number) => number {
   let state = seed;

@@ -14,7 +14,7 @@ const NAMES = ['', 'min_', 'max_', 'mean_', 'stddev_', 'p50_', 'p90_', 'p99_'].m
   (statistic) => `nodejs_eventloop_lag_${statistic}seconds`,
 );
 
-/** Replaces prom-client's metrics of the event loop by those that `processMetrics` describes, sampled less often. */
+/** Replaces prom-client's event-loop metrics with those of `processMetrics`, sampled less often. */
 export function observeEventLoopLag(prometheus: typeof Prometheus, registry: Prometheus.Registry): void {
   for (const name of NAMES) registry.removeSingleMetric(name);
   const samples = monitorEventLoopDelay({ resolution: SAMPLE_EVERY_MS });

@@ -15,7 +15,7 @@ export interface MetricsServerOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly metrics: Pick<Metrics<MetricDeclarations>, 'scrape' | 'contentType'>;
-  /** Reasons for which the process is not ready; empty if it is. */
+  /** Reasons why the process is not ready; empty if it is. */
   readonly missing: () => readonly string[];
 }
 

@@ -8,7 +8,7 @@ export interface TextOutput {
   readonly write: (line: string) => void;
   /** Lines dropped since the start. */
   readonly dropped: () => number;
-  /** Writes whatever does not block; call it before the process exits. */
+  /** Writes as much as does not block; to be called before the process exits. */
   readonly flushSync: () => void;
 }
 

@@ -23,9 +23,9 @@ export interface CertificateRequest {
   /** Begin of the validity, in days from now. */
   readonly from?: number;
   readonly until?: number;
-  /** Arguments of `openssl req -newkey` and what belongs to it. */
+  /** Arguments of `openssl req -newkey`. */
   readonly key?: readonly string[];
-  /** Takes the key of another certificate in place of a new one. */
+  /** Uses the key of another certificate instead of a new one. */
   readonly keyOf?: Issued;
   readonly digest?: string;
   /** More extensions, as lines of an OpenSSL configuration. */
@@ -42,7 +42,7 @@ export interface OcspRequest {
   readonly revoked?: boolean;
 }
 
-/** A certificate authority made for one test file, by the `openssl` of the machine. */
+/** A certificate authority for one test file, by the machine's `openssl`. */
 export interface CertificateMint {
   readonly issue: (request: CertificateRequest) => Issued;
   /** An OCSP response in DER, valid for a day from now. */
@@ -106,7 +106,7 @@ export function certificateMint(): CertificateMint {
   return { issue, ocspResponse, close: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A certificate with a public key of a kind that does not exist: `id-ecPublicKey` with another last arc. */
+/** A certificate with a public key of a non-existent kind: `id-ecPublicKey` with a different last arc. */
 export function withUnreadableKey({ cert, key }: Issued): Issued {
   const der = Buffer.from(new X509Certificate(cert).raw);
   const keyType = Buffer.from('2a8648ce3d0201', 'hex');
@@ -114,7 +114,7 @@ export function withUnreadableKey({ cert, key }: Issued): Issued {
   return { cert: pemOf(der), key };
 }
 
-/** A certificate whose signature does not fit: its last bit is another. */
+/** A certificate with an invalid signature: its last bit is changed. */
 export function withWrongSignature({ cert, key }: Issued): Issued {
   const der = Buffer.from(new X509Certificate(cert).raw);
   der[der.length - 1]! ^= 1;

@@ -6,9 +6,9 @@ import { createContext, type DiagnosticContext } from '@vantage/diagnostics';
 
 /** A diagnostic's context for tests on loopback, which records its calls. */
 export interface TestContext<C extends AnyCheckType> extends DiagnosticContext<C> {
-  /** Every admission that was asked for, in order. */
+  /** Every requested admission, in order. */
   readonly admissions: readonly AdmissionRequest[];
-  /** Every partial state that was shown, in order. */
+  /** Every published partial state, in order. */
   readonly partials: readonly ResultFieldsOf<C>[];
 }
 
@@ -22,8 +22,8 @@ export interface TestContextOptions<C extends AnyCheckType> extends Partial<Diag
 }
 
 /**
- * Builds a `DiagnosticContext` whose admission knows the given hosts and nothing else: without packets, with a deadline
- * that aborts its signal. Any part of the context can be replaced.
+ * Creates a `DiagnosticContext` that admits only the given hosts, has no packets, and whose deadline aborts its
+ * signal. Any part of the context can be replaced.
  */
 export function testContext<C extends AnyCheckType>(options: TestContextOptions<C> = {}): TestContext<C> {
   const { hosts = {}, refused = [], budgetMs = 60_000, ...overrides } = options;

@@ -22,11 +22,11 @@ const READY_MS = 60_000;
 const STOP_MS = 3_000;
 
 /**
- * Starts a program and waits until it answers.
+ * Starts a program and waits until it responds.
  *
- * @param isReady asked again and again; a rejection is a no
- * @param inside words to put before the command, such as those that run it in a network namespace
- * @throws {Error} with what the program wrote, where it ends or does not answer within a minute
+ * @param isReady called repeatedly; a rejection counts as false
+ * @param inside prefix of the command, such as one that runs it in a network namespace
+ * @throws {Error} with the output of the program, if it ends or does not respond within a minute
  */
 export async function startDaemon(
   packages: UnpackedPackages,
@@ -80,7 +80,8 @@ export async function temporaryFolder(): Promise<{
 }
 
 /**
- * Returns a port of loopback that is free for TCP and UDP, and stays so: it is outside of the kernel's ephemeral range.
+ * Returns a port of loopback that is free for TCP and UDP, and stays so: it is outside of the kernel's ephemeral
+ * range.
  */
 export async function freePort(): Promise<number> {
   const [firstOfKernel = 32_768] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'ascii'))

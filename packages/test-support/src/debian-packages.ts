@@ -17,7 +17,7 @@ export interface UnpackedPackages {
 
 const run = promisify(execFile);
 
-/** Why packages are not available on this machine, each set of them in a separate folder; null if they are. */
+/** Why packages are not available on this machine; null if they are. Each set has a separate folder. */
 export async function packagesMissing(...sets: readonly (readonly string[])[]): Promise<string | null> {
   const tools = ['apt-get', 'dpkg', 'flock'].filter((program) => systemPath(program) === undefined);
   if (tools.length > 0) return `${tools.join(', ')} of Debian not found`;
@@ -30,8 +30,8 @@ export async function packagesMissing(...sets: readonly (readonly string[])[]): 
 }
 
 /**
- * Downloads packages and what they need that is not installed here, and unpacks all into one folder. It is kept: the next
- * call finds it. Needs no rights.
+ * Downloads packages with their missing dependencies and unpacks all into one folder, which is kept for the next
+ * call. Needs no privileges.
  *
  * @throws {Error} if a package is not available
  */
@@ -85,7 +85,7 @@ async function download(folder: string, state: string, packages: readonly string
     () => apt(state, wanted),
     () => apt(separateLists, [...ownLists, ...wanted]),
     async () => {
-      // Suites of several processes may get here at once.
+      // Suites in several processes may do this at the same time.
       await run('flock', [join(state, 'lock'), 'apt-get', ...ownLists, ...UNLOCKED, 'update', '-qq']);
       await apt(separateLists, [...ownLists, ...wanted]);
     },

@@ -23,7 +23,7 @@ export async function startServer(server: Server, host = '127.0.0.1'): Promise<L
   };
 }
 
-/** Starts a server that knows no protocol: the handler has the bare connection. */
+/** Starts a server without a protocol: the handler gets the bare connection. */
 export function startRawServer(onConnection: (socket: Socket) => void, host?: string): Promise<Loopback> {
   return startServer(createServer({ allowHalfOpen: true }, onConnection), host);
 }

@@ -9,10 +9,10 @@ export function ipv6Missing(): string | null {
 }
 
 /**
- * `it` for tests that need something of the machine: skipped with the reason where it is missing, but failing with it
- * in CI, where none may be skipped.
+ * `it` for tests with requirements on the machine: skipped with the reason if one is missing, but failing in CI,
+ * where none may be skipped.
  *
- * @param missing what is missing, or null
+ * @param missing the missing requirement, or null
  * @param ci the variable `CI` of the environment
  */
 export function itNeeding(

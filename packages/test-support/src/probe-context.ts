@@ -4,10 +4,10 @@ import type { Admit } from '@vantage/contract';
 import type { ProbeContext } from '@vantage/diagnostics';
 
 /**
- * The least that a diagnostic needs: every address literal is admitted and no name, there are no raw sockets, no
- * resolvers and no names of addresses. For loopback and for namespaces, which no packet leaves.
+ * A minimal context of a diagnostic: it admits every address literal and no name, and has no raw sockets, resolvers
+ * or PTR names. For loopback and for namespaces, which no packet leaves.
  *
- * @param overrides the parts that a lab or benchmark replaces
+ * @param overrides parts that a lab or benchmark replaces
  */
 export function literalProbeContext(overrides: Partial<ProbeContext> = {}): ProbeContext {
   return {

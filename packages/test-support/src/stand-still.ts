@@ -1,4 +1,4 @@
-/** Blocks this process for a time, as a stall of the machine does. */
+/** Blocks this process for a time, like a stall of the machine. */
 export function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -1,5 +1,5 @@
 /**
- * The result of a made-up traceroute of the ordinary kind: names for most routers, some silent, some with two responders or labels.
+ * A fictitious, typical traceroute result: names for most routers, some silent, some with two responders or labels.
  *
  * @param seed results with the same seed are equal
  */

@@ -10,7 +10,7 @@ export interface AwakeClock {
   readonly stop: () => void;
 }
 
-/** A gap between two beats of more than this beyond the usual is time in which the process did not run. */
+/** A gap between two beats that exceeds the interval by more than this is time in which the process did not run. */
 const BEAT_MS = 50;
 const LATE_MS = 50;
 

@@ -2,11 +2,11 @@ export interface Backoff {
   /** Milliseconds before the second attempt. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The share of each pause that is random, 0 to 1, so that many clients do not return at the same time. */
+  /** Share of each pause that is random, 0 to 1, so that clients do not return simultaneously. */
   readonly jitter?: number;
 }
 
-/** Doublings after which every pause is the longest: no exponent grows without bound. */
+/** Number of doublings after which the pause stays at its maximum, so that the exponent is bounded. */
 const MOST_DOUBLINGS = 30;
 
 /** @returns the pause in milliseconds after a number of failures in a row, from 1: doubled with each, up to the longest */

@@ -4,7 +4,7 @@ import { createRemoteClock } from './remote-clock.ts';
 
 const EPOCH_MS = 1_800_000_000_000;
 
-/** A clock, and replies to it whose round trips and times are set. */
+/** A clock, and replies to it with given round trips and times. */
 function line(keepMs: number): {
   readonly clock: ReturnType<typeof createRemoteClock>;
   readonly errorMs: () => number;

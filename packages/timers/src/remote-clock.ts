@@ -7,12 +7,12 @@ export interface RemoteClock {
   readonly now: () => number;
   readonly hasReply: () => boolean;
   /**
-   * Takes a reply. Its round-trip time bounds its error, so a slow reply does not replace the estimate of a faster one,
-   * unless it proves a step of the remote clock.
+   * Takes a reply. Its round-trip time bounds its error, so a slow reply does not replace the estimate of a faster
+   * one, unless it proves a step of the remote clock.
    *
    * @param remoteMs time in the reply, milliseconds since the epoch
    * @param sentMs monotonic time of the request
-   * @param replaces true if the estimate is no longer of use: another machine may have replied
+   * @param replaces true if the estimate is obsolete, because another machine may have replied
    */
   readonly observe: (remoteMs: number, sentMs: number, replaces?: boolean) => void;
 }

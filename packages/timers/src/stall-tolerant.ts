@@ -1,18 +1,18 @@
-/** However long this process or its machine stands still, no more than one slice of a time passes with it. */
+/** A stall of this process or its machine, however long, uses up at most one slice of a time. */
 const SLICE_MS = 250;
 /** A timer that fires this late indicates a stall, which also delays the awaited event. */
 const HELD_UP_MS = 50;
 /** Extra time after a stall, to read what arrived meanwhile. */
 const RESPITE_MS = 500;
-/** All that is given again is not more than this. */
+/** Upper bound of the total extra time. */
 const MAX_RESPITE_MS = 2_000;
 
 /**
- * Runs a function after a time in which something else should have happened. Time in which this process stood still counts
- * little: what it waits for lies unread, or stood still as well.
+ * A stall-tolerant timeout: runs a function unless it is cancelled in time. Stalls of this process count little,
+ * because the awaited event may be unread, or delayed by the same stall.
  *
- * @param onArm is given each timer that is armed: the first at once, the others later
- * @returns a function that keeps it from running
+ * @param onArm called with each timer: the first at once, the others later
+ * @returns a function that cancels it
  */
 export function stallTolerantTimeout(
   milliseconds: number,

@@ -9,9 +9,9 @@ export async function within(promise: Promise<unknown> | undefined, milliseconds
 }
 
 /**
- * Waits for work no longer than a time. The outcome of work that ends later is dropped. Stalls of this process do not count.
+ * Waits for work with a timeout. A later outcome is dropped. Stalls of this process do not count.
  *
- * @throws the error of the work, or what `late` makes
+ * @throws the error of the work, or the one that `late` returns
  */
 export async function inTime<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();

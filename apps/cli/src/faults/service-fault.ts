@@ -2,7 +2,7 @@ import { ProblemError } from '@vantage/client';
 
 const ANOTHER = 'Name another service with --server or VANTAGE_URL.';
 
-/** Says why a call failed, and what to do about it if that is known. */
+/** Describes why a call failed and, if known, what to do about it. */
 export function serviceFault(error: unknown, baseUrl: string): string {
   if (error instanceof ProblemError) return refusalOf(error, baseUrl);
   if (!Error.isError(error)) return String(error);

@@ -63,7 +63,7 @@ export async function invite({ redis, records, config }: AgentParts, given: Invi
   };
 }
 
-/** An agent signs the origin of the address that it was given, and gateways verify that of their `PUBLIC_URL`. */
+/** An agent signs the origin of its configured address; gateways compare it with the origin of `PUBLIC_URL`. */
 function originFaults(url: string, announced: string | undefined): readonly string[] {
   if (announced === undefined || new URL(url).origin === new URL(announced).origin) return [];
   return [

@@ -31,7 +31,7 @@ export function readRecord(id: string, text: (name: string) => string | undefine
   return JSON.parse(JSON.stringify(record)) as unknown;
 }
 
-/** Text that is no number is kept, so that the schema rejects it. */
+/** Non-numeric text is kept so that the schema rejects it. */
 function degrees(text: string | undefined): number | string | null {
   if (text === undefined) return null;
   const number = Number(text);

@@ -15,17 +15,17 @@ export interface AgentSocket {
   /** Reads no more from the network for a while. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Closes the connection if nothing arrived since the look before the last one: the agent sends pings. */
+  /** Closes the connection if nothing arrived for two looks; a live agent sends pings. */
   readonly look: () => void;
-  /** True if it was ended because nothing came from the agent. */
+  /** True if it was closed because the agent was silent. */
   readonly wasSilent: () => boolean;
 }
 
 /** Larger than all jobs of an agent at their maximum size. */
 const MOST_BUFFERED_BYTES = 8 * MAX_GATEWAY_MESSAGE_BYTES;
-/** Uncompressed bytes. Many times what a busy agent sends; bounds a stolen one. */
+/** Limit of uncompressed bytes: many times the rate of a busy agent; bounds one that was taken over. */
 const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;
-/** Stands for the work on a message that does not depend on its size: some 1,000 small messages a second. */
+/** Fixed cost of a message in addition to its size: allows about 1,000 small messages per second. */
 const MESSAGE_COST_BYTES = 4 * 1024;
 /**
  * After a stall of this process, a look precedes the reading of data that has arrived, so one quiet look is not
@@ -40,7 +40,7 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
   let quietLooks = 0;
   let wasSilent = false;
   const rate = createTokenBucket(RATE);
-  /** Reasons to read nothing: each side of the connection that asks for a pause is one. */
+  /** Reasons not to read the socket: each side of the connection can request a pause. */
   let [isFull, isFast] = [false, false];
 
   const flow = (): void => {

@@ -13,13 +13,13 @@ import type { AgentConnection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { MAX_READ_BYTES, removeHeartbeatScript, writeHeartbeatScript } from './heartbeat-scripts.ts';
 
-/** The heartbeats of the agents of a gateway: written when they change, alive as long as the gateway. */
+/** The heartbeats of a gateway's agents: written on change; they expire with the lease of the gateway. */
 export interface Beats {
   /** Writes the heartbeat of a probe if it has changed. */
   readonly beat: (probe: string) => void;
-  /** Looks at all; call it every two seconds. */
+  /** Examines all heartbeats; to be called every two seconds. */
   readonly beatAll: () => void;
-  /** Writes all of them again: Redis may have lost some. */
+  /** Writes all heartbeats again, because Redis may have lost some. */
   readonly rewriteAll: () => void;
   /** The probe of a connection that may not work any more is offline at once. */
   readonly remove: (connection: AgentConnection) => void;
@@ -41,7 +41,7 @@ interface Written {
   readonly atMs: number;
 }
 
-/** Several times within the time to live; also mends what Redis lost in a fail-over. */
+/** Several times per lifetime, which also restores what Redis lost in a failover. */
 const REWRITE_EVERY_MS = 600_000;
 
 export function createBeats({ redis, connections, id, rewriteEveryMs = REWRITE_EVERY_MS }: BeatsOptions): Beats {
@@ -92,7 +92,7 @@ export function createBeats({ redis, connections, id, rewriteEveryMs = REWRITE_E
       ]),
     ).catch(() => undefined);
   };
-  /** An agent that lost its connection has as long to come back as one that writes heartbeats itself. */
+  /** An agent that lost its connection has as much time to return as one that writes its own heartbeats. */
   const leave = (connection: AgentConnection, { heartbeat }: Written): void => {
     const { probe } = connection;
     const text = JSON.stringify({ ...heartbeat, announced: true });

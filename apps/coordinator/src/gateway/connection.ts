@@ -22,13 +22,13 @@ export interface AgentConnection {
   readonly wake: () => void;
   /** The operator has approved the agent. */
   readonly approve: () => void;
-  /** Gives no more jobs; those under way come to their end. */
+  /** Gives no more jobs; running ones finish. */
   readonly stopJobs: () => void;
   /** A newer connection has taken over. */
   readonly retire: () => void;
   /** The probe's heartbeat, the same object until it changes; undefined if this connection has none to write. */
   readonly heartbeat: () => Heartbeat | undefined;
-  /** True if the agent has said that it ends. */
+  /** True if the agent has announced that it stops. */
   readonly isDraining: () => boolean;
 }
 
@@ -48,7 +48,7 @@ export interface ConnectionOptions {
   readonly log: Log;
 }
 
-/** Writes of one connection without a reply of Redis, from which on nothing more is read from it. */
+/** Limit of writes without a reply from Redis; at it, nothing more is read from the connection. */
 const MOST_WRITES = 128;
 /** An agent that was replaced has this long to end its jobs: no check lasts longer. */
 const RETIRE_MS = 75_000;
@@ -85,7 +85,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
     interrupt: async (id) => results.interrupt(id, await clock.now(redis)),
   });
 
-  /** Jobs are given once the agent has said what it can do. */
+  /** Jobs are given only after the agent has sent its capabilities. */
   const begin = (): void => {
     if (isApproved && status !== undefined && socket.isOpen()) feed.wake();
   };

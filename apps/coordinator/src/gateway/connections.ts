@@ -11,14 +11,14 @@ import { forgetConnectionScript } from './jobs/job-scripts.ts';
 export interface Connections {
   readonly all: () => readonly AgentConnection[];
   readonly of: (probe: string) => readonly AgentConnection[];
-  /** The newest of a probe: its heartbeat is the one that counts. */
+  /** The newest connection of a probe: only its heartbeat counts. */
   readonly current: (probe: string) => AgentConnection | undefined;
   /** Adds a connection and ends older ones of the same probe, on every gateway. Rejects without Redis. */
   readonly add: (connection: AgentConnection) => Promise<void>;
   readonly remove: (connection: AgentConnection) => Promise<void>;
   /** True if a gateway holds a connection of this instance. */
   readonly isConnected: (probe: string, instance: string) => Promise<boolean>;
-  /** Keeps the sign of life of this gateway. True if Redis had none: it was emptied, or this process stood still. */
+  /** Renews the lease of this gateway. True if Redis had none: it lost its data, or this process stalled. */
   readonly beat: () => Promise<boolean>;
   readonly close: () => void;
 }

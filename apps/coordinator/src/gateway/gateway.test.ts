@@ -130,7 +130,7 @@ describe('a gateway', () => {
     for (let count = 0; count < 4; count += 1) checks.push(await startCheck('slots'));
     await agent.next('job');
     await agent.next('job');
-    // Answered behind everything that was given before.
+    // Its answer follows everything that was given before.
     agent.send({ t: 'time', id: 1 });
     await agent.next('time');
     const before = jobsOf(agent);
@@ -152,7 +152,7 @@ describe('a gateway', () => {
     const last = await agent.next('job');
     await sleep(LAST_JOBS_MS);
     agent.send(final(last.id, 2));
-    // A job that this result made room for would come before the answer.
+    // A job for the slot that this result frees would arrive before the answer.
     await agent.next('ack');
     await agent.next('ack');
     agent.send({ t: 'time', id: 1 });
@@ -443,7 +443,7 @@ describe('a gateway under attack', () => {
   });
 });
 
-/** Every command of Redis from now on. A client that parses replies takes the first of them for another one's. */
+/** Every command that Redis receives from now on. A client library may take the first lines for replies. */
 async function monitor(port: number): Promise<{ readonly seen: () => string; readonly close: () => void }> {
   let seen = '';
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');

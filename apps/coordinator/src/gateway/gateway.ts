@@ -21,10 +21,12 @@ import { agreeOnVersion, shakeHands } from './handshake.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 import { createTurns } from './limits/turns.ts';
 
-/** Gives the jobs of probes to the agents that connect here, and writes their results. Keeps nothing that another one lacks. */
+/**
+ * Gives jobs to the agents that are connected here and writes their results. Holds no state that other gateways lack.
+ */
 export interface Gateway {
   /**
-   * Takes over an HTTP connection that asks for a WebSocket.
+   * Takes over an HTTP connection that requests a WebSocket.
    *
    * @param address canonical address of the agent; undefined if a proxy passed on what is none
    */
@@ -203,7 +205,7 @@ function startTimers(connections: Connections, beats: Beats, live: () => void): 
   return timers.map((timer) => () => clearInterval(timer));
 }
 
-/** Gives no more jobs, and has the agents connect elsewhere before it closes. */
+/** Gives no more jobs, and asks the agents to reconnect elsewhere before it closes. */
 async function handOver(connections: Connections): Promise<void> {
   for (const { socket, stopJobs } of connections.all()) {
     stopJobs();

@@ -18,7 +18,7 @@ export interface AdmittedAgent {
 const PROOF_MS = 10_000;
 const NONCE_BYTES = 32;
 
-/** Refusals that cost no guess: the agent holds the key of the probe. */
+/** Refusals that do not count as guesses: the agent holds the key of the probe. */
 const ofKnownAgents: ReadonlySet<string> = new Set(['suspended', 'stale-counter', 'copied-key']);
 
 const readMessage = createAgentMessageReader();
@@ -50,7 +50,7 @@ export async function shakeHands(
     }
     return { hello, admission };
   } catch {
-    // Redis is away, which is no fault of the agent.
+    // Redis is unavailable, which is not the agent's fault.
     end('identified');
     socket.close(1013);
     return undefined;
@@ -81,14 +81,14 @@ export async function agreeOnVersion(
 
 function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | AttemptEnd> {
   return new Promise((resolve) => {
-    // A gateway that was late itself finds the hello in its socket.
+    // After a stall of the gateway, the hello may be in its socket already.
     const stopTimer = stallTolerantTimeout(PROOF_MS, () => {
       socket.close(4408);
       resolve('refused');
     });
     const take = (frame: Frame): void => {
       stopTimer();
-      // Nothing more is taken until the proof is verified.
+      // No further message is read until the proof is verified.
       socket.onFrame(() => socket.close(4400, 'a message before the welcome'));
       const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
       if (message?.t === 'hello') return resolve(message);

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Answers a request for a WebSocket that is not granted, and closes. */
+/** Refuses a WebSocket request with an HTTP response, and closes the connection. */
 export function refuseUpgrade(socket: Duplex, status: 400 | 429 | 503, retryAfterMs?: number): void {
   const retry = retryAfterMs === undefined ? '' : `Retry-After: ${Math.max(1, Math.ceil(retryAfterMs / 1_000))}\r\n`;
   socket.on('error', () => undefined);

@@ -18,7 +18,7 @@ export interface GatewayEntry extends ResultEntry {
 
 /** The result stream of one probe, as its agent would write it. The connection decides which probe that is. */
 export interface ResultStream {
-  /** @throws StoreUnavailable, or what Redis answered */
+  /** @throws StoreUnavailable, or the error reply of Redis */
   readonly append: (entry: GatewayEntry) => Promise<void>;
   /** Reports that the agent of a job is gone. */
   readonly interrupt: (jobId: string, now: number) => Promise<void>;
@@ -27,7 +27,7 @@ export interface ResultStream {
 
 export interface ResultStreamOptions {
   readonly redis: Redis;
-  /** Screenshots are large: behind one, a small result would wait. */
+  /** Separate, because a small result would wait behind a large screenshot. */
   readonly screenshots: Redis;
   readonly probe: string;
 }
@@ -47,7 +47,7 @@ export function openResultStream({ redis, screenshots, probe }: ResultStreamOpti
     if (traceparent !== undefined) fields.push('traceparent', traceparent);
     await onStore(on, (ready) => {
       const written = ready.xadd(stream, '*', ...fields);
-      // Behind the entry on the same connection: the reader of the notification finds it.
+      // Sent after the entry on the same connection, so that the reader of the notification finds the entry.
       if (on === redis) hint.raise(kind === 'final' ? { check, data, traceparent } : undefined);
       else publish(on, BARE_NOTIFICATION);
       return written;

@@ -6,7 +6,7 @@ export interface UploadBudget {
   readonly mostBytes: number;
 }
 
-/** Screenshots in pieces, of one connection. */
+/** Screenshots that one connection sends in pieces. */
 export interface Uploads {
   /** `full` if there is no memory at the moment; `fault` for more than an agent may send. */
   readonly add: (upload: number, piece: Buffer) => 'taken' | 'full' | 'fault';

@@ -42,7 +42,7 @@ export const MONITOR_NAME = '{name}';
 /**
  * Validates a name and a request; errors have pointers into the request.
  *
- * @param allow networks that the key which made the monitor may have measured besides
+ * @param allow additional networks that the key of the monitor may measure
  */
 export type ReadDefinition = (name: string, request: unknown, allow?: readonly string[]) => DefinitionReading;
 
@@ -90,22 +90,24 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
 /** Two readings of the clock may differ by this: a reading just before the tick must not repeat it. */
 export const INEXACT_MS = 5_000;
 
-/** A tick that no coordinator could claim for so long, since none ran or Redis was away, is missed. */
+/**
+ * A tick that no coordinator has claimed for this long, because none ran or Redis was unavailable, counts as missed.
+ */
 export const MISSED_AFTER_MS = 20_000;
 
 /** A missed tick of a longer interval is made up for within this time. */
 const MAKE_UP_WITHIN_MS = 60_000;
 
 /**
- * When a monitor runs whose tick was missed: monitors of an outage do not run all at once, and one of a long interval does not
- * wait for the next.
+ * Time at which a missed tick is made up for: spread, so that monitors do not run all at once after an outage, and
+ * soon even for a long interval.
  */
 export function tickAfterMissed(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
   const madeUpMs = firstTickAfter(nowMs, { name, everyMs: Math.min(everyMs, MAKE_UP_WITHIN_MS) });
   return Math.min(firstTickAfter(nowMs, { name, everyMs }), madeUpMs);
 }
 
-/** The tick after one of `atMs`. Ticks that were missed meanwhile are skipped, and steps of the clock followed. */
+/** Time of the tick after that of `atMs`. Missed ticks are skipped, and steps of the clock are followed. */
 export function nextTickAfter(
   atMs: number,
   nowMs: number,

@@ -22,7 +22,7 @@ export interface MonitorReads {
    */
   readonly follow: (name: string, onChange: () => void) => () => void;
   /**
-   * @param after id of the last event that is known; undefined: none
+   * @param after id of the last known event; undefined if there is none
    * @returns undefined if there is no such monitor
    * @throws StoreUnavailable
    */
@@ -50,7 +50,7 @@ export type MonitorWrite =
 /** Monitors as clients with a key change them. */
 export interface MonitorWrites {
   /**
-   * @param allow networks that the key may have measured besides
+   * @param allow additional networks that the key may measure
    * @throws StoreUnavailable
    */
   readonly put: (name: string, request: unknown, allow: readonly string[]) => Promise<MonitorWrite>;

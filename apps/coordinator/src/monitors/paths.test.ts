@@ -10,7 +10,7 @@ import type { ReadDefinition } from './definition.ts';
 const PROBES = ['fra-1', 'nyc-1'];
 const TARGET = '203.0.113.9';
 
-/** Definitions of the API, with ticks that follow each other at once. */
+/** Definitions of the API, with ticks in immediate succession. */
 const readAny: ReadDefinition = (name, request, allow) => {
   const accept = createMonitorReader(
     [checkTypes.traceroute],

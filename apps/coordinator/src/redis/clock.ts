@@ -4,7 +4,9 @@ import type { Redis } from 'ioredis';
 /** Validity of an estimate; then Redis is asked again. */
 const GOOD_FOR_MS = 5_000;
 
-/** A clock that went back by less, milliseconds, was not stepped: after a fail-over another server's clock counts. */
+/**
+ * A smaller step back, milliseconds, is not treated as a step: after a failover, the clock of another server counts.
+ */
 export const CLOCK_STEP_MS = 250;
 
 /**
@@ -13,8 +15,8 @@ export const CLOCK_STEP_MS = 250;
  */
 export interface RedisClock {
   /**
-   * Milliseconds since the epoch. Asks Redis if the last reply is old. A step back counts from `observe` on: a check that was
-   * given the new time before the deadlines are moved would be moved with them.
+   * Milliseconds since the epoch. Asks Redis if the last reply is old. A step back takes effect only with `observe`,
+   * once the deadlines are moved: the deadline of a check created before that would be moved too.
    */
   readonly now: (redis: Redis) => Promise<number>;
   /**

@@ -5,7 +5,7 @@ import { createEmpty } from './durable-files.ts';
 
 const NAME = /^counter\.(\d{1,15})$/;
 
-/** The counter of a key: each value is taken once, whatever process takes it and whenever it ends. */
+/** The counter of a key: each value is used once, even if several processes use the key or one crashes. */
 export interface Counter {
   /** Takes the next value, which is on the disk before it is returned. */
   readonly next: () => Promise<number>;
@@ -26,7 +26,7 @@ export function openCounter(folder: string): Counter {
     for (;;) {
       const value = (await highest()) + 1;
       if (!(await createEmpty(join(folder, `counter.${value}`)))) continue;
-      // Another process may have taken this value, and a higher one, and removed the file since.
+      // Another process may have used this value and a higher one, and removed the file since.
       const all = await taken();
       await Promise.all(
         all.filter((other) => other < value).map((other) => rm(join(folder, `counter.${other}`), { force: true })),

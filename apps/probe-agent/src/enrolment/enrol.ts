@@ -19,7 +19,8 @@ interface Streams {
 }
 
 /**
- * Makes the key of an agent and enrols it with a token of `probe:invite`, so that the agent starts without the token.
+ * Creates the key of an agent and enrols it with a token of `probe:invite`, so that the agent starts without the
+ * token.
  *
  * @returns the exit status: 0 enrolled, 1 refused or not reachable, 2 invalid arguments
  */
@@ -75,7 +76,7 @@ function faultsOf([url, token, ...more]: readonly string[]): readonly string[] {
   if (url === undefined) faults.push('URL: is required, the address that probe:invite printed');
   else faults.push(...urlFaults(url.trim()));
   if (token === undefined) faults.push('TOKEN: is required, the one that probe:invite printed');
-  // Never shown: it may be a token with a letter too few.
+  // Never displayed: it may be a token with a missing character.
   else if (probeOfToken(token.trim()) === undefined) faults.push('TOKEN: is not a token of probe:invite (vt1_…)');
   return more.length > 0 ? [...faults, `unexpected argument "${more[0]!.slice(0, 80)}"`] : faults;
 }

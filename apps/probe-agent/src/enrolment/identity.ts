@@ -39,7 +39,7 @@ export interface IdentityOptions {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** Refusals that another key may not get. */
+/** Refusals that concern the key or token: another one may be accepted. */
 const ofKey: ReadonlySet<EnrolmentRefusal> = new Set([
   'unknown-key',
   'unknown-probe',
@@ -108,7 +108,7 @@ interface Using {
   readonly isNext: boolean;
 }
 
-/** A token that no key was made for makes a new key: that is how an operator replaces one that was copied. */
+/** A token without a key creates a new key: this is how an operator replaces a copied one. */
 async function chooseKey(files: KeyFiles, token: string | undefined, folder: string): Promise<Using> {
   const current = await files.read('current');
   if (token !== undefined) {

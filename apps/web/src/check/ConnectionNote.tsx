@@ -5,7 +5,7 @@ import { ToneMark } from '../parts/tone.tsx';
 import { useSecondsUntil } from '../parts/use-seconds-until.ts';
 import type { ConnectionProblem } from './use-check.ts';
 
-/** Explains why a running check is not updated, and when the next attempt is. */
+/** Explains why a running check is not updated, and counts down to the next attempt. */
 export function ConnectionNote({ connectionProblem }: { readonly connectionProblem: ConnectionProblem }): JSX.Element {
   const { text, retryAt } = connectionProblem;
   return (

@@ -55,7 +55,7 @@ export function asMarkdown(
   ].join('\n');
 }
 
-/** Routers that were found to choose among several ways. */
+/** Routers that balance over several paths. */
 function balancers({ paths }: Partial<Summary> = {}): readonly string[] {
   const lines = (paths?.nodes ?? []).flatMap(({ id, ip, hopMin, balances }) => {
     if (!balances) return [];

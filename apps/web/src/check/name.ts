@@ -11,7 +11,7 @@ export interface CheckName {
   readonly details: string;
 }
 
-/** Fields that stand in `kind` and `target`, or select probes. */
+/** Fields that are part of `kind` and `target`, or select probes. */
 const NAMED: ReadonlySet<string> = new Set(['type', 'host', 'port', 'recordType', 'probes', 'locations', 'limit']);
 
 export function nameOfCheck(type: string, host: string, asked: Asked): CheckName {

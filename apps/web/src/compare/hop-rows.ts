@@ -2,14 +2,14 @@ import type { PathComparison } from '@vantage/contract';
 
 type Hops = readonly (readonly string[])[];
 
-/** Hops of two paths that stand in one row; undefined for one that the other path lacks. */
+/** Hops of two paths in one row; undefined for a hop that the other path lacks. */
 export interface HopRow {
   readonly a: readonly string[] | undefined;
   readonly b: readonly string[] | undefined;
   readonly differs: boolean;
 }
 
-/** Lays two paths out in rows, so that what follows a hop more is in line again. */
+/** Aligns two paths in rows, so that equal hops stay in one row after an additional hop. */
 export function hopRowsOf({ a, b, changes }: PathComparison): readonly HopRow[] {
   const [hopsOfA, hopsOfB]: readonly [Hops, Hops] = [a?.hops ?? [], b?.hops ?? []];
   const rows: HopRow[] = [];

@@ -42,7 +42,7 @@ export function probeOf(probes: Probes, id: string): Probe | undefined {
   return Object.hasOwn(probes, id) ? probes[id] : undefined;
 }
 
-/** All that a probe and its result can be found by. */
+/** All texts by which a probe and its result can be found. */
 function textOf(id: string, probe: Probe | undefined, type: string, result: Result): string {
   const about =
     probe === undefined

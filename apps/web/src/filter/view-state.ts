@@ -12,13 +12,13 @@ export interface Order {
 export interface ViewState {
   /** Words that a probe must match. */
   readonly words: string;
-  /** Only rows of this outcome, in the words of the page; empty for all. */
+  /** Only rows with this outcome, as worded by the page; empty for all. */
   readonly outcome: string;
   /** Undefined: chosen by the number of probes. */
   readonly group: Grouping | undefined;
   /** Undefined: failures first. */
   readonly order: Order | undefined;
-  /** Long lists are complete. */
+  /** True if long lists are displayed completely. */
   readonly isAll: boolean;
 }
 

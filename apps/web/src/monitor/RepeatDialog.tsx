@@ -156,7 +156,7 @@ function faultsOf(error: unknown): readonly Fault[] {
   });
 }
 
-/** The request of the check without its screenshot; from the same probes if another browser sent it. */
+/** The request of the check without its screenshot; with the check's probes if another browser sent it. */
 function checkToRepeat(check: CheckData): Readonly<Record<string, unknown>> {
   const { testId, type, host, results } = check;
   const sent = recentChecks().find(({ id }) => id === testId)?.request as Readonly<Record<string, unknown>> | undefined;

@@ -11,7 +11,7 @@ export function nameOfMonitored({ check }: Pick<MonitorInList, 'check'>): CheckN
   return nameOfCheck(String(check['type']), String(check['host']), check);
 }
 
-/** When it turns bad: `3 of 5 probes, in 2 networks, at 2 ticks in a row`. */
+/** The condition of an alarm: `3 of 5 probes, in 2 networks, at 2 ticks in a row`. */
 export function alarmText({ alarm }: Pick<MonitorInList, 'alarm'>): string {
   const { when = '', networks = 1, countries = 1, for: ticks = 1 } = alarm ?? {};
   return [
@@ -22,7 +22,7 @@ export function alarmText({ alarm }: Pick<MonitorInList, 'alarm'>): string {
   ].join(', ');
 }
 
-/** How far the probes agree; null before the first run. */
+/** Degree of agreement between the probes; null before the first run. */
 export function agreementText({ agreement }: Pick<MonitorInList, 'agreement'>): string | null {
   if (agreement === null) return null;
   const { failing, counted, needed, networks, countries } = agreement;

@@ -17,7 +17,7 @@ const READ_AGAIN_MS = 2_000;
 const TOGETHER_MS = 100;
 /** Shorter interruptions are not shown. */
 const TROUBLE_FROM_MS = 1_000;
-/** The page waits as long as the service is away. */
+/** The page waits without limit while the service is unavailable. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** A monitor with its runs, read again at each of its events. */

@@ -165,7 +165,7 @@ function Rows(
   const group = view.group ?? (Object.keys(check.results).length > FEW_ROWS ? 'outcome' : 'none');
   const onMap = mapProbesOf(props, new Set(rows.map(([id]) => id)));
   const hasPlaces = onMap.some(({ latitude }) => latitude !== null);
-  // Of many probes one part is drawn in a frame: all in one would block the page.
+  // One part per frame: drawing many probes at once would block the page.
   const isLong = Object.keys(check.results).length > FEW_ROWS;
   const parts = useGrowing(PARTS, isLong ? 1 : PARTS);
   return (

@@ -15,7 +15,7 @@ import { Announce } from '../parts/announce.tsx';
 import { Link, useService } from '../parts/router.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
 
-/** Two checks laid over each other. Anyone with the link can read both. */
+/** Two checks in comparison. Anyone with the link can read both. */
 export function ComparePage({ a, b }: { readonly a: string; readonly b: string }): JSX.Element {
   const { client } = useService();
   const state = useComparison(client, a, b);

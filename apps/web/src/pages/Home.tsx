@@ -88,7 +88,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
 /** Number of probes that a check without a selection has. */
 const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
-/** `3 probes at once.`; of more than a check has by default, which ones it leaves out. */
+/** `3 probes at once.`; if more are online than a check uses by default, also how they are selected. */
 function countText(online: number, chosen: number): string {
   if (chosen > 0) return `${plural(chosen, 'chosen probe')} at once.`;
   if (online <= DEFAULT_LIMIT) return `${plural(online, 'probe')} at once.`;

@@ -11,7 +11,7 @@ import { useLoad } from '../parts/use-load.ts';
 import '../style/monitors.css';
 
 const EVERY_MS = 15_000;
-/** Cards that a long list shows, and so many more at each press; the length from which it is long. */
+/** Cards of a long list that are displayed at first and added at each press; the length from which a list is long. */
 const FIRST = 20;
 const MANY = 30;
 
@@ -115,7 +115,7 @@ function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfM
   );
 }
 
-/** The state at each probe; if it is to be short, those that are well as a number. */
+/** The state at each probe; in the short form, healthy ones are only counted. */
 function ProbeStates(props: { readonly probes: MonitorInList['probes']; readonly isShort: boolean }): JSX.Element {
   const all = Object.entries(props.probes);
   const named = props.isShort ? all.filter(([, { state, flapping }]) => state !== 'ok' || flapping) : all;

@@ -12,7 +12,7 @@ import { useGrowing } from '../parts/use-growing.ts';
 import { useLoad } from '../parts/use-load.ts';
 
 const EVERY_MS = 15_000;
-/** Cards that a long list begins with, and the length from which it is long. */
+/** Cards of a long list that are displayed first, and the length from which a list is long. */
 const FIRST = 18;
 const MANY = 24;
 /** Probes that need attention come first. */
@@ -22,7 +22,7 @@ const urgency: readonly Probe['status'][] = ['degraded', 'offline', 'healthy'];
 export function ProbesPage(): JSX.Element {
   const { client } = useService();
   const { value: probes, error } = useLoad((signal) => client.probes({ signal }), EVERY_MS);
-  // A coordinator of an earlier release does not have it.
+  // Absent in a coordinator of an earlier release.
   const { value: agents } = useLoad((signal) => client.agents({ signal }), EVERY_MS);
   const [sought, seek] = useState('');
   useEffect(() => {
@@ -129,7 +129,7 @@ function ProbeCard(props: {
   );
 }
 
-/** Its reason, if it has one, is that of the probe. */
+/** If it has a reason, that is the probe's. */
 function agentText({ transport, state }: Agent): string {
   const by = transport === null ? '' : ` · by ${transport === 'redis' ? 'Redis' : 'gateway'}`;
   return state === 'connected' || state === 'offline' ? by : `${by} · ${agentStateNames[state]}`;

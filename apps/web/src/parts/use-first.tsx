@@ -3,15 +3,15 @@ import { useState } from 'preact/hooks';
 
 import { useGrowing } from './use-growing.ts';
 
-/** Rows that a long chart begins with, and the length from which it is long. */
+/** Rows of a long chart that are displayed first, and the length from which a chart is long. */
 const FIRST = 12;
 const LONG = 16;
 const ROWS_A_FRAME = 4;
 
 /**
- * The first of many rows, and a button for the others; null if all are shown.
+ * The first of many rows, and a button for the others; null if all are displayed.
  *
- * @param step rows that a frame adds
+ * @param step rows added per frame
  */
 export function useFirst<T>(
   rows: readonly T[],

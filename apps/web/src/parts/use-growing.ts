@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Grows to a number by a step in each frame: a long list in one frame would block the page. At once on paper. */
+/** Grows to a number by a step per frame, because a long list in one frame would block the page. Immediate in print. */
 export function useGrowing(all: number, step: number): number {
   const isPrinting = usePrinting();
   const [count, setCount] = useState(step);

@@ -11,7 +11,7 @@ import { Link } from '../parts/router.tsx';
 /** Largest number of probes of one check. */
 const MOST = 100;
 
-/** The online probes that did not run the check, and a link to the form that selects them. */
+/** The online probes that did not run the check, and a link to the form with them selected. */
 export function NotAsked(props: {
   readonly check: CheckData;
   readonly probes: Probes;

@@ -70,7 +70,7 @@ function RoundTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element {
   return (
     <div
       class="scroll late"
-      // Only what is seen is laid out again with each packet.
+      // Only visible rows are laid out again with each packet.
       style={{ containIntrinsicBlockSize: `auto ${ROW_HEIGHT * (hops.length + 1)}px` }}
       tabIndex={0}
       role="group"

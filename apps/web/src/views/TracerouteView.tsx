@@ -13,7 +13,7 @@ import { resultsOf, type ViewProps } from './types.ts';
 /** Merged path graph of all probes, and path ends. */
 export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'traceroute'>({ rows });
-  // The graph grows node by node: with more paths, all of it would be laid out again.
+  // The graph grows node by node: otherwise each added path would lay out the whole graph again.
   const [drawn, rest] = useFirst(rows, isAll, rows.length);
   const all = summary?.paths;
   const ids = rows.map(([id]) => id).join(' ');

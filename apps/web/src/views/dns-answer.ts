@@ -32,7 +32,7 @@ const kindWords: Readonly<Partial<Record<NonNullable<Dns['answerKind']>, string>
   malformed: 'malformed',
 };
 
-/** The most informative records: for a referral those of the authority section. */
+/** The most informative records: those of the authority section for a referral. */
 export function shownRecords({ answerKind, answers = [], authority = [] }: Dns): NonNullable<Dns['answers']> {
   return answerKind === 'referral' ? authority : answers;
 }

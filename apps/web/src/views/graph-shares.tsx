@@ -5,7 +5,7 @@ import type { PathLayout, PathNode, Paths, PlacedNode } from './layout-paths.ts'
 import { NETWORK_COLOURS } from './networks.ts';
 import { about, Break, NodeShape, NodeText } from './path-nodes.tsx';
 
-/** What all parts of a graph share; a new one draws everything again. */
+/** Properties shared by all parts of a graph; a new object renders every part again. */
 export interface Drawing {
   readonly at: (placed: PlacedNode) => readonly [number, number];
   readonly layout: PathLayout;
@@ -20,11 +20,14 @@ export interface Drawing {
 
 interface ShareProps {
   readonly drawing: Drawing;
-  /** The node under the pointer: the paths through it stand out. */
+  /** The node under the pointer, whose paths are highlighted. */
   readonly looked: PathNode | undefined;
 }
 
-/** Some links. They are compared again only if the graph or the pointer has changed, not while others are added. */
+/**
+ * Some of the links. They are compared again only if the graph or the pointer has changed, not while others are
+ * added.
+ */
 export function Edges(props: ShareProps & { readonly edges: readonly Paths['edges'][number][] }): JSX.Element {
   const { edges, drawing, looked } = props;
   return useMemo(
@@ -99,7 +102,7 @@ function isLit(probes: readonly string[], looked: PathNode | undefined): boolean
   return looked === undefined || probes.some((probe) => looked.probes.includes(probe));
 }
 
-/** With links that packets took: some that were to end behind it got no answer. */
+/** Includes links that packets took whose TTL would have ended behind it, without an answer. */
 function isLossy({ sent, received = 0 }: Paths['edges'][number]): boolean {
   return sent !== undefined && received < sent;
 }

@@ -2,7 +2,7 @@ import type { Check, Probe, Probes } from '@vantage/contract';
 
 import { world } from './probes.ts';
 
-/** A hundred probes: those of the world again and again, a little apart and in eight networks. */
+/** A hundred probes: those of the world repeated, at slightly different places and in eight networks. */
 export const crowd: Probes = Object.fromEntries(
   Array.from({ length: 100 }, (_, index): [string, Probe] => {
     const [id, probe] = Object.entries(world)[index % 13]!;
@@ -37,7 +37,7 @@ export function crowded(check: Check): Check {
   return { ...check, results };
 }
 
-/** A trace of the crowd in which each probe meets six routers that no other one does. */
+/** A trace of the crowd in which each probe meets six distinct routers. */
 export function widelyTraced(check: Check): Check {
   const { results } = crowded(check);
   const wide = Object.entries(results).map(([id, result], index) => {

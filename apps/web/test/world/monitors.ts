@@ -68,7 +68,7 @@ export function inList({ runs: _runs, ...monitor }: Monitor): MonitorInList {
   return monitor;
 }
 
-/** One that never ran. */
+/** A monitor that never ran. */
 export const newMonitor: MonitorInList = {
   ...inList(monitorAfter(1)),
   name: 'new',

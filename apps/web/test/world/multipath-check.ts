@@ -1,6 +1,6 @@
 import { check, final } from './results.ts';
 
-/** Nodes by name: hop, network, how it balances; those that begin with `*` are silent. */
+/** Nodes by name: hop, network, kind of balancing; names that begin with `*` do not answer. */
 type Nodes = Readonly<Record<string, readonly [hop: number, asn: string, balances?: 'flow' | 'packet']>>;
 
 const carrier: Nodes = {
@@ -30,7 +30,7 @@ const links = [
   '192.0.2.2 192.0.2.80 5 5',
 ];
 
-/** All paths from two probes: one of two ways of a carrier is broken, and the target’s network balances packet by packet. */
+/** All paths from two probes: one of a carrier's two paths is broken, and the target’s network balances per packet. */
 export const multipathCheck = check('paths_AAAAAAAAAAAAAAAA', 'traceroute', 'www.example.com', {
   'fra-1': traceOf(0, '203.0.113.10'),
   'ber-1': traceOf(1, '203.0.113.14'),

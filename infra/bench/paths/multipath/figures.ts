@@ -1,7 +1,7 @@
 import type { Figure } from '../../goals.ts';
 import type { Links, Truth } from './truth.ts';
 
-/** One search of one probe. */
+/** One search by one probe. */
 export interface Run {
   readonly packets: number;
   readonly links: Links;
@@ -40,7 +40,7 @@ export function figuresOfShape(shape: string, runsOf: (tool: 'ours' | 'scamper')
   ];
 }
 
-/** Of all shapes together: enough runs for the rate itself. */
+/** Over all shapes: enough runs to estimate the rate. */
 export function figureOfAll(ours: readonly Run[], theirs: readonly Run[]): Figure {
   const comparison = `of ${ours.length} runs; scamper ${percentComplete(theirs).toFixed(1)} %`;
   const value = percentComplete(ours);

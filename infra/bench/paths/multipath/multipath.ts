@@ -15,18 +15,18 @@ import { scamperLinks } from './scamper.ts';
 import { shapes } from './shapes.ts';
 import { truthOf, type Links } from './truth.ts';
 
-/** Networks of each shape; each is asked by four probes. */
+/** Number of networks per shape; each is measured by four probes. */
 const NETWORKS = 10;
-/** Checks of one probe at the same time. */
+/** Concurrent checks of one probe. */
 const AT_ONCE = 12;
-/** Larger packets search for the path MTU, which scamper does by another command. */
+/** Larger packets search for the path MTU, for which scamper has another command. */
 const LARGE_BYTES = 200;
 const TOOLS = ['ours', 'scamper'] as const;
 
 type Tool = (typeof TOOLS)[number];
 type Found = ReadonlyMap<string, Links>;
 
-/** `flows: "all"` and scamper’s `tracelb` over the same shapes of networks: links found, links invented, packets. */
+/** `flows: "all"` and scamper’s `tracelb` over the same networks: links found, links invented, packets. */
 export async function findsAllPaths(scamper: string): Promise<readonly Figure[]> {
   const plans = shapes.flatMap((shape) =>
     TOOLS.flatMap((tool) => Array.from({ length: NETWORKS }, () => ({ shape, tool }))),

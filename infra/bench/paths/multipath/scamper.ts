@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import type { Internet } from '../../../simulator/internet.ts';
 import type { Links } from './truth.ts';
 
-/** More than it can send: the delays of the paths bound it. */
+/** More than it can send: the delays of the paths are the limit. */
 const PACKETS_A_SECOND = 1_000;
-/** Between two packets to one target, hundredths of a second: the least that it takes. */
+/** Interval between two packets to one target, hundredths of a second: the minimum of scamper. */
 const LEAST_WAIT = 15;
 
 /** The links that Debian’s `scamper` finds from one probe by `tracelb`, by target. */
@@ -39,7 +39,10 @@ function readTracelb(printed: string): ReadonlyMap<string, Links> {
   return new Map(traces.map(({ dst, nodes = [] }) => [dst, new Set(nodes.flatMap(linksFrom))]));
 }
 
-/** Links to what is behind a node, hop by hop: between hops of several each, it does not say which leads to which. */
+/**
+ * Links to the successors of a node, hop by hop: between hops with several nodes, it does not report which leads to
+ * which.
+ */
 function linksFrom({ addr, links = [] }: NonNullable<Traced['nodes']>[number]): readonly string[] {
   return [[{ addr }], ...links].slice(0, -1).flatMap((here, at) => {
     const beyond = links[at]!;

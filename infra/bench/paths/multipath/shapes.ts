@@ -14,7 +14,7 @@ const shape = (name: string, ...stages: readonly (Router | Split)[]): Shape => (
   path: [router(), router(), ...stages, ...routers(2)],
 });
 
-/** What a search must find: 2 to 16 ways, of different lengths, nested, crossed, in a row, packet by packet. */
+/** Shapes to be found: 2 to 16 paths, of different lengths, nested, crossed, in sequence, balanced per packet. */
 export const shapes: readonly Shape[] = [
   shape('no balancer', router()),
   ...[2, 3, 4, 6, 8, 12, 16].map((ways) => shape(`${ways} ways`, equal('flow', ways, 1))),

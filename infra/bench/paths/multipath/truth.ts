@@ -9,7 +9,7 @@ export interface Truth {
   readonly provable: Links;
 }
 
-/** What a probe can find on its way to the target of a case. */
+/** The links that a probe can find on the way to the target of a case. */
 export function truthOf({ places, entries }: Case, probe: number): Truth {
   const address = (place: number): string => places[place]!.addresses[0]!;
   const hops: ReadonlySet<number>[] = [new Set([entries[0]![probe]!])];

@@ -8,7 +8,7 @@ export interface DialOptions {
   readonly url: string;
   /** CA certificates in PEM; without them those that Node trusts. */
   readonly certificates?: string | undefined;
-  /** Proxy for `https:` addresses, with a login if it wants one, and the hosts that are reached without it. */
+  /** Proxy for `https:` addresses, with a login if it requires one, and the hosts that are reached without it. */
   readonly proxy?: { readonly url?: string | undefined; readonly except?: string | undefined } | undefined;
 }
 

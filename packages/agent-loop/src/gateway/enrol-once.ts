@@ -12,7 +12,7 @@ export interface EnrolOptions extends DialOptions {
   readonly release: string;
 }
 
-/** More than a handshake, whose own limits report more. */
+/** Longer than a handshake, whose own timeouts give better reasons. */
 const WITHIN_MS = 30_000;
 
 /**

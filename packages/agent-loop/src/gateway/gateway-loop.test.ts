@@ -73,7 +73,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** As a gateway does, without acknowledgements. */
+/** Behaves like a gateway, without acknowledgements. */
 function answer({ send }: Peer, message: AgentMessage): void {
   if (message.t === 'hello' && !isSlow) send({ t: 'welcome', v: 1, state: 'approved' });
   if (message.t === 'time') send({ t: 'time', id: message.id, ms: Date.now() });
@@ -280,7 +280,7 @@ describe('an agent at a gateway', () => {
     peers[0]!.socket.resume();
     await until(() => peers.slice(1).every(({ socket }) => socket.readyState === socket.CLOSED));
     const tried = peers.length;
-    // Two pings later nothing else is tried.
+    // Two pings later no other attempt is made.
     for (let pings = 0; pings < 2; pings += 1) await once(peers[0]!.socket, 'ping');
     give(peers[0]!);
     await until(() => started.length === 1);

@@ -14,7 +14,7 @@ const LOOK_AT_STATUS_EVERY_MS = 2_000;
 const READ_CLOCK_EVERY_MS = 60_000;
 /** Time for the reports of interrupted jobs and the last results to reach the gateway. */
 const FAREWELL_MS = 3_000;
-/** Longer than the gateway gives jobs: one that it gave last arrives before the connection is closed. */
+/** Longer than the gateway gives jobs: its last one arrives before the connection is closed. */
 const AWAIT_JOBS_MS = LAST_JOBS_MS + 500;
 const MAX_REASONS = 16;
 const MAX_REASON = 256;

@@ -14,10 +14,10 @@ import { createGatewayMessageReader } from '../frames/validate.ts';
 import { createReconnect } from './reconnect.ts';
 import { openSession, type AgentIdentity, type Closed, type Session } from './session.ts';
 
-/** The way to any gateway of the service: one connection after the other. */
+/** Connects to any gateway of the service, one connection at a time. */
 export interface GatewayLink {
   readonly start: () => void;
-  /** Ends the connection and makes no other one. */
+  /** Ends the connection and opens no other one. */
   readonly stop: () => void;
   /** The session for messages; undefined while disconnected. */
   readonly session: () => Session | undefined;
@@ -33,7 +33,7 @@ export interface LinkOptions {
   /** Called with each new connection that the gateway accepted. */
   readonly onReady: (session: Session, state: 'approved' | 'waiting') => void;
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
-  /** Called when a connection has ended: what it owed is lost. */
+  /** Called when a connection has ended: unanswered messages on it are lost. */
   readonly onLost: (session: Session) => void;
   /** Called when only another token or process can help. */
   readonly onHopeless: () => void;
@@ -44,7 +44,7 @@ export interface LinkOptions {
 const MOST_ATTEMPTS = 4;
 /** Time for a gateway to accept the proof. */
 const ACCEPT_MS = 10_000;
-/** A connection that lived this long was a success. */
+/** A connection that lasted this long counts as a success. */
 const PROVED_MS = 10_000;
 /** An outage may last for hours. */
 const LOG_EVERY = 20;
@@ -57,7 +57,7 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
   let current: Session | undefined;
   /** Candidates for the current session. */
   const attempts = new Set<Session>();
-  /** The candidate that has been asked for its proof. A gateway that accepts it has the current session closed. */
+  /** The candidate that was asked for its proof. A gateway that accepts it has the current session closed. */
   let proven: Session | undefined;
   let timer: NodeJS.Timeout | undefined;
   let proving: NodeJS.Timeout | undefined;

@@ -10,17 +10,17 @@ export interface Reconnect {
   readonly beforeAnother: () => number;
   /** Call when a connection has proved itself. */
   readonly succeeded: () => void;
-  /** Call with the gateway's advice: the time over which agents that lose it together return. */
+  /** To be called with the gateway's advice: the time over which agents that lose it together return. */
   readonly spreadOver: (ms: number) => void;
 }
 
 const SHORTEST_MS = 250;
 const FIRST_MS = 3_000;
-/** Even for a few agents: one that returns must be connected well within five seconds. */
+/** Even for a few agents: an agent must be connected again well within five seconds. */
 const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
 const ANOTHER_MS = 2_000;
-/** Part of the time for returning within which agents leave a silent gateway: most of them hear it again before. */
+/** Share of the return time within which agents leave a silent gateway: most of them hear from it again before. */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
 

@@ -31,7 +31,7 @@ export interface Session {
   readonly nextSeq: () => number;
   readonly remote: () => { readonly address: string | undefined; readonly port: number | undefined };
   readonly close: () => void;
-  /** Ends it without a word, as when the peer is dead. */
+  /** Ends it without a close frame, as if the peer were dead. */
   readonly terminate: () => void;
 }
 
@@ -92,7 +92,7 @@ export function openSession(options: SessionOptions): Session {
   socket.on('message', (payload: Buffer, isBinary) => {
     const frame = decodeFrame(payload, isBinary);
     const message = frame.kind === 'message' ? read(frame.message) : undefined;
-    // Later releases may send what this one does not know.
+    // Later releases may send messages that this one does not know.
     if (message === undefined) return;
     if (message.t !== 'challenge') return onMessage(message, session);
     options.onChallenged?.(session);
@@ -134,7 +134,7 @@ interface WithSocket {
   readonly _socket?: { readonly remoteAddress?: string; readonly remotePort?: number } | null;
 }
 
-/** The peer of the TCP connection: the gateway, or a proxy on the way to it. */
+/** The peer of the TCP connection: the gateway, or a proxy in between. */
 function remoteOf(socket: WebSocket): ReturnType<Session['remote']> {
   const { _socket: tcp } = socket as unknown as WithSocket;
   return { address: tcp?.remoteAddress, port: tcp?.remotePort };

@@ -26,7 +26,7 @@ const known: Readonly<Record<string, Known>> = {
   ABORTED: ['screenshot_failed', 'response', 'The target answered with no page, but with nothing or a download.'],
 };
 
-/** Why there is no picture, from what puppeteer threw at the navigation. */
+/** Why there is no screenshot, from the error of puppeteer's navigation. */
 export function navigationFailure(thrown: unknown): Failure {
   if (Error.isError(thrown) && thrown.name === 'TimeoutError') return tooSlow();
   const text = errorText(thrown);

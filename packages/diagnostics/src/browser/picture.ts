@@ -48,7 +48,7 @@ const MAX_PNG_BYTES = 4 * 1024 * 1024;
 /** Minimum time for a page to load, however long the browser took to start. */
 const LEAST_LOAD_MS = 3_000;
 
-/** One picture from a browser that lives for it alone, behind a proxy that does too. Nothing is left of either. */
+/** Takes one screenshot with a separate browser and proxy. Nothing is left of either. */
 export async function takePicture(request: PictureRequest, options: PictureOptions): Promise<Picture> {
   const startedMs = performance.now();
   const over = new AbortController();
@@ -126,7 +126,7 @@ async function show(
     const traffic = { receivedBytes: () => proxy.counts().bytes, webSockets: running.transport.webSockets };
     const loading = await loadPage(page, traffic, request.url, loadLeftMs());
     await inspect?.(running, proxy, request.signal);
-    // A page that leads on to one that fails ends at a page of the browser's own.
+    // A page that navigates to a failing one ends at an error page of the browser.
     if (page.url().startsWith('chrome-error:')) throw new Error('net::ERR_FAILED');
     const picture = await Promise.race([photograph(page), loading.neverDrawn()]);
     const { exceeded } = proxy.counts();

@@ -63,7 +63,7 @@ export interface ScreenshotsStatus {
   readonly taken: number;
   /** By this probe's doing. */
   readonly failed: number;
-  /** There was no page to show: the target, its name or its network did it. */
+  /** There was no page to show, because of the target, its name or its network. */
   readonly noPage: number;
   /** Last result of the self-test: undefined before it, null on success. */
   readonly selfTest: string | null | undefined;

@@ -11,7 +11,7 @@ export interface Answer {
   readonly firstByteMs: number | null;
   /** From the first byte to the end of the body, or to its cap. */
   readonly downloadMs: number | null;
-  /** From the request to the end of it all, whichever it was. */
+  /** Time from the request to the end of the response, whatever that was. */
   readonly totalMs: number;
   readonly head: Head | null;
   /** The received part of an incomplete head. */
@@ -40,7 +40,7 @@ export interface AnswerSink {
   readonly head: (head: Head) => void;
   readonly bytes: (bytes: Uint8Array) => void;
   readonly end: () => void;
-  /** The answer is over, and may not be whole. */
+  /** The response has ended, possibly incomplete. */
   readonly cut: () => void;
   readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
   readonly deviation: (code: DeviationCode) => void;
@@ -62,8 +62,8 @@ export interface Sending {
 export interface ReceiveBounds {
   /** Bytes of the body that an answer with this head is read to. */
   readonly bodyCapOf: (head: Head) => number;
-  /** Gets the bytes of the body that are read. */
+  /** Called with the body bytes that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** Called with the number of bytes that are still to be read. */
+  /** Called with the number of bytes still to be read. */
   readonly limitReceived: (bytes: number) => void;
 }

@@ -1,8 +1,8 @@
-/** Bytes of a body that are read at most, and that are decoded. */
+/** Limits of the received and of the decoded bytes of a body. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Limit of the body of a followed redirect, which is not part of the result. */
 export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
-/** Headers of an answer that are kept, and the bytes of their names and values together. */
+/** Limits of the stored headers of a response: their number, and the bytes of names and values together. */
 export const MAX_KEPT_HEADERS = 100;
 export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
 

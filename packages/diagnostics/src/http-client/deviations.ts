@@ -98,7 +98,7 @@ export type DeviationCode = keyof typeof deviationRules;
 
 export const deviationCodes = Object.keys(deviationRules) as DeviationCode[];
 
-/** One deviation as it stands in a result. */
+/** One deviation as reported in a result. */
 export interface Deviation {
   readonly code: DeviationCode;
   readonly clause: string;

@@ -23,11 +23,11 @@ export function isGzipAndMore(bytes: Buffer): boolean {
 
 interface Inflated {
   readonly buffer: Buffer;
-  /** `bytesWritten` is how much of the input the data took. */
+  /** `bytesWritten` is the number of input bytes that the data took. */
   readonly engine: { readonly bytesWritten: number };
 }
 
-/** The types of Node do not know what `info` gives back. */
+/** Node's types lack the result of `info`. */
 function inflate(bytes: Buffer): Inflated {
   return inflateRawSync(bytes, { info: true, maxOutputLength: MAX_BODY_BYTES }) as unknown as Inflated;
 }

@@ -271,7 +271,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     const outcome = await checkOf(`https://good.test:${port}/`, { options }, context());
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes, truncated: true });
-    // The stream's window, and what the server has buffered but not sent.
+    // The stream's window, and the data that the server has buffered but not sent.
     expect(sent).toBeLessThanOrEqual(bodyBytes + 65_536);
   });
 

@@ -66,8 +66,8 @@ function windowFor(bodyBytes: number): number {
 }
 
 /**
- * If a redirect would be followed, its body gets the 64 KiB of RFC 9113 section 6.9.2 at most. Another answer gets the rest with
- * its head, a round trip before its sender can have filled that much.
+ * The body of a redirect to follow gets at most the 64 KiB of RFC 9113 section 6.9.2. Any other response gets the
+ * rest with its head, a round trip before its sender can have filled that much.
  */
 function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
   const window = windowFor(maxBodyBytes);

@@ -178,7 +178,7 @@ class Reception {
   }
 }
 
-/** Headers that browsers take once: with two that differ they could be split off another answer. */
+/** Headers that browsers allow once: two different ones may be a sign of response splitting. */
 const SINGLE_HEADERS = [
   ['location', 'location_differs'],
   ['content-disposition', 'content_disposition_differs'],

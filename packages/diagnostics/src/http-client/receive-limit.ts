@@ -6,7 +6,7 @@ import type { ReceiveWindow } from '../sockets/receive-window.ts';
 const FIRST_WINDOW_BYTES = 64 * 1024;
 /** Overhead of a body: TLS records, chunk sizes, trailers. */
 const OVERHEAD_BYTES = 8 * 1024;
-/** Loopback's segments have 64 KiB: into a smaller window its sender puts nothing until a timer ends. */
+/** Segments on loopback have 64 KiB: with a smaller window, the sender waits for a timer. */
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**

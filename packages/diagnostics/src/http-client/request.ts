@@ -12,22 +12,22 @@ export interface Request {
   readonly host?: string | undefined;
   /** At most 16 KiB, so that one frame of HTTP/2 holds it; its length is in `headers`. */
   readonly body?: Uint8Array | undefined;
-  /** All but Host, as pairs of name and value. */
+  /** All except Host, as pairs of name and value. */
   readonly headers: readonly (readonly [string, string])[];
   /** Limit of bytes read from the response body. */
   readonly maxBodyBytes: number;
-  /** Gets the bytes of the body that are read. */
+  /** Called with the body bytes that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** True if redirects are followed: the body of one is then not read. */
+  /** True if redirects are followed; then their bodies are not read. */
   readonly followsRedirects: boolean;
-  /** True if all methods but GET and HEAD become GET at a 301 and a 302, as in the client of Go. */
+  /** True if a 301 or 302 changes every method except GET and HEAD to GET, as in the client of Go. */
   readonly becomesGet?: boolean;
 }
 
 /**
  * Headers of a request: the probe's user agent, no content coding by default, and those of the client.
  *
- * @param asked the client's headers, already validated
+ * @param asked headers of the client, already validated
  */
 export function requestHeaders(
   userAgent: string,
@@ -47,7 +47,7 @@ export function isRedirect(head: Head): boolean {
   return [301, 302, 303, 307, 308].includes(head.statusCode) && headerOf(head, 'location') !== undefined;
 }
 
-/** Bytes of the body of this answer that are read. */
+/** Bytes to read of this response's body. */
 export function bodyCapOf({ maxBodyBytes, followsRedirects }: Request, head: Head): number {
   return followsRedirects && isRedirect(head) ? Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES) : maxBodyBytes;
 }
@@ -98,7 +98,7 @@ export function keyOf({ url, method, headers }: Request): string {
   return `${method} ${url.origin}${url.pathname}${url.search} ${cookies.join('; ')}`;
 }
 
-/** A request with the cookies that answers on the way have set, behind those of the caller. */
+/** Adds the cookies that earlier responses have set, after those of the client. */
 export function withCookies(request: Request, cookies: string | null): Request {
   if (cookies === null) return request;
   const isCookie = ([name]: readonly [string, string]): boolean => name.toLowerCase() === 'cookie';

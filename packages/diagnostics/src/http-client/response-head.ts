@@ -1,7 +1,7 @@
 import { boundText, jsonBytes } from '../shared/bounded-text.ts';
 import { MAX_KEPT_HEADER_BYTES, MAX_KEPT_HEADERS } from './bounds.ts';
 
-/** The head of an answer as HTTP/1.1 and HTTP/2 give it. */
+/** The head of a response, common to HTTP/1.1 and HTTP/2. */
 export interface Head {
   readonly statusCode: number;
   /** `null` for HTTP/2, which has no status line. */

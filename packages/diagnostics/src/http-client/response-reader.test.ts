@@ -83,7 +83,7 @@ describe('the reader of an answer', () => {
   });
 });
 
-/** Numbers that are the same in every run. */
+/** Pseudo-random numbers, the same in each run. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -28,7 +28,7 @@ export interface ResponseSink {
   readonly head: (head: Head) => void;
   readonly body: (bytes: Uint8Array) => void;
   readonly end: () => void;
-  /** Instead of `end`: the body was delimited by the end of the connection, which was not orderly. */
+  /** Instead of `end`: the body ended with the connection, which was not closed orderly. */
   readonly cut: () => void;
   readonly fault: (fault: ResponseFault) => void;
   /** May be called more than once for a code. */
@@ -165,7 +165,7 @@ export class Http1Reader {
 
   private endHead(head: Head): void {
     const { statusCode } = head;
-    // The grammar lets any three digits pass; RFC 9110 section 15 begins at 100.
+    // The grammar allows any three digits; RFC 9110 section 15 starts at 100.
     if (statusCode < 100) return this.malformed('its status is below 100 (RFC 9110 section 15)');
     this.headBytes = 0;
     const framing = framingOf(this.method, head, this.sink.deviation);

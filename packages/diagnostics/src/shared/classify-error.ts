@@ -63,7 +63,7 @@ export function classifyPeerError(
 /** RFC 9113 section 7. */
 export const HTTP_1_1_REQUIRED = 13;
 
-/** The failure of a wait that ended with nothing. */
+/** The failure of a wait that timed out. */
 export function timedOut(phase: FailurePhase, message = 'No reply arrived in time.'): Failure {
   return { code: 'timed_out', phase, source: 'network', message };
 }
@@ -83,7 +83,7 @@ export function isAlert(thrown: unknown): boolean {
   return errorCode(thrown)?.includes('_ALERT_') ?? false;
 }
 
-/** The word for a result that ended with this failure. */
+/** The outcome of a result with this failure. */
 export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
   if (failure.code === 'timed_out') return 'timeout';
   return failure.source === 'probe' ? 'error' : 'failure';
@@ -100,7 +100,7 @@ function verdictOf(code: string, thrown: unknown): Verdict | undefined {
   return undefined;
 }
 
-/** After the handshake no alert and no fault is one of the handshake. */
+/** After the handshake, alerts and faults are not failures of the handshake. */
 function laterTlsVerdict(code: string): Verdict | undefined {
   const known = lookUp(laterTlsVerdicts, code);
   if (known !== undefined || !code.startsWith('ERR_SSL_')) return known;

@@ -23,7 +23,7 @@ export const NEGOTIATES_AGAIN =
 
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
-/** errno of sockets, and the codes that Node gives to connections in their place. */
+/** errno of sockets, and the codes that Node uses for connections instead. */
 export const socketVerdicts: Table = {
   ECONNREFUSED: target('connection_refused', 'The target refused the connection.'),
   ECONNRESET: target('connection_reset', 'The target reset the connection.'),

@@ -13,7 +13,9 @@ export interface DeadAddress {
 }
 
 export interface FirstConnected {
-  /** Connected to the pinned address or the first other one that accepts; otherwise the failure of the pinned one. */
+  /**
+   * Connected to the pinned address, or to the first other one that accepts; otherwise the failure of the pinned one.
+   */
   readonly connected: Connected;
   readonly address: string;
   readonly dead: readonly DeadAddress[];
@@ -24,7 +26,10 @@ const MAX_CANDIDATES = 4;
 
 export interface FirstOptions {
   readonly signal: AbortSignal;
-  /** Timeout of one handshake; undefined for none but the signal. A silent address must leave time for the next one. */
+  /**
+   * Timeout of one handshake; if undefined, only the signal ends it. A silent address must leave time for the next
+   * one.
+   */
   readonly boundMs: (isLast: boolean) => number | undefined;
   /** As for `connectPinned`. */
   readonly icmp?: IcmpContext;

@@ -82,7 +82,7 @@ export function connectPinned(
       const pinned = sameAddress(socket.remoteAddress, target.address);
       settle(pinned ? { socket, ms, failure: null } : { socket: null, failure: elsewhere() });
     });
-    // Node connects in the next tick: the kernel has chosen the port in the one after it.
+    // Node connects in the next tick, so the kernel has chosen the port in the tick after it.
     process.nextTick(() => {
       localPort = socket.localPort;
       const watched = watchedOf(icmp, target, port, localPort);
@@ -114,7 +114,7 @@ function elsewhere(): Failure {
   return { code: 'target_refused_by_policy', phase: 'connect', source: 'probe', message };
 }
 
-/** IPv6 has many texts for one address; both sides are brought to the one that the kernel writes. */
+/** An IPv6 address has many notations; both sides are converted to that of the kernel. */
 function sameAddress(actual: string | undefined, pinned: string): boolean {
   if (actual === undefined) return false;
   return canonical(actual) === canonical(pinned);

@@ -40,8 +40,8 @@ export async function findLibc(): Promise<Libc | undefined> {
 }
 
 /**
- * The functions of the libc that Node itself runs on. Undefined on systems whose structures are not those that are
- * written here: anything but 64-bit little-endian Linux.
+ * The functions of the libc that Node itself uses. Undefined on systems with other structure layouts than the one
+ * declared here: 64-bit little-endian Linux.
  */
 function loadLibc(library: typeof koffi, platform: string, order: 'LE' | 'BE'): Libc | undefined {
   if (platform !== 'linux' || order !== 'LE' || library.sizeof('void *') !== 8) return undefined;

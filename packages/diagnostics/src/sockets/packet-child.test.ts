@@ -53,7 +53,7 @@ describe('a packet process that cannot load its raw socket module', () => {
     expect(ipv4).toContain(words);
     expect(ipv4).toMatch(/^The packet process [^\n/\\]*\.$/);
     expect(opened).toMatchObject({ code: 'ECHILD', message: `ECHILD: ${ipv4}` });
-    // The operator's log has all of it.
+    // The operator's log has the complete text.
     expect(failures[0]!.cause).toContain(folder);
   });
 

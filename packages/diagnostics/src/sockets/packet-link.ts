@@ -194,7 +194,7 @@ export class PacketLink {
       this.child?.kill('does not answer');
       return;
     }
-    // The caller has left, maybe before there was anything to answer: a question that always has an answer shows whether the process hangs.
+    // The caller has aborted, maybe before an answer was due: a request that always has an answer reveals a hang.
     this.sourceFor('127.0.0.1').catch(() => undefined);
   }
 }

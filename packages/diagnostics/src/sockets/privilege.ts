@@ -1,7 +1,7 @@
 /** Error code of a packet process that ended after it was ready; one that cannot be started has ECHILD. */
 export const PACKET_PROCESS_LOST = 'ESRCH';
 
-/** True for the errors of `PacketSockets.open` that say that this probe cannot have raw sockets. */
+/** True for the errors of `PacketSockets.open` which mean that this probe cannot have raw sockets. */
 export function isPrivilegeError(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'EPERM' || code === 'EACCES' || code === 'ECHILD';
@@ -12,7 +12,7 @@ export function isPacketProcessLost(error: unknown): boolean {
   return codeOf(error) === PACKET_PROCESS_LOST;
 }
 
-/** Why a raw socket could not be opened, in a sentence that anyone may read: `GET /probes` shows it. */
+/** Why a raw socket could not be opened, in a sentence that may be public: `GET /probes` includes it. */
 export function privilegeText(error: unknown): string {
   const code = codeOf(error);
   if (code === 'EPERM' || code === 'EACCES') {

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { findLibc } from './libc.ts';
 
 /**
- * Bounds how many bytes the other end of a TCP connection may send before they are read. The kernel's own window grows to
- * megabytes, so that a target would send far more than is read of it. Node has no door to it.
+ * Bounds how many bytes the other end of a TCP connection may send before they are read. The kernel's own window
+ * grows to megabytes, so a target would send far more than is read. Node cannot set it.
  */
 export interface ReceiveWindow {
   /** Unread data and the remaining window add up to about this size; an advertised window cannot be withdrawn. */
@@ -15,7 +15,7 @@ export interface ReceiveWindow {
 const SO_RCVBUF = [1, 8] as const;
 const TCP_WINDOW_CLAMP = [6, 10] as const;
 
-/** @returns undefined on systems whose options are others, and if koffi is missing */
+/** @returns undefined on systems with other socket options, and if koffi is missing */
 export async function loadReceiveWindow(): Promise<ReceiveWindow | undefined> {
   const libc = await findLibc();
   if (libc === undefined) return undefined;

@@ -16,7 +16,7 @@ describe('the table of networks', () => {
     target = join(source, 'built', 'asn.mmdb');
     await putVersion('2.3.2026061719');
     await putTables(
-      // 81.2.69.1 – 81.2.69.6, 81.2.69.7 – 81.2.70.255, and one that lies over the end of it
+      // 81.2.69.1 – 81.2.69.6, 81.2.69.7 – 81.2.70.255, and a range that overlaps its end.
       '1359103233,1359103238,64500,Example Transit\n1359103239,1359103743,64501,"Example ""Cable"", Inc."\n' +
         '1359103488,1359103999,64502,Example Hosting\n',
       '55827987809411540836515382960316219392,55827987888639703350779720553860169727,64503,Example Six\n',

@@ -15,10 +15,10 @@ export interface BuildAsnOptions {
 }
 
 /**
- * Makes one MMDB file of the tables of networks in `@ip-location-db/asn`. Does nothing when the file is there and of the same
- * version of the data. The file appears whole or not at all.
+ * Converts the tables of networks in `@ip-location-db/asn` to one MMDB file. Does nothing if the file exists with the
+ * same version of the data. Atomic: the file is written completely or not at all.
  *
- * @throws {Error} when the tables are missing or damaged, or the file cannot be written
+ * @throws {Error} if the tables are missing or damaged, or the file cannot be written
  */
 export async function buildAsn(options: BuildAsnOptions = {}): Promise<'built' | 'up to date'> {
   const source = options.source ?? asnPackageFolder();
@@ -44,7 +44,7 @@ export async function buildAsn(options: BuildAsnOptions = {}): Promise<'built' |
   return 'built';
 }
 
-/** Counts up when this file writes something else from the same data. */
+/** Incremented when this code writes different contents from the same data. */
 const LAYOUT = 1;
 
 const TABLES = [

@@ -10,7 +10,7 @@ export type MmdbValue =
 /**
  * Encodes a value (MaxMind DB file format 2.0, "Output Data Section").
  *
- * @param pointerTo offset of an equal text that the data section has already, to point to it; `null` to write the text
+ * @param pointerTo offset of an equal text in the data section, to write a pointer to it; `null` to write the text
  */
 export function encodeValue(value: MmdbValue, pointerTo: (text: string) => number | null): readonly Buffer[] {
   if (typeof value === 'string') {
@@ -49,7 +49,7 @@ function control(type: number, size: number): Buffer {
   return Buffer.from([first | 31, ...extended, ...bigEndian(size - 65_821, 3)]);
 }
 
-/** Always in the form of four bytes: a few bytes more, and no offset moves when one before it grows. */
+/** Always four bytes: a little larger, but no offset moves when an earlier one grows. */
 function encodePointer(offset: number): Buffer {
   return Buffer.from([0b001_11_000, ...bigEndian(offset, 4)]);
 }

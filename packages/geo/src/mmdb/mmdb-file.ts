@@ -11,9 +11,10 @@ export interface MmdbFile {
   /** Why the current version of the file is invalid. */
   readonly fault: () => string | null;
   /**
-   * Reads the file again if it has changed since it was last tried. A bad or missing one leaves the last good reading.
+   * Reloads the file if it has changed since the last attempt. If it is invalid or missing, the last valid contents
+   * are kept.
    *
-   * @returns whether `current()` is another one now; never rejects
+   * @returns whether `current()` has changed; never rejects
    */
   readonly refresh: () => Promise<boolean>;
 }
@@ -56,7 +57,7 @@ export function openMmdbFile(path: string, log: GeoLog): MmdbFile {
   return { path, current: () => current, fault: () => fault, refresh };
 }
 
-/** Changes with every way to replace a file: written in place, renamed over, or restored with an old time. */
+/** Changes with every way of replacing a file: in-place writes, renames, or a restored old timestamp. */
 async function identityOf(path: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');

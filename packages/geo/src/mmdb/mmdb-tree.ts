@@ -2,7 +2,7 @@ import type { Address } from '../address.ts';
 
 /** The search tree of an MMDB file (MaxMind DB file format 2.0, "Binary Search Tree Section"). */
 export interface MmdbTree {
-  /** The value that the tree has for the address, and the bits of the address that lead to it. */
+  /** The tree's value for the address, and the bits of the address that lead to it. */
   readonly find: (address: Address) => TreeHit | null;
   /** The two sides of a node. */
   readonly sidesOf: (node: number) => readonly [left: number, right: number];
@@ -90,7 +90,7 @@ function sideInBuffer(buffer: Buffer, nodeBytes: number): SideReader {
       return (buffer[at]! << 16) | (buffer[at + 1]! << 8) | buffer[at + 2]!;
     };
   }
-  // The byte in the middle has the four high bits of the left side, then those of the right one.
+  // The middle byte contains the four high bits of the left side, then those of the right one.
   return (node, side) => {
     const at = node * 7 + side * 4;
     const middle = buffer[node * 7 + 3]!;

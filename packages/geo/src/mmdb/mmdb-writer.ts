@@ -4,7 +4,7 @@ export interface MmdbOptions {
   readonly databaseType: string;
   /** Text of the metadata's `description.en`. */
   readonly description: string;
-  /** A tree of 6 holds IPv4 as well, at `::/96`. */
+  /** A tree of 6 contains IPv4 as well, at `::/96`. */
   readonly ipVersion: 4 | 6;
   /** Seconds of the epoch. */
   readonly buildEpoch: number;
@@ -18,7 +18,7 @@ export interface MmdbWriter {
   /** Writes a record to the data section and returns its offset. */
   readonly addRecord: (record: { readonly [key: string]: MmdbValue }) => number;
   /**
-   * Gives a network its record. A later network replaces what it covers, and leaves the rest of one that covers it.
+   * Assigns a record to a network. A later network replaces the part of earlier ones that it covers.
    *
    * @param bytes 4 or 16, network order; bits after `length` do not count
    */
@@ -26,7 +26,7 @@ export interface MmdbWriter {
   readonly toBuffer: () => Buffer;
 }
 
-/** Makes an MMDB file (MaxMind DB file format 2.0). The same calls make the same bytes. */
+/** Writes an MMDB file (MaxMind DB file format 2.0). Equal calls yield equal bytes. */
 export function createMmdbWriter(options: MmdbOptions): MmdbWriter {
   const data = createDataSection();
   const tree = createTree();

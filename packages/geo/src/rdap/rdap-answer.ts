@@ -34,7 +34,7 @@ export function readRegistration(answer: unknown, address: Address): Registratio
   };
 }
 
-/** Shorter prefixes are what registries return for unallocated addresses. */
+/** Registries return shorter prefixes for unallocated addresses. */
 const MIN_PREFIX_LENGTH = 3;
 
 function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Address): number | null {
@@ -46,7 +46,7 @@ function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Addres
   return networkText(start.bytes, length) === networkText(address.bytes, length) ? length : null;
 }
 
-/** The organization among the registrants. RIPE lists maintainers as registrants too, which are no organizations. */
+/** The organization among the registrants. RIPE also lists maintainers as registrants, which are not organizations. */
 function registrantOf(entities: readonly unknown[]): string | null {
   const registrants = entities
     .map(recordOf)

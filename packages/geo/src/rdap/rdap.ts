@@ -60,7 +60,7 @@ export function createRdap(options: RdapOptions): Rdap {
   });
   const inVain = new LRUCache<string, number>({ max: NETWORKS_KEPT });
   const underWay = new Map<string, Promise<boolean>>();
-  /** Lengths of the prefixes that are known, the longest first. */
+  /** Lengths of the known prefixes, longest first. */
   const lengths: Readonly<Record<4 | 6, Set<number>>> = { 4: new Set(), 6: new Set() };
   let silentUntil = 0;
 
@@ -145,7 +145,7 @@ type Fetched =
   | { readonly kind: 'busy'; readonly seconds: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Follows redirects, by which a bootstrap server leads to the registry in charge (RFC 7480 section 5.2). */
+/** Follows redirects, with which a bootstrap server leads to the responsible registry (RFC 7480 section 5.2). */
 async function fetchBounded(first: URL, signal: AbortSignal): Promise<Fetched> {
   let url = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {

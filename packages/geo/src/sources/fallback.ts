@@ -48,7 +48,7 @@ export function createFallback(log: GeoLog): Fallback {
     state: () => state,
     fault: () => fault,
     attribution: () => FALLBACK_ATTRIBUTION,
-    // The package does not say; the attribution names the year.
+    // The package does not contain the date; the attribution names the year.
     date: () => null,
     load: () => (loading ??= load()),
     find: (address) => (lookUp === null ? null : factsOf(lookUp, address)),
@@ -57,7 +57,7 @@ export function createFallback(log: GeoLog): Fallback {
 
 /**
  * geoip-lite reads its files synchronously on import: 50 ms from the page cache, but seconds from a cold disk, during
- * which the service would stall. So they are read asynchronously before.
+ * which the service would stall. So they are read asynchronously first.
  */
 async function warmFileCache(): Promise<void> {
   const folder = join(geoipLiteFolder(), 'data');

@@ -1,7 +1,7 @@
 import type { Fallback } from './fallback.ts';
 import type { BundledSource, OperatorSource } from './sources.ts';
 
-/** One source as `sources()` shows it. */
+/** One source as returned by `sources()`. */
 export interface GeoSource {
   /** Path of an operator's file, or the package that brings the data. */
   readonly name: string;

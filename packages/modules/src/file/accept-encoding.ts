@@ -1,6 +1,6 @@
 /**
- * Whether an `Accept-Encoding` header asks for the coding that the body is to have, by the rules of blackbox_exporter:
- * the first entry that names it, by falling quality, must not have the quality 0.
+ * Whether an `Accept-Encoding` header requests the expected coding of the body, by the rules of blackbox_exporter: in
+ * descending order of quality, the first entry that names it must not have the quality 0.
  */
 export function acceptsEncoding(coding: string, header: string): boolean {
   if (coding === '' || header === '') return true;

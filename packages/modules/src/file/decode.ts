@@ -10,7 +10,7 @@ export interface Fault {
 /** State of the decoding of one file. */
 export interface Decoding {
   readonly counter: LineCounter;
-  /** Node that an alias stands for. */
+  /** Target node of an alias. */
   readonly resolve: (node: Node) => Node | undefined;
   readonly faults: Fault[];
   /** Lines of the keys of each decoded struct. */

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 
 import { scalar } from './decode.ts';
 
-/** As gopkg.in/yaml.v3 decodes into Go types, so that both programs accept the same files. */
+/** Like gopkg.in/yaml.v3 with Go types, so that both programs accept the same files. */
 export const string = scalar((text) => text);
 
 const YES = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
@@ -49,7 +49,7 @@ export const regexp = scalar((text) => {
   return text;
 });
 
-/** Why a text is no regular expression of RE2; undefined if it is one. */
+/** Why a text is not a valid RE2 expression; undefined if it is. */
 export function regexpFault(text: string): string | undefined {
   try {
     RE2JS.compile(text);
@@ -86,7 +86,7 @@ export const tlsVersion = scalar((text) => {
   return text;
 });
 
-/** A URL as Go's `net/url` takes one. */
+/** A URL as accepted by Go's `net/url`. */
 export const url = scalar((text) => {
   const hasControls = /\p{Cc}/u.test(text);
   if (hasControls || text.startsWith(':') || /%(?![0-9a-f]{2})/i.test(text)) throw new Error(`"${text}" is not a URL`);

@@ -19,7 +19,7 @@ export function readFile(text: string): FileReading {
   const counter = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: counter, merge: true, prettyErrors: false, uniqueKeys: true });
   const document = 'empty' in parsed ? undefined : parsed[0];
-  // Comments alone make a document with neither content nor a marker: Go's decoder finds the end of the file.
+  // A document with only comments has neither content nor a marker: Go's decoder reports the end of the file.
   if (document === undefined || (document.contents === null && !/^---/m.test(text))) {
     return { ok: false, faults: [{ line: 1, message: 'the file is empty' }] };
   }

@@ -98,7 +98,7 @@ const grpc = struct({ ...family, service: string, tls: bool, tls_config: tlsConf
 
 const module = struct({ prober: string, timeout: duration, http, tcp, icmp, dns, grpc });
 
-/** The file of blackbox_exporter, as its release 0.23 takes it. */
+/** The file of blackbox_exporter as accepted by its release 0.23. */
 export const modulesFile = struct({ modules: mapOf(module, {}) });
 
 export type RawModule = ValueOf<typeof module>;

@@ -8,7 +8,7 @@ import type { Refusals } from './refusals.ts';
 /** A name or an address, with a port or without. */
 const AUTHORITY = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** The headers of a request with the credentials; Host is apart from the others. */
+/** The headers of a request with the credentials; Host is separate. */
 export function planHeaders(raw: RawHttp | undefined, refusals: Refusals): Pick<HttpModule, 'headers' | 'host'> {
   const given = [...(raw?.headers ?? [])];
   const isHost = ([name]: readonly [string, string]): boolean => name.toLowerCase() === 'host';

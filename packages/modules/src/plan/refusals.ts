@@ -3,7 +3,7 @@ import type { Refusal } from './module.ts';
 /** Reads a file that a module names, as text. Throws if it cannot be read. */
 export type ReadText = (path: string) => string;
 
-/** Collects the options of one module that cannot be run. */
+/** Collects the options of one module that prevent it from being run. */
 export interface Refusals {
   /**
    * @param owner decoded mapping that has the option

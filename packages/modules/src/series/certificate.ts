@@ -41,7 +41,7 @@ function earliest(chain: Tls['chain']): number {
   return times.length === 0 ? ZERO_TIME : Math.min(...times);
 }
 
-/** The attributes that Go's `pkix.Name` writes, in the order in which it writes them. */
+/** The attributes that Go's `pkix.Name` writes, in its order. */
 const GO_ORDER = ['serialNumber', 'CN', 'postalCode', 'street', 'ST', 'L', 'OU', 'O', 'C'];
 const GO_NAMES: Readonly<Record<string, string>> = {
   serialNumber: 'SERIALNUMBER',

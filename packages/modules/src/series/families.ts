@@ -1,4 +1,7 @@
-/** Name → help. All are gauges but the summary; those that begin with `probe_` have the texts of blackbox_exporter. */
+/**
+ * Help texts by name. All are gauges except the summary; those that begin with `probe_` have the texts of
+ * blackbox_exporter.
+ */
 export const families = {
   probe_success: 'Displays whether or not the probe was a success',
   probe_duration_seconds: 'Returns how long the probe took to complete in seconds',

@@ -36,7 +36,7 @@ function ruleFault(module: HttpModule, result: Http): string | undefined {
   const fault = headerFault(module.headerRules, headers);
   if (fault !== undefined || lacksRules(module, result)) return fault;
   if (isUndecoded(module, result)) {
-    // Go’s reader of gzip fails before the expressions are compared if the body does not begin as gzip.
+    // Go’s gzip reader fails before the expressions are compared if the body does not begin like gzip.
     const isCompared = module.compression !== 'gzip' || result.decoded?.bytes !== 0;
     return module.bodyRules.length > 0 && isCompared ? 'The body to compare does not decode.' : undefined;
   }
@@ -110,7 +110,7 @@ function isUnconnected({ statusCode, error }: Http): boolean {
   return statusCode === undefined && error?.phase === 'tls';
 }
 
-/** As Go reports it: −1 if the response does not say. */
+/** As reported by Go: −1 if the response does not contain it. */
 function contentLength(result: Http): number {
   if (result.statusCode === undefined) return 0;
   const text = headerOf(result, 'content-length');

@@ -10,7 +10,7 @@ function matches(regexp: string, text: string): boolean {
 export interface Headers {
   /** Pairs of name and value of the headers that the result has. */
   readonly kept: readonly (readonly string[])[];
-  /** True if the response had more. */
+  /** True if the response had more data. */
   readonly areCut: boolean;
 }
 
@@ -37,7 +37,7 @@ function faultOf({ header, regexp, failsOnMatch, allowMissing }: HeaderRule, hea
 
 /**
  * @param body `bodyMatches` of the result is in the order of the module’s rules
- * @returns the sentence that says which rule fails; undefined if none does
+ * @returns a sentence that names the failing rule; undefined if none fails
  */
 export function bodyFault({ bodyRules }: Pick<HttpModule, 'bodyRules'>, body: Body): string | undefined {
   const { bodyMatches = [], truncated = false } = body;
@@ -57,7 +57,7 @@ interface Body {
 
 /**
  * @param records as text: name, TTL, class, type and data, separated by tabs
- * @returns the sentence that says which rule fails; undefined if none does
+ * @returns a sentence that names the failing rule; undefined if none fails
  */
 export function recordFault(rules: RecordRules, records: readonly string[], section: string): string | undefined {
   const { failIfAnyMatches, failUnlessAllMatch, failIfOneDiffers, failIfNoneMatches } = rules;

@@ -1,7 +1,7 @@
 import type { Family } from '@vantage/contract';
 import { addressText, readAddress } from '@vantage/contract/address';
 
-/** An address as a number of 32 or 128 bits, so that different texts of one address are equal. */
+/** An address as a number of 32 or 128 bits, so that different notations of one address are equal. */
 export interface Address {
   readonly family: Family;
   readonly value: bigint;

@@ -13,8 +13,8 @@ const carriedInTheLast32Bits: ReadonlySet<bigint> = new Set([
 const ISATAP_IDENTIFIER = 0x5efen;
 
 /**
- * The IPv4 addresses embedded in an IPv6 address, to which a translator or tunnel may send the packet. `::` and `::1`
- * are not IPv4-compatible addresses.
+ * The IPv4 addresses embedded in an IPv6 address, to which a translator or tunnel may forward the packet. `::` and
+ * `::1` are not IPv4-compatible addresses.
  */
 export function embeddedIpv4({ family, value }: Address): readonly Address[] {
   if (family === 4 || value <= 1n) return [];

@@ -19,12 +19,15 @@ const MAX_LABEL_LENGTH = 63;
 /** Longer text cannot map to a name of 253 characters, so the mapping is skipped. */
 const MAX_RAW_LENGTH = 2048;
 
-/** Control, format, surrogate, private-use and unassigned characters, separators, and what fonts draw as nothing. */
+/**
+ * Control, format, surrogate, private-use and unassigned characters, separators, and characters that fonts draw as
+ * nothing.
+ */
 const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const NOT_ASCII = /\P{ASCII}/u;
 const NAME_CHARACTERS = /^[a-z0-9._-]+$/;
 const OTHER_CHARACTER = /[^a-z0-9._-]/;
-/** Text that some parser takes for an IPv4 number: decimal and octal digits, or a 0x-number, including `0x` alone. */
+/** Text that some parser reads as an IPv4 number: decimal and octal digits, or a 0x-number, including `0x` alone. */
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /**

@@ -17,7 +17,7 @@ export interface DiscoveryOptions {
   readonly resolvers: readonly string[];
   /** Addresses and CIDRs to add: the public address of the probe, other agents, NAT64 prefixes. */
   readonly others?: readonly string[];
-  /** How long an answer is kept; interfaces and routes change while an agent runs. */
+  /** Time for which a result is cached; interfaces and routes change while an agent runs. */
   readonly maxAgeMs?: number;
 }
 

@@ -14,7 +14,9 @@ export interface OwnAddresses {
   readonly gateways: readonly string[];
   /** Exempt for purpose `dns`. */
   readonly resolvers: readonly string[];
-  /** More of the service: the public address of the probe, other agents, the coordinator, NAT64 prefixes. */
+  /**
+   * Further addresses of the service: the public address of the probe, other agents, the coordinator, NAT64 prefixes.
+   */
   readonly others?: readonly string[];
 }
 
@@ -81,7 +83,7 @@ export function judgeRedis(address: Address, port: number | undefined, own: OwnN
   return hit ? ownRefusal() : undefined;
 }
 
-/** The same for the name that Redis is configured by. */
+/** The same for the host name in the Redis URL. */
 export function judgeRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
 }
@@ -102,7 +104,7 @@ function readEndpointHost(host: string): { readonly name: string; readonly addre
   if (!read.ok) throw new TypeError(`not a host: ${JSON.stringify(host)}`);
   const { kind, text } = read.canonical;
   if (kind !== 'name') return { name: text, address: parseAddress(text) };
-  // RFC 6761 section 6.3: the name is loopback, whatever a resolver says.
+  // RFC 6761 section 6.3: the name means loopback, regardless of any resolver.
   const isLocalhost = text === 'localhost' || text.endsWith('.localhost');
   return { name: text, address: isLocalhost ? parseAddress('127.0.0.1') : undefined };
 }

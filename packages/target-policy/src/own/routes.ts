@@ -10,7 +10,9 @@ export interface Routes {
 /** RTF_REJECT of linux/route.h: marks the kernel's default route on `lo` when there is no real one. */
 const REJECT = 0x200;
 
-/** Reads /proc/net/route: addresses as 32 bits in the byte order of the host, little-endian on all that Node runs on. */
+/**
+ * Reads /proc/net/route: addresses as 32 bits in the byte order of the host, little-endian on all platforms of Node.
+ */
 export function parseIpv4Routes(text: string): Routes {
   const rows = text
     .split('\n')

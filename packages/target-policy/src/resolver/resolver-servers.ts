@@ -7,11 +7,11 @@ import { systemResolvers } from './system-resolvers.ts';
 /** The servers of a resolver in query order. */
 export interface ResolverServers {
   readonly inOrder: () => readonly ResolverAddress[];
-  /** @param unanswered servers that left the same question without an answer */
+  /** @param unanswered servers that did not answer the same query */
   readonly answered: (server: ResolverAddress, unanswered: Iterable<ResolverAddress>) => void;
 }
 
-/** How long a server that was silent, while another one answered, is queried last. */
+/** Time for which a server that was silent while another one answered is queried last. */
 const SILENT_MS = 30_000;
 
 /**

@@ -14,7 +14,7 @@ import {
 
 import { formatAddress } from '../addresses/address.ts';
 
-/** The records that say to which addresses a name leads, or to which name an address. */
+/** The records that give the addresses of a name, or the name of an address. */
 export const questionTypes = {
   A: { code: 1, name: 'A' },
   PTR: { code: 12, name: 'PTR' },
@@ -28,7 +28,7 @@ export type StubAnswer =
 
 /**
  * Evaluates an answer. Only records of the queried name and its aliases count, and their length must fit the type, so
- * that no address is measured that the answer does not contain.
+ * that only addresses in the answer are measured.
  */
 export function readAnswer(bytes: Uint8Array, query: Omit<Query, 'id'>): StubAnswer {
   const message = readOrNothing(bytes);

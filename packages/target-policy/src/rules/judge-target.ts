@@ -23,7 +23,7 @@ export interface TargetRequest {
 export type TargetJudgement =
   | {
       readonly verdict: 'accepted';
-      /** The canonical text: a host, a URL or a name, as `hostKind` says. Only this travels on. */
+      /** The canonical text: a host, a URL or a name, according to `hostKind`. Later stages use only this. */
       readonly host: string;
       readonly canonical: CanonicalHost;
       readonly port: number | undefined;

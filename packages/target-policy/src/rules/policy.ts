@@ -4,7 +4,7 @@ import { classifyPrefix, describeVerdict, isLinkLocalOrMetadata } from '../addre
 import { createPrefixTable, formatPrefix, parsePrefix, type Prefix, type PrefixTable } from '../addresses/prefix.ts';
 import { refusal, type Refusal } from './refusal.ts';
 
-/** The operator's additions to the built-in rules; never from clients. */
+/** The operator's additions to the built-in rules; never set by clients. */
 export interface TargetPolicyOptions {
   /**
    * Exact CIDRs or addresses that may be measured although the table or the agent's own lists refuse them. The rules
@@ -30,7 +30,7 @@ export interface TargetPolicy {
   readonly denyNames: ReadonlySet<string>;
 }
 
-/** Standing of an address: refused, admitted by the operator's exception, or admitted as a public one. */
+/** Status of an address: refused, admitted by the operator's exception, or admitted as a public one. */
 export type Standing = Refusal | 'allowed' | 'public';
 
 /** Faults of the options, one sentence each; empty if `createTargetPolicy` accepts them. */

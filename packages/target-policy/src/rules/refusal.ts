@@ -1,6 +1,6 @@
 /**
- * Every ground on which the policy refuses a target whose form is in order. The coordinator answers it with 403, an
- * agent with `target_refused_by_policy`.
+ * Every reason for which the policy refuses a well-formed target. The coordinator responds with 403, an agent with
+ * `target_refused_by_policy`.
  */
 export type RefusalCode =
   | 'address_special'

@@ -11,7 +11,7 @@ export interface SettingKind {
 
 const range = 'an address or an exact CIDR such as 10.0.0.0/8';
 
-/** Entries of the policy's lists, read by the policy itself: no second parser decides what an exception means. */
+/** Entries of the policy's lists, parsed by the policy itself: no second parser interprets an exception. */
 export const policyKinds = {
   allow: policyEntry('allow', range),
   allowNames: policyEntry('allowNames', 'a domain'),

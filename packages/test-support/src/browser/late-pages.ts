@@ -1,6 +1,6 @@
 import { WEB_SOCKET_PATH, type Serve } from './site.ts';
 
-/** Colour of the whole page when its content is complete. */
+/** Colour of the whole page once its content is complete. */
 export const CONTENT: readonly [number, number, number] = [0, 255, 0];
 
 export interface LatePage {
@@ -9,7 +9,7 @@ export interface LatePage {
   readonly html: string;
 }
 
-/** A page whose content comes with the answer to an API call, as single-page applications have it. */
+/** A page whose content arrives in the response of an API call, as in single-page applications. */
 export const apiPage = (ms: number): LatePage =>
   late(`after an API call of ${ms} ms`, `fetch('/wait?ms=${ms}').then(show);`);
 
@@ -73,7 +73,7 @@ export const latePages: readonly LatePage[] = [
   late('on another page', `setTimeout(() => { location = '/framed'; }, 300);`),
 ];
 
-/** Pages that show their content after an API call, and are never quiet. */
+/** Pages that display their content after an API call, and never become quiet. */
 export const restlessPages: readonly LatePage[] = [
   restless('a long poll', `fetch('/never');`),
   restless('a WebSocket', `new WebSocket(location.origin.replace('http', 'ws') + '${WEB_SOCKET_PATH}');`),
@@ -97,7 +97,7 @@ export const restlessPages: readonly LatePage[] = [
   ),
 ];
 
-/** A page that shows its content after an API call, and never has its load event. */
+/** A page that displays its content after an API call, and never fires its load event. */
 export const unloadedPage = restless(
   'an image that never comes',
   `document.body.append(Object.assign(new Image(), { src: '/never' }));`,

@@ -22,7 +22,7 @@ export interface BrowserFolder {
   readonly contents: () => readonly string[];
   /** Starts to poll for browsers, so that `processes` also knows groups whose leader has exited. */
   readonly watch: () => void;
-  /** Pids of the groups of all browsers of this process that were seen in it, zombies left out. */
+  /** Pids of the process groups of all browsers of this process, without zombies. */
   readonly processes: () => Promise<readonly number[]>;
   readonly remove: () => void;
 }
@@ -62,7 +62,7 @@ function childrenOf(pid: number): readonly number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
-/** proc(5): pid (name) state ppid pgrp …; the name may hold spaces and brackets. */
+/** proc(5): pid (name) state ppid pgrp …; the name may contain spaces and brackets. */
 function membersOf(groups: ReadonlySet<number>): readonly number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => {

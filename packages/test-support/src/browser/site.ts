@@ -6,7 +6,7 @@ import type { Admit, AdmissionRequest } from '@vantage/contract';
 
 import { startServer } from '../loopback.ts';
 
-/** Every site has a WebSocket here. */
+/** Every site serves a WebSocket here. */
 export const WEB_SOCKET_PATH = '/socket';
 /** RFC 6455 section 1.3. */
 const WEB_SOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -18,12 +18,12 @@ export interface Site {
   readonly port: number;
   /** `http://page.test:<port>` */
   readonly origin: string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly paths: readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/** Opens a WebSocket, over which one message comes after a while and nothing else. */
+/** Opens a WebSocket that receives a single message after a while. */
 function openWebSocket(request: IncomingMessage, socket: Duplex, messageAfterMs: number): void {
   const key = `${request.headers['sec-websocket-key']}${WEB_SOCKET_GUID}`;
   const accept = createHash('sha1').update(key).digest('base64');
@@ -55,9 +55,9 @@ export async function startSite(pages: Readonly<Record<string, string | Serve>>,
 }
 
 /**
- * An admission that knows `*.test` and `*.localhost` alone, at one address and on the given ports, and refuses everything else.
+ * An admission that admits only `*.test` and `*.localhost`, at one address and on the given ports.
  *
- * @param asked gets every request
+ * @param asked collects every request
  */
 export function admitSite(ports: readonly number[], asked: AdmissionRequest[] = [], address = '127.0.0.1'): Admit {
   return async (request) => {

@@ -10,7 +10,7 @@ export interface DugRecord {
   readonly data: string;
 }
 
-/** One answer as `dig` shows it. */
+/** One answer as reported by `dig`. */
 export interface Dug {
   readonly rcode: string;
   readonly flags: readonly string[];
@@ -22,7 +22,7 @@ export interface Dug {
   readonly queryMs: number;
 }
 
-/** Why `dig` is unavailable; null if it is not. */
+/** Why `dig` is unavailable; null if it is available. */
 export async function digMissing(): Promise<string | null> {
   return run('dig', ['-v']).then(
     () => null,
@@ -30,9 +30,11 @@ export async function digMissing(): Promise<string | null> {
   );
 }
 
-/** Asks `dig` several questions, each its arguments: name, type and flags. Its answers come in the same order. */
+/**
+ * Sends several queries with `dig`, each given by its arguments: name, type and flags. Answers are in the same order.
+ */
 export async function dig(port: number, questions: readonly (readonly string[])[]): Promise<readonly Dug[]> {
-  // In microseconds; without what our queries do not carry either.
+  // In microseconds; without the options that our queries lack, too.
   const common = ['-u', '@127.0.0.1', '-p', String(port), '+nocookie', '+bufsize=1232', '+tries=5', '+time=5'];
   const sections = ['+noall', '+comments', '+answer', '+authority', '+additional', '+stats'];
   const args = questions.flatMap((question) => [...question, ...common, ...sections]);

@@ -13,7 +13,7 @@ import { zoneFile } from './zone.ts';
 export interface Knot {
   readonly pid: number;
   readonly port: number;
-  /** Asks `kdig`, which comes with it; the text of its answer. */
+  /** Queries with knot's `kdig`; returns the text of its answer. */
   readonly kdig: (...args: readonly string[]) => Promise<string>;
   readonly stop: () => Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface DnsServer {
 
 export interface DnsServerOptions {
   readonly address?: string;
-  /** 0 or nothing: a free one. */
+  /** 0 or undefined for a free one. */
   readonly port?: number;
   /** Its port refuses connections over TCP. */
   readonly udpOnly?: boolean;

@@ -1,6 +1,6 @@
 /**
- * A zone with every type of record that the codec presents, in the text of a zone file, to be served by a name server of
- * another maker. One owner for each type, named after it.
+ * A zone with every record type of the codec, as a zone file for an independent name server. One owner per type,
+ * named after it.
  */
 export interface ZoneRecord {
   /** Relative to the zone. */
@@ -59,7 +59,7 @@ const rows: readonly (readonly [type: string, data: string])[] = [
   ['ZONEMD', `2018031500 1 241 ${hex(48)}`],
 ];
 
-/** Not the apex's: a `DS` record, for one, belongs to the parent's side. */
+/** Not at the apex: a `DS` record, for example, belongs to the parent's side. */
 export const zoneRecords: readonly ZoneRecord[] = rows.map(([type, data]) => ({
   owner: type.toLowerCase(),
   type,
@@ -69,7 +69,7 @@ export const zoneRecords: readonly ZoneRecord[] = rows.map(([type, data]) => ({
 /** Records that a UDP answer of 1232 bytes has no room for. */
 const MANY = 60;
 
-/** The zone file: the records given, and besides them `www` with several addresses and `large` with a long answer. */
+/** The zone file with the given records, `www` with several addresses and `large` with a long answer. */
 export function zoneFile(zone: string, records: readonly ZoneRecord[] = zoneRecords): string {
   const lines = [
     `$ORIGIN ${zone}`,

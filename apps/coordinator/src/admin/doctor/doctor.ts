@@ -17,7 +17,7 @@ const UNKNOWN = 3;
 export const doctorUsage = 'doctor [--data <folder>] [--json]';
 
 /**
- * Looks for what is wrong, or soon will be, with a deployment: Redis and its disk, clocks, certificates, probes and their
+ * Finds present and imminent problems of a deployment: Redis and its disk, clocks, certificates, probes and their
  * agents, the public address, the files of the settings. Changes nothing.
  *
  * @returns the exit status: 0 nothing found, 1 warnings, 2 errors, 3 the arguments or settings cannot be used

@@ -5,9 +5,9 @@ export interface Finding {
   /** Stable name for programs, such as `redis.eviction`. */
   readonly check: string;
   readonly status: FindingStatus;
-  /** What was found, in sentences. */
+  /** The finding, in sentences. */
   readonly message: string;
-  /** What to do about it; null if nothing is to be done. */
+  /** Recommended action; null if none is needed. */
   readonly remedy: string | null;
 }
 
@@ -23,7 +23,7 @@ export function error(check: string, message: string, remedy: string): Finding {
   return { check, status: 'error', message, remedy };
 }
 
-/** The worst of all; `ok` of none. */
+/** The most severe status; `ok` for an empty list. */
 export function worstOf(findings: readonly Finding[]): FindingStatus {
   if (findings.some(({ status }) => status === 'error')) return 'error';
   return findings.some(({ status }) => status === 'warning') ? 'warning' : 'ok';

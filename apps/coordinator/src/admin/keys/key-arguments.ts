@@ -62,7 +62,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** Reads a command on keys. Every faulty argument gets a line, which names it. */
+/** Parses a command on keys. Each invalid argument gets a line that names it. */
 export function readKeyArguments(args: readonly string[]): Parsed {
   const [word = '', ...rest] = args;
   if (!isKeyCommand(word)) return { faults: [commandFault(escapeText(word, 80), Object.keys(optionsOf))] };

@@ -19,11 +19,11 @@ export interface InlineResults {
    * @returns whether it was committed
    */
   readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
-  /** For the entry of a final result: whether its inline copy was committed. Can be asked once. Never rejects. */
+  /** Resolves to whether the inline copy of a stream entry was committed. Can be asked once. Never rejects. */
   readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;
 }
 
-/** Limit of remembered results: the entry of some never arrives, because another coordinator reads it. */
+/** Limit of remembered results: entries that another coordinator reads never arrive here. */
 const REMEMBERED = 1_000;
 /** Concurrent commits per probe: a notification is not bounded by Redis as an entry is. */
 const AT_ONCE = 8;

@@ -17,8 +17,8 @@ export interface Deadlines {
   /** Removes completed checks now. Never rejects. */
   readonly flush: () => Promise<void>;
   /**
-   * Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. If it was stepped
-   * back, the deadlines have been moved with it.
+   * Checks whose deadline has passed, and the current time in milliseconds since the epoch by Redis' clock. If it was
+   * stepped back, the deadlines have been moved with it.
    */
   readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
 }
@@ -30,7 +30,8 @@ export function createDeadlines(redis: Redis): Deadlines {
   /** Total shift of deadlines, as of the last poll. */
   let movedMs = 0;
   let moving: Promise<unknown> = Promise.resolve();
-  // The next server may be a replica that lacks the completion: there the check needs its deadline. A later look finds the others completed.
+  // A replica that is promoted may lack the completion: there the check needs its deadline. A later look finds the
+  // others completed.
   redis.on('close', () => (ended = []));
 
   /** Without the shift, pending checks would end late by the step of the clock. */

@@ -17,7 +17,7 @@ export interface JobFeed {
   readonly stop: () => void;
   readonly running: () => number;
   readonly taken: () => number;
-  /** True if the agent has a job long after its deadline, and has ended none since. */
+  /** True if the agent still has a job long after its deadline and has finished none since. */
   readonly isStuck: () => boolean;
 }
 
@@ -33,7 +33,7 @@ export interface JobFeedOptions {
   readonly nowMs?: () => number;
   /** True while another connection of the probe holds this instance of its agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
-  /** Reports a job whose agent is gone; rejects without Redis. */
+  /** Reports a job whose agent is gone. Rejects if Redis is unavailable. */
   readonly interrupt: (id: string) => Promise<void>;
   readonly log: Log;
 }

@@ -23,7 +23,7 @@ end
 return { taken, redis.call('LLEN', KEYS[1]) }`,
 );
 
-/** Jobs that one look returns; the rest is found once these are finished. */
+/** Limit of jobs per look; the rest are found once these are finished. */
 const MOST_JOBS = 1_000;
 
 /** KEYS active jobs. ARGV prefix of the keys of jobs. Returns id, name, data, timestamp and taker of each; '' if absent. */

@@ -22,7 +22,7 @@ const LATE_MS = 10_000;
 /** The jobs that the agent has, from the moment in which they are given to it until they leave the queue. */
 export class JobSlots {
   readonly #options: JobSlotsOptions;
-  /** Jobs that take a slot, with the time at which they are late. */
+  /** Jobs that occupy a slot, with the time from which they are overdue. */
   readonly #held = new Map<string, number>();
   /** Jobs that the agent has ended and that are still in the queue. */
   readonly #ended = new Set<string>();

@@ -7,9 +7,9 @@ export interface LeftoverJobsOptions {
   readonly instance: string;
   /** True while another connection of the probe holds this instance of its agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
-  /** Gives a job to the agent, unless it has it. */
+  /** Gives a job to the agent, unless the agent has it already. */
   readonly hold: (job: TakenJob) => void;
-  /** Reports a job whose agent is gone; rejects without Redis. */
+  /** Reports a job whose agent is gone. Rejects if Redis is unavailable. */
   readonly interrupt: (id: string) => Promise<void>;
   readonly log: Log;
 }
@@ -26,7 +26,7 @@ export class LeftoverJobs {
   }
 
   /**
-   * Gives own jobs again, each of which the agent runs once. Those of an agent that is gone are reported as interrupted.
+   * Gives the agent its own jobs again, each of which it runs once, and reports those of a lost agent as interrupted.
    *
    * @returns true if there are jobs of another agent
    */

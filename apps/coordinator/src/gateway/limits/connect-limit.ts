@@ -1,10 +1,10 @@
-/** Bounds how often the agents of one probe connect to this gateway: each time costs writes in Redis. */
+/** Limits how often the agents of one probe connect to this gateway, because each connection costs writes in Redis. */
 export interface ConnectLimit {
-  /** @param probe one whose key the agent has proved, so that there are no more than the operator has invited */
+  /** @param probe whose key the agent has proved: there are no more than the operator has invited */
   readonly admits: (probe: string) => boolean;
 }
 
-/** An agent that loses every connection at once makes fewer. */
+/** Even an agent that loses every connection at once makes fewer. */
 const BURST = 30;
 const PER_SECOND = 1;
 

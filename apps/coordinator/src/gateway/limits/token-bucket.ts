@@ -1,6 +1,6 @@
 /** Bounds a rate, with room for bursts. */
 export interface TokenBucket {
-  /** @returns for how long nothing more should be taken, milliseconds; 0 while the rate holds */
+  /** @returns milliseconds for which to pause; 0 while the rate is within the limit */
   readonly take: (tokens: number) => number;
 }
 

@@ -1,4 +1,4 @@
-/** Spreads work over turns of the event loop, in order, so that much of it at once delays nothing else. */
+/** Spreads work over turns of the event loop, in order, so that a burst of it delays nothing else. */
 export interface Turns {
   readonly add: (work: () => void) => void;
 }

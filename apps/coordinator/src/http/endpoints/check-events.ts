@@ -42,7 +42,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
     answer: async (request, response) => {
       const leave = places.take(callerOf(request));
       response.once('close', leave);
-      // Gone while the limit was counted: nothing closes any more.
+      // The client left while the limit was counted, so no `close` event will come.
       if (response.destroyed) return leave();
       const { id = '' } = request.params as { readonly id?: string };
       let pump = (): void => undefined;

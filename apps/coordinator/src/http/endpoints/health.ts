@@ -1,7 +1,7 @@
 import { HttpProblem } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Whether the service can accept a check: returns a sentence per reason why not. Never rejects. */
+/** Reasons why the service cannot accept a check, one sentence each; empty if it can. Never rejects. */
 export type Readiness = () => Promise<readonly string[]>;
 
 /** Liveness only: nothing else is checked. */

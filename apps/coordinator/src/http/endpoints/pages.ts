@@ -48,7 +48,7 @@ export function documentation(
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A scrape starts a check, and a stream does not end. Programs that unfold links need the image of a check. */
+/** Crawlers must not start checks by scrapes, nor follow endless streams. Link previews need the image of a check. */
 const ROBOTS = `User-agent: *
 Disallow: /probe?
 Disallow: /check/*/events

@@ -113,7 +113,7 @@ function judgeSum(slices: Map<number, number>, limit: number, cost: number, nowM
   return { admits: count === 0 || count + cost <= limit, count, waitMs };
 }
 
-/** Hits of a slice; one that the start of the window divides counts in part. */
+/** Hits of a slice; the slice at the start of the window counts in part. */
 function hitsOf(slice: number, costs: number, from: number): number {
   return Math.ceil(costs * Math.min(1, (sliceEnd(slice) - from) / SLICE_MS));
 }

@@ -107,7 +107,7 @@ const events = [
   `id: 2\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`,
 ];
 
-/** One answer with status 200 of each operation, by its `operationId`; of the page and of images nothing can be shown. */
+/** The 200 response of each operation as an example, by `operationId`; the page and images have none. */
 export const answerExamples: Readonly<Record<string, Json>> = {
   readCheck: check,
   followCheck: events.join(''),

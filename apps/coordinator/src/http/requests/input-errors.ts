@@ -41,7 +41,7 @@ function isLengthOfOddText({ keyword, instancePath }: ErrorObject, errors: reado
   return errors.some((other) => other.keyword === 'pattern' && other.instancePath === instancePath);
 }
 
-/** A broken union of values is one error, which joins what its branches say of the value. */
+/** A violated union of values is one error that joins the messages of its branches. */
 function withoutBranches(errors: readonly ErrorObject[]): readonly InputError[] {
   const joined = new Set<ErrorObject>();
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -59,7 +59,7 @@ function withoutBranches(errors: readonly ErrorObject[]): readonly InputError[] 
     });
 }
 
-/** The only value of a branch says its type, too. */
+/** The only value of a branch implies its type. */
 function isClearest({ keyword, parentSchema }: ErrorObject): boolean {
   return keyword !== 'type' || !Object.hasOwn(parentSchema ?? {}, 'const');
 }

@@ -13,7 +13,10 @@ import { readMonitorsFile } from './monitors-file.ts';
 export interface MonitorsFile {
   /** Reads the file, and applies it if it changed or Redis lost its monitors. */
   readonly look: () => Promise<void>;
-  /** Why the file is not in force: it is not valid, or that of another coordinator was applied later. Undefined if it is. */
+  /**
+   * Why the file is not in effect: it is invalid, or the file of another coordinator was applied later. Undefined if
+   * it is in effect.
+   */
   readonly fault: () => string | undefined;
 }
 
@@ -82,7 +85,10 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
   };
 }
 
-/** A file in Redis. The generation counts applications: a smaller one than before means that Redis lost the last ones. */
+/**
+ * The applied file as recorded in Redis. The generation counts applications: a decrease means that Redis lost the
+ * last ones.
+ */
 interface Application {
   readonly digest: string;
   readonly generation: number;

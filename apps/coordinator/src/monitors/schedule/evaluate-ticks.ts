@@ -37,7 +37,7 @@ export interface EvaluationDependencies {
 export interface Evaluations {
   /** Evaluates the open ticks of a monitor in their order, each when its check is completed. Never rejects. */
   readonly follow: (name: string) => void;
-  /** Takes over what other coordinators have left. */
+  /** Takes over ticks that other coordinators left open. */
   readonly takeOver: () => Promise<'again' | undefined>;
   /** Resolves when no evaluation is in progress. */
   readonly settled: () => Promise<void>;
@@ -119,7 +119,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   return true;
 }
 
-/** What became of the paths; undefined unless it is a traceroute. */
+/** The comparison of the paths; undefined unless it is a traceroute. */
 async function pathsOf(
   { read, stopping }: EvaluationDependencies,
   check: Check | undefined,
@@ -143,7 +143,7 @@ function pathEvent(
 
 const noTrace = { traceId: null, probes: [] } as const;
 
-/** The first turn to ok is not reported. */
+/** The first change to ok is not reported. */
 function isReported(change: MonitorEvent | undefined): boolean {
   return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
 }

@@ -58,7 +58,7 @@ export interface ChangeTask {
   readonly event: PublicEvent;
 }
 
-/** The traceroute of a turn to bad, to be read when it is completed. */
+/** The traceroute that followed a change to bad, read once it is completed. */
 export interface PartingTask extends Pick<ChangeTask, 'monitor' | 'atMs' | 'messageId' | 'webhooks'> {
   readonly kind: 'parting';
   readonly traceId: string;
@@ -66,7 +66,7 @@ export interface PartingTask extends Pick<ChangeTask, 'monitor' | 'atMs' | 'mess
   readonly failing: readonly string[];
 }
 
-/** What a traceroute of a turn to bad shows. */
+/** Outcome of the traceroute that followed a change to bad. */
 export interface Parting {
   readonly traceId: string;
   readonly sentence: string;
@@ -151,7 +151,7 @@ export async function claimTasks(redis: Redis, limit: number, leaseMs: number): 
   return (await runScript(redis, claimDueScript, [redisKeys.monitorOutbox], [limit, leaseMs])) as string[];
 }
 
-/** Events of a monitor after one, oldest first. */
+/** Events of a monitor after a given one, oldest first. */
 export async function readEventsAfter(
   redis: Redis,
   name: string,
@@ -222,7 +222,10 @@ export async function commitRun(
   return (await runScript(redis, commitScript, keys, values)) === 'done';
 }
 
-/** Writes what a traceroute shows, its event and the messages, and removes the task; once, and not if the monitor is gone. */
+/**
+ * Writes the outcome of a traceroute, its event and the messages, and removes the task: at most once, and only if the
+ * monitor exists.
+ */
 export async function commitParting(
   redis: Redis,
   { text, name }: { readonly text: string; readonly name: string },

@@ -59,9 +59,9 @@ export interface Outbox {
 }
 
 /**
- * Does what follows from changed states. A task is written together with the state and removed when it is done: if a
- * coordinator ends in between, another one does it. A traceroute that was started is not started again; a webhook may come
- * twice, with the same id.
+ * Executes the tasks that follow from changed states. A task is written together with the state and removed when it
+ * is done: if a coordinator ends in between, another one does it. A traceroute that was started is not started again;
+ * a webhook may come twice, with the same id.
  */
 export function createOutbox(dependencies: OutboxDependencies): Outbox {
   const { redis } = dependencies;
@@ -80,7 +80,7 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
     const texts = await onStore(redis, () => claimTasks(redis, AT_ONCE, LEASE_MS));
     for (const text of texts) {
       const task = JSON.parse(text) as OutboxTask;
-      // One that is not kept is claimed again after its lease.
+      // A task that the queue does not keep is claimed again after its lease.
       queue.add(task.kind === 'delivery' ? new URL(task.url).host : '', { text, task, leasedAt });
     }
     return texts.length === AT_ONCE ? 'again' : undefined;
@@ -96,7 +96,7 @@ async function renew({ redis, clock }: OutboxDependencies, waiting: readonly Cla
     const some = due.slice(index, index + RENEWED_AT_ONCE);
     const leasedAt = performance.now();
     const untilMs = (await clock.now(redis)) + LEASE_MS;
-    // XX: one that has been done since is not brought back.
+    // XX: a task that was done meanwhile is not added again.
     await redis.zadd(redisKeys.monitorOutbox, 'XX', ...some.flatMap(({ text }) => [untilMs, text]));
     for (const claimed of some) claimed.leasedAt = leasedAt;
   }

@@ -13,7 +13,7 @@ const AGAIN_MS = 1_000;
 /** One that is not completed by then never will be. */
 const GIVEN_UP_MS = 180_000;
 
-/** Reads the traceroute of a turn to bad; when it is completed, says where the paths part. */
+/** Reads the traceroute that followed a change to bad and, once it is completed, reports where the paths diverge. */
 export async function readParting(
   { redis, clock, read }: { readonly redis: Redis; readonly clock: RedisClock; readonly read: Checks['read'] },
   task: PartingTask,

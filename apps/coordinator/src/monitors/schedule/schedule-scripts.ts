@@ -77,7 +77,7 @@ return 1
 `,
 );
 
-/** Events of a monitor that are kept for those who resume. */
+/** Events kept per monitor for clients that resume. */
 export const EVENTS_KEPT = 100;
 
 /**

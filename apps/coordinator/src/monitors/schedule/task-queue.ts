@@ -1,4 +1,4 @@
-/** Tasks that this coordinator has claimed. Those of one receiver wait for one another, not for those of others. */
+/** A queue of claimed tasks: those of one receiver wait only for each other. */
 export interface TaskQueue<Task> {
   /** @returns false if too many wait already: the task is not kept */
   readonly add: (receiver: string, task: Task) => boolean;

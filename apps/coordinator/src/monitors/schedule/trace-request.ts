@@ -5,7 +5,7 @@ import type { MonitorState } from '../state/reduce.ts';
 const MOST_FAILING = 5;
 const MOST_WORKING = 3;
 
-/** The probes of the traceroute that follows a turn to bad: failing ones, and working ones to compare with. */
+/** The probes of the traceroute that follows a change to bad: failing ones, and working ones to compare with. */
 export function probesToTrace(state: MonitorState): readonly string[] {
   return [...probesIn(state, 'failing').slice(0, MOST_FAILING), ...probesIn(state, 'ok').slice(0, MOST_WORKING)];
 }

@@ -15,7 +15,7 @@ const ENDS_AT = 1;
 export function isFlapping(history: string, wasFlapping: boolean): boolean {
   const bound = wasFlapping ? ENDS_AT + 1 : STARTS_AT;
   let changes = 0;
-  // From the newest on: of a probe that flaps not all have to be looked at.
+  // Newest first: for a flapping probe, not all outcomes need to be examined.
   for (let index = history.length - 1; index > 0 && changes < bound; index -= 1) {
     if (history.charCodeAt(index) !== history.charCodeAt(index - 1)) changes += 1;
   }

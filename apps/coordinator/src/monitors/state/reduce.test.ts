@@ -96,7 +96,7 @@ describe('the state of a monitor', () => {
   it('is unknown, not ok, if all that measure fail and are too few networks to agree', () => {
     const alone = run(['ooooo', 'fffoo', 'fffoo', 'ff---', 'ff---']);
 
-    // Before two networks agree, those that work elsewhere refute it; those that do not measure cannot.
+    // With one failing network, probes that work elsewhere refute the alarm; unmeasured ones cannot.
     expect(alone.states).toEqual(['ok', 'ok', 'bad', 'bad', 'unknown']);
     expect(run(['ooooo', 'ffo--', 'ffo--']).states.at(-1)).toBe('ok');
     expect(run(['ooooo', 'oo---', 'oo---']).states.at(-1)).toBe('ok');

@@ -37,13 +37,16 @@ export interface MonitorState {
   readonly sinceMs: number;
   /** Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row without enough measurements. */
   readonly turning: Turning | null;
-  /** A turn that is paused while too few probes measure: those ticks count neither for nor against it. */
+  /** A pending change that is paused while too few probes measure: those ticks count neither for nor against it. */
   readonly suspended?: Turning | null | undefined;
-  /** Since when the alarm is on: from a turn to bad to a turn to ok. A state of an earlier release has none. */
+  /**
+   * Start of the alarm, which lasts from a change to bad until a change to ok. A state of an earlier release has
+   * none.
+   */
   readonly alarmSinceMs?: number | null | undefined;
   readonly agreement: Agreement;
   readonly headline: string | null;
-  /** The traceroute of its turn to bad. */
+  /** The traceroute that followed its change to bad. */
   readonly traceId?: string | null;
   /** Of a traceroute monitor, by probe: the check with the path to compare with. */
   readonly pathChecks?: Readonly<Record<string, string>> | undefined;
@@ -167,7 +170,7 @@ function agree(counted: readonly ProbeMemory[], rule: AlarmRule): Agreement {
   };
 }
 
-/** Probes whose place is not known, such as removed ones, are in one place at least. */
+/** Probes of unknown location, such as removed ones, count as one location. */
 function differentOf(probes: readonly ProbeMemory[], place: keyof ProbePlace): number {
   const known = new Set(probes.flatMap((probe) => probe[place] ?? [])).size;
   return Math.max(known, Math.min(probes.length, 1));

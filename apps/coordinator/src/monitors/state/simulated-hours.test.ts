@@ -82,7 +82,7 @@ const slow: Shape = (draw) => {
   return (_tick, chance) => ['failing', probe(chance), 'ok', 'ok', 'ok'];
 };
 
-/** Rests of a hundred ticks between: it is known, forgotten, and known again. */
+/** With pauses of a hundred ticks in between: it is known, forgotten, and known again. */
 const inTurns: Shape = (draw) => {
   const letters = flapping(draw);
   return (tick, chance) => {

@@ -3,12 +3,12 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 /**
- * An agent has three, and in an upgrade there are two. What a line that breaks off without a sign leaves behind is older than
- * the agent's own, so that only the oldest are closed. In each turn Redis serves up to 16 KiB of commands of each connection:
- * their number decides what others wait.
+ * An agent has three connections, and an upgrade runs two agents. Connections left behind by a broken line are older
+ * than the agent's own, so only the oldest are closed. Redis serves up to 16 KiB of commands per connection in each
+ * turn: their number determines how long other clients wait.
  */
 export const MOST_CONNECTIONS = 6;
-/** More than lines that break off again and again leave behind between two looks. */
+/** More than an unreliable line leaves behind between two looks. */
 const FAR_TOO_MANY = 2 * MOST_CONNECTIONS;
 /** Two looks in succession with far too many connections suspend a user, or six with too many. */
 const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
@@ -29,14 +29,14 @@ const LONGEST_LINE = 4_096;
 const LARGE_REQUEST_BYTES = 1_048_576;
 /** One more than two agents in an upgrade. */
 const FEWEST_LARGE = 3;
-/** Seconds of silence after which a connection may be what a broken line left behind. */
+/** One more than two agents have during an upgrade. */
 const LONGEST_IDLE = 1;
-/** A look sees one moment: an attack at full speed is seen in every second look or more. */
+/** A look sees one moment: an attack at full speed is seen in at least every second look. */
 const AGAIN_WITHIN_MS = 10_000;
 /** Looks in succession in which the list could not be read, although the commands before it had replies. */
 const UNREADABLE_LOOKS = 2;
 
-/** Probes whose Redis users do what no agent does. */
+/** Probes whose Redis users behave unlike any agent. */
 export interface ConnectionExcess {
   /** Users that repeatedly have too many connections although each look closed some. */
   readonly tooMany: readonly string[];
@@ -99,7 +99,7 @@ function isLarge(line: string): boolean {
   return value('tot-mem') > LARGE_REQUEST_BYTES && value('idle') <= LONGEST_IDLE;
 }
 
-/** Ends the connections of all agents, which connect again. Replies with a number however long the names are. */
+/** Ends the connections of all agents, which connect again. The reply is a number, however long the names are. */
 async function endOfAgents(master: Redis): Promise<readonly (readonly [string, number])[]> {
   try {
     const users = (await master.call('ACL', 'USERS')) as readonly string[];
@@ -141,7 +141,7 @@ async function listConnections(master: Redis): Promise<string> {
   try {
     return String(await master.call('CLIENT', 'LIST', 'TYPE', 'normal'));
   } catch (error) {
-    // The operator did not allow it to the coordinator's user.
+    // The coordinator's user lacks the permission.
     if (Error.isError(error) && error.message.startsWith('NOPERM')) return '';
     throw error;
   }

@@ -26,7 +26,7 @@ interface Progress {
   readonly mark: string;
   readonly readAtMs: number;
   readonly isWaiting: boolean;
-  /** Total time that jobs were seen waiting since then; and the part with free slots. */
+  /** Total time for which jobs were seen waiting since then, and the part of it with free slots. */
   readonly waitedMs: number;
   readonly untakenMs: number;
   readonly provedAtMs: number | undefined;

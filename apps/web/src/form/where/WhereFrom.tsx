@@ -41,7 +41,7 @@ export function WhereFrom({ type, probes, values, onChange }: WhereFromProps): J
   );
 }
 
-/** The typed text with the word behind its last separator replaced. */
+/** The entered text with the word after its last separator replaced. */
 function completed(typed: string, separator: RegExp, word: string): string {
   const end = [...typed.matchAll(separator)].at(-1);
   if (end === undefined) return word;

@@ -1,6 +1,6 @@
 import type { FormValues } from '../values.ts';
 
-/** Fields that say from where a check runs. */
+/** Fields that select the probes of a check. */
 export const SELECTION = ['locations', 'probes', 'limit'] as const;
 
 /** A selection of probes with a name; stored in this browser only. */

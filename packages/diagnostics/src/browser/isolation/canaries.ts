@@ -6,14 +6,14 @@ import { networkInterfaces } from 'node:os';
 export interface Canaries {
   /** `host:port` of the listeners for connections, an IPv6 address in brackets. */
   readonly web: readonly string[];
-  /** The same of those for datagrams. */
+  /** The same for datagrams. */
   readonly datagrams: readonly string[];
   /** Listeners that received something, as `tcp host:port` or `udp host:port`. */
   readonly touched: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/** Listens on a free port of each address; one that the machine does not have is left out. */
+/** Listens on a free port of each address; addresses that the machine lacks are omitted. */
 export async function startCanaries(addresses: readonly string[]): Promise<Canaries> {
   const touched = new Set<string>();
   const servers: Server[] = [];

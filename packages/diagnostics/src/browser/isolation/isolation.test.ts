@@ -23,7 +23,7 @@ const itOfItsOwn = itNeeding(
   process.env['CI'],
 );
 
-/** The flags without which there are leaks. */
+/** Flags without which packets leak. */
 const leaky = ['--proxy-bypass-list', '--webrtc', '--force-webrtc', '--host-resolver'];
 
 /** A documentation address represents the internet; only a test namespace has it. */

@@ -29,7 +29,7 @@ export async function loadPage(page: Page, traffic: Traffic, url: URL, leftMs: n
   const neverDrawn = undrawn(page);
   const requests = watchRequests(page, traffic);
   const complete = isLoaded(page, url, leftMs).then(async (loaded) => {
-    // A page that has not loaded has had its time.
+    // A page that has not loaded has used its time.
     if (loaded) await settle(page, requests, Math.max(LEAST_SETTLE_MS, startedMs + leftMs - performance.now()));
   });
   await Promise.race([complete, requests.tooMany]);
@@ -37,7 +37,7 @@ export async function loadPage(page: Page, traffic: Traffic, url: URL, leftMs: n
   return { neverDrawn };
 }
 
-/** A document that cannot be decoded from its first bytes on is never drawn, and a screenshot of it never ends. */
+/** A document that cannot be decoded from its first bytes is never drawn, and capturing it never ends. */
 function undrawn(page: Page): () => Promise<never> {
   const isUndecodable = new Promise<void>((resolve) => {
     page.on('requestfailed', (request) => {

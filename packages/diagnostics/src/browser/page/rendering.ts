@@ -5,7 +5,7 @@ import type { CDPSession, Page } from 'puppeteer';
 export interface Rendering {
   /** A number that differs after each change of the text or the elements of the page. */
   readonly changes: () => Promise<number>;
-  /** Moves animations and transitions that have an end to it. Returns how many were running. */
+  /** Moves finite animations and transitions to their end. Returns how many were running. */
   readonly finishAnimations: () => Promise<number>;
   /**
    * Fires the timers of the next second at once. Afterwards the clock of the page is stopped.
@@ -20,7 +20,7 @@ const SLICE_MS = 100;
 /** Time for the page to answer a command; its script may be running. */
 const ANSWER_MS = 2_000;
 
-/** Text and elements only: scripts that animate change attributes all the time. */
+/** Text and elements only: animation scripts change attributes all the time. */
 const OBSERVE = `globalThis.changes = 0;
 new MutationObserver(() => { changes += 1; }).observe(document, { childList: true, subtree: true, characterData: true });`;
 
@@ -85,7 +85,7 @@ async function openWorld(session: CDPSession, changesBefore: number): Promise<Wo
   return { changesBefore, evaluate };
 }
 
-/** Undefined when the page gives an error or no answer in time. */
+/** Undefined if the page throws or does not reply in time. */
 async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
   const late = pause(ANSWER_MS, over.signal).then(() => undefined);

@@ -101,7 +101,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
     clearInterval(watch);
     transport.close();
     stopDying();
-    // Errors are for `close`, which does the same again and waits.
+    // `close` reports errors: it repeats this and waits.
     group?.kill().catch(() => undefined);
   };
   const look = async (): Promise<void> => {
@@ -145,7 +145,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
   };
 }
 
-/** Measurements are worth more than pictures. Children inherit it. */
+/** Measurements have priority over screenshots. Children inherit the niceness. */
 function yieldProcessor(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);

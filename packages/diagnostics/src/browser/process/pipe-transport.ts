@@ -7,12 +7,12 @@ export interface PipeTransport extends ConnectionTransport {
   onmessage?: (message: string) => void;
   onclose?: () => void;
   readonly isClosed: () => boolean;
-  /** How many WebSockets pages have opened; puppeteer does not say. */
+  /** Number of WebSockets that pages have opened, which puppeteer does not report. */
   readonly webSockets: () => number;
 }
 
 export interface MessageLimits {
-  /** Largest message, bytes. A picture of 4 MiB is 5.6 MB as base64. */
+  /** Node's types lack the result of `info`. */
   readonly messageBytes: number;
   /** All messages together, bytes. */
   readonly totalBytes: number;
@@ -56,7 +56,7 @@ export function pipeTransport(
     if (head.startsWith(WEB_SOCKET)) webSockets += 1;
     if (unread.some((start) => head.startsWith(start))) return;
     const text = message.toString('utf8');
-    // Each message in a separate turn of the event loop: a listener that throws must not cost the messages behind it.
+    // Each message in a separate turn of the event loop: a listener that throws must not lose later messages.
     setImmediate(() => (closed ? undefined : transport.onmessage?.(text)));
   };
   const receive = (piece: Buffer): void => {

@@ -23,7 +23,7 @@ const LOOKS_AT_LEAST = 100;
 
 /** @param leader pid of the first process, which was started as the leader of a separate group */
 export function processGroup(leader: number): ProcessGroup {
-  // Pids that belong to others. One that vanishes is forgotten, so that a new process with its number is looked at.
+  // Pids of other processes. One that vanishes is forgotten, so that a new process with its number is examined.
   let strangers = new Set<string>();
 
   const members = async (): Promise<readonly number[]> => {
@@ -62,7 +62,7 @@ async function groupOf(pid: string): Promise<number | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null);
   if (stat === null) return null;
   const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie holds nothing any more, and only its parent can bury it.
+  // A zombie holds no resources, and only its parent can reap it.
   return state === 'Z' ? null : Number(group);
 }
 

@@ -26,7 +26,7 @@ export async function makeTempFolder(
   return folder;
 }
 
-/** On a busy machine processes of a browser that was killed write for seconds more, and the folder is not empty again. */
+/** On a busy machine, processes of a killed browser write for some more seconds, so the folder may not be empty. */
 const RETRIES = { maxRetries: 12, retryDelay: 50 } as const;
 
 export function removeTempFolder(folder: string): Promise<void> {

@@ -32,7 +32,7 @@ const CONNECT_TIMEOUT_MS = 8_000;
 /** A lost SYN is sent again after a second. */
 const NEXT_AFTER_MS = 2_500;
 
-/** Admits, connects and counts for one picture. */
+/** Admits, connects and counts for one screenshot. */
 export interface Ledger {
   /** Connects to an admitted, pinned address; null on failure, whose reason `failureFor` returns. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;

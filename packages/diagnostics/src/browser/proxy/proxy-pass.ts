@@ -53,7 +53,7 @@ export async function passRequest(
   let interim = 0;
   const reader = new Http1Reader(request.method === 'HEAD' ? 'HEAD' : 'GET', {
     interim: () => (++interim > MAX_INTERIM_RESPONSES ? giveUp() : undefined),
-    // A target that plays the proxy: the browser would take its challenge for one of the proxy.
+    // A target that responds like a proxy: the browser would take its challenge for the proxy's.
     head: (head) => (head.statusCode === 407 ? fail(connectionClosed('response')) : writeHead(response, head)),
     body: (bytes) => {
       if (!response.write(bytes)) socket.pause();

@@ -23,7 +23,7 @@ export interface ProxyOptions {
   readonly pages: OwnPages;
   /** Ends every connection. */
   readonly signal: AbortSignal;
-  /** Gives it its connections, and is closed with it; a free port of 127.0.0.1 by default. */
+  /** Accepts its connections, and is closed with it; a free port of 127.0.0.1 by default. */
   readonly listener?: Listener | undefined;
 }
 

@@ -3,7 +3,7 @@ import { flags, frameTypes, type Frame } from './frames.ts';
 /** The stream of the one request of a connection. */
 export const STREAM = 1;
 
-/** Frames that concern a stream and not the connection, and the sizes of those that have one. */
+/** Frames that concern a stream instead of the connection, and the sizes of those with a fixed one. */
 const streamFrames: ReadonlySet<number> = new Set([
   frameTypes.data,
   frameTypes.headers,

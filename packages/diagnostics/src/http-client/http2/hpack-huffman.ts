@@ -11,7 +11,7 @@ const EOS = 256;
 const MAX_BITS = 30;
 
 interface Length {
-  /** The first code of this length, and how many there are. */
+  /** The first code of this length, and the number of such codes. */
   readonly first: number;
   readonly count: number;
   /** Index of the first byte with this code length, of all bytes sorted by length. */

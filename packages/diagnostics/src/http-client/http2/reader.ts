@@ -17,7 +17,7 @@ export interface PeerError {
   readonly isUnprocessed: boolean;
 }
 
-/** Why an answer of HTTP/2 cannot be read on. */
+/** Why an HTTP/2 response cannot be read further. */
 export type Http2Fault =
   | { readonly kind: 'malformed'; readonly reason: string }
   | { readonly kind: 'too large' }
@@ -51,8 +51,8 @@ const MAX_CONTINUATIONS = 64;
 const MAX_REPLIES = 1_000;
 
 /**
- * Reads the answer to the one request of an HTTP/2 connection (RFC 9113), frame by frame: which side ended a stream, and by
- * which code, is part of a result. It does no I/O.
+ * Reads the response to the only request of an HTTP/2 connection (RFC 9113), frame by frame: a result reports which
+ * side ended a stream, and with which code. It does no I/O.
  */
 export class Http2Reader {
   private readonly method: string;

@@ -51,7 +51,7 @@ export interface FieldReader {
   readonly text: () => string;
   /** A copy of the remaining bytes. */
   readonly rest: () => Uint8Array;
-  /** @throws RangeError when something is left */
+  /** @throws RangeError if bytes are left */
   readonly end: () => void;
 }
 

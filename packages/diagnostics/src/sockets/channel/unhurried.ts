@@ -1,6 +1,6 @@
 import type { Request } from './messages.ts';
 
-/** Requests that have no answer and no hurry: they go along with the next one, or alone after a moment. */
+/** Requests without a response or urgency: they are sent with the next one, or alone after a moment. */
 export interface Unhurried {
   readonly add: (request: Request) => void;
   /** Sends them now, in their order. */

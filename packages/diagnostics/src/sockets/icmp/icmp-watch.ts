@@ -91,13 +91,13 @@ const WATCH_AFTER_MS = 30;
 
 export interface SilenceWatch {
   readonly stop: () => void;
-  /** True when it is known that the probe cannot read ICMP errors about the packet. */
+  /** True once it is known that the probe cannot read ICMP errors about the packet. */
   readonly isUnread: () => boolean;
 }
 
 /**
- * Begins to watch a packet that has just left, once it has been silent for a moment. So a quick answer costs nothing, and
- * no error is missed.
+ * Watches a packet that has just been sent, after it has been silent for a moment. So a quick answer costs nothing,
+ * and no error is missed.
  */
 export function watchIcmpIfSilent(
   watched: Omit<Watched, 'recallMs'>,

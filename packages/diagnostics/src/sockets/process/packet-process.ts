@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   // The agent has exited.
   pipe.on('error', () => process.exit(0));
   pipe.on('close', () => process.exit(0));
-  // A terminal and systemd signal the whole group: the agent drains, and needs its packets for that.
+  // A terminal and systemd signal the whole group: the agent drains, and still needs its packets.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   try {
     const library = await import('raw-socket');

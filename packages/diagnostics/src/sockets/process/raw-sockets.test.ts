@@ -31,7 +31,7 @@ class FakeRawSocket extends EventEmitter {
   }
 }
 
-/** A raw-socket of which one thing does not work, and the sockets that it gave out. */
+/** A raw-socket with one defect, and the sockets that it created. */
 function failingLibrary(broken: string): { readonly library: RawSocketLibrary; readonly given: FakeRawSocket[] } {
   const given: FakeRawSocket[] = [];
   const createSocket = (): FakeRawSocket => {

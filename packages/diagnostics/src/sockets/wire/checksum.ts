@@ -5,7 +5,7 @@ export function checksum(...parts: readonly Uint8Array[]): number {
   return ~onesComplementSum(...parts) & 0xffff;
 }
 
-/** One's complement sum of 16-bit words; 0xffff for data that holds its own right checksum. */
+/** One's complement sum of 16-bit words; 0xffff for data that contains its own correct checksum. */
 export function onesComplementSum(...parts: readonly Uint8Array[]): number {
   let sum = 0;
   for (const part of parts) {

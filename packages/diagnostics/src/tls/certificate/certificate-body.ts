@@ -45,7 +45,7 @@ const MAX_ITEMS = 10_000;
 
 /**
  * @param der one certificate
- * @throws {DerError} for a certificate that breaks off or is put together otherwise
+ * @throws {DerError} for a truncated or malformed certificate
  */
 export function readCertificateBody(der: Uint8Array): CertificateBody {
   const [body, algorithm] = valuesOf(onlyValue(der, tags.sequence).content, 3);
@@ -108,7 +108,7 @@ export function demandsStaple(value: Uint8Array): boolean {
   return features.some(({ content }) => content.length === 1 && content[0] === STATUS_REQUEST);
 }
 
-/** Alternative names that a server is known by (RFC 5280 section 4.2.1.6): names of DNS, and addresses as bytes. */
+/** Alternative names of a server (RFC 5280 section 4.2.1.6): DNS names, and addresses as bytes. */
 export function serverNames(value: Uint8Array): {
   readonly names: readonly string[];
   readonly addresses: readonly Uint8Array[];

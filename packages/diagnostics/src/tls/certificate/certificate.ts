@@ -24,7 +24,7 @@ export interface Certificate {
   /** As `comparableName` has them. */
   readonly subject: string;
   readonly issuer: string;
-  /** `null` for a key of a kind that OpenSSL does not know. */
+  /** `null` for a kind of key that OpenSSL does not know. */
   readonly publicKey: KeyObject | null;
   /** Such as `rsa`, `ec`. */
   readonly keyType: string | null;
@@ -47,7 +47,7 @@ const signatures = new LRUCache<string, boolean>({ max: 1_000 });
 
 /**
  * @param der one certificate
- * @throws {Error} for bytes that OpenSSL does not take for a certificate
+ * @throws {Error} for bytes that OpenSSL does not accept as a certificate
  */
 export function certificateOf(der: Buffer): Certificate {
   if (der.length > MAX_KEPT_BYTES) return readCertificate(der);
@@ -99,7 +99,7 @@ function verifies(parsed: X509Certificate, key: KeyObject | null): boolean {
   try {
     return key !== null && parsed.verify(key);
   } catch {
-    // A key or signature of a kind that OpenSSL does not verify.
+    // A kind of key or signature that OpenSSL does not verify.
     return false;
   }
 }
@@ -114,7 +114,7 @@ export function issuerUrlOf({ parsed }: Certificate): string | null {
   return /^CA Issuers - URI:(.*)$/m.exec(parsed.infoAccess ?? '')?.[1] ?? null;
 }
 
-/** The first value of an attribute, with the escapes of RFC 4514 section 2.4 undone; several may stand in one line. */
+/** The first value of an attribute, with the escapes of RFC 4514 section 2.4 undone; one line may have several. */
 export function attributeOf(lines: string | undefined, type: string): string | undefined {
   const attributes = (lines ?? '').split('\n').flatMap((line) => line.split(/ \+ (?=[\w.]+=)/));
   const value = attributes.find((attribute) => attribute.startsWith(`${type}=`))?.slice(type.length + 1);
@@ -125,7 +125,7 @@ function unescaped(_all: string, escape: string): string {
   return escape.length === 2 ? String.fromCharCode(Number.parseInt(escape, 16)) : escape;
 }
 
-/** For names that are to be the same without regard to case and to the number of blanks (RFC 5280 section 7.1). */
+/** Normalises names for a comparison that ignores case and the number of spaces (RFC 5280 section 7.1). */
 export function comparableName(name: string | undefined): string {
   return (name ?? '').toLowerCase().replaceAll(/[ \t]+/g, ' ');
 }
@@ -141,7 +141,7 @@ function publicKeyOf(certificate: X509Certificate): KeyObject | null {
 function kindOf(key: KeyObject | null): Pick<Certificate, 'keyType' | 'keyBits'> {
   const details = key?.asymmetricKeyDetails;
   const keyType = key?.asymmetricKeyType ?? null;
-  // The names of curves have their size in them: prime256v1, secp521r1. Those of RFC 7748 have one size each.
+  // The names of curves contain their size: prime256v1, secp521r1. Those of RFC 7748 have one size each.
   const curveBits = /\d{3}/.exec(details?.namedCurve ?? EDWARDS_BITS[keyType ?? ''] ?? '')?.[0];
   return { keyType, keyBits: details?.modulusLength ?? (curveBits === undefined ? null : Number(curveBits)) };
 }

@@ -79,7 +79,7 @@ export function timeOf({ tag, content }: DerValue): Date {
   return date;
 }
 
-/** The bytes of a BIT STRING that has no odd bits. */
+/** The bytes of a BIT STRING whose length is a multiple of eight bits. */
 export function bitsOf(value: DerValue | undefined): Uint8Array {
   if (value?.tag !== tags.bitString || value.content[0] !== 0) throw new DerError('The bits are no bytes.');
   return value.content.subarray(1);

@@ -19,7 +19,7 @@ export function certificateFieldsOf({ parsed }: Certificate): CertificateFields 
   };
 }
 
-/** Describes a chain; alternative names take 8 KiB at most over all of it. */
+/** Describes a chain; all alternative names together take at most 8 KiB. */
 export function describeChain(chain: readonly Certificate[]): ChainCertificate[] {
   let left = 8 * 1024;
   return chain.slice(0, MAX_CHAIN).map((certificate) => {

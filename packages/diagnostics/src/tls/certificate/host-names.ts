@@ -14,9 +14,9 @@ export interface ServerNames {
 }
 
 /**
- * Why a certificate is not for a host; `null` if it is. RFC 9525: alternative names alone count (section 2), and a wildcard
- * is the whole of the left-most label (section 6.3). As in browsers and curl, it stands above two labels at least, and a
- * dot at the end of a name is ignored. As in browsers, it does not stand for all domains of a registry (`*.co.uk`).
+ * Why a certificate is invalid for a host; `null` if it is valid. RFC 9525: only alternative names count (section 2),
+ * and a wildcard is the whole left-most label (section 6.3). As in browsers and curl, at least two labels follow it,
+ * and a final dot of a name is ignored. As in browsers, it does not cover all domains of a registry (`*.co.uk`).
  *
  * @param host canonical: a name in ASCII and lower case, or an address
  */
@@ -72,7 +72,7 @@ function isOfRegistry(name: string): boolean {
   return parse(parent, { allowPrivateDomains: false, extractHostname: false, detectIp: false }).publicSuffix === parent;
 }
 
-/** `w*.example.org`: RFC 6125 still had it. */
+/** `w*.example.org`, which RFC 6125 still allowed. */
 function isPartialWildcard(host: string, name: string): boolean {
   const [label = '', ...parent] = name.split('.');
   const [hostLabel = '', ...hostParent] = host.split('.');

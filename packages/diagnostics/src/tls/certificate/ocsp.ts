@@ -145,7 +145,7 @@ function mayAnswer(responder: X509Certificate, issuer: X509Certificate, nowMs: n
   );
 }
 
-/** Strangers' keys and signatures may be of kinds that OpenSSL will not touch: those verify nothing. */
+/** Keys and signatures of other parties may be of kinds that OpenSSL rejects: those verify nothing. */
 function isSignedBy({ signed, signature }: OcspResponse, digest: string | null, key: KeyObject): boolean {
   try {
     return verify(digest, signed, key, signature);

@@ -58,7 +58,7 @@ function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs:
     return isIt;
   };
   const find = (certificate: Certificate, demand: Demand): readonly Certificate[] => {
-    // A certificate that signed itself has no other issuer, whichever bear its name.
+    // A self-signed certificate has no other issuer, regardless of equal names.
     if (certificate.subject === certificate.issuer && isSigned(certificate, certificate)) return [];
     return [...anchors.named(certificate.issuer), ...sent.filter(({ subject }) => subject === certificate.issuer)]
       .filter((issuer) => mayHaveIssued(issuer, certificate))

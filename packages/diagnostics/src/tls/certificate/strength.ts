@@ -1,6 +1,6 @@
 import type { Certificate } from './certificate.ts';
 
-/** Hashes in signatures with RSASSA-PSS (RFC 4055 section 2.1), and those that are too weak by the name of an algorithm. */
+/** Hashes in signatures with RSASSA-PSS (RFC 4055 section 2.1), and the weak ones by names of algorithms. */
 const PSS_HASHES: Readonly<Record<string, string>> = {
   '1.3.14.3.2.26': 'SHA1',
   '2.16.840.1.101.3.4.2.1': 'SHA256',

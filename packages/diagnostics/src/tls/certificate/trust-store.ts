@@ -31,7 +31,7 @@ export interface TrustStoreOptions {
 
 /** The trusted certificates, for building paths. */
 export interface TrustAnchors {
-  /** Those with a subject as `Certificate.subject` has it. */
+  /** Those with this subject, in the form of `Certificate.subject`. */
   readonly named: (subject: string) => readonly Certificate[];
   readonly includes: (certificate: Certificate) => boolean;
   /** True for a root in the browsers' stores: the rules of the public web apply to it. */
@@ -50,7 +50,7 @@ export function createTrustStore(
   const contexts = new Map<string, SecureContext>();
   const trusted = (): readonly string[] =>
     exclusive ? certificateAuthorities : [...getCACertificates('default'), ...certificateAuthorities];
-  // Without own certificates Node shares its own among all contexts.
+  // Without custom certificates, Node shares its own among all contexts.
   const ca = certificateAuthorities.length === 0 && !exclusive ? undefined : trusted;
   let anchors: TrustAnchors | undefined;
   return {
@@ -68,8 +68,8 @@ export function createTrustStore(
 const ALL_VERSIONS: TlsVersions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.3' };
 
 /**
- * Every cipher of this OpenSSL that encrypts and by which a server shows a certificate, those first that are on by default.
- * With ones that do neither, a server that prefers them would show less than it shows to everybody else.
+ * Every cipher of this OpenSSL with encryption and server authentication, default ones first. If others were offered,
+ * a server that prefers them would behave differently than to ordinary clients.
  */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256',
@@ -88,7 +88,7 @@ function createContext(
     ...versions,
     ...identity,
     ciphers: CIPHERS,
-    // Without the key share of X25519MLKEM768, which no server requires: it makes a ClientHello of two packets.
+    // Without the key share of X25519MLKEM768, which no server requires: it makes the ClientHello span two packets.
     ecdhCurve: 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192',
     ...(ca === undefined ? {} : { ca: [...ca] }),
   });
@@ -96,7 +96,7 @@ function createContext(
 
 const ONE_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Parses all subjects at once, which takes some 30 ms, and the rest of a certificate when a path reaches it. */
+/** Parses all subjects at once, which takes some 30 ms; the rest of a certificate only when a path reaches it. */
 function readAnchors(texts: readonly string[], publicAuthorities: () => readonly string[]): TrustAnchors {
   const parsed = texts.flatMap((text) => text.match(ONE_CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
   const bySubject = Map.groupBy(parsed, ({ subject }) => comparableName(subject));

@@ -30,7 +30,7 @@ export interface Judged {
   readonly nowMs: number;
 }
 
-/** The order in which faults are named: after the first is mended, the operator would otherwise meet the next. */
+/** The order in which faults are named, so that the operator sees all of them instead of one after another. */
 const ORDER: readonly FailureCode[] = [
   'tls_self_signed',
   'tls_missing_intermediate',
@@ -44,8 +44,8 @@ const ORDER: readonly FailureCode[] = [
 ];
 
 /**
- * Everything that is wrong with the certificate of a server and with those above it, the most basic first. Whether a chain
- * can be trusted is OpenSSL's decision; this finds all reasons for it, and adds revocation, the name of the host and the
+ * All faults of the certificate of a server and of those above it, the most basic first. Whether a chain can be
+ * trusted is OpenSSL's decision; this finds all reasons for it, and adds revocation, the name of the host and the
  * strength of keys.
  */
 export function certificateFaults(judged: Judged): Fault[] {
@@ -130,7 +130,7 @@ function quoted(lines: string | undefined): string {
   return `“${boundText(name, 60)}”`;
 }
 
-/** A result of OpenSSL that nothing seen here accounts for. */
+/** A result of OpenSSL that no detected fault explains. */
 function unexplained(path: Path, { code, message }: Verification): Fault {
   if (END_RESULTS.has(code)) {
     const other =
@@ -156,7 +156,7 @@ function unexplained(path: Path, { code, message }: Verification): Fault {
   return fault(failure.code, null, failure.message);
 }
 
-/** No client relies on the signature of a root, which is its own: of a trusted one, and of the self-signed end of a path. */
+/** No client relies on the self-signature of a root, trusted or at the end of a path. */
 function weaknesses(path: Path): readonly Fault[] {
   return path.certificates.flatMap((certificate, at) => {
     const isEnd = at === path.certificates.length - 1;

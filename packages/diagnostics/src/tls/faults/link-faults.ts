@@ -16,7 +16,7 @@ export interface LinkFault {
 
 type Fault = Omit<LinkFault, 'certificate'>;
 
-/** Everything of a path but its end, as RFC 5280 section 6.1 and OpenSSL ask for it. */
+/** Faults of all certificates of a path except its end, as defined by RFC 5280 section 6.1 and OpenSSL. */
 export function linkFaults({ certificates }: Path, nowMs: number): readonly LinkFault[] {
   return certificates.flatMap((certificate, position) => {
     const faults = [

@@ -7,7 +7,7 @@ import { NEGOTIATES_AGAIN } from '../../shared/error-codes.ts';
 import type { Tls } from '../schema.ts';
 import type { ServerFlight } from './server-flight.ts';
 
-/** RFC 5246 section 7.2.2: alerts by which servers refuse a client that has no certificate. */
+/** RFC 5246 section 7.2.2: alerts with which servers refuse a client without a certificate. */
 const CLIENT_CERTIFICATE_ALERT = /HANDSHAKE_FAILURE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED/;
 
 const NAME_REQUIRED =
@@ -45,8 +45,8 @@ export function explainFailure(
 }
 
 /**
- * Says why a request failed over a connection that stood: in TLS 1.3 a server judges the certificate of the client, or its
- * absence, when the handshake has ended for the client (RFC 8446 section 4.4.2.4).
+ * Explains why a request failed over an established connection: in TLS 1.3 a server verifies the client's
+ * certificate, or notices its absence, after the handshake has ended for the client (RFC 8446 section 4.4.2.4).
  *
  * @param thrown what the socket threw, if anything
  */

@@ -9,9 +9,9 @@ interface Trusting {
 }
 
 /**
- * How to make a handshake with a host.
+ * Options of a handshake with a host.
  *
- * @param rules of a module; undefined: as the check of a client does
+ * @param rules of a module; undefined for the check of a client
  */
 export function handshakeBy(
   rules: TlsRules | undefined,

@@ -14,7 +14,10 @@ import type { TlsVersions, TrustStore } from '../certificate/trust-store.ts';
 import { tapSocket } from './wire-tap.ts';
 
 export interface HandshakeOptions {
-  /** Canonical host: a name is sent as SNI, a literal is not (RFC 6066 section 3); the certificate is held against it. */
+  /**
+   * Canonical host: a name is sent as SNI, a literal is not (RFC 6066 section 3); the certificate must be valid for
+   * it.
+   */
   readonly host: string;
   readonly alpn: readonly string[];
   readonly trust: TrustStore;

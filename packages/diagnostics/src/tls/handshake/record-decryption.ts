@@ -6,7 +6,7 @@ import {
   type CipherGCMTypes,
 } from 'node:crypto';
 
-/** Decrypts the records of one direction in order; `null` for a record of other keys. */
+/** Decrypts the records of one direction in order; `null` for a record encrypted with other keys. */
 export type DecryptRecord = (header: Buffer, body: Buffer) => Buffer | null;
 
 type Algorithm = CipherGCMTypes | CipherCCMTypes | CipherChaCha20Poly1305Types;
@@ -47,7 +47,7 @@ export function recordDecryption(cipherSuite: number, secret: Buffer): DecryptRe
     try {
       return opened(suite, key, nonce, header, body);
     } catch {
-      // The tag does not fit.
+      // The authentication tag does not match.
       return null;
     }
   };

@@ -2,7 +2,7 @@ import { recordDecryption, type DecryptRecord } from './record-decryption.ts';
 
 /** Parts of a server's handshake that Node does not expose. */
 export interface ServerFlight {
-  /** The certificates in DER, all that were sent and in this order: the server's own is the first. */
+  /** The certificates in DER, all that were sent, in this order: the server's own is the first. */
   readonly certificates: readonly Buffer[];
   /** True if the server requests a client certificate. */
   readonly asksForCertificate: boolean;
@@ -70,7 +70,10 @@ function messagesOf(received: Buffer, secret: Buffer | null): readonly Message[]
   return decrypt === null ? inClear : [...inClear, ...split(decrypted(all.slice(firstEncrypted), decrypt))];
 }
 
-/** Before TLS 1.3 all is encrypted after a ChangeCipherSpec, which since then means nothing (RFC 8446 section 5). */
+/**
+ * Before TLS 1.3, everything after a ChangeCipherSpec is encrypted; in TLS 1.3 it has no meaning (RFC 8446 section
+ * 5).
+ */
 function encryptedFrom(secret: Buffer | null): number {
   return secret === null ? records.changeCipherSpec : records.applicationData;
 }

@@ -25,11 +25,11 @@ export function tapSocket(socket: Socket): WireTap {
   let keptBytes = 0;
   let [hasEnded, isEndPassed] = [false, false];
   const stream = new Duplex({
-    // As `net.connect` has it: once the peer has ended, so does this side.
+    // As in `net.connect`: once the peer has ended, this side ends too.
     allowHalfOpen: false,
     read: () => void socket.resume(),
     write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, done),
-    // One call of the kernel, so that a flight leaves in as few segments as it would without this stream.
+    // One system call, so that a flight takes as few segments as without this stream.
     writev: (chunks: readonly { readonly chunk: Buffer }[], done) =>
       void socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done),
     final: (done) => void socket.end(done),
@@ -38,7 +38,7 @@ export function tapSocket(socket: Socket): WireTap {
       done(error);
     },
   });
-  // After all that TLS makes of the last bytes: whether it ended before TCP did is to be seen.
+  // After TLS has processed the last bytes: whether it ended before TCP must be known.
   const passEnd = (): void => {
     if (stream.destroyed) return;
     // The reader has paused.

@@ -33,7 +33,7 @@ const MAX_NAME_LENGTH = 1024;
 /**
  * Classifies an answer.
  *
- * @param zone of the queried server, if it is known
+ * @param zone of the queried server, if known
  */
 export function classifyMessage(message: Message, { query }: PreparedQuery, zone?: string): ClassifiedAnswer {
   const { recursionDesired, recordType } = query;

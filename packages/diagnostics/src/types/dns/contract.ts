@@ -248,7 +248,7 @@ export const dns = defineCheckType({
     'dnssec',
   ],
   needsRawSockets: false,
-  // One answer by TCP, or the answers of the servers of each zone.
+  // Limits of the packets and bytes of one answer over TCP, or of the servers of each zone.
   traffic: () => ({ packets: 48, bytes: 128 * 1024 }),
   budgetMs: ({ options }) => (options.trace ? TRACE_BUDGET_MS : DNS_BUDGET_MS),
   inputRules: [

@@ -37,7 +37,7 @@ import type { Outcome } from '../../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
-// Many servers, on a machine that may have much else to do.
+// Many servers, possibly on a busy machine.
 jest.setTimeout(300_000);
 
 type Options = ParamsOf<typeof dns>['options'];
@@ -226,7 +226,7 @@ function anchorOf([zone, key]: readonly [string, string | null]): string {
   return `  "${zone}" static-key ${flags} ${protocol} ${algorithm} "${base64.join('')}";\n`;
 }
 
-/** Everything but the TTLs, which run down in a resolver. */
+/** Everything except the TTLs, which count down in a resolver. */
 const view = ({ rcode, flags, answers = [], authority = [], size }: Outcome<typeof dns> | Dug): object => ({
   rcode,
   flags: [...(flags ?? [])],
@@ -267,7 +267,7 @@ function absolute(name: string): string {
   return name.endsWith('.') ? name : `${name}.${CORPUS_ZONE}`;
 }
 
-/** Questions to a validating resolver: why, the zone, the name in it, the type, our verdict, and delv's. */
+/** Queries to a validating resolver: reason, zone, name in it, type, our verdict, and delv's. */
 const signatures = [
   ['good signatures', nsec, 'www', 'A', 'validated', 'fully validated'],
   ['good signatures of a missing type', nsec, 'www', 'MX', 'validated', 'negative response, fully validated'],

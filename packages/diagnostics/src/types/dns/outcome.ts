@@ -60,7 +60,7 @@ export function questionFields({ query }: PreparedQuery): Fields {
   return { recordType: query.recordType.name, queryName: query.name };
 }
 
-/** Records of other names are no addresses of this one (RFC 5452 section 6). */
+/** Records of other names are not addresses of this one (RFC 5452 section 6). */
 function firstAddress(answers: readonly DnsRecord[], owner: string): string | null {
   return answers.find(({ name, data }) => sameName(name, owner) && isIP(data) !== 0)?.data ?? null;
 }

@@ -32,7 +32,7 @@ const missing = noServers ?? (await digMissing()) ?? noOpenssl;
 const itWithServers = itNeeding(missing, process.env['CI']);
 const { plain, nsec, nsec3 } = signedZones;
 
-/** Validly signed but served with another address than the one that was signed, and signed long ago. */
+/** Validly signed but served with a different address than the signed one, and signed long ago. */
 const tampered = 'tampered.example.';
 const expired = 'expired.example.';
 
@@ -109,7 +109,7 @@ function valid(outcome: Outcome<typeof dns>): Outcome<typeof dns> {
 const records = (all: readonly DugRecord[] = []): readonly string[] =>
   all.map(({ name, ttl, type, data }) => `${name} ${ttl} ${type} ${data}`.trimEnd());
 
-/** Everything that both see of an answer. */
+/** The parts of an answer that both programs report. */
 const view = ({ rcode, flags, answers, authority, additional, size }: Outcome<typeof dns> | Dug): object => ({
   rcode,
   flags: [...(flags ?? [])],
@@ -191,7 +191,7 @@ describe('a dns check of a name server of another maker (knot)', () => {
 
     expect(outcome).toMatchObject({ result: 'success', transport: 'tcp', truncated: true, size: whole!.size });
     expect(outcome.size).toBeGreaterThan(4_000);
-    // Fifty records are shown.
+    // Fifty records are displayed.
     expect(records(outcome.answers)).toEqual(records(whole!.answers).slice(0, 50));
   });
 

@@ -14,7 +14,7 @@ export type ChosenResolvers = { readonly servers: readonly NameServer[] } | { re
 /** Limit of the probe's resolvers that are queried in turn. */
 const MAX_RESOLVERS = 3;
 
-/** The resolver of the caller, once the policy has admitted it; else the probe's own, which need no admission. */
+/** The client's resolver, once the policy has admitted it; otherwise the probe's own, which need no admission. */
 export async function chooseResolvers(
   options: ParamsOf<typeof dns>['options'],
   context: DiagnosticContext<typeof dns>,
@@ -47,7 +47,8 @@ async function admitted(
 }
 
 /**
- * Describes why a resolver or name server was not admitted, without naming the target, about which nothing was learned.
+ * Describes why a resolver or name server was not admitted, without naming the target, about which nothing was
+ * measured.
  */
 export function resolverNameFailure(failure: Failure, server: 'resolver' | 'name server'): Failure {
   if (failure.code === 'timed_out') return failure;

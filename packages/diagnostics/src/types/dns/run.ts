@@ -25,7 +25,7 @@ type DnsParams = ParamsOf<Dns>;
 /** Margin before the deadline to report partial results. */
 const REPORT_MARGIN_MS = 400;
 
-/** How long is waited, milliseconds. A list has one wait after each transmission over UDP. */
+/** Waiting times, milliseconds. A list has one per transmission over UDP. */
 export interface DnsWaits {
   /** For the only resolver. */
   readonly oneMs: readonly number[];
@@ -37,7 +37,7 @@ export interface DnsWaits {
   readonly uncheckedMs: number;
 }
 
-/** Three transmissions to one resolver; two to each of several, of which the next may answer sooner. */
+/** Three transmissions to one resolver; two to each of several, since the next one may answer sooner. */
 const usualWaits: DnsWaits = {
   oneMs: [1_000, 2_000, 3_000],
   eachMs: [800, 1_200],

@@ -52,7 +52,7 @@ const MAX_DELEGATIONS = 16;
 const MAX_SERVERS_PER_ZONE = 4;
 const MAX_ROWS = 20;
 
-/** Longer names of zones and servers are cut: with all its rows a result stays below its limit. */
+/** Longer names of zones and servers are truncated, so that a result with all rows stays below its limit. */
 const MAX_NAME_LENGTH = 256;
 
 /**
@@ -228,7 +228,7 @@ function rowOf(step: Step, budget: RecordBudget): Row {
   };
 }
 
-/** A last answer stands in the result's own sections; its row need not repeat it. */
+/** The last answer is in the result's own sections, so its row need not repeat it. */
 function shownOf(step: Step, message: Message): readonly DnsRecord[] {
   return step.kind === 'referral' ? message.authority : [];
 }

@@ -24,7 +24,7 @@ import type { Outcome } from '../../diagnostic.ts';
 import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
-// Many servers, on a machine that may have much else to do.
+// Many servers, possibly on a busy machine.
 jest.setTimeout(300_000);
 
 type Verdict = NonNullable<Outcome<typeof dns>['dnssec']>['verdict'];
@@ -84,7 +84,7 @@ describe('an AD bit', () => {
 const { nsec, plain } = signedZones;
 const tampered = 'tampered.example.';
 
-/** The trust anchor of 2017: dnsmasq does not start without one. */
+/** The trust anchor of 2017, because dnsmasq requires one to start. */
 const ROOT_ANCHOR = '--trust-anchor=.,20326,8,2,E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D';
 
 interface Lab {
@@ -167,7 +167,7 @@ function trustAnchor(zone: string, key: string): string {
   return `--trust-anchor=${zone.slice(0, -1)},${tag},${algorithm},2,${digest}`;
 }
 
-/** The question, the result of delv, which validates independently, and the verdict of a resolver that validates. */
+/** The query, the result of delv, which validates independently, and the verdict of a validating resolver. */
 const questions = [
   [`www.${nsec}`, 'A', nsec, 'fully validated', 'validated'],
   [`gone.${nsec}`, 'A', nsec, 'negative response, fully validated', 'validated'],
@@ -187,7 +187,7 @@ describe('a resolver', () => {
     });
   }
 
-  // Its cache does not keep the AD bit of the resolver behind it.
+  // Its cache does not keep the AD bit of the upstream resolver.
   const stripped = ['not_validated', 'not_validated', 'not_validated', 'validation_failed'];
   const passedOn = ['validated', 'validated', 'not_validated', 'validation_failed'];
 

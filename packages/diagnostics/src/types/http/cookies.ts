@@ -83,7 +83,7 @@ function isFor({ domain, isHostOnly, path, isSecure }: Cookie, url: URL): boolea
   return isHost && isPath && (!isSecure || url.protocol === 'https:');
 }
 
-/** RFC 6265 section 5.1.3. A domain without a dot is a whole part of the tree of names. */
+/** RFC 6265 section 5.1.3. A domain without a dot is a top-level domain. */
 function isWithin(host: string, domain: string): boolean {
   return host === domain || (domain.includes('.') && /[a-z]/i.test(host) && host.endsWith(`.${domain}`));
 }

@@ -20,7 +20,7 @@ import { itNeeding } from '@vantage/test-support/needs';
 
 jest.setTimeout(300_000);
 
-/** Other versions of curl may judge otherwise. */
+/** Other versions of curl may decide otherwise. */
 const CURL = '7.88';
 
 const curl = await curlVersion();

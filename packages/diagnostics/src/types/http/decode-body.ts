@@ -16,10 +16,10 @@ export interface Decoded {
 /** Codings as in blackbox_exporter: `deflate` has no zlib wrapper. */
 const decoders = { gzip: promisify(gunzip), br: promisify(brotliDecompress), deflate: promisify(inflateRaw) } as const;
 
-/** The types of Node do not know what `info` gives back. */
+/** Node's types lack the result of `info`. */
 interface WithInfo {
   readonly buffer: Buffer;
-  /** `bytesWritten` is how much of the input the data took. */
+  /** `bytesWritten` is the number of input bytes that the data took. */
   readonly engine: { readonly bytesWritten: number };
 }
 

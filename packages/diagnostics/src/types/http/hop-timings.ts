@@ -7,7 +7,7 @@ import type { PartialFields } from '../../diagnostic.ts';
 import type { Http, HttpFields } from './types.ts';
 import type { HeadSeen } from '../../http-client/answer.ts';
 
-/** One request and its answer, with everything that was measured before it failed, if it did. */
+/** One request and its response, with all measurements before its failure, if it failed. */
 export interface Step {
   readonly fields: HttpFields;
   readonly resolvedIp: string | null;
@@ -44,7 +44,8 @@ export function recordStep(url: URL, onProgress: (fields: StepProgress) => void)
   let rt: number | null = null;
   let head: Head | null = null;
 
-  // Rounded phases are added up, so that a reader's sum is the total. What lies between them is ours and not counted.
+  // Sums rounded phases, so that a reader's sum equals the total. Time between them is the probe's own and not
+  // counted.
   const done = (phase: Phase, ms: number): void => {
     completed[phase] = roundMs(ms);
     totalMs += roundMs(ms);

@@ -27,7 +27,7 @@ const refused = new Map([
 
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110 section 5.5 without obs-text: a JSON string has no one way to become bytes above ASCII. */
+/** RFC 9110 section 5.5 without obs-text: the encoding of a JSON string's characters above ASCII would be ambiguous. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 /** Faults of request headers, one per header. */
@@ -38,7 +38,7 @@ export function headerErrors(headers: Readonly<Record<string, string>>): readonl
     seen.add(name.toLowerCase());
     return fault === undefined ? [] : [{ path: `/options/headers/${pointer(name)}`, message: fault }];
   });
-  // Each costs its colon, space and line end besides.
+  // Each costs its colon, space and line end in addition.
   const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   if (bytes <= MAX_REQUEST_HEADER_BYTES) return errors;
   return [...errors, { path: '/options/headers', message: 'The headers are larger than 4 KiB in all.' }];

@@ -75,7 +75,7 @@ async function unlessAborted<Answer>(lookUp: () => Promise<Answer>, signal: Abor
   }
 }
 
-/** IPv6 has many texts for one address. */
+/** An IPv6 address has many notations. */
 function canonical(text: string): string {
   return SocketAddress.parse(text.includes(':') ? `[${text}]` : text)?.address ?? text.toLowerCase();
 }

@@ -16,7 +16,7 @@ export function pingPayload(bytes: number, tag: string): Uint8Array {
   return payload;
 }
 
-/** Cookies of fewer bytes are had by chance. */
+/** Shorter cookies would match by chance. */
 const TELLING_BYTES = 8;
 
 /**
@@ -26,7 +26,7 @@ export function isTelling(payload: Uint8Array): boolean {
   return payload.length >= TELLING_BYTES;
 }
 
-/** How much a reply or quotation has of the payload that was sent. */
+/** How much of the sent payload a reply or quotation contains. */
 export type PayloadMatch = 'same' | 'changed' | 'foreign';
 
 /**

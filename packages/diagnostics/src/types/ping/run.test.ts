@@ -663,7 +663,7 @@ describe('ping', () => {
       let count = 0;
       const send: PacketSocket['send'] = (...sent) => {
         count += 1;
-        // Longer than anything is awaited after the first reply.
+        // Longer than any wait after the first reply.
         if (count === 2) setImmediate(() => standStill(1_200));
         return socket.send(...sent);
       };

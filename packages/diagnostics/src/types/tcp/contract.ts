@@ -61,7 +61,7 @@ const dialogueRules = Type.Object(
 
 export type DialogueRules = Static<typeof dialogueRules>;
 
-/** The rules of a job, which its parameters have in addition to those of a client. */
+/** The rules of a job, in addition to the parameters of a client's check. */
 interface WithRules {
   readonly rules?: { readonly dialogue?: DialogueRules; readonly timeoutMs?: number };
 }
@@ -70,7 +70,7 @@ export function dialogueOf(params: object): DialogueRules | undefined {
   return (params as WithRules).rules?.dialogue;
 }
 
-/** Time for the whole run of a module; undefined in the check of a client. */
+/** Time for the whole run of a module; undefined for the check of a client. */
 export function timeoutOf(params: object): number | undefined {
   return dialogueOf(params)?.timeoutMs ?? (params as WithRules).rules?.timeoutMs;
 }

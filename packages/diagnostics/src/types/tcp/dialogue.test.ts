@@ -20,7 +20,7 @@ type Step = DialogueRules['steps'][number];
 
 interface Seen {
   readonly port: number;
-  /** Everything that a client sent, after its connection has ended. */
+  /** All bytes that a client sent until its connection ended. */
   readonly received: Promise<string>;
 }
 

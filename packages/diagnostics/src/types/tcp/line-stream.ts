@@ -16,7 +16,7 @@ export interface LineStream {
   readonly release: () => void;
 }
 
-/** Reads `MAX_DIALOGUE_BYTES` in all. */
+/** Yields the lines of a socket; reads at most `MAX_DIALOGUE_BYTES` in total. */
 export function streamLines(socket: Socket, signal: AbortSignal): LineStream {
   const buffer = lineBuffer();
   const state = watch(socket, signal, buffer);
@@ -79,7 +79,7 @@ function lineBuffer(): LineBuffer {
 }
 
 interface SocketState {
-  /** Ends the wait of `woken`, as each event of the socket and of the signal does. */
+  /** Resolves `woken`, as each event of the socket and of the signal does. */
   readonly wake: () => void;
   readonly woken: () => Promise<void>;
   readonly hasEnded: () => boolean;

@@ -71,7 +71,7 @@ describe('a tcp check', () => {
   it('ends with what it has at the deadline', async () => {
     const { port, close } = await silentPort();
     const deadline = new AbortController();
-    // Called before the first handshake, which is in progress by the next turn.
+    // Called before the first handshake, which is in progress in the next turn.
     const emitPartial = (): void => void setImmediate(() => deadline.abort());
 
     const outcome = await runTcp(params(port), testContext({ signal: deadline.signal, emitPartial }));

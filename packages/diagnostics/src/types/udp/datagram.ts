@@ -52,7 +52,7 @@ export async function sendDatagram(
     heard ??= one;
     settled.resolve();
   };
-  /** A new socket owes no error to anything sent before: what refuses to send is of the probe. */
+  /** A new socket cannot have an error of an earlier packet: a failure to send is the probe's own. */
   const onUnsent = (thrown: unknown): void => hear({ kind: 'failure', failure: unsentFailure(thrown), notice: null });
   const onError = (thrown: unknown): void => {
     const one = { kind: 'failure', ...fromKernel(classifyError(thrown, 'request'), target) } as const;
@@ -96,7 +96,7 @@ export async function sendDatagram(
   return attempt();
 }
 
-/** The target's own word about its port; that of anyone else is about one packet on one way. */
+/** Only the target's statement about its port is conclusive; another sender's concerns one packet on one path. */
 export function isOfClosedPort({ code, source }: Failure): boolean {
   return code === 'port_unreachable' && source === 'target';
 }

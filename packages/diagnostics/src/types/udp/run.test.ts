@@ -373,7 +373,7 @@ function icmpError({ family, type, code, from, host, identifier, port, broken = 
   return { protocol: 'icmp', data, from, hopLimit: null, receivedMs: performance.now(), clock: 'kernel' };
 }
 
-/** Raw sockets on which one packet has arrived as soon as someone listens. */
+/** Raw sockets on which one packet arrives as soon as there is a listener. */
 function answeringPackets(answer: (options: { readonly identifier: number }) => ReceivedPacket) {
   const arrived = Promise.withResolvers<void>();
   const state = { closed: 0, arrived: arrived.promise };

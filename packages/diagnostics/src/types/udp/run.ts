@@ -11,13 +11,13 @@ import { takesPayload } from './reflectors.ts';
 type Udp = typeof udp;
 type Fields = ResultFieldsOf<Udp>;
 
-/** A later answer may take this multiple of an earlier one's time. */
+/** Limit for later answers, as a multiple of an earlier one's time. */
 const LATER_ANSWER_FACTOR = 1.25;
 
 /** Sends up to three datagrams, two seconds apart, until the port answers or an ICMP error arrives. */
 export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<Udp>): Promise<Outcome<Udp>> {
   const { host, port, options } = params;
-  // The coordinator refuses this; the probe is the one that counts.
+  // The coordinator refuses this too, but only the probe's decision counts.
   if (options.payload !== undefined && !takesPayload(port)) return ended(refusedPayload(port), { port });
   const admitted = await admit(params, context);
   if ('failure' in admitted) return ended(admitted.failure, { port });
@@ -61,7 +61,7 @@ async function admit(
   }
 }
 
-/** An answer to an earlier datagram counts while a later one is waited for. */
+/** While waiting for a later answer, one to an earlier datagram counts too. */
 async function firstHeard(attempts: readonly Attempt[], waitMs: number, signal: AbortSignal): Promise<void> {
   const over = Promise.withResolvers<void>();
   const stopTimer = awakeTimer(over.resolve, waitMs);

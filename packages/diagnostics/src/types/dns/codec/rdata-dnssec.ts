@@ -7,7 +7,7 @@ const key = (data: Reader): string => `${data.u16()} ${data.u8()} ${data.u8()} $
 
 const digest = (data: Reader): string => `${data.u16()} ${data.u8()} ${data.u8()} ${hexGroups(data.rest())}`;
 
-/** How the data of the DNSSEC types is presented: RFC 4034, RFC 5155, RFC 7344, RFC 7477, RFC 8976. */
+/** Formats the data of the DNSSEC types: RFC 4034, RFC 5155, RFC 7344, RFC 7477, RFC 8976. */
 export const dnssecData = {
   DNSKEY: key,
   CDNSKEY: key,

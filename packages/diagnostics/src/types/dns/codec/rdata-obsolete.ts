@@ -4,9 +4,9 @@ import { recordTypeName, type RecordTypeName } from './record-types.ts';
 import { base64, base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
 
 /**
- * How the data of types is presented that are obsolete or were never more than drafts, as `dig` writes it. RFC 1035
- * section 3.4.2 (WKS), 1706 (NSAP), 2065 (NXT), 2874 (A6), af-saa-0069 (ATMA), draft-lewis-dns-undocumented-types (EID,
- * NIMLOC), draft-eastlake-kitchen-sink (SINK), draft-durand-doa-over-dns (DOA).
+ * Formats the data of types that are obsolete or remained drafts, as `dig` does. RFC 1035 section 3.4.2 (WKS), 1706
+ * (NSAP), 2065 (NXT), 2874 (A6), af-saa-0069 (ATMA), draft-lewis-dns-undocumented-types (EID, NIMLOC),
+ * draft-eastlake-kitchen-sink (SINK), draft-durand-doa-over-dns (DOA).
  */
 export const obsoleteData = {
   A6: addressPart,
@@ -31,7 +31,7 @@ function hexadecimal(data: Reader): string {
   return hexGroups(some(data));
 }
 
-/** RFC 2874 section 3.1: the bits of an address behind a prefix, and the name that has those of the prefix. */
+/** RFC 2874 section 3.1: the bits of an address after a prefix, and the name whose address has those of the prefix. */
 function addressPart(data: Reader): string {
   const prefixBits = data.u8();
   if (prefixBits > 128) throw new MessageFormatError('a prefix of an A6 record is longer than an address');
@@ -53,7 +53,7 @@ function atmAddress(data: Reader): string {
   return `+${digits}`;
 }
 
-/** The numbers of the bits that are set, the first of which is the highest of the first octet. */
+/** The numbers of the bits that are set; bit 0 is the highest bit of the first octet. */
 function numbersOf(bitmap: Uint8Array): number[] {
   return [...bitmap].flatMap((octet, at) =>
     Array.from({ length: 8 }, (_, bit) => bit)

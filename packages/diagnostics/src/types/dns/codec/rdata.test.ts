@@ -58,7 +58,7 @@ describeWithDig(`the presentation of data, compared with ${digVersion ?? 'dig, w
     const flags = ['+noall', '+answer', '+nocookie', '+tries=1', '+time=3'];
     const { stdout } = await run('dig', ['@127.0.0.1', '-p', String(server.port), ...flags, ...questions]);
     for (const line of stdout.split('\n')) {
-      // The type as dig names it, and the data. Before 9.20 dig does not know the name of key 7 (RFC 9461).
+      // The type by dig's name, and the data. Before 9.20, dig does not know the name of key 7 (RFC 9461).
       const fields = /^(\d+\.example\.com\.)\s+\d+\s+IN\s+(.*)$/.exec(line);
       if (fields !== null) fromDig.set(fields[1]!, fields[2]!.replace('\t', ' ').replace(' key7=', ' dohpath='));
     }

@@ -97,7 +97,7 @@ const presenters: ReadonlyMap<number, Present> = new Map(
   Object.entries(byName).map(([type, present]) => [recordTypeCodes[type as RecordTypeName], present]),
 );
 
-/** The rest of the data, of which there must be some. */
+/** The rest of the data, which must not be empty. */
 function some(data: Reader): Uint8Array {
   if (data.remaining() === 0) throw new MessageFormatError('a record ends before its last field');
   return data.rest();

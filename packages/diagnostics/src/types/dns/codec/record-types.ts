@@ -1,6 +1,6 @@
 /**
- * Data types of the IANA registry of DNS resource record types. Data of those that the codec does not know is shown in
- * the form of RFC 3597 section 5.
+ * Data types of the IANA registry of DNS resource record types. Data of types unknown to the codec uses the form of
+ * RFC 3597 section 5.
  */
 const codes = {
   A: 1,

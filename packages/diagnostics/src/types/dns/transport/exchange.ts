@@ -5,7 +5,7 @@ import { readMessage } from '../codec/message.ts';
 
 import type { DnsTransport } from '../contract.ts';
 
-/** A name server to ask, pinned to one address. */
+/** A name server to query, pinned to one address. */
 export interface NameServer {
   readonly target: Target;
   readonly port: number;
@@ -19,7 +19,7 @@ export interface Answer {
   readonly bytes: number;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
-  /** From the query that was answered to its answer. */
+  /** Time from the query that was answered to its answer. */
   readonly queryMs: number;
 }
 
@@ -28,7 +28,7 @@ export type Asked =
   | { readonly answer: Answer; readonly failure: Failure | null }
   | { readonly answer: null; readonly failure: Failure };
 
-/** A query in wire form but for its id, which each transmission gets new. */
+/** A query in wire format except for its id, which is new for each transmission. */
 export interface PreparedQuery {
   readonly query: Omit<Query, 'id'>;
   readonly withId: (id: number) => Uint8Array;
@@ -48,7 +48,7 @@ export function prepareQuery(query: Omit<Query, 'id'>): PreparedQuery {
   return { query, withId, nameBytes: encodeName(query.name).length };
 }
 
-/** Decodes an answer; a breach of the format is a failure of the resolver, and what could be read is kept. */
+/** Decodes an answer; a violation of the format is a failure of the resolver, and the readable part is kept. */
 export function decodeAnswer(bytes: Uint8Array, common: Omit<Answer, 'message' | 'bytes'>): Asked {
   try {
     const message = readMessage(bytes);

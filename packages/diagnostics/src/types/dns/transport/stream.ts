@@ -38,7 +38,10 @@ export async function askTls(
   return exchange(socket, prepared, { server, transport: 'tls', connectMs, tlsMs }, signal);
 }
 
-/** One query and one answer, each behind two octets of length (RFC 1035 section 4.2.2); then the stream is destroyed. */
+/**
+ * One query and one answer, each preceded by two octets of length (RFC 1035 section 4.2.2); then the stream is
+ * destroyed.
+ */
 function exchange(
   stream: Duplex,
   prepared: PreparedQuery,

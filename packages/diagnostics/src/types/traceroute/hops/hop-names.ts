@@ -63,7 +63,7 @@ export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal):
   return { ask, settled, known: (address) => names.get(address) ?? NAMELESS };
 }
 
-/** IPv6 has many texts for one address. */
+/** An IPv6 address has many notations. */
 function canonical(text: string): string {
   return SocketAddress.parse(text.includes(':') ? `[${text}]` : text)?.address ?? text.toLowerCase();
 }
