@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
@@ -93,7 +94,7 @@ function addKey(redisUrl: string): string {
   ];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--limit', '1000000'], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], REDIS_URL: redisUrl },
+    env: programEnv({ REDIS_URL: redisUrl }),
   });
   if (status !== 0) throw new Error(`the key was not added: ${stderr}`);
   return stdout.trim();

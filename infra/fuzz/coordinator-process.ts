@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 /** A coordinator in a separate process, as in production. */
 export interface CoordinatorProcess {
@@ -22,7 +23,7 @@ export async function startCoordinatorProcess(
   const many = '1000000000';
   const child = fork(new URL('../../apps/coordinator/src/main.ts', import.meta.url), [], {
     env: {
-      PATH: process.env['PATH'],
+      ...programEnv(),
       HOST: '127.0.0.1',
       PORT: '0',
       REDIS_URL: redisUrl,

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { redisKeys } from '@vantage/contract';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { eventually, startRig, type Rig } from '../test/rig.ts';
 
@@ -30,7 +31,7 @@ async function end(child: ChildProcess): Promise<void> {
 function start(file: URL, arguments_: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
   const child = fork(file, arguments_, {
     execArgv: ['--conditions=vantage-source', '--no-warnings'],
-    env: { PATH: process.env['PATH'], ...env },
+    env: programEnv(env),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   children.push(child);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { findBrowser } from '@vantage/diagnostics';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { browserFolder, type BrowserFolder } from '../test/browsers.ts';
 import { eventually, startRig, type Rig } from '../test/rig.ts';
@@ -56,7 +57,7 @@ function start(probe: string, env: Readonly<Record<string, string>> = {}): Child
   const child = fork(new URL('./main.ts', import.meta.url), [], {
     execArgv: ['--conditions=vantage-source', '--no-warnings'],
     env: {
-      PATH: process.env['PATH'],
+      ...programEnv(),
       PROBE_ID: probe,
       REDIS_URL: rig.server().url,
       TMPDIR: folder.path,

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@vantage/redis-server';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { openRedisLogin } from './redis-login.ts';
 
@@ -91,7 +92,7 @@ async function end(child: ChildProcess): Promise<void> {
 function start(module: URL, env: Readonly<Record<string, string>>, options: readonly string[] = []): ChildProcess {
   const child = fork(module, [], {
     execArgv: ['--conditions=vantage-source', '--no-warnings', ...options],
-    env: { PATH: process.env['PATH'], ...env },
+    env: programEnv(env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);
@@ -103,7 +104,7 @@ async function admin(env: Readonly<Record<string, string>>, ...args: readonly st
   const program = ['--conditions=vantage-source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
   const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {
     env: {
-      PATH: process.env['PATH'],
+      ...programEnv(),
       REDIS_TLS_FOLDER: join(folder, 'tls'),
       ...(tlsPort === undefined
         ? {}

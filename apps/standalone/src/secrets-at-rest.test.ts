@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { certificateMint } from '@vantage/test-support/certificate-mint';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
 
 import { listKeys, readAll, watchWrites } from '../test/redis-contents.ts';
@@ -95,7 +96,7 @@ describe('a secret', () => {
         '--data',
         `${data.folder}/data`,
       ],
-      { encoding: 'utf8', env: { PATH: process.env['PATH'] } },
+      { encoding: 'utf8', env: programEnv() },
     );
     key = stdout.trim();
     writes = await watchWrites(redis);

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { makeCertificate } from './certificates.ts';
 import { noFront, startFront, type Front } from './public-front.ts';
@@ -79,7 +80,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
     return child;
   };
   const admin: GatewayService['admin'] = async (...args) => {
-    const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, PUBLIC_URL: url };
+    const env = programEnv({ REDIS_URL: redis.url, PUBLIC_URL: url });
     return (await promisify(execFile)(process.execPath, [...adminProgram, ...args], { env })).stdout;
   };
   return {
@@ -121,7 +122,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
 function forkService(module: URL, env: Readonly<Record<string, string>>): ChildProcess {
   const child = fork(module, [], {
     execArgv: ['--conditions=vantage-source', '--no-warnings'],
-    env: { PATH: process.env['PATH'], ...env },
+    env: programEnv(env),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   // A full pipe would block the agent.

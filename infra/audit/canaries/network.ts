@@ -1,4 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { deleteNamespace, isAlive, namespaces } from '../../netlab/namespaces.ts';
 import { AGENT, CANARIES, PUBLIC, ROOTS, WORLD } from './addresses.ts';
@@ -48,7 +49,7 @@ export function openNetwork(env: Readonly<Record<string, string>>): Network {
     start: (where, program, ...args) => {
       const child = spawn(IP, ['netns', 'exec', name(where), program, ...args], {
         stdio: ['pipe', 'pipe', 'pipe'],
-        env: { PATH: process.env['PATH'], ...env },
+        env: programEnv(env),
       });
       children.add(child);
       child.once('exit', () => children.delete(child));

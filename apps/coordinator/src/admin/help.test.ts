@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { takeDataFolder, withRunningService } from './running-service.ts';
 
@@ -14,7 +15,10 @@ function run(...args: readonly string[]): {
   readonly stderr: string;
 } {
   const main = join(import.meta.dirname, 'main.ts');
-  return spawnSync(process.execPath, ['--conditions=vantage-source', main, ...args], { encoding: 'utf8', env: {} });
+  return spawnSync(process.execPath, ['--conditions=vantage-source', main, ...args], {
+    encoding: 'utf8',
+    env: programEnv(),
+  });
 }
 
 const commands = ['add', 'rotate', 'enable', 'remove', 'list', 'tls'];

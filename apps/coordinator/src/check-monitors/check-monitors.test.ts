@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, expect, it } from '@jest/globals';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 
 const folder = mkdtempSync(join(tmpdir(), 'vantage-check-monitors-'));
 const program = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -41,7 +42,7 @@ it.each([
 
     const run = spawnSync(process.execPath, ['--conditions=vantage-source', program, file], {
       encoding: 'utf8',
-      env: { PATH: process.env['PATH'], ...env },
+      env: programEnv(env),
     });
 
     expect(run.stdout + run.stderr).toContain(output);
@@ -60,7 +61,7 @@ it.each([
   (_reason, args, status, output) => {
     const run = spawnSync(process.execPath, ['--conditions=vantage-source', program, ...args], {
       encoding: 'utf8',
-      env: { PATH: process.env['PATH'] },
+      env: programEnv(),
     });
 
     expect(run.stdout + run.stderr).toContain(output);

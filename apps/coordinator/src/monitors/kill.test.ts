@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type Heartbeat } from '@vantage/contract';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
 
 import { report, until } from '../../test/core-bed.ts';
@@ -100,7 +101,7 @@ async function readRuns(): Promise<readonly (readonly RunRecord[])[]> {
 async function startCoordinator(): Promise<void> {
   const child = fork(COORDINATOR, [], {
     env: {
-      PATH: process.env['PATH'],
+      ...programEnv(),
       HOST: '127.0.0.1',
       PORT: '0',
       REDIS_URL: server.url,

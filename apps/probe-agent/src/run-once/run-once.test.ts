@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 
 import { paramsSchema, resultSchema, type AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 
@@ -28,7 +29,7 @@ const ALLOWED = { TARGET_ALLOW: '127.0.0.0/8' };
 /** Runs the real program in a separate process. */
 async function agent(args: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
   return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], ...environment };
+    const env = programEnv(environment);
     execFile(process.execPath, ['--conditions=vantage-source', MAIN, ...args], { env }, (error, output, errors) => {
       resolve({ status: error === null ? 0 : Number(error.code), output, errors });
     });
