@@ -51,7 +51,6 @@ export const filesWithLongFunctions: readonly string[] = [
   'infra/new-type/templates.ts',
   'packages/agent-loop/src/agent-loop.ts',
   'packages/agent-loop/src/gateway/gateway-loop.ts',
-  'packages/agent-loop/src/gateway/link.ts',
   'packages/agent-loop/src/gateway/result-writer.ts',
   'packages/agent-loop/src/job-loop.ts',
   'packages/agent-loop/src/outbox.ts',

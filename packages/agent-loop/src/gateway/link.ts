@@ -1,16 +1,11 @@
 import { EventEmitter } from 'node:events';
 
-import {
-  enrolmentRefusals,
-  type AgentHello,
-  type AgentMessage,
-  type EnrolmentRefusal,
-  type GatewayMessage,
-} from '@vantage/contract';
+import type { AgentHello, AgentMessage, GatewayMessage } from '@vantage/contract';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 
 import { createGatewayMessageReader } from '../frames/validate.ts';
+import { pauseAfter } from './pause-after.ts';
 import { createReconnect } from './reconnect.ts';
 import { openSession, type AgentIdentity, type Closed, type Session } from './session.ts';
 
@@ -46,145 +41,159 @@ const MOST_ATTEMPTS = 4;
 const ACCEPT_MS = 10_000;
 /** A connection that lasted this long counts as a success. */
 const PROVED_MS = 10_000;
-/** An outage may last for hours. */
-const LOG_EVERY = 20;
 
 export function createGatewayLink(options: LinkOptions): GatewayLink {
-  const { dial, identity, hello, onReady, onMessage, onLost, onHopeless, log } = options;
-  const read = createGatewayMessageReader();
-  const reconnect = createReconnect();
-  const events = new EventEmitter();
-  let current: Session | undefined;
+  return new Link(options);
+}
+
+class Link implements GatewayLink {
+  readonly #options: LinkOptions;
+  readonly #read = createGatewayMessageReader();
+  readonly #reconnect = createReconnect();
+  readonly #events = new EventEmitter();
+  #current: Session | undefined;
   /** Candidates for the current session. */
-  const attempts = new Set<Session>();
+  readonly #attempts = new Set<Session>();
   /** The candidate that was asked for its proof. A gateway that accepts it has the current session closed. */
-  let proven: Session | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let proving: NodeJS.Timeout | undefined;
-  let isStopped = false;
+  #proven: Session | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #proving: NodeJS.Timeout | undefined;
+  #isStopped = false;
   /** While the current gateway stops or is silent, attempts to find another one are repeated. */
-  let [isLeaving, isSilent] = [false, false];
-  let failures = 0;
+  #isLeaving = false;
+  #isSilent = false;
+  #failures = 0;
 
-  const connect = (): void => {
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  get watched(): GatewayLink['watched'] {
+    const current = this.session;
+    return {
+      get status() {
+        return current() === undefined ? 'connecting' : 'ready';
+      },
+      on: (event, listener) => this.#events.on(event, listener),
+    };
+  }
+
+  readonly stop = (): void => {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#proving);
+    this.#current?.close();
+    this.#endAttempts();
+  };
+
+  readonly start = (): void => this.#connect();
+  readonly session = (): Session | undefined => this.#current;
+  readonly send = (message: AgentMessage): void => this.#current?.send(message);
+
+  #connect(): void {
     // The gateway may have replied meanwhile.
-    if (isStopped || (current !== undefined && !isLeaving && !isSilent)) return;
-    if (attempts.size < MOST_ATTEMPTS) {
-      const events = { onChallenged: challenged, onSilence: heard, onMessage: take, onClosed: closed };
-      attempts.add(openSession({ socket: dial(), identity, hello, read, ...events }));
+    if (this.#isStopped || !this.#isNeeded()) return;
+    if (this.#attempts.size < MOST_ATTEMPTS) {
+      const { dial, identity, hello } = this.#options;
+      this.#attempts.add(
+        openSession({
+          socket: dial(),
+          identity,
+          hello,
+          read: this.#read,
+          onChallenged: (session) => this.#challenged(session),
+          onSilence: (isSilent, session) => this.#heard(isSilent, session),
+          onMessage: (message, session) => this.#take(message, session),
+          onClosed: (end, session) => this.#closed(end, session),
+        }),
+      );
     }
-    connectIn(reconnect.beforeAnother());
-  };
-  const connectIn = (ms: number): void => {
-    if (isStopped) return;
-    clearTimeout(timer);
-    timer = setTimeout(connect, ms);
-  };
+    this.#connectIn(this.#reconnect.beforeAnother());
+  }
 
-  const endAttempts = (except?: Session): void => {
-    for (const attempt of attempts) {
+  #isNeeded(): boolean {
+    return this.#current === undefined || this.#isLeaving || this.#isSilent;
+  }
+
+  #connectIn(ms: number): void {
+    if (this.#isStopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#connect(), ms);
+  }
+
+  #endAttempts(except?: Session): void {
+    for (const attempt of this.#attempts) {
       if (attempt === except) continue;
-      attempts.delete(attempt);
+      this.#attempts.delete(attempt);
       attempt.terminate();
     }
-  };
+  }
 
   /** One proof at a time: otherwise gateways might see the newer counter first. */
-  const challenged = (session: Session): void => {
-    proven = session;
-    endAttempts(session);
-    connectIn(ACCEPT_MS);
-  };
+  #challenged(session: Session): void {
+    this.#proven = session;
+    this.#endAttempts(session);
+    this.#connectIn(ACCEPT_MS);
+  }
 
-  const heard = (nowSilent: boolean, session: Session): void => {
-    if (session !== current) return;
-    isSilent = nowSilent;
+  #heard(isSilent: boolean, session: Session): void {
+    if (session !== this.#current) return;
+    this.#isSilent = isSilent;
     if (isSilent) {
-      log.warn('the gateway does not answer: looking for another one');
-      return connectIn(reconnect.afterSilence());
+      this.#options.log.warn('the gateway does not answer: looking for another one');
+      return this.#connectIn(this.#reconnect.afterSilence());
     }
-    if (isLeaving) return;
-    clearTimeout(timer);
-    endAttempts(proven);
-    if (attempts.size > 0) connectIn(ACCEPT_MS);
-  };
+    if (this.#isLeaving) return;
+    clearTimeout(this.#timer);
+    this.#endAttempts(this.#proven);
+    if (this.#attempts.size > 0) this.#connectIn(ACCEPT_MS);
+  }
 
-  const take = (message: GatewayMessage, session: Session): void => {
+  #take(message: GatewayMessage, session: Session): void {
     if (message.t === 'leave') {
-      log.info({ withinMs: message.withinMs }, 'gateway stops: connecting again');
-      isLeaving = true;
-      return connectIn(Math.random() * message.withinMs);
+      this.#options.log.info({ withinMs: message.withinMs }, 'gateway stops: connecting again');
+      this.#isLeaving = true;
+      return this.#connectIn(Math.random() * message.withinMs);
     }
-    if (message.t !== 'welcome') return onMessage(message, session);
-    if (!attempts.delete(session)) return session.terminate();
-    const [before, wasSilent] = [current, isSilent];
-    current = session;
-    endAttempts();
-    clearTimeout(timer);
-    [isLeaving, isSilent] = [false, false];
-    failures = 0;
-    if (message.returnOverMs !== undefined) reconnect.spreadOver(message.returnOverMs);
-    clearTimeout(proving);
-    proving = setTimeout(reconnect.succeeded, PROVED_MS);
+    if (message.t !== 'welcome') return this.#options.onMessage(message, session);
+    if (!this.#attempts.delete(session)) return session.terminate();
+    this.#welcomed(message, session);
+  }
+
+  #welcomed(message: Extract<GatewayMessage, { t: 'welcome' }>, session: Session): void {
+    const { identity, log, onReady } = this.#options;
+    const [before, wasSilent] = [this.#current, this.#isSilent];
+    this.#current = session;
+    this.#endAttempts();
+    clearTimeout(this.#timer);
+    [this.#isLeaving, this.#isSilent] = [false, false];
+    this.#failures = 0;
+    if (message.returnOverMs !== undefined) this.#reconnect.spreadOver(message.returnOverMs);
+    clearTimeout(this.#proving);
+    this.#proving = setTimeout(this.#reconnect.succeeded, PROVED_MS);
     void identity.confirmed().catch((error: unknown) => log.error({ err: error }, 'key could not be stored'));
     log.info({ state: message.state }, 'connected to the gateway');
-    events.emit('ready');
+    this.#events.emit('ready');
     onReady(session, message.state);
     // A responsive gateway still acknowledges what was sent, and then closes.
     if (wasSilent) before?.terminate();
     else before?.close();
-  };
+  }
 
-  const closed = (end: Closed, session: Session): void => {
-    const wasAttempt = attempts.delete(session);
-    const wasCurrent = session === current;
+  #closed(end: Closed, session: Session): void {
+    const wasAttempt = this.#attempts.delete(session);
+    const wasCurrent = session === this.#current;
     if (wasCurrent) {
-      current = undefined;
-      clearTimeout(proving);
+      this.#current = undefined;
+      clearTimeout(this.#proving);
     }
-    onLost(session);
-    if (isStopped || !(wasAttempt || wasCurrent) || attempts.size > 0) return;
-    // A candidate that is no longer needed.
-    if (current !== undefined && !isLeaving && !isSilent) return;
-    clearTimeout(timer);
-    void pauseAfter(end).then(
-      (ms) => (ms === undefined ? onHopeless() : connectIn(ms)),
-      () => connectIn(reconnect.afterFailure()),
+    this.#options.onLost(session);
+    if (this.#isStopped || !(wasAttempt || wasCurrent) || this.#attempts.size > 0 || !this.#isNeeded()) return;
+    clearTimeout(this.#timer);
+    this.#failures += 1;
+    void pauseAfter(end, { ...this.#options, reconnect: this.#reconnect, failures: this.#failures }).then(
+      (ms) => (ms === undefined ? this.#options.onHopeless() : this.#connectIn(ms)),
+      () => this.#connectIn(this.#reconnect.afterFailure()),
     );
-  };
-
-  const pauseAfter = async ({ code, reason, error }: Closed): Promise<number | undefined> => {
-    failures += 1;
-    if (code === 4401 && Object.hasOwn(enrolmentRefusals, reason)) {
-      const then = await identity.refused(reason as EnrolmentRefusal);
-      if (then === 'end') return undefined;
-      return then === 'retry' ? reconnect.afterFailure() : reconnect.afterRefusal();
-    }
-    const fields = { code, reason, err: error };
-    if (code === 4403 || code === 4406 || code === 4409) {
-      log.error(fields, 'gateway closed the connection');
-      return reconnect.afterRefusal();
-    }
-    if (failures % LOG_EVERY === 1) log.warn(fields, 'no connection to the gateway: connecting again');
-    return reconnect.afterFailure();
-  };
-
-  return {
-    start: connect,
-    stop: () => {
-      isStopped = true;
-      clearTimeout(timer);
-      clearTimeout(proving);
-      current?.close();
-      endAttempts();
-    },
-    session: () => current,
-    send: (message) => current?.send(message),
-    watched: {
-      get status() {
-        return current === undefined ? 'connecting' : 'ready';
-      },
-      on: (event, listener) => events.on(event, listener),
-    },
-  };
+  }
 }

@@ -1,0 +1,35 @@
+import { enrolmentRefusals, type EnrolmentRefusal } from '@vantage/contract';
+import type { Logger } from 'pino';
+
+import type { Reconnect } from './reconnect.ts';
+import type { AgentIdentity, Closed } from './session.ts';
+
+interface Context {
+  readonly identity: AgentIdentity;
+  readonly reconnect: Reconnect;
+  readonly log: Logger;
+  /** Number of failures in succession, including this one. */
+  readonly failures: number;
+}
+
+/** An outage may last for hours. */
+const LOG_EVERY = 20;
+
+/** @returns milliseconds until the next attempt to connect; undefined if only another token or process can help */
+export async function pauseAfter(
+  { code, reason, error }: Closed,
+  { identity, reconnect, log, failures }: Context,
+): Promise<number | undefined> {
+  if (code === 4401 && Object.hasOwn(enrolmentRefusals, reason)) {
+    const then = await identity.refused(reason as EnrolmentRefusal);
+    if (then === 'end') return undefined;
+    return then === 'retry' ? reconnect.afterFailure() : reconnect.afterRefusal();
+  }
+  const fields = { code, reason, err: error };
+  if (code === 4403 || code === 4406 || code === 4409) {
+    log.error(fields, 'gateway closed the connection');
+    return reconnect.afterRefusal();
+  }
+  if (failures % LOG_EVERY === 1) log.warn(fields, 'no connection to the gateway: connecting again');
+  return reconnect.afterFailure();
+}
