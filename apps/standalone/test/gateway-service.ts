@@ -11,6 +11,8 @@ import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
+import { runProbeAdmin } from '../../coordinator/src/admin/commands.ts';
+import { readAdminConfig } from '../../coordinator/src/admin/config.ts';
 import { makeCertificate } from './certificates.ts';
 import { noFront, startFront, type Front } from './public-front.ts';
 
@@ -103,7 +105,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       return { url: other.url, route: (to) => other.route(to.port) };
     },
     invite: async (probe) => {
-      const { token } = JSON.parse(await admin('invite', probe, ...record, '--json')) as { readonly token: string };
+      const { token } = JSON.parse(await runHere(['invite', probe, ...record, '--json'], redis.url, url)) as Invitation;
       return token;
     },
     startAgent: (env) =>
@@ -117,6 +119,19 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+interface Invitation {
+  readonly token: string;
+}
+
+/** Runs an operator's command in this process, which saves the start of a program. */
+async function runHere(args: readonly string[], redisUrl: string, publicUrl: string): Promise<string> {
+  const lines: string[] = [];
+  const streams = { out: (line: string) => lines.push(line), err: (line: string) => lines.push(line) };
+  const status = await runProbeAdmin(args, readAdminConfig({ REDIS_URL: redisUrl, PUBLIC_URL: publicUrl }), streams);
+  if (status !== 0) throw new Error(lines.join('\n'));
+  return lines.join('\n');
 }
 
 function forkService(module: URL, env: Readonly<Record<string, string>>): ChildProcess {

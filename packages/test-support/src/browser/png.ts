@@ -27,17 +27,28 @@ export function readPng(png: Uint8Array): {
 /** PNG section 9: each line begins with the number of its filter. */
 function unfilter(data: Buffer, stride: number, channels: number, height: number): Buffer {
   const out = Buffer.alloc(stride * height);
+  let above = Buffer.alloc(stride);
   for (let y = 0; y < height; y += 1) {
-    const filter = data[y * (stride + 1)]!;
-    for (let i = 0; i < stride; i += 1) {
-      const left = i < channels ? 0 : out[y * stride + i - channels]!;
-      const up = y === 0 ? 0 : out[(y - 1) * stride + i]!;
-      const corner = y === 0 || i < channels ? 0 : out[(y - 1) * stride + i - channels]!;
-      const predicted = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter]!;
-      out[y * stride + i] = data[y * (stride + 1) + 1 + i]! + predicted;
-    }
+    const from = y * (stride + 1) + 1;
+    const line = out.subarray(y * stride, (y + 1) * stride);
+    data.copy(line, 0, from, from + stride);
+    addPrediction(line, above, channels, data[from - 1]!);
+    above = line;
   }
   return out;
+}
+
+/** Millions of bytes per image: no allocation for each. */
+function addPrediction(line: Buffer, above: Buffer, channels: number, filter: number): void {
+  if (filter === 0) return;
+  for (let i = 0; i < line.length; i += 1) {
+    const left = i < channels ? 0 : line[i - channels]!;
+    const up = above[i]!;
+    if (filter === 1) line[i]! += left;
+    else if (filter === 2) line[i]! += up;
+    else if (filter === 3) line[i]! += (left + up) >> 1;
+    else line[i]! += paeth(left, up, i < channels ? 0 : above[i - channels]!);
+  }
 }
 
 function paeth(left: number, up: number, corner: number): number {
