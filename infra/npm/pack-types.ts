@@ -73,6 +73,7 @@ ${typesOf(['EventCheck', 'Check'])}
 export type MonitorEvent = MonitorStateEvent | MonitorProbeEvent;
 export type CheckTypeName = keyof CheckRequests;
 export type CheckRequestOf<Name extends CheckTypeName> = CheckRequests[Name];
+export type PairRequest = CheckRequests['traceroute'];
 export type ResultOf<Name extends CheckTypeName> = ProbeResults[Name];
 export type EventResultOf<Name extends CheckTypeName> = ProbeEventResults[Name];
 export type CheckOf<Name extends CheckTypeName> = Checks[Name];

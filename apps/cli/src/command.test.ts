@@ -11,6 +11,19 @@ const requestOf = (line: string): unknown => {
   return command.kind === 'check' ? command.request : command;
 };
 
+describe('the flag --between', () => {
+  it.each([
+    ['traceroute --between fra-1', 'invalid --between "fra-1"; expected two probes, as in fra-1,nyc-1'],
+    ['traceroute --between a,b,c', 'invalid --between "a,b,c"; expected two probes, as in fra-1,nyc-1'],
+    ['traceroute example.com --between a,b', 'unexpected argument "example.com" with --between, which names both ends'],
+    ['traceroute --between a,b --from de', 'unexpected --from with --between, which names both probes'],
+    ['traceroute --between a,b --limit 2', 'unexpected --limit with --between, which names both probes'],
+    ['ping --between a,b', 'unknown flag "--between"'],
+  ])('of %s is refused', (line, fault) => {
+    expect(requestOf(line)).toMatchObject({ kind: 'invalid', faults: [fault] });
+  });
+});
+
 describe('the words on the command line', () => {
   it.each([
     ['ping example.com', { type: 'ping', host: 'example.com' }],
@@ -37,6 +50,8 @@ describe('the words on the command line', () => {
       { type: 'traceroute', host: 'example.com', options: { rounds: 10 }, locations: ['de'] },
     ],
     ['traceroute example.com --flows all', { type: 'traceroute', host: 'example.com', options: { flows: 'all' } }],
+    ['traceroute --between fra-1,nyc-1', { type: 'traceroute', between: ['fra-1', 'nyc-1'] }],
+    ['mtr --between=fra-1,nyc-1', { type: 'traceroute', between: ['fra-1', 'nyc-1'], options: { rounds: 10 } }],
     ['traceroute example.com --flows 4', { type: 'traceroute', host: 'example.com', options: { flows: 4 } }],
     ['mtr example.com --rounds=30', { type: 'traceroute', host: 'example.com', options: { rounds: 30 } }],
     ['--server http://a.example --json ping example.com', { type: 'ping', host: 'example.com' }],

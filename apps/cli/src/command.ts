@@ -1,4 +1,4 @@
-import type { CheckRequest } from '@vantage/client';
+import type { CheckRequest, PairRequest } from '@vantage/client';
 import { parseFlags, parseCheckArguments, type FlagOptions, type ParsedArguments } from '@vantage/command-line';
 import { CHECK_ID_PATTERN, isCheckId, type AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
@@ -11,7 +11,7 @@ import { readTarget } from './read-target.ts';
 
 /** Parsed command line. */
 export type Command =
-  | { readonly kind: 'check'; readonly request: CheckRequest; readonly settings: CommandSettings }
+  | { readonly kind: 'check'; readonly request: CheckRequest | PairRequest; readonly settings: CommandSettings }
   | { readonly kind: 'show'; readonly checkId: string; readonly settings: CommandSettings }
   | { readonly kind: 'compare'; readonly checkIds: readonly [string, string]; readonly settings: CommandSettings }
   | { readonly kind: 'probes'; readonly settings: CommandSettings }
@@ -212,7 +212,7 @@ function readCheck(
   args: readonly string[],
   flags: FlagOptions,
 ): {
-  readonly request: CheckRequest;
+  readonly request: CheckRequest | PairRequest;
   readonly values: ParsedArguments['values'];
   readonly faults: readonly string[];
 } {
@@ -222,14 +222,16 @@ function readCheck(
   );
   const limit = limitOf(values['limit']);
   const [locations, probes] = [listFrom(values['from']), listFrom(values['probes'])];
+  const between = values['between'] === undefined ? undefined : listFrom([values['between'] as string]);
   const allFaults = [
     ...faults,
     ...(typeof limit === 'object' ? [limit.fault] : []),
     ...(locations.length > 0 && probes.length > 0 ? ['unexpected --probes with --from; expected one of them'] : []),
+    ...(between === undefined ? [] : pairFaults(between, host, values)),
   ];
   const request = {
     type,
-    host,
+    ...(between === undefined ? { host } : { between }),
     ...fields,
     ...(Object.keys(options).length > 0 ? { options } : {}),
     ...(locations.length > 0 ? { locations } : {}),
@@ -237,7 +239,18 @@ function readCheck(
     ...(limit === undefined ? {} : { limit }),
   };
   // The service validates the request against the schema from which the flags are derived.
-  return { request: request as CheckRequest, values, faults: allFaults };
+  return { request: request as CheckRequest | PairRequest, values, faults: allFaults };
+}
+
+function pairFaults(between: readonly string[], host: string, values: ParsedArguments['values']): readonly string[] {
+  const others = (['from', 'probes', 'limit'] as const).filter((name) => values[name] !== undefined);
+  return [
+    ...(between.length === 2
+      ? []
+      : [`invalid --between "${between.join(',')}"; expected two probes, as in fra-1,nyc-1`]),
+    ...(host === '' ? [] : [`unexpected argument "${host}" with --between, which names both ends`]),
+    ...others.map((name) => `unexpected --${name} with --between, which names both probes`),
+  ];
 }
 
 function limitOf(text: ParsedArguments['values'][string]): number | { readonly fault: string } | undefined {

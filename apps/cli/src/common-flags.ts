@@ -47,7 +47,16 @@ interface CommonFlag {
   readonly description: string;
 }
 
+const pairFlags = {
+  between: { type: 'string', description: 'Two probes, each of which measures the other: fra-1,nyc-1. Without HOST.' },
+} as const;
+
 /** Flags of a check besides those of its schema. */
-export function checkFlagsOf({ screenshot }: AnyCheckType): Readonly<Record<string, CommonFlag>> {
-  return { ...selectionFlags, ...outputFlags, ...(screenshot === undefined ? {} : pictureFlags) };
+export function checkFlagsOf({ screenshot, takesPairs = false }: AnyCheckType): Readonly<Record<string, CommonFlag>> {
+  return {
+    ...selectionFlags,
+    ...(takesPairs ? pairFlags : {}),
+    ...outputFlags,
+    ...(screenshot === undefined ? {} : pictureFlags),
+  };
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { jsonText } from '@vantage/command-line';
-import { ProblemError, type CheckRequest, type Client } from '@vantage/client';
+import { ProblemError, type CheckRequest, type Client, type PairRequest } from '@vantage/client';
 import { escapeText } from '@vantage/contract';
 
 import { completed } from './completed.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 
 interface WatchOptions {
-  readonly request: CheckRequest;
+  readonly request: CheckRequest | PairRequest;
   readonly everySeconds: number;
   /** One JSON document a line in place of text. */
   readonly json: boolean;

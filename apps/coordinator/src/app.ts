@@ -35,6 +35,7 @@ import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
 import { createRequestJudge, requestReaderOf, type JudgeTarget } from './http/requests/accept-request.ts';
+import { createPairResolver } from './http/requests/resolve-pair.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';
 import { discoverTargets } from './http/scrapes/discovery.ts';
@@ -123,6 +124,7 @@ export function createApp(options: AppOptions): Express {
     idempotencyStore: options.idempotencyStore,
     links,
     readRequest,
+    resolvePair: createPairResolver(probes, options.judgeTarget),
     retentionSeconds,
     stopping: options.stopping,
     compressed,

@@ -25,6 +25,8 @@ export interface FormDefinition {
   /** Fields besides the host, such as a port. */
   readonly fields: Readonly<Record<string, FieldSchema>>;
   readonly required: readonly string[];
+  /** Whether two probes can be named instead of a host. */
+  readonly takesPairs: boolean;
   readonly options: Readonly<Record<string, FieldSchema>>;
   /** `probes`, `locations`, `limit`: shared by all types. */
   readonly selection: Readonly<Record<string, FieldSchema>>;
@@ -47,7 +49,7 @@ export function formDefinitions(): readonly FormDefinition[] {
     .toSorted((a, b) => place(a.type) - place(b.type))
     .map((checkType) => {
       const { properties, required } = requestSchema(checkType, []) as unknown as Properties;
-      const { type: _type, host: _host, options, probes, locations, limit, ...fields } = properties;
+      const { type: _type, host: _host, between, options, probes, locations, limit, ...fields } = properties;
       return {
         type: checkType.type,
         title: checkType.title,
@@ -61,6 +63,7 @@ export function formDefinitions(): readonly FormDefinition[] {
             flattened(schema),
           ]),
         ),
+        takesPairs: between !== undefined,
         selection: { locations: locations!, limit: limit!, probes: probes! },
       };
     });

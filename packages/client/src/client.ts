@@ -10,6 +10,7 @@ import type {
   Monitor,
   MonitorRequest,
   Monitors,
+  PairRequest,
   Probes,
   Summary,
 } from './types.ts';
@@ -38,7 +39,7 @@ interface CallOptions {
 export interface Client {
   /** @param options.idempotencyKey 1–255 printable characters: the same key yields the same response for 24 hours */
   readonly startCheck: (
-    request: CheckRequest,
+    request: CheckRequest | PairRequest,
     options?: CallOptions & { readonly idempotencyKey?: string },
   ) => Promise<CheckStart>;
   /**
@@ -50,7 +51,7 @@ export interface Client {
     options?: CallOptions & { readonly waitSeconds?: number },
   ) => Promise<CheckOf<Name>>;
   /** Starts a check and waits for its completion, which the service guarantees. */
-  readonly check: <Request extends CheckRequest>(
+  readonly check: <Request extends CheckRequest | PairRequest>(
     request: Request,
     options?: CallOptions,
   ) => Promise<CheckOf<Request['type']>>;

@@ -1,6 +1,6 @@
 export { createClient, type Client, type ClientOptions } from './client.ts';
 export { ProblemError } from './problem-error.ts';
-export type { CheckOf, CheckRequest, CheckRequestOf, ResultOf } from './types.ts';
+export type { CheckOf, CheckRequest, CheckRequestOf, PairRequest, ResultOf } from './types.ts';
 export type { CheckEvent, MonitorChange, WatchMonitorOptions, WatchOptions } from './watch.ts';
 export type { LostConnection } from './watch-stream.ts';
 export { asCsv, asJsonLines, type ProbeFacts, type ResultRows } from './tables.ts';

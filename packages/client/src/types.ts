@@ -29,6 +29,13 @@ export type CheckRequestOf<Name extends CheckTypeName> = {
   readonly options?: Partial<ParamsOf<TypeOf<Name>>['options']>;
 } & Partial<Omit<ParamsOf<TypeOf<Name>>, 'host' | 'options'>>;
 
+/** Two probes, each of which traces to the other. */
+export interface PairRequest {
+  readonly type: 'traceroute';
+  readonly between: readonly string[];
+  readonly options?: CheckRequestOf<'traceroute'>['options'];
+}
+
 /** One probe's result: final, or pending with the fields known so far. */
 export type ResultOf<Name extends CheckTypeName> =
   | (CommonResult & PublicFieldsOf<TypeOf<Name>>)

@@ -75,7 +75,7 @@ export function parseCheckArguments(
 
   const faults: string[] = [];
   const [host, ...more] = positionals;
-  if (host === undefined) faults.push(`missing HOST; expected ${type} HOST`);
+  if (host === undefined && values['between'] === undefined) faults.push(`missing HOST; expected ${type} HOST`);
   const target = host === undefined ? undefined : readHost(host);
   if (target?.fault !== undefined) faults.push(target.fault);
   const placed = placePositionals(flags, more, values, faults);

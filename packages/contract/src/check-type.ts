@@ -42,6 +42,8 @@ export interface CheckType<
   readonly added?: Added | undefined;
   /** Fields of `result` that every `success` carries. */
   readonly requiredOnSuccess: readonly (keyof Result & string)[];
+  /** True if a request may name two probes, `between`, instead of a host: each measures the other. */
+  readonly takesPairs?: boolean;
   /** True if the probe needs raw sockets. */
   readonly needsRawSockets: boolean;
   /** Parameters of the check's single screenshot; undefined if the client requested none. */
@@ -144,6 +146,16 @@ export const selectionFields = {
   ),
 };
 
+const betweenSchema = Type.Array(probeIdSchema, {
+  minItems: 2,
+  maxItems: 2,
+  uniqueItems: true,
+  description:
+    'Instead of `host`: two probes, each of which traces to the other. Both must offer an address of one family (`offers` in ' +
+    '`GET /probes`). Not together with `host`, `probes`, `locations` or `limit`.',
+  examples: [['fra-1', 'nyc-1']],
+});
+
 const hostDescriptions = {
   host: 'Host name or address literal, at most 253 characters after IDNA to-ASCII.',
   url: 'Absolute http(s) URL without credentials, at most 2,048 characters.',
@@ -165,7 +177,7 @@ export function requestSchema(checkType: AnyCheckType, known: readonly string[])
   return Type.Object(
     {
       type: Type.Literal(checkType.type),
-      host: Type.String({ ...hostBounds, description: hostDescriptions[checkType.hostKind] }),
+      ...targetFields(checkType),
       ...callerOptional(checkType.fields),
       ...Object.fromEntries(
         ignored.map((field) => [field, Type.Optional(Type.Unknown({ description: `Ignored by ${checkType.type}.` }))]),
@@ -181,6 +193,11 @@ export function requestSchema(checkType: AnyCheckType, known: readonly string[])
     },
     { additionalProperties: false, title: `${checkType.title} check`, description: checkType.summary },
   );
+}
+
+function targetFields({ hostKind, takesPairs = false }: AnyCheckType): TProperties {
+  const host = Type.String({ ...hostBounds, description: hostDescriptions[hostKind] });
+  return takesPairs ? { host: Type.Optional(host), between: Type.Optional(betweenSchema) } : { host };
 }
 
 /** Builds the schema of a job's `params`. Unknown fields are allowed, so that later releases can add some. */

@@ -1,4 +1,4 @@
-import { checkIdSchema, nullable, timestampSchema } from './formats.ts';
+import { checkIdSchema, nullable, probeIdSchema, timestampSchema } from './formats.ts';
 import { Type, type Static, type TSchema } from './type.ts';
 
 export const checkStatuses = ['pending', 'completed'] as const;
@@ -18,7 +18,17 @@ export type CheckStart = Static<typeof checkStartSchema>;
 const checkFields = {
   testId: checkIdSchema,
   type: Type.String({ description: 'Check type.' }),
-  host: Type.String({ description: 'Target as submitted.' }),
+  host: Type.String({
+    description: 'Target as submitted; of a check `between` two probes their ids, as `fra-1 ↔ nyc-1`.',
+  }),
+  between: Type.Optional(
+    Type.Array(probeIdSchema, {
+      minItems: 2,
+      maxItems: 2,
+      description:
+        'The two probes of such a check: each traced to an address of the other, its `resolvedIp`. Absent in others.',
+    }),
+  ),
   status: Type.Enum([...checkStatuses], {
     description: 'pending until each probe has a final result, then completed permanently.',
   }),

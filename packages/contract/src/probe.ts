@@ -1,4 +1,4 @@
-import { asnSchema, nullable, probeIdSchema, timestampSchema } from './formats.ts';
+import { addressSchema, asnSchema, nullable, probeIdSchema, timestampSchema } from './formats.ts';
 import { Type, type Static } from './type.ts';
 
 const latitude = nullable(Type.Number({ minimum: -90, maximum: 90, description: 'Degrees.' }));
@@ -90,6 +90,14 @@ export const probeSchema = Type.Object(
     capabilities: nullable(capabilities),
     lastSeen: nullable(timestampSchema),
     load: nullable(load),
+    offers: Type.Optional(
+      Type.Array(addressSchema, {
+        minItems: 1,
+        maxItems: 2,
+        description:
+          'Its addresses, at most one of each family, that its operator offers to other probes (`between`). Absent without one.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'Probe' },
 );

@@ -22,6 +22,8 @@ export const redisKeys = {
   lastSeen: 'probes:seen',
   /** Hash of probe id → reason for which its Redis user is suspended. Written by coordinators. */
   suspended: 'probes:off',
+  /** Hash of probe id → addresses at which other probes may measure it, with spaces between. Operator commands write, coordinators read. */
+  offeredAddresses: 'probes:offers',
   /** Lock of the coordinator that measures the key sizes of probes. Written by coordinators. */
   keyQuotaLock: 'probes:guard',
   /** Hash of probe id → state of its enrolled agent, JSON. Coordinators and operator commands only. */

@@ -7,6 +7,7 @@ import { keyUsages } from './keys/key-arguments.ts';
 import { readInvitation, type Invitation } from './invitation.ts';
 import { commandFault, optionFault } from './option-faults.ts';
 import { recordFaultLine, readRecord } from './record.ts';
+import { readOffer, type Offer } from '../probes/offers.ts';
 import type { ProbeValidators } from '../probes/registry/probe-validators.ts';
 
 /** A parsed operator command. */
@@ -25,11 +26,13 @@ export type AdminCommand =
     } & Output)
   | Invite
   | ({ readonly command: 'approve'; readonly id: string; readonly usePlace: boolean } & Output)
+  | Offering
   | ({ readonly command: 'suspend'; readonly id: string; readonly reason: string } & Output)
   | ({ readonly command: 'enable' | 'resume' | 'remove'; readonly id: string } & Output)
   | ({ readonly command: 'list' } & Output)
   | ({ readonly command: 'tls'; readonly hosts: readonly string[]; readonly renew: boolean } & Output);
 
+export type Offering = { readonly command: 'offer'; readonly id: string; readonly addresses: Offer } & Output;
 export type Invite = Invitation & Output & { readonly command: 'invite' };
 
 interface Output {
@@ -49,6 +52,7 @@ export const usages = {
             [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]]
             [--uses <number>] [--expires <duration>] [--approve] [--url <address>] [--json]`,
   approve: 'probe:approve <id> [--use-place] [--json]',
+  offer: 'probe:offer <id> (<address>... | --withdraw) [--json]',
   suspend: 'probe:suspend <id> [--reason <text>] [--json]',
   resume: 'probe:resume <id> [--json]',
   enable: 'probe:enable <id> [--json]',
@@ -90,6 +94,7 @@ const optionsOf = {
   rotate: { overlap: flag, finish: flag, env: value, 'no-ca': flag, json: flag },
   invite: { ...recordOptions, uses: value, expires: value, approve: flag, url: value, json: flag },
   approve: { 'use-place': flag, json: flag },
+  offer: { withdraw: flag, json: flag },
   suspend: { reason: value, json: flag },
   resume: { json: flag },
   enable: { json: flag },
@@ -128,6 +133,7 @@ export function readArguments(args: readonly string[], validators: ProbeValidato
   }
   const [id, ...more] = positionals;
   if (id === undefined) return { faults: ['<id>: is required'] };
+  if (word === 'offer') return readOffering(id, more, options);
   if (more.length > 0) return { faults: [`unexpected argument "${escapeText(more[0]!, 80)}"; expected one probe id`] };
   if (word === 'add') return readAdd(id, options, validators);
   if (word === 'rotate') return readRotate(id, options);
@@ -157,6 +163,17 @@ function readInvite(id: string, options: Options, validators: ProbeValidators): 
   }
   const rest = { record: record as ProbeRecord | undefined, waits: is('approve') };
   return withId(id, { command: 'invite', id, ...rest, ...invitation, ...output });
+}
+
+function readOffering(id: string, texts: readonly string[], { is, output }: Options): Parsed {
+  const isWithdrawn = is('withdraw');
+  if (isWithdrawn && texts.length > 0) return { faults: ['<address>: cannot be combined with --withdraw'] };
+  if (!isWithdrawn && texts.length === 0) {
+    return { faults: ['<address>: is required: an address of the probe, or one of each family'] };
+  }
+  const read = readOffer(texts);
+  if ('faults' in read) return read;
+  return withId(id, { command: 'offer', id, addresses: read.addresses, ...output });
 }
 
 function readSuspend(id: string, { text, output }: Options): Parsed {

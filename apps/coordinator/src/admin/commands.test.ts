@@ -71,6 +71,38 @@ describe('the commands on probe records', () => {
     expect((await run('remove', 'fra-1')).code).toBe(1);
   });
 
+  it('offer addresses of a probe to the others, whatever its agent claims', async () => {
+    await run('add', 'off-1', ...required);
+    await bed.beat('off-1', { offers: ['192.0.2.66'] } as never);
+    const listed = async (): Promise<unknown> => (await bed.core.probes.list())['off-1']?.offers;
+    await until(async () => 'off-1' in (await bed.core.probes.list()));
+    expect(await listed()).toBeUndefined();
+
+    const offered = await run('offer', 'off-1', '2001:DB8::0:5', '203.0.113.5');
+    const afterwards = await listed();
+    const withdrawn = await run('offer', 'off-1', '--withdraw');
+
+    expect(offered).toMatchObject({ code: 0, err: expect.stringContaining('offers 203.0.113.5 and 2001:db8::5') });
+    expect(offered.err).toContain('203.0.113.0/24');
+    expect(afterwards).toEqual(['203.0.113.5', '2001:db8::5']);
+    expect([withdrawn.code, await listed()]).toEqual([0, undefined]);
+    await bed.redis.hset(redisKeys.agentKey('off-1'), 'address', '8.8.8.8');
+    expect((await run('offer', 'off-1', '9.9.9.9')).err).toContain('connects from 8.8.8.8, not from 9.9.9.9');
+    await run('remove', 'off-1');
+    expect(await bed.redis.hexists(redisKeys.offeredAddresses, 'off-1')).toBe(0);
+  });
+
+  it.each([
+    ['no address', ['offer', 'fra-1'], '<address>: is required'],
+    ['a name', ['offer', 'fra-1', 'fra.example.net'], 'must be an IPv4 or IPv6 address, not “fra.example.net”'],
+    ['a network', ['offer', 'fra-1', '203.0.113.0/24'], 'must be an IPv4 or IPv6 address'],
+    ['a mapped address', ['offer', 'fra-1', '::ffff:203.0.113.5'], 'must be an IPv4 or IPv6 address'],
+    ['two of a family', ['offer', 'fra-1', '203.0.113.5', '203.0.113.6'], 'at most one of each family'],
+    ['an address and its end', ['offer', 'fra-1', '203.0.113.5', '--withdraw'], 'cannot be combined with --withdraw'],
+  ])('refuse %s', async (_what, args, fault) => {
+    expect(await run(...args)).toMatchObject({ code: 2, err: expect.stringContaining(fault) });
+  });
+
   it('remove leaves nothing of a probe behind, the jobs that wait for it included', async () => {
     await run('add', 'gone-1', ...required);
     await until(async () => 'gone-1' in (await bed.core.probes.list()));

@@ -3,10 +3,11 @@ import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 
 import { closeAll } from '../redis/connections.ts';
 import { readHash } from '../redis/read-hash.ts';
-import { approve, describeAgent, forgetAgent, invite, resume, suspend } from './agent-commands.ts';
+import { approve, describeAgent, forgetAgent, invite, resume, suspend } from './agents/agent-commands.ts';
 import { readArguments, usageOf, type AdminCommand } from './arguments.ts';
 import type { AdminConfig } from './config.ts';
 import { addProbe, outcome, rotatePassword, type AdminParts } from './credentials.ts';
+import { offer } from './agents/offer-addresses.ts';
 import { showResult, type AdminResult, type AdminStreams } from './output.ts';
 import { agreedUser, currentUser, noneDid, readUser, removeUser, writeUser } from '../probes/access/redis-users.ts';
 import { createProbeRecords } from '../probes/registry/probe-records.ts';
@@ -17,7 +18,7 @@ import { ensureTls, readCa } from './tls/tls-folder.ts';
 /**
  * Runs an operator command on probes and the Redis users of their agents.
  *
- * @param args the command (`invite`, `approve`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`, `list`,
+ * @param args the command (`invite`, `approve`, `offer`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`, `list`,
  * `tls`) and its arguments
  * @returns the exit code: 0 success, 1 failure in Redis or not found, 2 invalid arguments
  */
@@ -48,7 +49,12 @@ async function runGiven(given: AdminCommand, config: AdminConfig, validators: Pr
 }
 
 function isOnRecords(given: AdminCommand): given is OnRecords {
-  return given.command === 'invite' || given.command === 'approve' || given.command === 'suspend';
+  return (
+    given.command === 'invite' ||
+    given.command === 'approve' ||
+    given.command === 'offer' ||
+    given.command === 'suspend'
+  );
 }
 
 /** Runs commands that touch no Redis users, on one connection without administrator rights. */
@@ -59,6 +65,7 @@ async function onRecords(given: OnRecords, config: AdminConfig, validators: Prob
     const parts = { redis, config, records: createProbeRecords(redis, validators) };
     if (given.command === 'invite') return await invite(parts, given);
     if (given.command === 'approve') return await approve(parts, given.id, given.usePlace);
+    if (given.command === 'offer') return await offer(parts, given);
     return await suspend(parts, given.id, given.reason);
   } finally {
     await closeAll([redis]);
@@ -82,7 +89,7 @@ async function makeTls(
 }
 
 type Given<Command extends AdminCommand['command']> = Extract<AdminCommand, { readonly command: Command }>;
-type OnRecords = Given<'invite'> | Given<'approve'> | Given<'suspend'>;
+type OnRecords = Given<'invite'> | Given<'approve'> | Given<'offer'> | Given<'suspend'>;
 type OnRedis = Exclude<AdminCommand, OnRecords | { readonly command: 'tls' }>;
 
 async function onRedis(given: OnRedis, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {

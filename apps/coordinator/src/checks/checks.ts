@@ -10,6 +10,10 @@ export interface AcceptedRequest {
   readonly probes?: readonly string[] | undefined;
   readonly locations?: readonly string[] | undefined;
   readonly limit: number;
+  /** Two probes that measure each other, instead of a host. */
+  readonly between?: readonly [string, string] | undefined;
+  /** With `between`: the host that each of both probes measures, instead of that in `params`. */
+  readonly hosts?: ReadonlyMap<string, string> | undefined;
   /** Equal text selects the same probes while they are online; without it, equally good probes take turns. */
   readonly steadyBy?: string | undefined;
 }

@@ -76,6 +76,30 @@ describe('the creation of a check', () => {
     ]);
   });
 
+  it('gives each of two probes the address of the other, and tells readers which two they are', async () => {
+    const id = await bed.start({
+      submittedHost: 'fra-1 ↔ nyc-1',
+      between: ['fra-1', 'nyc-1'],
+      probes: ['fra-1', 'nyc-1'],
+      hosts: new Map([
+        ['fra-1', '198.51.100.9'],
+        ['nyc-1', '203.0.113.5'],
+      ]),
+    });
+
+    const jobs = await Promise.all(
+      ['fra-1', 'nyc-1'].map(async (probe) => JSON.parse((await bed.redis.hget(queueKey(probe, id), 'data'))!) as Job),
+    );
+    expect(jobs.map(({ params }) => params)).toMatchObject([{ host: '198.51.100.9' }, { host: '203.0.113.5' }]);
+    expect(await bed.read(id)).toMatchObject({ host: 'fra-1 ↔ nyc-1', between: ['fra-1', 'nyc-1'] });
+    const live = await bed.core.live.follow(id, () => undefined);
+    await report(bed.redis, 'fra-1', id, success('there'));
+    await report(bed.redis, 'nyc-1', id, success('back'));
+    await until(() => live!.completion() !== undefined);
+    expect(live!.completion()!.check).toMatchObject({ between: ['fra-1', 'nyc-1'] });
+    live!.close();
+  });
+
   it('reaches an agent that is a BullMQ worker, and leaves nothing of the job behind', async () => {
     const agent = new Redis(bed.server.url, { maxRetriesPerRequest: null });
     const worker = new Worker(

@@ -194,7 +194,7 @@ async function start(
   dependencies: CreateCheckDependencies,
   id: string,
   createdAt: number,
-  { checkType, submittedHost, params }: AcceptedRequest,
+  { checkType, submittedHost, params, between, hosts }: AcceptedRequest,
   chosen: Chosen,
 ): Promise<void> {
   const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters, directory } = dependencies;
@@ -204,18 +204,12 @@ async function start(
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // Only the check waits for its screenshot; the results keep their deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
-  const record = { id, type, host: submittedHost, createdAt, deadlineAt, ...chosen };
-  const job: Job = { v: 1, checkId: id, type, params: checkType.jobParams?.(params) ?? params, deadlineAt: ofResults };
+  const record = { id, type, host: submittedHost, between, createdAt, deadlineAt, ...chosen };
+  const jobOf = jobsOf({ v: 1, checkId: id, type, params, deadlineAt: ofResults }, checkType, hosts);
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);
   directory.noteActive(online, deadlineAt - createdAt);
-  const jobs: readonly NewJob[] = [
-    ...online.map((probe) => ({ probe, id, job })),
-    // Queued after the results' own jobs at the probe.
-    ...(screenshot?.state === 'pending'
-      ? [{ ...screenshot, id: screenshotJobId(id), job: screenshotJob(id, screenshot.params, deadlineAt) }]
-      : []),
-  ];
+  const jobs = newJobs(id, online, jobOf, screenshot?.state === 'pending' ? { ...screenshot, deadlineAt } : undefined);
   const server = replicas.server();
   try {
     const added = await startCheck(record, jobs);
@@ -226,7 +220,7 @@ async function start(
     if (fault !== undefined) throw fault.error;
     // Each remaining failure concerns the keys of one probe, which its agent may have corrupted: only its result fails.
     const failed = refusals
-      .filter((refusal) => refusal.job === job)
+      .filter((refusal) => refusal.id === id)
       .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
     const absent = [...offline].map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
     if (failed.length + absent.length > 0) {
@@ -234,7 +228,7 @@ async function start(
     }
     counters.probesOffline += absent.length;
     await replicas.settled([redisKeys.deadlines, redisKeys.check(id)], server);
-    if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.job !== job)) {
+    if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.id !== id)) {
       await screenshots.passOn(id, screenshot.probe, dispatchFailure('internal_error', BROKEN_QUEUE));
     }
   } catch (error) {
@@ -244,6 +238,30 @@ async function start(
     await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
     throw new StoreUnavailable('The check could not be enqueued', { cause: error });
   }
+}
+
+/** The screenshot last: it is queued after the results' own jobs at the probe. */
+function newJobs(
+  id: string,
+  online: readonly string[],
+  jobOf: (probe: string) => Job,
+  screenshot: (NewScreenshot & { readonly state: 'pending'; readonly deadlineAt: number }) | undefined,
+): readonly NewJob[] {
+  const jobs = online.map((probe) => ({ probe, id, job: jobOf(probe) }));
+  if (screenshot === undefined) return jobs;
+  const { probe, params, deadlineAt } = screenshot;
+  return [...jobs, { probe, id: screenshotJobId(id), job: screenshotJob(id, params, deadlineAt) }];
+}
+
+/** The job of each probe: one object for all of them, unless they measure different hosts. */
+function jobsOf(
+  job: Job,
+  checkType: AcceptedRequest['checkType'],
+  hosts: AcceptedRequest['hosts'],
+): (probe: string) => Job {
+  const params = checkType.jobParams?.(job.params as never) ?? job.params;
+  const common = { ...job, params };
+  return (probe) => (hosts === undefined ? common : { ...common, params: { ...params, host: hosts.get(probe) } });
 }
 
 function without(

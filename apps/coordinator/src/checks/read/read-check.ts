@@ -102,6 +102,7 @@ function present(id: string, record: CheckRecord, picture: Buffer | undefined): 
     testId: id,
     type: record.type,
     host: record.host,
+    ...(record.between === undefined ? {} : { between: [...record.between] }),
     status: record.completedAt === null ? 'pending' : 'completed',
     createdAt: new Date(record.createdAt).toISOString(),
     completedAt: record.completedAt === null ? null : new Date(record.completedAt).toISOString(),

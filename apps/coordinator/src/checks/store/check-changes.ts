@@ -81,6 +81,7 @@ function checkOf(id: string, flat: readonly string[]): Omit<Check, 'results'> {
     testId: id,
     type: fields.get('type') ?? '',
     host: fields.get('host') ?? '',
+    ...(fields.has('between') ? { between: fields.get('between')!.split(',') } : {}),
     status: completedAt === undefined ? 'pending' : 'completed',
     createdAt: new Date(Number(fields.get('createdAt'))).toISOString(),
     completedAt: completedAt === undefined ? null : new Date(Number(completedAt)).toISOString(),

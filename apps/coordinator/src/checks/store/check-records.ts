@@ -14,6 +14,8 @@ export interface CheckRecord {
   readonly type: string;
   /** The target as the client wrote it. */
   readonly host: string;
+  /** The two probes of a check between them. */
+  readonly between?: readonly string[] | undefined;
   readonly createdAt: number;
   readonly deadlineAt: number;
   readonly completedAt: number | null;
@@ -29,7 +31,10 @@ export interface CheckRecord {
   readonly stored: StoredCheck;
 }
 
-export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt' | 'deadlineAt' | 'probes'> {
+export interface NewCheck extends Pick<
+  CheckRecord,
+  'type' | 'host' | 'between' | 'createdAt' | 'deadlineAt' | 'probes'
+> {
   readonly id: string;
   /** Digest of the client to whose budget the results count. */
   readonly client?: string | undefined;
@@ -73,7 +78,7 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
 
 /** The record of a new check as alternating fields and values, without its version. */
 export function recordFields(check: NewCheck): readonly (string | number)[] {
-  const { type, host, createdAt, deadlineAt, probes, screenshot, client, first } = check;
+  const { type, host, between, createdAt, deadlineAt, probes, screenshot, client, first } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     // The cjson of Redis accepts well-formed UTF-8 only.
@@ -87,6 +92,7 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
     createdAt,
     'deadlineAt',
     deadlineAt,
+    ...(between === undefined ? [] : ['between', between.join(',')]),
     ...(client === undefined ? [] : ['client', client]),
     ...(first === undefined ? [] : ['first', first]),
     'pending',
@@ -140,6 +146,7 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
   return {
     type,
     host: fields.get('host') ?? '',
+    between: fields.get('between')?.split(','),
     createdAt: Number(fields.get('createdAt')),
     deadlineAt: Number(fields.get('deadlineAt')),
     completedAt: completedAt === undefined ? null : Number(completedAt),

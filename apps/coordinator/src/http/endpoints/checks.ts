@@ -20,6 +20,7 @@ import type { Links } from '../links.ts';
 import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
 import { answerOnce, canonicalJson, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
 import type { RequestReader } from '../requests/accept-request.ts';
+import type { ResolvePair } from '../requests/resolve-pair.ts';
 import { readWait } from '../requests/read-wait.ts';
 import { readJson } from '../requests/read-json.ts';
 import { invalid } from '../requests/validate-request.ts';
@@ -32,6 +33,7 @@ export interface CheckEndpointsOptions {
   readonly idempotencyStore: IdempotencyStore;
   readonly links: Links;
   readonly readRequest: RequestReader;
+  readonly resolvePair: ResolvePair;
   readonly retentionSeconds: number;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
@@ -42,7 +44,7 @@ export interface CheckEndpointsOptions {
 }
 
 export function createCheck(options: CheckEndpointsOptions): Endpoint {
-  const { checks, idempotencyStore, links, readRequest, stopping, limitCreate, targetLimits } = options;
+  const { checks, idempotencyStore, links, readRequest, resolvePair, stopping, limitCreate, targetLimits } = options;
   const readings = new WeakMap<Request, PromiseSettledResult<Reading>>();
   return {
     path: '/check',
@@ -67,7 +69,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const claim = await settled(claimIn(reading, request, idempotencyStore, stopping));
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
-        const { accepted } = fulfilled(reading);
+        const accepted = await resolvePair(fulfilled(reading).accepted, apiKeyOf(request)?.allow);
         const caller = callerOf(request);
         const admit: AdmitCheck = (probes) =>
           counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, caller, targetLimits) });

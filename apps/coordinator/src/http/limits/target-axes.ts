@@ -37,12 +37,17 @@ export function targetAxes(
   caller: Caller,
   { target, targetPorts, clientTargets, costs }: TargetLimits,
 ): readonly TargetAxis[] {
-  const cost = targetCost(request, probes, costs);
   // Proportional to the request limit of a key.
   const mostPairs = Math.max(clientTargets, limitOf(caller, 0));
-  const contacted = contactedBy(request);
-  const groups = [...new Set(contacted.map(({ group }) => group))];
-  const runs = groups.map((group) => ({
+  const asked = request.hosts === undefined ? [{ request, probes }] : requestsOfPair(request, request.hosts);
+  const contacted = asked.flatMap((one) => contactedBy(one.request));
+  const spent = new Map<string, number>();
+  for (const one of asked) {
+    const cost = targetCost(one.request, one.probes, costs);
+    const groups = new Set(contactedBy(one.request).map(({ group }) => group));
+    for (const group of groups) spent.set(group, (spent.get(group) ?? 0) + cost);
+  }
+  const runs = [...spent].map(([group, cost]) => ({
     key: `target:${group}`,
     limit: target,
     cost,
@@ -73,6 +78,15 @@ export function targetAxes(
     ];
   });
   return [...runs, ...pairs];
+}
+
+/** Each of both probes measures another target. */
+function requestsOfPair(
+  request: AcceptedRequest,
+  hosts: ReadonlyMap<string, string>,
+): readonly { readonly request: AcceptedRequest; readonly probes: number }[] {
+  const { params } = request;
+  return [...hosts.values()].map((host) => ({ request: { ...request, params: { ...params, host } }, probes: 1 }));
 }
 
 /** Cost of a check toward its client's limit, from its options. */

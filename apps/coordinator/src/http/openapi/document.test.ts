@@ -7,13 +7,18 @@ import addFormats from 'ajv-formats';
 
 import { post, startHttpBed, type HttpBed } from '../../../test/http-bed.ts';
 import { createConformance } from '../conformance.ts';
+import { exampleProbe } from './example-values.ts';
 import type { JsonObject } from './schemas.ts';
 
 let bed: HttpBed;
 let document: JsonObject;
 
 beforeAll(async () => {
-  bed = await startHttpBed({ publicUrl: 'https://vantage.example/net' });
+  const probes = { 'fra-1': exampleProbe, 'nyc-1': { ...exampleProbe, offers: ['203.0.113.9'] } } as never;
+  bed = await startHttpBed({
+    publicUrl: 'https://vantage.example/net',
+    probes: { list: async () => probes, agents: async () => ({}) },
+  });
   document = (await bed.ask('/openapi.json')).json as JsonObject;
 });
 
@@ -91,7 +96,7 @@ describe('the OpenAPI document', () => {
   it('has an example of each type that the service accepts', async () => {
     const { examples } = (document as never as Published).paths['/check'].post.requestBody.content['application/json'];
 
-    expect(Object.keys(examples)).toEqual(types.map(({ type }) => type));
+    expect(Object.keys(examples)).toEqual([...types.map(({ type }) => type), 'traceroute between']);
     for (const { value } of Object.values(examples)) expect((await bed.ask('/check', post(value))).status).toBe(202);
   });
 });

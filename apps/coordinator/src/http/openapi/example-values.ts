@@ -21,6 +21,7 @@ export const exampleProbe: JsonObject = {
     screenshot: true,
   },
   load: { running: 1, capacity: 20 },
+  offers: ['203.0.113.5'],
 };
 
 export const exampleMonitor: JsonObject = {

@@ -6,12 +6,17 @@ const exampleHosts = { host: 'example.com', url: 'https://example.com/', name: '
 
 /** A request of each check type with the required fields only. */
 export function requestExamples(checkTypes: readonly AnyCheckType[]): JsonObject {
-  return Object.fromEntries(
-    checkTypes.map((checkType) => [
-      checkType.type,
-      { summary: checkType.title, value: { ...exampleRequest(checkType), limit: 3 } },
-    ]),
-  );
+  const ofTypes = checkTypes.map((checkType) => [
+    checkType.type,
+    { summary: checkType.title, value: { ...exampleRequest(checkType), limit: 3 } },
+  ]);
+  const ofPairs = checkTypes
+    .filter(({ takesPairs }) => takesPairs === true)
+    .map(({ type, title }) => [
+      `${type} between`,
+      { summary: `${title} between two probes`, value: { type, between: ['fra-1', 'nyc-1'] } },
+    ]);
+  return Object.fromEntries([...ofTypes, ...ofPairs]) as JsonObject;
 }
 
 /** A request with the required fields only. */

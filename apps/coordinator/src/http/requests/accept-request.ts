@@ -87,6 +87,9 @@ const HOST = '/host';
 
 function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge: Judge): JudgedRequest {
   const fields = fieldsOf(checkType, body);
+  if (checkType.takesPairs === true && body.between !== undefined) {
+    return judgePair({ checkType, body, errors: faults, broken }, fields);
+  }
   const judgement = broken.has(HOST) ? undefined : judge(judgedTarget(checkType, body, fields, broken));
   const isMalformed = judgement?.verdict === 'malformed';
   const unread = isMalformed ? new Set([...broken, HOST]) : broken;
@@ -109,6 +112,26 @@ function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge:
     host: unread.has(HOST) ? undefined : host,
     accepted: isAccepted ? acceptedOf(checkType, body, params) : undefined,
   };
+}
+
+/** A request `between` two probes, whose addresses are found and judged later. */
+function judgePair(
+  { checkType, body, errors: faults, broken }: ReadBody,
+  fields: Readonly<Record<string, unknown>>,
+): JudgedRequest {
+  const { between, options, limit } = body;
+  const params = { ...fields, host: '', options };
+  const isBoth = !broken.has('/options') && options['family'] === 'both';
+  const message = 'must be 4 or 6, or absent, with `between`: each probe traces to one address';
+  const errors = [
+    ...faults,
+    ...(isBoth ? [{ path: '/options/family', message }] : []),
+    ...ruleErrors(checkType, params, new Set([...broken, HOST])),
+  ];
+  const unjudged = { errors, refusals: [], checkType, host: undefined };
+  if (errors.length > 0) return { ...unjudged, accepted: undefined };
+  const submittedHost = between!.join(' ↔ ');
+  return { ...unjudged, accepted: { checkType, submittedHost, params, probes: between, between, limit } };
 }
 
 type Judge = (target: JudgedTarget) => Judgement;

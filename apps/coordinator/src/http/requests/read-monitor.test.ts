@@ -45,6 +45,12 @@ describe('a monitor', () => {
     ['no check', { every: '60s' }, '/check', 'is required'],
     ['no interval', { check: ping }, '/every', 'is required'],
     [
+      'two probes in place of a target',
+      { check: { type: 'traceroute', between: ['fra-1', 'nyc-1'] }, every: '60s' },
+      '/check/between',
+      'is not for monitors: a monitor has one target, named by `host`',
+    ],
+    [
       'an interval in words',
       { check: ping, every: 'hourly' },
       '/every',

@@ -54,6 +54,7 @@ export function createMonitorReader(
         ...error,
         path: `/check${error.path}`,
       })),
+      ...(check?.accepted?.between === undefined ? [] : [NO_PAIR]),
       ...(isBroken('/expect') ? [] : expectationErrors(request.expect ?? {}, check)),
     ];
     const accepted = check?.accepted;
@@ -64,6 +65,11 @@ export function createMonitorReader(
     return { valid: true, definition: { name, request, everyMs, expectation, rule, accepted } };
   };
 }
+
+const NO_PAIR: InputError = {
+  path: '/check/between',
+  message: 'is not for monitors: a monitor has one target, named by `host`',
+};
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -25,7 +25,9 @@ export interface ReadBody {
 
 export interface RequestBody {
   readonly type: string;
+  /** Not there with `between`. */
   readonly host: string;
+  readonly between?: readonly [string, string];
   readonly options: Readonly<Record<string, unknown>>;
   readonly probes?: readonly string[];
   readonly locations?: readonly string[];
@@ -46,10 +48,13 @@ export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: un
     const type: unknown = Object.hasOwn(body, 'type') ? (body as { readonly type?: unknown }).type : undefined;
     const found = typeof type === 'string' ? types.get(type) : undefined;
     const validate = found?.validate ?? anyType;
+    // Before defaults are filled in.
+    const ofTarget = found?.checkType.takesPairs === true ? targetFaults(body) : [];
     const faults = [
       ...(found === undefined ? [typeFault(type, [...types.keys()])] : []),
       ...(validate(body) ? [] : inputErrors(validate.errors ?? [])),
       ...choiceFaults(body),
+      ...ofTarget,
     ];
     if (found === undefined) return { errors: faults };
     const { checkType } = found;
@@ -65,6 +70,18 @@ function typeFault(type: unknown, types: readonly string[]): InputError {
 function choiceFaults({ probes, locations }: Partial<RequestBody>): readonly InputError[] {
   if (probes === undefined || locations === undefined) return [];
   return [{ path: '/locations', message: 'cannot be combined with `probes`: choose one of the two' }];
+}
+
+/** Fields that `between` replaces: it names probes and targets. */
+const replaced = ['host', 'probes', 'locations', 'limit'] as const;
+
+function targetFaults(body: object): readonly InputError[] {
+  if (!Object.hasOwn(body, 'between')) {
+    return Object.hasOwn(body, 'host') ? [] : [{ path: '/host', message: 'is required, unless there is `between`' }];
+  }
+  return replaced
+    .filter((field) => Object.hasOwn(body, field))
+    .map((field) => ({ path: `/${field}`, message: 'cannot be combined with `between`' }));
 }
 
 interface CompiledType {

@@ -1,5 +1,6 @@
 import type { Agent, Heartbeat, Probe, ProbeRecord } from '@vantage/contract';
 
+import type { Offer } from '../offers.ts';
 import { accessFault, NO_ACCESS, type AgentAccess } from '../enrolment/agent-access.ts';
 
 /** A probe as known to the coordinator: its record and the last heartbeat of its agent. */
@@ -78,7 +79,7 @@ export function absenceOf(probe: KnownProbe): string | undefined {
 }
 
 /** The entry of `GET /probes`. */
-export function describeProbe(probe: KnownProbe): Probe {
+export function describeProbe(probe: KnownProbe, offers?: Offer): Probe {
   const { record, heartbeat, lastSeenMs } = probe;
   const { id: _id, ...identity } = record;
   return {
@@ -88,6 +89,7 @@ export function describeProbe(probe: KnownProbe): Probe {
     capabilities: heartbeat === undefined ? null : knownCapabilities(heartbeat),
     lastSeen: lastSeenMs === undefined ? null : new Date(lastSeenMs).toISOString(),
     load: heartbeat === undefined ? null : knownLoad(heartbeat),
+    ...(offers === undefined ? {} : { offers: [...offers] }),
   };
 }
 

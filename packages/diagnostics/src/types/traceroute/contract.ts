@@ -140,6 +140,7 @@ export const traceroute = defineCheckType({
     ),
   }),
   requiredOnSuccess: ['hops', 'reached', 'protocol', 'pathMtu', 'loop'],
+  takesPairs: true,
   needsRawSockets: true,
   traffic: ({ options }) => {
     const { rounds = 1, size = 0 } = options;

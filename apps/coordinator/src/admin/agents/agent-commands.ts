@@ -3,16 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { enrolmentToken, redisKeys, type Place, type ProbeRecord } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import { switchOffUser } from '../probes/access/switch-off.ts';
-import { changeScript, forgetScript, inviteScript } from '../probes/enrolment/access-scripts.ts';
-import { readAccess } from '../probes/enrolment/agent-access.ts';
-import { digestOf } from '../probes/enrolment/verify-signature.ts';
-import type { ProbeRecords } from '../probes/registry/probe-records.ts';
-import { runScript } from '../redis/scripts.ts';
-import type { Invite } from './arguments.ts';
-import type { AdminConfig } from './config.ts';
-import { agentCommands } from './invitation.ts';
-import type { AdminResult } from './output.ts';
+import { switchOffUser } from '../../probes/access/switch-off.ts';
+import { changeScript, forgetScript, inviteScript } from '../../probes/enrolment/access-scripts.ts';
+import { readAccess } from '../../probes/enrolment/agent-access.ts';
+import { digestOf } from '../../probes/enrolment/verify-signature.ts';
+import type { ProbeRecords } from '../../probes/registry/probe-records.ts';
+import { runScript } from '../../redis/scripts.ts';
+import type { Invite } from '../arguments.ts';
+import type { AdminConfig } from '../config.ts';
+import { agentCommands } from '../invitation.ts';
+import type { AdminResult } from '../output.ts';
 
 /** Dependencies of commands that need no administrator rights in Redis. */
 export interface AgentParts {
