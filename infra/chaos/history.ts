@@ -10,24 +10,24 @@ export type HistoryRecord = Setup | Answer | StreamEvent | FaultRecord | LostTim
 export interface Setup {
   readonly kind: 'setup';
   readonly store: string;
-  /** How much later than promised a check may end, on machines that others keep busy. */
+  /** Additional time allowed for the end of a check on busy machines. */
   readonly indulgenceMs: number;
-  /** How long a check is kept after its completion, milliseconds; without it, for the whole history. */
+  /** Retention of a completed check, milliseconds; undefined: the whole history. */
   readonly keptMs?: number;
 }
 
-/** One request and its answer, or that there was none. */
+/** One request and its response, or the lack of one. */
 export interface Answer {
   readonly kind: 'answer';
   readonly number: number;
   /** Time of the request. */
   readonly at: number;
-  /** Completion: the whole body is there, or the connection is lost. */
+  /** Time at which the whole body was received or the connection was lost. */
   readonly doneAt: number;
-  /** The coordinator that was asked. */
+  /** The coordinator that received the request. */
   readonly from: string;
   readonly operation: Operation;
-  /** The fault under way at the invocation. */
+  /** The active fault when the request was sent. */
   readonly fault: string;
   /** True if the coordinator listened from invocation to completion. */
   readonly ran: boolean;
@@ -40,7 +40,7 @@ export interface Answer {
   readonly retryAfter?: boolean;
   readonly error?: string;
   readonly body?: unknown;
-  /** Number of the answer that had the same body. */
+  /** Number of the response that had the same body. */
   readonly sameAs?: number;
 }
 
@@ -72,8 +72,8 @@ export interface FaultRecord {
 }
 
 /**
- * Time that the promise does not count: an outage of the store or of all coordinators, or what the machine kept a process with work
- * from running.
+ * Time that does not count toward promises: an outage of the store or of all coordinators, or time for which the
+ * machine kept a busy process from running.
  */
 export interface LostTime {
   readonly kind: 'outage' | 'stall';
@@ -81,7 +81,7 @@ export interface LostTime {
   readonly to: number;
 }
 
-/** How a probe came back after a fault. */
+/** Recovery of a probe after a fault. */
 export interface RecoveryRecord {
   readonly kind: 'recovery';
   readonly fault: string;
@@ -96,14 +96,14 @@ export interface History {
   readonly add: (record: HistoryRecord) => void;
   /** Number of a request that begins. */
   readonly nextNumber: () => number;
-  /** Resolves when all is in the file. */
+  /** Resolves when everything is written to the file. */
   readonly close: () => Promise<void>;
 }
 
 /** @param file is overwritten */
 export function openHistory(file: string): History {
   const stream = createWriteStream(file);
-  /** Bodies repeat: each poll of a pending check has the one before. */
+  /** Bodies repeat: each poll of a pending check returns the previous one. */
   const bodies = new Map<string, { readonly number: number; readonly text: string }>();
   let number = 0;
   return {
@@ -134,7 +134,7 @@ function withoutRepeat(
 export function readHistory(file: string): readonly HistoryRecord[] {
   const bodies = new Map<number, unknown>();
   const records: HistoryRecord[] = [];
-  // By lines of bytes: a long run's file is longer than a string may be.
+  // Line by line, because the file of a long run exceeds the maximum length of a string.
   const bytes = readFileSync(file);
   for (let from = 0, to = bytes.indexOf(10); to !== -1; from = to + 1, to = bytes.indexOf(10, from)) {
     const record = JSON.parse(bytes.toString('utf8', from, to)) as HistoryRecord;

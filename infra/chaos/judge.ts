@@ -8,9 +8,9 @@ import type { CheckHistory, JudgeContext } from './seen.ts';
 const RECOVERS_WITHIN_MS = 5_000;
 
 /**
- * Holds a history against every promise of the service. Knows nothing but the history.
+ * Compares a history with every promise of the service, without any other input.
  *
- * @returns a tally for each fault, in the order in which they began
+ * @returns a tally per fault, in order of their starts
  */
 export function judge(records: readonly HistoryRecord[]): readonly Tally[] {
   const tallies = new Map<string, Tally>();
@@ -62,7 +62,7 @@ function judgeDeployment(records: readonly HistoryRecord[], tallies: Map<string,
   }
 }
 
-/** Each accepted check with all that was seen of it, by completion. */
+/** Each accepted check with all observations of it, ordered by completion. */
 function checksOf(answers: readonly Answer[], events: readonly StreamEvent[]): readonly CheckHistory[] {
   const checks = new Map<string, { start: Answer; answers: Answer[]; events: StreamEvent[] }>();
   for (const answer of answers) {

@@ -1,27 +1,27 @@
 /** Counts of the checks and requests under one fault. */
 export interface Tally {
   readonly fault: string;
-  /** Checks that were answered with 202. */
+  /** Checks that were accepted with 202. */
   accepted: number;
   /** Broken promises by their rule, in the order of `rules`. */
   readonly broken: Partial<Record<Rule, number>>;
   /** Requests refused with 503. */
   refused: number;
-  /** Requests that ended with the coordinator they had been sent to. */
+  /** Requests whose coordinator ended before it responded. */
   cutOff: number;
-  /** Results that are `probe_timeout`: the probe was away, or had too much to do. */
+  /** Results that are `probe_timeout`: the probe was absent or overloaded. */
   timedOut: number;
-  /** Longest time after a deadline, outages not counted, milliseconds; negative: all were before it. */
+  /** Longest delay of a completion after the deadline, without outages, milliseconds; negative if all were early. */
   worstLatenessMs: number;
   /** The longest time from the end of the fault to a probe's first success, milliseconds. */
   slowestRecoveryMs: number;
-  /** How long refusals took, milliseconds. */
+  /** Durations of refusals, milliseconds. */
   readonly refusalsMs: number[];
   /** The first violations, as text. */
   readonly notes: string[];
 }
 
-/** The promises that a history is held against, each with its goal line. */
+/** The promises with which a history is compared, each with its goal line. */
 export const rules = {
   late: 'checks not terminal in time',
   changed: 'results that changed after they were final',

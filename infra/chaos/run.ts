@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly faults: readonly Fault[];
   readonly store: StoreKind;
   readonly seed: number;
-  /** Rounds of all faults go on for as long; 0: one round. */
+  /** Duration of the rounds of all faults; 0: one round. */
   readonly durationMs: number;
   /** Rate, checks per second. */
   readonly rate: number;
@@ -25,28 +25,28 @@ export interface RunOptions {
   readonly scale: number;
   /** Agents that connect to Redis, and as many at the gateways. */
   readonly agents?: number;
-  /** How much later than promised a check may end and a probe may come back, on machines that others keep busy. */
+  /** Additional time allowed for the end of a check and the return of a probe on busy machines. */
   readonly indulgenceMs?: number;
   /** Receives the observations of the clients. */
   readonly history: History;
   readonly report: (line: string) => void;
-  /** Ends the run at once, and all that it started. */
+  /** Ends the run and everything that it started at once. */
   readonly signal?: AbortSignal;
   readonly screenshots?: boolean;
   readonly keepLogsIn?: string | undefined;
 }
 
-/** After it nothing of a fault may be felt. */
+/** Time after which a fault has no more effects. */
 const SETTLES_WITHIN_MS = 6_000;
 
 /**
- * Runs the service and injects one fault after the other in an order that the seed fixes. The agents are restarted by no one.
+ * Runs the service and injects one fault after the other in an order that the seed fixes. Agents are never restarted.
  *
- * @returns the faults that could not be had here, each with its reason
+ * @returns the faults that could not be injected here, each with its reason
  */
 export async function runChaos(options: RunOptions): Promise<readonly string[]> {
   const { store, seed, rate, scale, indulgenceMs = 0, history } = options;
-  // One for what is done and one for what is asked: how quickly answers come must not change what is done.
+  // Separate generators for faults and for requests: the speed of responses must not change the faults.
   const [random, randomOfClients] = [seededRandom(seed), seededRandom(seed + 0x5eed)];
   const { promise: aborted, reject: abort } = Promise.withResolvers<never>();
   aborted.catch(() => undefined);
@@ -84,7 +84,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       let unended: string | undefined;
       await fault.inject({ deployment, observer, random, scale, harm, unended: (text) => (unended = text) });
       history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed], unended });
-      // Measured before the next action, which would hide that a process needs others to be restarted.
+      // Measured before the next fault, which would hide that a process depends on restarts of others.
       observer.noteRecovery(await recoveries(deployment, stalls.since));
     };
     const skipped = await injectAll(options, {
@@ -143,10 +143,10 @@ export function requestsFor({ targets }: Deployment, random: () => number): () =
   };
 }
 
-/** The watch of outages needs to know who takes writes: the Sentinels do. */
+/** The watch of outages needs the address of the master, which the Sentinels know. */
 async function followMaster({ store }: Deployment, signal: AbortSignal, found: (port: number) => void): Promise<void> {
   while (!signal.aborted) {
-    // While the Sentinels stand still they name no master.
+    // While the Sentinels are stopped they name no master.
     await store.masterPort().then(found, () => undefined);
     await sleep(100);
   }

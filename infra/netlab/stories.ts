@@ -8,15 +8,15 @@ export interface LinkStory {
   readonly delayBackMs?: number;
   /** Requests that never arrive. */
   readonly lose?: readonly number[];
-  /** The share of all packets, in each direction, that never arrive; by chance. */
+  /** Share of all packets lost at random, in each direction. */
   readonly loseShare?: number;
   /** Extra copies per reply number. */
   readonly copies?: Readonly<Record<number, number>>;
-  /** Replies that come later by so much. */
+  /** Additional delay of replies. */
   readonly holdMs?: Readonly<Record<number, number>>;
   /** Replies held until another one was sent, so that their order does not depend on the speed of the machine. */
   readonly behind?: Readonly<Record<number, number>>;
-  /** Replies with a changed byte, and a checksum that is wrong for it or right; or without their last bytes. */
+  /** Replies with a changed byte and a wrong or a correct checksum, or without their last bytes. */
   readonly damage?: Readonly<Record<number, 'checksum' | 'payload' | 'cut'>>;
   /** Label stack (RFC 4950) that the link, as a router, reports in its ICMP errors. */
   readonly mpls?: readonly number[];
@@ -24,12 +24,12 @@ export interface LinkStory {
 
 /** Below ten: there `ping` prints hundredths, and from ten on tenths. */
 export const DELAY_MS = 9;
-/** More than it takes to show what came before, and less than the 250 ms after which a hop counts as silent. */
+/** Longer than showing earlier replies takes, and less than the 250 ms after which a hop counts as silent. */
 const FAR_MS = 60;
 export const LABELS = [16_001, 24_123] as const;
-/** More than the four seconds for which a reply is awaited. */
+/** Longer than the four seconds for which a reply is awaited. */
 const LATE_MS = 4_300;
-/** More than two intervals of the tests: whatever reads a reply late has read those of the next two packets before. */
+/** Longer than two intervals of the tests: a late reply is read after those of the next two packets. */
 const HOLD_MS = 700;
 
 export const stories: Readonly<Record<number, LinkStory>> = {

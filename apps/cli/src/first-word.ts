@@ -11,7 +11,7 @@ export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
   return name === undefined ? argv : [name, ...argv.slice(0, at), ...args];
 }
 
-/** How many words a flag takes; 0 if `word` is none. `--help` is a command. */
+/** Number of words that a flag takes; 0 if `word` is no flag. `--help` is a command. */
 function sizeOf(word: string | undefined): number {
   const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(word ?? '') ?? [];
   if (name === 'help' || !Object.hasOwn(commonFlags, name)) return 0;
@@ -34,7 +34,7 @@ export function isCommand(word: string): boolean {
   return commands.includes(word);
 }
 
-/** Says what is allowed in place of `name`, and the command that was probably meant. */
+/** Lists what is allowed in place of `name`, and suggests the nearest command. */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;
   const meant = nearestWord(name, commands) ?? checkOf(name);

@@ -10,7 +10,7 @@ import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status
 interface WatchOptions {
   readonly request: CheckRequest | PairRequest;
   readonly everySeconds: number;
-  /** One JSON document a line in place of text. */
+  /** True for one JSON document per line instead of text. */
   readonly json: boolean;
   readonly client: Client;
   readonly write: (line: string) => void;

@@ -109,7 +109,7 @@ async function killReaper(service: Service): Promise<void> {
     processes().flatMap(({ pid, parent }) => (parent === service.pid && !known.has(pid) ? [pid] : []));
   const [first = 0] = reapers();
   process.kill(first, 'SIGKILL');
-  // The service starts another after a second. From then on without a pause: the replacement is to be new-born.
+  // The service starts another one after a second. Polls without a pause, to act as soon as the replacement exists.
   await sleep(500);
   while (!reapers().some((pid) => pid !== first)) await setImmediate();
 }

@@ -17,11 +17,11 @@ export const NGINX = ['nginx'];
 export interface RequestTargets {
   /** nginx that requires a certificate of the client: any path answers. */
   readonly nginx: string;
-  /** `openssl s_server` that requires one, as `host:port`; it has `/page`. */
+  /** `openssl s_server` that requires a client certificate, as `host:port`; it serves `/page`. */
   readonly openssl: string;
   /** A server that speaks TLS 1.1 only. */
   readonly oldTls: string;
-  /** Answers by HTTP what it was asked; see `scripted`. */
+  /** Responds over HTTP with the request that it received; see `scripted`. */
   readonly echo: string;
   /** Files of the modules. */
   readonly files: Readonly<Record<'ca' | 'cert' | 'key' | 'otherCert' | 'otherKey' | 'password', string>>;
@@ -123,7 +123,9 @@ const bodies: Readonly<Record<string, Buffer>> = {
   nothing: Buffer.alloc(0),
 };
 
-/** `/to/<status>` redirects to `/`, `/as/<body>` has one of these bodies, all else says what was asked. */
+/**
+ * `/to/<status>` redirects to `/`, `/as/<body>` serves one of these bodies, any other path responds with the request.
+ */
 function scripted(request: IncomingMessage, response: ServerResponse): void {
   const [, kind, name = ''] = (request.url ?? '').split('/');
   if (kind === 'to') return void response.writeHead(Number(name), { Location: '/' }).end();

@@ -12,7 +12,7 @@ export interface FieldSchema {
   readonly pattern?: string;
   readonly description?: string;
   readonly examples?: readonly unknown[];
-  /** Words that a number may be replaced by. */
+  /** Words that are accepted in place of a number. */
   readonly words?: readonly string[];
 }
 

@@ -23,7 +23,7 @@ export interface AgentLink {
 
 const loopback: AgentLink = { address: '127.0.0.1', rttMs: 0, inside: [] };
 
-/** How long jobs are on their way to an agent: through a gateway, and directly from Redis, in turns. */
+/** Transit time of jobs to an agent: through a gateway, and directly from Redis, in turns. */
 export async function dispatch(
   redis: RedisServer,
   quick: boolean,

@@ -108,7 +108,7 @@ export async function startFront(): Promise<Front> {
   };
 }
 
-/** Starts a tcp check on one probe. Gives its id. */
+/** Starts a tcp check on one probe and returns its id. */
 export async function startCheck(url: string, probe: string): Promise<string> {
   const body = JSON.stringify({ type: 'tcp', host: '127.0.0.1', port: 9, probes: [probe] });
   const headers = { 'content-type': 'application/json' };

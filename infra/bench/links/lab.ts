@@ -5,7 +5,7 @@ import { IP, removeNamespaces, removeOrphans } from '../../netlab/namespaces.ts'
 import type { LinkStory } from '../../netlab/stories.ts';
 import { startUserLink } from '../../netlab/user-link.ts';
 
-/** One way over the link, with a separate address at the far end. */
+/** A path over the link, with a separate address at the far end. */
 export interface Path {
   readonly name: string;
   readonly address: string;
@@ -28,7 +28,7 @@ const stories: Readonly<Record<number, LinkStory>> = {
 
 /** Two network namespaces with a link in user space between them: its delay needs no module of the kernel. */
 export interface LinkLab {
-  /** Words that run a command on the probe's side or the servers'. */
+  /** Prefix of a command that runs it on the probe's side, or on the servers'. */
   readonly inside: (side: Side) => readonly string[];
   /** Lets programs on the probe's side resolve names over a path. */
   readonly resolveOver: (path: Path) => void;

@@ -13,7 +13,7 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** @returns what the processes used since the call, milliseconds, as often as it is asked */
+/** @returns a function that gives the CPU time of the processes since this call, milliseconds */
 export function countCpu<Name extends string>(
   pids: Readonly<Record<Name, readonly number[]>>,
 ): () => Readonly<Record<Name, number>> {

@@ -5,12 +5,12 @@ import type { Observer } from '../observer.ts';
 import { descendantsOf } from '../processes.ts';
 import type { StoreKind } from '../store.ts';
 
-/** Something that goes wrong, done for real, and undone before it returns. */
+/** A fault, injected for real and reverted before it returns. */
 export interface Fault {
   readonly name: string;
   /** The store that it needs; by default a single server or any. */
   readonly store?: StoreKind;
-  /** Why it cannot be had in this deployment, or undefined. */
+  /** Why it cannot be injected in this deployment, or undefined. */
   readonly impossible?: (deployment: Deployment) => Promise<string | undefined> | string | undefined;
   readonly inject: (scene: Scene) => Promise<void>;
 }
@@ -18,13 +18,13 @@ export interface Fault {
 export interface Scene {
   readonly deployment: Deployment;
   readonly observer: Observer;
-  /** Decides what is done, and to which process; a seed fixes it. */
+  /** Determines the action and the affected process; fixed by the seed. */
   readonly random: () => number;
-  /** How long what lasts a while lasts: 1 as the name says, less for a short trial. */
+  /** Factor of the durations: 1 for the nominal ones, less for a short trial. */
   readonly scale: number;
   /**
-   * Says what the fault touches, before it does: `store`, its `clock`, `probes`, or a coordinator by its name. What depends on that may
-   * refuse, nothing else.
+   * Reports the parts that the fault affects, before it does: `store`, its `clock`, `probes`, or a coordinator by its
+   * name. Only requests that depend on them may be refused.
    */
   readonly harm: (...touched: readonly string[]) => void;
   /** Says what the service should have done against the fault by now: a promise that it broke. */
@@ -71,7 +71,7 @@ export function pickCoordinator({ deployment, random, harm }: Scene): Coordinato
   return coordinator;
 }
 
-/** A coordinator to send checks to: nothing happens to it. */
+/** An unaffected coordinator to which checks are sent. */
 export function anyCoordinator({ deployment, random }: Scene): Coordinator {
   return pick(deployment.coordinators, random);
 }
@@ -80,7 +80,7 @@ export function pick<T>(items: readonly T[], random: () => number): T {
   return items[Math.floor(random() * items.length)]!;
 }
 
-/** As long as a machine that migrates, swaps or has its lid closed: each of these is met as often. */
+/** Durations of a migrating or swapping machine or a closed lid, all equally likely. */
 export function stillMs({ random, scale }: Scene): number {
   return pick([500, 2_000, 5_000, 8_000, 15_000, 30_000, 60_000], random) * scale;
 }

@@ -11,7 +11,7 @@ const PASSWORD = 'stolen';
 /** As many as an agent's user may keep. */
 const CONNECTIONS = 6;
 const LARGE = 'x'.repeat(3 * 1_048_576);
-/** Redis executes the first whatever the rights, and reads the others before it refuses them. */
+/** Redis executes the first one regardless of permissions, and reads the others before it refuses them. */
 const largeRequests: readonly (readonly string[])[] = [
   ['AUTH', agentUser(THIEF), LARGE],
   ['HGETALL', LARGE],
@@ -20,7 +20,7 @@ const largeRequests: readonly (readonly string[])[] = [
 const SUSPENDED_WITHIN_MS = 60_000;
 const AGAIN_MS = 100;
 
-/** What the holder of an agent's login sends to Redis. */
+/** Requests that the holder of an agent's login sends to Redis. */
 export const stolenLogins: readonly Fault[] = [
   {
     name: 'a stolen login sends requests of megabytes',
@@ -33,7 +33,7 @@ export const stolenLogins: readonly Fault[] = [
     },
   },
   {
-    // It harms nothing: others are served more slowly, and none is refused.
+    // Harms nothing: other clients are slower, but none is refused.
     name: 'a stolen login sends commands without end',
     store: 'single',
     inject: async (scene) => {

@@ -76,7 +76,7 @@ export interface Client {
   readonly monitors: (options?: CallOptions) => Promise<Monitors>;
   /** One monitor with its last runs, newest first. */
   readonly monitor: (name: string, options?: CallOptions) => Promise<Monitor>;
-  /** Makes a monitor, or replaces one if its definition is another; needs a key with the scope `monitor`. */
+  /** Creates a monitor, or replaces one with a different definition; needs a key with the scope `monitor`. */
   readonly putMonitor: (name: string, request: MonitorRequest, options?: CallOptions) => Promise<Monitor>;
   /** Needs a key with the scope `monitor`. */
   readonly deleteMonitor: (name: string, options?: CallOptions) => Promise<void>;

@@ -42,7 +42,7 @@ export function parseFlags(args: readonly string[], options: FlagOptions): Parse
   }
 }
 
-/** The first sentence of what parseArgs says, and for an unknown flag the one that was probably meant. */
+/** The first sentence of parseArgs' message and, for an unknown flag, the nearest known one. */
 function faultOf(error: unknown, names: readonly string[]): string {
   const message = Error.isError(error) ? error.message : String(error);
   const [, flag] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];

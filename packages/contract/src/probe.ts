@@ -62,7 +62,7 @@ export const heartbeatSchema = Type.Object({
   taken: Type.Optional(Type.Integer({ minimum: 0 })),
   /** True after SIGTERM: the agent takes no new jobs. */
   draining: Type.Boolean(),
-  /** True if its agent announces every change but those of `load` and `taken`: then coordinators read it seldom. */
+  /** True if its agent announces every change except those of `load` and `taken`: then coordinators read it seldom. */
   announced: Type.Optional(Type.Boolean()),
   /** The heartbeat of an agent at a gateway: it is alive while `redisKeys.gateway(id)` exists. Absent for other agents. */
   gateway: Type.Optional(

@@ -46,7 +46,7 @@ export const redisKeys = {
   agentConnections: (probe: string) => `{agents}:connections:${probe}`,
   /** Channel that announces a new connection of an agent: probe, counter and instance. Gateways only. */
   agentConnected: '{agents}:connected',
-  /** Sign of life of a gateway and of the agents connected to it, with a TTL. Gateways write, coordinators read. */
+  /** Lease of a gateway and of the agents connected to it, with a TTL. Gateways write, coordinators read. */
   gateway: (id: string) => `gateway:${id}`,
   /** Channel that announces new jobs: ids of their probes, with spaces between. Written by coordinators. */
   jobsAdded: 'jobs:added',
@@ -64,7 +64,7 @@ export const redisKeys = {
   checkEvents: (id: string) => `check:{${id}}:ev`,
   /** Sorted set of check ids by deadline (milliseconds since the epoch, Redis clock). Coordinators only. */
   deadlines: 'deadlines',
-  /** By how many milliseconds deadlines were moved in all because the Redis clock was stepped back. Coordinators only. */
+  /** Total milliseconds by which deadlines were moved because the Redis clock was stepped back. Coordinators only. */
   deadlinesMoved: '{deadlines}:moved-ms',
   /** Never exists: a write to it tests whether Redis accepts writes. Coordinators only. */
   writeTest: '{deadlines}:write-test',
@@ -98,7 +98,7 @@ export const redisKeys = {
   monitorRuns: (name: string) => `{monitors}:runs:${name}`,
   /** Stream of a monitor's last events, JSON. */
   monitorEvents: (name: string) => `{monitors}:events:${name}`,
-  /** What the traceroute of a monitor's turn to bad shows, JSON. */
+  /** Outcome of the traceroute after a monitor's change to bad, JSON. */
   monitorParting: (name: string) => `{monitors}:parting:${name}`,
   /** Channel that announces the name of a monitor whose tick was evaluated, or that was changed or removed. */
   monitorsChanged: '{monitors}:changed',

@@ -94,8 +94,8 @@ export function linksOf(network: Network): ReadonlySet<string> {
 }
 
 /**
- * The links that packets can prove: behind a per-packet balancer, between two hops with several routers each, nothing tells
- * which leads to which.
+ * The links that packets can prove: behind a per-packet balancer, between two hops with several routers each, nothing
+ * reveals which leads to which.
  */
 export function provableLinks(network: Network): ReadonlySet<string> {
   const hops: ReadonlySet<string>[] = [new Set([FIRST])];

@@ -42,10 +42,10 @@ function pairOf(probeResult: ProbeResult): readonly Pair[] {
 
 const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(of[family]));
 
-/** Whether both are measured and have the same outcome. */
+/** True if both are measured and have the same outcome. */
 const isAlike = (pair: Pair): boolean => isMeasured(pair) && pair.of[4].outcome === pair.of[6].outcome;
 
-/** Whether it says something of the target. */
+/** True if it contains evidence about the target. */
 function isTold(probeResult: ProbeResult): boolean {
   return !isUnmeasured(probeResult) && !isAbsent(probeResult);
 }
@@ -125,7 +125,7 @@ function probesIn(seen: readonly Seen[]): readonly Pair[] {
   return [...new Set(seen.map(({ pair }) => pair))];
 }
 
-/** Networks on the way, in order; the addresses of two families have nothing in common. */
+/** Networks on the path, in order; the addresses of two families have nothing in common. */
 function findPaths(pairs: readonly Pair[]): readonly FindingDraft[] {
   const differing = pairs.flatMap((pair) => {
     const [ipv4, ipv6] = families.map((family) => networksOf(pair.of[family]));

@@ -32,7 +32,7 @@ import { findPing } from './types/ping.ts';
 import { findTcp, findUdp, groupStates } from './types/ports.ts';
 import { findScreenshot, findUnmeasured } from './unmeasured.ts';
 
-/** Input besides the results. */
+/** Input in addition to the results. */
 export interface SummaryFacts {
   /** State of the check's screenshot. */
   readonly screenshot?: Screenshot | undefined;

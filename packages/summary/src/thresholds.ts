@@ -1,6 +1,6 @@
 /** All thresholds of findings. Durations in milliseconds. */
 export const thresholds = {
-  /** Days left from which a certificate counts as about to expire. */
+  /** Days before expiry from which a certificate is reported. */
   certificateDaysLeft: 14,
   /** Short-lived certificates count as about to expire in the last third of their life: renewal is due before it. */
   certificateShareLeft: 3,
@@ -30,7 +30,10 @@ export const thresholds = {
   mtu: { ordinary: 1_500, ipv6Minimum: 1_280 },
   /** Least difference between two checks that counts. */
   compare: {
-    /** Of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads of the samples. */
+    /**
+     * Thresholds of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads
+     * of the samples.
+     */
     rtt: { plusMs: 5, share: 0.2, spreads: 3, minSamples: 3 },
     /** For times that each check measured once. */
     single: { plusMs: 100, times: 2 },

@@ -160,8 +160,9 @@ export function info(fields: ResultOf<'info'> = {}): Final<'info'> {
 type Multipath = NonNullable<ResultOf<'traceroute'>['multipath']>;
 
 /**
- * What a search for all paths found, one string per link in the order of hops: `probe > 198.51.100.1 6/6`, with the packets that
- * were answered of those sent; `*1` for a silent node. `marks` by node: how it balances, whether it is `broken`.
+ * Result of a search for all paths, one string per link in the order of hops: `probe > 198.51.100.1 6/6`, with the
+ * numbers of answered and sent packets; `*1` for a silent node. `marks` by node: how it balances, whether it is
+ * `broken`.
  */
 export function multipath(
   links: readonly string[],

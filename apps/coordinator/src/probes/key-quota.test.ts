@@ -38,7 +38,7 @@ function connectAs(url: string): Redis {
   return redis;
 }
 
-/** One look of a coordinator, as soon as it is its turn. */
+/** Lets a coordinator check once, as soon as it holds the lock. */
 async function look(): Promise<void> {
   const guard = createKeyQuota({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
   await until(async () => {
@@ -315,7 +315,7 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
     const [, limit] = (await bed.redis.config('GET', 'client-output-buffer-limit')) as [string, string];
     await bed.redis.config('SET', 'client-output-buffer-limit', 'normal 16mb 8mb 10');
     try {
-      // Before the next look: more than are left to a user, and more than one list may have.
+      // Before the next look: more connections than a user may keep, and longer names than one list may contain.
       const named = await open('names', 30);
       await Promise.all(named.map((agent) => agent.call('HELLO', '3', 'SETNAME', LARGE).catch(() => undefined)));
 

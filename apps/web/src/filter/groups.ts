@@ -21,7 +21,7 @@ export interface ShownGroup extends Group {
 
 /** A check with more rows than this is grouped by outcome, and its groups begin with some of their rows. */
 export const FEW_ROWS = 30;
-/** Rows that all groups together, and one group, begin with. */
+/** Rows displayed first: of all groups together, and of one group. */
 const ROWS_AT_FIRST = 24;
 const ROWS_OF_GROUP = 12;
 

@@ -94,7 +94,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   );
 }
 
-/** Nodes and links that are drawn in one frame, and drawn again together. */
+/** Nodes and links that are rendered in one frame, and later updated together. */
 const PARTS_A_SHARE = 24;
 
 /** The first of many in shares of a fixed size. */

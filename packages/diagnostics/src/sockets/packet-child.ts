@@ -10,15 +10,15 @@ import { frame, frameReader } from './channel/frames.ts';
 import { decodeAnswer, encodeRequest, type Answer, type Request } from './channel/messages.ts';
 import { PACKET_PROCESS_LOST } from './privilege.ts';
 
-/** How the packet process is started, so that it alone can hold CAP_NET_RAW. */
+/** How the packet process is started, so that it alone holds CAP_NET_RAW. */
 export interface PacketProcessOptions {
   /** The Node.js to run it with, such as a copy that carries the file capability; by default the agent's own. */
   readonly execPath?: string | undefined;
-  /** A command that runs what follows it, such as `['setpriv', '--ambient-caps', '+net_raw', …]`. */
+  /** A command that runs the following words, such as `['setpriv', '--ambient-caps', '+net_raw', …]`. */
   readonly commandPrefix?: readonly string[] | undefined;
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
-  /** Hears each failure: a public sentence, and in `cause` the details for the operator's log. */
+  /** Called with each failure: a public sentence, and in `cause` the details for the operator's log. */
   readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface PacketChildListeners {
 const START_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 1_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
-/** By default the young generation would grow to many times what packets need, and stay. */
+/** By default the young generation would grow to many times the required size, and stay there. */
 const NODE_FLAGS = ['--max-semi-space-size=1'];
 
 /**
@@ -109,7 +109,10 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
   });
 }
 
-/** One write, which wakes the other process once, for all requests of a turn, those of settled promises included. */
+/**
+ * One write, and so one wake-up of the other process, for all requests of a turn, including those of settled
+ * promises.
+ */
 function corkForThisTurn(pipe: Duplex): void {
   if (pipe.writableCorked > 0) return;
   pipe.cork();

@@ -17,7 +17,7 @@ const { ipv4, ipv6 } = await packets.probePrivilege();
 const itWithIpv4 = itNeeding(ipv4, process.env['CI']);
 const itWithIpv6 = itNeeding(ipv4 ?? ipv6 ?? ipv6Missing(), process.env['CI']);
 
-/** So long a packet process may be silent that owes an answer. */
+/** Longest silence of a packet process with a pending answer. */
 const SILENCE_MS = 5_000;
 
 jest.setTimeout(60_000);
@@ -36,7 +36,7 @@ function stopTheClock(): void {
   jest.useFakeTimers({ doNotFake: [...doNotFake] });
 }
 
-/** Lets code that waits for a turn of the event loop have several. */
+/** Runs several turns of the event loop for code that waits for one. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -17,7 +17,7 @@ import {
 } from './packet-socket.ts';
 import { isPacketProcessLost, privilegeText } from './privilege.ts';
 
-/** Availability of raw sockets, by family: null, or why there are none. */
+/** Availability of raw sockets by family: null, or the reason why there are none. */
 export interface PacketPrivilege {
   readonly ipv4: string | null;
   readonly ipv6: string | null;
@@ -79,7 +79,7 @@ class OpenSockets {
   readonly link: PacketLink;
   private readonly sockets = new Map<number, Listeners>();
   private readonly identifiers = new Set<string>();
-  /** Families whose ICMP descriptors the packet process has: it keeps them, and opening one more cannot fail. */
+  /** Families whose ICMP descriptors the packet process holds permanently, so opening another socket cannot fail. */
   private readonly families = new Set<Family>();
 
   constructor(options: PacketProcessOptions) {

@@ -55,7 +55,7 @@ export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal):
   }
 }
 
-/** Decides which addresses of hops and ICMP senders results show. */
+/** Determines which addresses of hops and ICMP senders appear in results. */
 export interface ShownAddresses {
   /** True if the operator allows private addresses of hops and ICMP senders in results. */
   readonly showPrivateAddresses: boolean;
@@ -73,7 +73,7 @@ export function shownAddress(
   return isHidden ? null : address;
 }
 
-/** The clock that all arrivals can claim; null without any. */
+/** The least exact clock of the arrivals; null without any. */
 export function worstClock(clocks: readonly Clock[]): Clock | null {
   if (clocks.length === 0) return null;
   return clocks.includes('process') ? 'process' : 'kernel';

@@ -22,7 +22,7 @@ export function readPages(fd: number, { nodeCount, nodeByteSize }: TreeSize): Tr
   const read = (page: number, slot: number): void => {
     const nodes = Math.min(nodesPerPage, nodeCount - page * nodesPerPage);
     pages[slot] = -1;
-    // Out of the kernel's cache as a rule: faster than a turn of the event loop.
+    // Usually in the kernel's cache, which is faster than a turn of the event loop.
     const offset = slot * nodesPerPage * nodeByteSize;
     const bytesRead = readSync(fd, buffer, offset, nodes * nodeByteSize, page * nodesPerPage * nodeByteSize);
     if (bytesRead !== nodes * nodeByteSize) throw new Error('the file became shorter');

@@ -79,7 +79,7 @@ describe('a file that the writer makes', () => {
     const mmdb = await readMmdb(makeFile({ ipVersion: 4 }));
 
     expect(mmdb.find(parseAddress('81.2.69.1')!)).toMatchObject({ facts: { city: 'Narrow' } });
-    // The first 32 bits of this one are those of 81.2.69.1.
+    // The first 32 bits of this IPv6 address are those of 81.2.69.1.
     expect(mmdb.find(parseAddress('5102:4501::')!)).toBeNull();
   });
 });
@@ -217,7 +217,7 @@ describe('a file that stays on disk', () => {
   });
 });
 
-/** A tree of more pages than are kept, and addresses all over it. */
+/** A tree of more pages than the cache holds, and addresses spread over it. */
 function makeLarge(recordBits: 24 | 28 | 32): { readonly content: Buffer; readonly addresses: readonly Address[] } {
   const writer = createMmdbWriter({ ...options, recordBits });
   const records = Array.from({ length: 50 }, (_, index) => writer.addRecord({ city: `City ${index}` }));

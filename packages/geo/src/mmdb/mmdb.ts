@@ -157,10 +157,10 @@ function isSystemError(error: unknown): boolean {
   return Error.isError(error) && 'syscall' in error;
 }
 
-/** Nodes that are read between two turns of the event loop, some milliseconds' worth. */
+/** Nodes read between two turns of the event loop, which takes some milliseconds. */
 const NODES_PER_TURN = 50_000;
 
-/** Records of the data section that are decoded for a trial. */
+/** Number of records of the data section that are decoded as a sample. */
 const TRIAL_RECORDS = 2000;
 
 /** Verifies one of `every` nodes, and decodes a sample of the records that they point to. */

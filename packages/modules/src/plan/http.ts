@@ -8,7 +8,7 @@ import type { BodyRule, Coding, HeaderRule, HttpModule } from './module.ts';
 import { refuseSet, type Refusals } from './refusals.ts';
 import { planTls } from './tls.ts';
 
-/** A body is read to here. */
+/** Limit of the bytes read from a body. */
 const MAX_BODY_BYTES = 1_048_576;
 
 const reasons = {

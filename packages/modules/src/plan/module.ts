@@ -3,11 +3,11 @@ import type { DialogueRules, RequestRules, TlsRules } from '@vantage/diagnostics
 
 interface Common {
   readonly name: string;
-  /** Line of its name in the file; 0 for a module that comes without a file. */
+  /** Line of its name in the file; 0 for a built-in module. */
   readonly line: number;
-  /** Time for one probe, milliseconds; 0 if the scrape alone bounds it. */
+  /** Time for one probe, milliseconds; 0 if only the scrape bounds it. */
   readonly timeoutMs: number;
-  /** The only address family that is allowed; undefined: IPv4 if target and probe have it, else IPv6. */
+  /** The only address family allowed; undefined: IPv4 if target and probe have it, otherwise IPv6. */
   readonly family: Family | undefined;
 }
 
@@ -71,11 +71,11 @@ export interface HttpModule extends Common {
   readonly tlsOptions: TlsRules;
   /** Empty: 200 to 299. */
   readonly validStatusCodes: readonly number[];
-  /** As `HTTP/1.1`; empty: all. */
+  /** Such as `HTTP/1.1`; empty for all. */
   readonly validHttpVersions: readonly string[];
   readonly failIfSsl: boolean;
   readonly failIfNotSsl: boolean;
-  /** Bytes of a body beyond which the probe fails; 0: no limit. */
+  /** Size of a body above which the probe fails, bytes; 0 for no limit. */
   readonly bodySizeLimit: number;
   readonly headerRules: readonly HeaderRule[];
   readonly bodyRules: readonly BodyRule[];
@@ -91,10 +91,10 @@ export interface DnsModule extends Common {
   readonly recordRules: Readonly<Record<RecordSection, RecordRules>>;
 }
 
-/** How a module measures, and its criteria of success. */
+/** What a module measures, and its criteria of success. */
 export type Module = IcmpModule | TracerouteModule | TcpModule | HttpModule | DnsModule;
 
-/** An option for which a module cannot be run. */
+/** An option that prevents a module from being run. */
 export interface Refusal {
   readonly module: string;
   readonly line: number;

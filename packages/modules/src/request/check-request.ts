@@ -14,19 +14,19 @@ export type CheckRequest =
       /** For `params.rules` of the job; no client can set them. */
       readonly rules?: Readonly<Record<string, unknown>> | undefined;
     }
-  /** The target has no form that the prober takes. */
+  /** The target's form is not valid for the prober. */
   | { readonly ok: false; readonly message: string };
 
 const MAX_PACKETS = 4;
 const PACKET_INTERVAL_MS = 200;
-/** Share of the budget for sending; the rest is for the replies. */
+/** The target's form is not valid for the prober. */
 const SENDING_SHARE = 0.5;
 const MAX_REDIRECTS = 10;
 const CLIENT_METHODS: readonly string[] = checkTypes.http.options.method.enum;
 const MAX_REQUEST_HEADERS = 20;
 /** The result of http has the time of the resolution anyway. */
 const TIMED = { resolve: true };
-/** Of a body whose module sets neither a limit nor rules: reading more makes a check more expensive. */
+/** For a body without a limit or rules in its module: reading more makes a check more expensive. */
 const DEFAULT_BODY_BYTES = 65_536;
 const MAX_BODY_BYTES = 1_048_576;
 
@@ -47,7 +47,7 @@ function pingCheck({ family, payloadBytes: size, ttl }: IcmpModule, target: stri
   return { ...check('ping', target, { count, interval: PACKET_INTERVAL_MS, size, family, ttl }), rules: TIMED };
 }
 
-/** With a port the trace is one of TCP: its packets take the way of the service behind it. */
+/** With a port, the trace uses TCP: its packets take the path of the service on that port. */
 function traceCheck(target: string): CheckRequest {
   const split = splitHostPort(target);
   if (split === undefined) return check('traceroute', target, {});
@@ -85,7 +85,7 @@ function httpCheck(module: HttpModule, target: string, budgetMs: number): CheckR
   };
   const request = check('http', url, options, { insecureSSL: tlsOptions.insecure });
   const expressions = bodyRules.length === 0 ? undefined : bodyRules.map(({ regexp }) => regexp);
-  // Agents of earlier releases run a module that needs nothing else, and refuse any other for the lack of `body`.
+  // Agents of earlier releases run a module that needs nothing else, and refuse others because of the missing `body`.
   const forEarlier = needsMore(module) ? { expressions } : { body: expressions ?? [] };
   return { ...request, rules: { ...forEarlier, request: requestRules(module, budgetMs) } };
 }
@@ -96,7 +96,7 @@ function isClients({ method, headers }: HttpModule): boolean {
   return CLIENT_METHODS.includes(method) && names.length <= MAX_REQUEST_HEADERS && !names.some(isUserAgent);
 }
 
-/** True if an agent that knows no `request` in the rules would measure something else. */
+/** True if an agent that does not know `request` in the rules would measure something else. */
 function needsMore(module: HttpModule): boolean {
   const { insecure: _, ...tls } = module.tlsOptions;
   const { host, body, compression } = module;

@@ -56,13 +56,13 @@ function published({ differences, ...draft }: ProbeDraft): ProbeComparison {
   return { differences: differences.map(({ chance: _chance, ...difference }) => difference), ...draft };
 }
 
-/** @param measured number of probes that measured in both checks; without one nothing is known to be the same */
+/** @param measured number of probes that measured in both checks; if it is 0, nothing is known to be equal */
 function resultOf(differences: readonly SharedDifference[], measured: number): Comparison['result'] {
   if (differences.some(({ certain }) => certain)) return 'different';
   return differences.length > 0 || measured === 0 ? 'unsure' : 'same';
 }
 
-/** Without a verdict nothing is known of the target. */
+/** Without a verdict, nothing is known about the target. */
 function verdictDifferences(a: Verdict, b: Verdict): readonly Difference[] {
   const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a, b);
   return [a, b].includes('unknown') ? differences.map(uncertainly) : differences;

@@ -6,16 +6,17 @@ import { chanceOfMore, type Sample } from '../traceroute/chance.ts';
 export interface TimeChange {
   readonly aMs: number;
   readonly bMs: number;
-  /** Chance that samples of one and the same distribution lie apart in this direction. */
+  /** Probability that samples of the same distribution differ this much in this direction. */
   readonly chance: number;
   /** Samples of the check that has fewer. */
   readonly samples: number;
 }
 
 /**
- * The difference of two sets of round-trip times, if it is large: the medians differ by more than 5 ms, by more than a fifth and by
- * more than three times the spread of either set, and no sample of one set lies among those of the other. If need be the largest of
- * four samples or more is ignored. With fewer than three samples the rule for single times holds.
+ * The difference of two sets of round-trip times, if it is large: the medians differ by more than 5 ms, by more than
+ * a fifth and by more than three times the spread of either set, and no sample of one set lies among those of the
+ * other. With four or more samples, the largest one may be ignored. With fewer than three samples, the rule for
+ * single times applies.
  */
 export function rttChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
   const { minSamples } = thresholds.compare.rtt;
@@ -51,7 +52,7 @@ export function singleChange(aMs: number, bMs: number): TimeChange | undefined {
 }
 
 function weightOf(a: number, b: number): Pick<TimeChange, 'chance' | 'samples'> {
-  // One of all ways to deal the samples to the two checks.
+  // Number of ways to divide the samples between the two checks.
   return { chance: chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 }), samples: Math.min(a, b) };
 }
 

@@ -6,23 +6,24 @@ import { listed } from '../words.ts';
 import { comparePaths } from './path/compare-paths.ts';
 import { pathDifferences } from './path/path-text.ts';
 
-/** What a later traceroute of a probe says of its path. */
+/** Conclusion from a later traceroute of a probe about its path. */
 export interface PathStep {
   readonly relation: PathComparison['relation'];
-  /** The change in words; null unless it is certain. */
+  /** The change as a sentence; null unless it is certain. */
   readonly text: string | null;
   /** Whether the later trace is the one to compare further traces with. */
   readonly isBaseline: boolean;
 }
 
-/** Paths that lead to the target in the traceroute: probes with which later ones can be compared. */
+/** Paths of the traceroute that reach the target: probes with which later ones can be compared. */
 export function reachedFrom(check: Check): readonly string[] {
   return finalTraces(check).flatMap(({ isReached, probeResult }) => (isReached ? probeResult.probe : []));
 }
 
 /**
- * Compares a traceroute of a monitor with the one that is the baseline of a probe. A doubtful difference leaves the baseline, so
- * that later traces decide on it; so does a trace that did not reach the target, or that knows less of the path.
+ * Compares a traceroute of a monitor with the one that is the baseline of a probe. The baseline is kept for an
+ * uncertain difference, so that later traces decide, and for a trace that did not reach the target or contains less
+ * of the path.
  */
 export function followPath(baseline: Check, check: Check, probe: string): PathStep | undefined {
   const [a, b] = [baseline, check].map((one) => finalTraces(one).find((trace) => trace.probeResult.probe === probe));

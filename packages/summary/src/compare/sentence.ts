@@ -8,7 +8,7 @@ const NAMED = 4;
 type Sides = Pick<Comparison, 'a' | 'b'>;
 
 interface Counts {
-  /** Probes that are in both checks. */
+  /** Number of probes in both checks. */
   readonly compared: number;
   /** Number of these probes that measured in both checks. */
   readonly measured: number;

@@ -7,12 +7,15 @@ import { isBeyondChance } from './noise.ts';
 
 const order = Object.keys(differenceSubjects);
 
-/** Probes whose amounts are in one text. */
+/** Limit of probes whose amounts are listed in one text. */
 const NAMED = 3;
 
 const MOST_SHARED = 1_024;
 
-/** The differences of all probes, equal ones together: the certain ones first, then the gravest subject, then the most probes. */
+/**
+ * The differences of all probes with equal ones combined: certain ones first, then by severity of the subject, then
+ * by number of probes.
+ */
 export function sharedDifferences(
   ofCheck: readonly Difference[],
   probes: ReadonlyMap<string, { readonly differences: readonly DifferenceDraft[] }>,
@@ -40,7 +43,7 @@ export function sharedDifferences(
     .slice(0, MOST_SHARED);
 }
 
-/** Amounts differ from probe to probe: those that go in one direction belong together. */
+/** Amounts differ between probes: those in one direction are combined. */
 function keyOf({ subject, name, certain, text, amounts }: Difference): string {
   return JSON.stringify([subject, name, ...(amounts === undefined ? [certain, text] : [amounts.b > amounts.a])]);
 }
@@ -50,7 +53,7 @@ interface Own {
   readonly difference: DifferenceDraft;
 }
 
-/** Few samples prove nothing at one probe, and much if many probes agree. */
+/** A few samples prove nothing at one probe, but a lot if many probes agree. */
 function isCertain(own: readonly Own[], compared: number): boolean {
   if (own.some(({ difference }) => difference.certain)) return true;
   const chances = own.flatMap(({ difference }) => difference.chance ?? []);

@@ -5,7 +5,7 @@ import { brokenWaysOf, type BrokenWay } from './multipath/broken-ways.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { stepText, type Trace } from './trace.ts';
 
-/** Findings of searches for all paths: ways behind a balancer that are broken, one finding for each balancer. */
+/** Findings of searches for all paths: broken paths behind a balancer, one finding per balancer. */
 export function findBrokenBranches(traces: readonly Trace[]): readonly FindingDraft[] {
   const broken = traces
     .filter(({ isFinal, isReached }) => isFinal && isReached)

@@ -73,7 +73,7 @@ export function addNode(
   });
 }
 
-/** Of a router that several probes found to balance; `unknown` where they disagree. */
+/** Kind of a router that several probes found to balance; `unknown` if they disagree. */
 function balancesOf(a: PathNode['balances'], b: PathNode['balances']): PathNode['balances'] {
   const known = [a, b].filter((kind) => kind !== undefined && kind !== 'unknown');
   return new Set(known).size === 2 ? 'unknown' : (known[0] ?? a ?? b);

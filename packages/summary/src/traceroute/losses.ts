@@ -27,7 +27,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   ];
 }
 
-/** A search for all paths lost packets on ways that do not reach the target, which no other way did. */
+/** A search for all paths lost packets on paths that do not reach the target, and on no others. */
 function hasDeadEnd({ branching }: Trace): boolean {
   return branching.some(({ reaches }) => !reaches);
 }
@@ -79,7 +79,10 @@ function countedSteps(trace: Trace): readonly Step[] {
   });
 }
 
-/** With the packets of links, except those to silent routers. What a per-packet balancer’s ways lost is on no link. */
+/**
+ * With the packets of links, except those to silent routers. Packets lost behind a per-packet balancer belong to no
+ * link.
+ */
 function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
   if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;
   return steps.map((step) => {

@@ -2,7 +2,10 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { naming } from '../words.ts';
 import type { Trace } from './trace.ts';
 
-/** Options that agents of earlier releases ignore, by the field that shows that an agent knows them, and what those do. */
+/**
+ * Options that agents of earlier releases ignore, by the field whose presence shows that an agent knows them, with
+ * their effects.
+ */
 const options = [
   { field: 'rounds', text: 'do not know rounds and traced once' },
   { field: 'firstHop', text: 'do not know a first hop and traced from the nearest on' },
@@ -12,7 +15,7 @@ const options = [
   { field: 'multipath', text: 'do not search the paths of all flows and traced some' },
 ] as const;
 
-/** Finding: agents that ignore an option. Those that know it report it with the first hop, or at the end. */
+/** Finding: agents that ignore an option. Others report it with the first hop, or at the end. */
 export function findOlder(traces: readonly Trace[]): readonly FindingDraft[] {
   return options.flatMap(({ field, text }) => {
     const isKnown = ({ probeResult }: Trace): boolean => probeResult.result[field] !== undefined;

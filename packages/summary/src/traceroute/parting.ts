@@ -6,11 +6,12 @@ import { endReason, lastAnswer, probeResults } from './ends.ts';
 import { isSilent, stepText, tracesOf, type Step, type Trace } from './trace.ts';
 
 /**
- * One sentence about the traceroute of a monitor that turned bad: the last router that paths from failing and from working
- * probes have in common, and the network where they part. It says what the traces show, not whose fault it is.
+ * One sentence about the traceroute of a monitor that turned bad: the last router that paths from failing and from
+ * working probes have in common, and the network where they part. It describes the traces without attributing the
+ * fault.
  *
- * @param failing probes from which the monitor fails
- * @returns undefined if the traces say nothing
+ * @param failing probes at which the monitor fails
+ * @returns undefined if the traces are inconclusive
  */
 export function partingSentence(check: Check, failing: readonly string[]): string | undefined {
   const traces = tracesOf(ofType<'traceroute'>(probeResultsOf(check, new Map()))).filter(({ isFinal }) => isFinal);
@@ -39,7 +40,7 @@ function otherTargetText(broken: readonly Trace[], working: readonly Trace[]): s
   return `The failing ${namesOf(broken)} went to another address (${of(broken)}) than the working ${namesOf(working)} (${of(working)}): their paths cannot be compared`;
 }
 
-/** The furthest router of a path that answered a working probe too, and what comes after it. */
+/** The furthest router of a path that also answered a working probe, and the following part of the path. */
 interface Fork {
   readonly trace: Trace;
   readonly at: Step;

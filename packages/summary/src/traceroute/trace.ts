@@ -35,7 +35,7 @@ export interface Way {
   readonly steps: readonly Step[];
   /** True if the target answered any of its packets. */
   readonly isReached: boolean;
-  /** True if its packets are known not to pass the last answer. */
+  /** True if its packets are known not to pass the last answering hop. */
   readonly isEnded: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface Trace {
   readonly fullTtl: ResultOf<'traceroute'>['fullTtl'];
   /** One per flow; a single one with all routers if the result does not separate flows. */
   readonly ways: readonly Way[];
-  /** What a search for all paths found; empty without one, whose `ways` has the first flow only. */
+  /** Result of a search for all paths; empty without one, whose `ways` has the first flow only. */
   readonly branching: readonly WayNode[];
 }
 

@@ -1,6 +1,6 @@
 import type { LookUpPlace } from '@vantage/contract';
 
-/** A location of which only the coordinates are known. */
+/** A location with coordinates only. */
 export function placeAt(latitude: number, longitude: number): ReturnType<LookUpPlace> {
   return {
     asn: null,

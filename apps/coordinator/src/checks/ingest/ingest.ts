@@ -223,7 +223,7 @@ async function prepareAll(
 }
 
 interface BatchDependencies extends IngestDependencies {
-  /** By check: a final result whose commit has to read first. Later entries of the probe wait for it. */
+  /** By check: final results whose commit needs a read first. Later entries of the probe wait for them. */
   readonly underWay: Map<string, Promise<unknown>>;
 }
 

@@ -90,7 +90,7 @@ function withMonitorDefaults(check: MonitorRequest['check']): unknown {
   return type === 'traceroute' ? { ...body, options: withFlows(options) } : body;
 }
 
-/** Flows of a traceroute without a choice of its packets: so many prove a change of the path, one packet of each suffices. */
+/** Flows of a traceroute whose packets were not chosen: enough to prove a change of the path with one packet each. */
 const FLOWS = { flows: 16, queries: 1 };
 /** Beyond it, they are more packets than a check sends. */
 const MOST_HOPS = 40;

@@ -28,7 +28,7 @@ import {
 const AT_ONCE = 50;
 /** A tick starts up to this late, so that not every coordinator looks at the same moment. */
 const SPREAD_MS = 80;
-/** After the end of a check another coordinator evaluates it if the one that started it has not. */
+/** If the coordinator that started a check has not evaluated it this long after its end, another one does. */
 const EVALUATED_WITHIN_MS = 3_000;
 
 export interface TickDependencies {
@@ -51,7 +51,7 @@ export const MOST_KNOWN = 10_000;
 /** @param stored JSON of a `StoredMonitor` */
 export type ReadStored = (name: string, stored: string) => DefinitionReading;
 
-/** Reads definitions of Redis; those that did not change are kept. */
+/** Parses definitions from Redis; unchanged ones are cached. */
 export function createReadStored(readDefinition: ReadDefinition): ReadStored {
   const known = new Map<string, { readonly stored: string; readonly reading: DefinitionReading }>();
   return (name, stored) => {
@@ -69,7 +69,8 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
 /**
  * Claims the ticks that are due, and starts the check of each.
  *
- * @returns one look, which resolves with the milliseconds until the next; undefined if no tick is due before a usual one
+ * @returns a function that does so once, and resolves with the milliseconds until the next tick; undefined if none is
+ * due before the usual interval
  */
 export function createTicks(dependencies: TickDependencies): () => Promise<'again' | number | undefined> {
   const { redis, drawId, lookEveryMs } = dependencies;
@@ -155,7 +156,7 @@ function whyNot(creation: Exclude<Creation, { readonly created: true }>): string
     .slice(0, 1_024);
 }
 
-/** A screenshot lets its check last longer. */
+/** A check with a screenshot lasts longer. */
 function budgetOf({ accepted: { checkType, params } }: MonitorDefinition): number {
   const ofScreenshot = checkType.screenshot?.(params) === undefined ? 0 : 15_000;
   return Math.ceil(checkType.budgetMs(params)) + ofScreenshot;

@@ -120,7 +120,7 @@ describe('simulated hours', () => {
         state = step.state;
       }
 
-      // Counted alone, many fail together again and again.
+      // Without the damping of flapping probes, these outcomes would raise many alarms.
       expect(together).toBeGreaterThan(1_000);
       expect(alarms).toBe(0);
     },

@@ -52,7 +52,7 @@ export type Answer =
   | { readonly op: 'source'; readonly token: number; readonly address: string; readonly errno: string }
   | ({ readonly op: 'packet'; readonly ref: number } & ReceivedPacket);
 
-/** In place of an errno: the watch is open, and cannot tell of all the time that was to be recalled. */
+/** Instead of an errno: the watch is open, but does not cover all of the time to be recalled. */
 export const PARTIAL_RECALL = 'ENODATA';
 
 const requestOps = ['open', 'close', 'send', 'source', 'watch'] as const;
@@ -85,7 +85,7 @@ export function encodeRequest(request: Request): Buffer {
     .done();
 }
 
-/** @throws RangeError for what `encodeRequest` cannot have written */
+/** @throws RangeError for bytes that `encodeRequest` cannot have written */
 export function decodeRequest(body: Buffer): Request {
   const reader = fieldReader(body);
   const op = entry(requestOps, reader.u8());
@@ -119,7 +119,7 @@ export function encodeAnswer(answer: Answer): Buffer {
   return writer.f64(receivedMs).text(from).rest(data).done();
 }
 
-/** @throws RangeError for what `encodeAnswer` cannot have written */
+/** @throws RangeError for bytes that `encodeAnswer` cannot have written */
 export function decodeAnswer(body: Buffer): Answer {
   const reader = fieldReader(body);
   const op = entry(answerOps, reader.u8());

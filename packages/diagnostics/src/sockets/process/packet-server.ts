@@ -21,7 +21,7 @@ export interface AgentChannel {
   readonly isFull: () => boolean;
 }
 
-/** The sockets of an agent, and who receives which packet. */
+/** The sockets of an agent, and the assignment of packets to them. */
 export class PacketServer {
   readonly #library: RawSocketLibrary;
   readonly #libc: Libc | undefined;
@@ -98,7 +98,7 @@ export class PacketServer {
       if (errno !== '') return answer({ op: 'opened', ref, errno });
       this.#watched.set(ref, request);
       for (const packet of this.#recent.since(keyOf(request), recallMs)) this.#handOn(ref, packet);
-      // Nothing is known of the time before the socket existed.
+      // The time before the socket existed is unknown.
       const listensMs = performance.now() - (this.#openedAtMs.get(`${request.family}/icmp`) ?? 0);
       return answer({ op: 'opened', ref, errno: recallMs > listensMs ? PARTIAL_RECALL : '' });
     });

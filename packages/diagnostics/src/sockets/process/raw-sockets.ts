@@ -39,7 +39,7 @@ export interface Outgoing {
 
 export type SendDone = (errno: string, sentMs: number) => void;
 
-/** Numbers of Linux that raw-socket does not name. */
+/** Constants of Linux that raw-socket lacks. */
 const LINUX = { IPPROTO_IPV6: 41, SOL_SOCKET: 1, SO_RCVBUF: 8, IPV6_HDRINCL: 36 } as const;
 
 /** Room for an IPv4 header with options before the longest packet. */
@@ -111,7 +111,7 @@ export function openRawSocket(
   }
 }
 
-/** Puts recvmsg in the place of raw-socket's own reading, for as long as it works. Returns what ends it. */
+/** Replaces raw-socket's own reading by recvmsg as long as that works. Returns a function that ends it. */
 function readByKernelReceiver(
   libc: Libc,
   socket: rawSocket.RawSocket,

@@ -10,11 +10,11 @@ export interface IpPacket {
   readonly protocol: number;
   readonly source: string;
   readonly destination: string;
-  /** TTL or hop limit as it stands in the header. */
+  /** TTL or hop limit in the header. */
   readonly hopLimit: number;
   /** Differentiated services code point (RFC 2474). */
   readonly dscp: number;
-  /** Length that the header gives for the whole packet, which may be cut off. */
+  /** Length of the whole packet according to the header; it may be truncated. */
   readonly totalBytes: number;
   /** The received part of the data after header and extensions. */
   readonly payload: Uint8Array;
@@ -25,7 +25,7 @@ export function parseIp(family: Family, bytes: Uint8Array): IpPacket | undefined
   return family === 4 ? parseIpv4(bytes) : parseIpv6(bytes);
 }
 
-/** RFC 791 section 3.1. Fragments but the first hold no transport header: they are never of this probe. */
+/** RFC 791 section 3.1. Fragments other than the first contain no transport header: they never belong to this probe. */
 function parseIpv4(bytes: Uint8Array): IpPacket | undefined {
   if (bytes.length < 20 || bytes[0]! >> 4 !== 4) return undefined;
   const headerBytes = (bytes[0]! & 0xf) * 4;

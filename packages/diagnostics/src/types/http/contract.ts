@@ -23,15 +23,15 @@ import { certificateFields, tlsSchema } from '../../tls/schema.ts';
 /** Default limit of bytes read from a body. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
 
-/** Addresses of a name that are kept, and of those that took no connection. */
+/** Limits of the stored addresses of a name, and of those that accepted no connection. */
 export const MAX_ADDRESSES = 32;
 const MAX_DEAD_ADDRESSES = 4;
 
-/** Deviations of an answer that are kept, and those of a redirect. */
+/** Limits of the stored deviations of a response, and of a redirect. */
 export const MAX_DEVIATIONS = 12;
 export const MAX_REDIRECT_DEVIATIONS = 3;
 
-/** Services of an Alt-Svc header that are kept. */
+/** Limit of the stored services of an Alt-Svc header. */
 export const MAX_ALTERNATIVES = 8;
 
 /** Handshakes of TCP and TLS, request, end of the connection. */

@@ -51,7 +51,7 @@ export const httpRules = {
 
 export type RequestRules = Static<typeof request>;
 
-/** The rules of a job, which its parameters have in addition to those of a client. */
+/** The rules of a job, in addition to the parameters of a client's check. */
 interface WithRules {
   readonly rules?: {
     readonly body?: readonly string[];

@@ -16,7 +16,7 @@ const MAX_REPLIES = 17;
  */
 const WAIT_RTTS = 4;
 const MIN_WAIT_MS = 1_000;
-/** A network that doubles a packet may let one copy through and refuse the other: the reply is waited for a little. */
+/** A network that duplicates a packet may deliver one copy and refuse the other, so the reply is awaited briefly. */
 const AFTER_ERROR_MS = 200;
 
 /** A packet process that has not sent a packet after this time is hung: it takes microseconds. */
@@ -116,7 +116,7 @@ class PingSession {
     this.onProgress();
   }
 
-  /** A reply may be handed on before the time at which its request was sent, without which it has no RTT. */
+  /** A reply may be delivered before the send time of its request, without which it has no RTT. */
   private endIfComplete(): void {
     const { plan, state } = this;
     const isComplete = state.packets.every(({ sentMs, replies }) => sentMs !== null && replies.length > 0);
@@ -190,7 +190,7 @@ function isSettled({ replies, icmp }: SentPacket): boolean {
   return replies.length > 0 || icmp !== null;
 }
 
-/** The kernel compares the size of a packet with the probe's own link alone, never with the path. */
+/** The kernel compares the size of a packet only with the MTU of the probe's own link, never with the path. */
 function unsent(error: unknown, request: Uint8Array): Failure {
   const failure = unsentFailure(error);
   if (failure.code !== 'packet_too_big') return failure;
@@ -198,7 +198,7 @@ function unsent(error: unknown, request: Uint8Array): Failure {
   return { ...failure, source: 'probe', message };
 }
 
-/** For how long more something may be expected, once every packet was sent. */
+/** Time for which replies may still arrive after every packet was sent. */
 function replyWaitMs({ packets }: Exchange, clock: AwakeClock): number {
   if (packets.every(isSettled)) {
     return Math.max(...packets.map(({ icmp }) => icmp?.readMs ?? 0)) + AFTER_ERROR_MS - clock.now();

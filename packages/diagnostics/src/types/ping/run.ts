@@ -15,7 +15,7 @@ import type { Exchange } from './sent-packets.ts';
 type Ping = typeof ping;
 
 const DEFAULT_TTL = 64;
-/** Left of the deadline for the result to get home. */
+/** Time reserved before the deadline for the result to arrive. */
 const RESERVE_MS = 300;
 
 /**

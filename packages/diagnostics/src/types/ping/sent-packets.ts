@@ -16,7 +16,7 @@ export interface ExchangePlan {
   readonly payload: Uint8Array;
   /** Sequence number of the first packet on the wire. */
   readonly firstSequence: number;
-  /** Time for everything, milliseconds. */
+  /** Total time, milliseconds. */
   readonly budgetMs: number;
   /** Resolves when the packet process has forwarded what it had received. */
   readonly caughtUp: () => Promise<unknown>;
@@ -29,7 +29,7 @@ export interface Reply {
   readonly from: string;
 }
 
-/** A packet of the check with its replies. Times other than the first are by the packet process. */
+/** A packet of the check with its replies. Times other than the first are those of the packet process. */
 export interface SentPacket {
   /** Number within the check, from 1. */
   readonly seq: number;

@@ -26,9 +26,9 @@ import {
 } from './options/packet-counts.ts';
 import { takesTrace } from './options/udp-ports.ts';
 
-/** Packets that ask for the path MTU: enough for some routers that each carry less than the one before, or for a black hole to a byte. */
+/** Limit of packets that search for the path MTU: enough for several decreasing MTUs, or for a black hole to the byte. */
 export const MAX_MTU_PACKETS = 48;
-/** The largest of them, and the others. */
+/** Size of the largest of them, and of the others. */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
 /** Limit of the rounds, one per second. */
 const MAX_ROUNDS = 60;

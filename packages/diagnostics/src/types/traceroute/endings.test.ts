@@ -377,7 +377,7 @@ describe('a router that refuses a packet and passes others on', () => {
 });
 
 describe('a target that limits its errors', () => {
-  /** Answers the first six datagrams, as Linux does, and quotes them with the TTL that they had left. */
+  /** Answers the first six datagrams, as Linux does, and quotes them with their remaining TTL. */
   const limiting = (distance: number): ((sent: FakeSent) => readonly FakeAnswer[]) => {
     let answered = 0;
     return (sent) => {

@@ -9,7 +9,7 @@ const DISTANCE = 6;
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
-/** The few packets that are shown are a sample of all: three deviations of a thousand at 40 %. */
+/** The few reported packets are a sample of all: three standard deviations of a thousand at 40 %. */
 const CHANCE_POINTS = 4.7;
 
 interface Tally {
@@ -18,8 +18,8 @@ interface Tally {
 }
 
 /**
- * Loss of many traces in per cent: reported at the target; true for the first packets of each flow that reach the target,
- * as many as are reported; and true for all that reach it. Also the number of rows beyond the target.
+ * Loss of many traces in per cent: the reported one at the target; the true one of as many first packets of each flow
+ * that reach the target; and the true one of all that reach it. Also the number of rows beyond the target.
  */
 async function lossOf(
   percent: number,

@@ -120,7 +120,7 @@ describe('the search for all paths', () => {
   });
 
   it('sends no more packets than any check, and says that they did not suffice', async () => {
-    // Each flow passes other routers, so the search would never be complete.
+    // Each flow passes different routers, so the search would never be complete.
     const { outcome, fake } = await traceOver(
       (sent) => {
         if (isLarge(sent) || sent.ttl > 9) return [arrived(sent, 10)];

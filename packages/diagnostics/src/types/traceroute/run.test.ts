@@ -172,7 +172,7 @@ describe('traceroute', () => {
   it('takes no hop for silent whose answer came while the machine stood still', async () => {
     const { outcome } = await traceOver(
       (sent) => {
-        // After all are sent, and before the first answer is read.
+        // After all were sent, and before the first answer is read.
         if (sent.ttl === 1) setImmediate(() => skip(3_000));
         return path(5)(sent);
       },
@@ -221,7 +221,7 @@ describe('traceroute', () => {
 
   it.each([
     ['icmp', 'failure', { code: 'administratively_prohibited', source: 'target' }],
-    // Nothing there waits for a datagram or a SYN: any answer to one is an arrival.
+    // Nothing there expects a datagram or a SYN: any answer proves the arrival.
     ['udp', 'success', null],
     ['tcp', 'success', null],
   ] as const)('has arrived when the target itself refuses, by %s', async (protocol, result, error) => {
@@ -341,7 +341,7 @@ describe('traceroute', () => {
   });
 
   it('sends no more than 640 packets, those that ask for the path MTU among them', async () => {
-    // A target that answers the very last packet only, so that all are sent and it counts as reached.
+    // A target that answers only the very last packet, so that all are sent and it counts as reached.
     const { outcome, fake } = await traceOver(
       (sent) => [sent.ttl < 64 ? expired(sent, router(sent.ttl), 1) : arrived(sent, 1)],
       { maxHops: 64, queries: 10 },
@@ -423,7 +423,7 @@ describe('traceroute', () => {
     );
     expect(outcome.flows?.[0]?.hops.map(({ length }) => length)).toEqual([2, 2, 2, 2]);
     for (const [index, hops] of named?.entries() ?? []) {
-      // The identifiers of the fake follow one another.
+      // The fake assigns consecutive identifiers.
       const branch = (40_001 + index + 1) % 2;
       expect([[router(20 + branch)], [router(30 + branch)]]).toEqual(hops.slice(1, 3));
     }

@@ -32,7 +32,7 @@ type TraceParams = Readonly<{ host: string; options: TraceOptions }>;
 export async function runTraceroute(asked: TracerouteParams, context: Context): Promise<Outcome<Traceroute>> {
   const params = { host: asked.host, options: traceOptions(asked.options) };
   const { protocol } = params.options;
-  // The coordinator refuses this; the probe is the one that counts.
+  // The coordinator refuses this too, but only the probe's decision counts.
   const refused = refusedPort(params.options);
   if (refused !== undefined) return notStarted(refusedByPolicy(refused), null, protocol);
   const admission = await admit(params, context);
@@ -57,7 +57,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   try {
     const showPartial = partialsOf(target, protocol, names, dress, context);
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
-    // If the kernel lets nothing out, there is no path that could have ended anywhere.
+    // If the kernel sends no packet, no path can have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
     const room = params.options.mostPackets - trace.packets.length - (mtu.echo()?.sent ?? 0);
     if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);

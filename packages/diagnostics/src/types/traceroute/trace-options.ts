@@ -3,12 +3,12 @@ import { singleFamily, type Family, type ParamsOf } from '@vantage/contract';
 import type { traceroute } from './contract.ts';
 import { fewestFlows, mostPackets, queriesOf, wantsAllFlows } from './options/packet-counts.ts';
 
-/** Options as the probe follows them: with rounds and with all flows the trace sends one packet to each hop. */
+/** Options as the probe applies them: with rounds or all flows, the trace sends one packet per hop. */
 export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows' | 'family' | 'firstHop'> {
   readonly firstHop: number;
   readonly family: Family | undefined;
   readonly mostPackets: number;
-  /** Flows of the trace; the search for all adds others. */
+  /** Flows of the trace; the search for all paths adds others. */
   readonly flows: number;
   readonly isOfAllFlows: boolean;
 }

@@ -15,7 +15,7 @@ import { ROUND_MS, runRounds } from './probing/rounds.ts';
 import type { Trace } from './probing/trace-state.ts';
 import { MAX_WAIT_MS } from './probing/waits.ts';
 
-/** Time for the last names, and left of the deadline for the result to get home. */
+/** Time for the last names, and reserve before the deadline for the result to arrive. */
 export const NAMES_MS = 1_500;
 export const RESERVE_MS = 500;
 
@@ -39,7 +39,7 @@ export function planOf(
     maxPackets: mostPackets,
     destination: addressText(addressBytes(target.address)),
     budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs,
-    // The search sends no packet that it does not need.
+    // The search sends no unnecessary packet.
     ...(isOfAllFlows ? { window: 1 } : {}),
   };
 }

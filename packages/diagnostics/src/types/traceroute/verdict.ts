@@ -48,8 +48,8 @@ function failureOf(
 }
 
 /**
- * The ICMP error that ends the path. An error of the target itself is its answer to a datagram or a SYN, which nothing
- * there was waiting for; an echo request is there to be answered.
+ * The ICMP error that ends the path. An error of the target itself is its answer to an unexpected datagram or SYN; an
+ * echo request should be answered.
  */
 function refusalOf({ packets, views }: Trace, protocol: 'icmp' | 'udp' | 'tcp'): TraceAnswer | null {
   const answered = packets.flatMap(({ flow, ttl, answer }) => (answer === null ? [] : [{ flow, ttl, answer }]));

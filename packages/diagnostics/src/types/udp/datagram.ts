@@ -21,7 +21,7 @@ export interface Attempt {
   readonly settled: Promise<void>;
   /** Monotonic, milliseconds; 0 if it could not be sent. */
   readonly sentAtMs: number;
-  /** False if the probe could not read ICMP errors about it, though it left. */
+  /** False if it was sent, but the probe cannot read ICMP errors about it. */
   readonly readsIcmp: boolean;
   readonly close: () => void;
 }

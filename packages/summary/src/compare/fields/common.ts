@@ -4,7 +4,7 @@ import type { ProbeResult, ResultOf } from '../../probe-result.ts';
 import { unique } from '../../words.ts';
 import { differentSet, differentValue } from '../difference.ts';
 
-/** The list of a result is cut here: a longer one is not known. */
+/** Limit at which a result truncates its list: a longer one is unknown. */
 const LISTED_ADDRESSES = 32;
 
 /** True if the probe could not measure, so that its result says nothing about the target. */
@@ -13,7 +13,7 @@ export function isUnmeasured({ outcome, result }: ProbeResult): boolean {
 }
 
 export function outcomeDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
-  // The status says more.
+  // The status is more informative.
   if ([a, b].every(({ outcome, result }) => outcome === 'success' || result.error?.code === 'http_status')) return [];
   return differentValue({ subject: 'outcome', label: 'outcome' }, outcomeText(a), outcomeText(b));
 }

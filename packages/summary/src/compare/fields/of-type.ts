@@ -8,7 +8,7 @@ import { rttChange } from '../noise.ts';
 import { addressDifferences } from './common.ts';
 import { httpDifferences, timeDifference } from './http.ts';
 
-/** Differences of what two probes measured, without path and loss. */
+/** Differences between the measurements of two probes, without path and loss. */
 export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
   const rtt = differentTime({ subject: 'rtt', label: 'round trip' }, rttChange(rttsOf(type, a), rttsOf(type, b)));
   switch (type) {
@@ -50,7 +50,7 @@ const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, stri
   traceroute: [['protocol', 'protocol']],
 };
 
-/** Packets or handshakes that were sent and lost; undefined for types without. */
+/** Sent and lost packets or handshakes; undefined for types without. */
 export function lossOf(type: string, { result }: ProbeResult): Sample | undefined {
   if (type === 'ping') {
     // The rows are bounded; the counts of a result are not.

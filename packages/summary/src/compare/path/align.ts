@@ -2,7 +2,7 @@ import type { PathChange } from '@vantage/contract';
 
 type Hops = readonly (readonly string[])[];
 
-/** Whether a path is known to its end; what follows an unknown end matches everything. */
+/** True if a path is known to its end; an unknown end matches anything. */
 interface Aligned {
   readonly hops: Hops;
   readonly isWhole: boolean;

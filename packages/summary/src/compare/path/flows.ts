@@ -4,10 +4,10 @@ import { isSilent, type Trace, type Way } from '../../traceroute/trace.ts';
 /** One flow at one hop: the routers that answered it, the most frequent first; undefined if that is unknown. */
 type Seen = readonly string[] | undefined;
 
-/** A flow that met the target at an earlier hop. */
+/** A flow that reached the target at an earlier hop. */
 const BEYOND: readonly string[] = ['beyond the target'];
 
-/** Most kinds of routers of one hop whose subsets are weighed together. */
+/** Limit of the distinct routers of one hop whose subsets are considered together. */
 const MOST_KINDS = 24;
 
 /**
@@ -35,7 +35,10 @@ function seenAt({ steps, isReached }: Way, hop: number, target: string | null): 
     : step.routers.map(({ ip }) => ip);
 }
 
-/** Chances that routers of `more` have as many flows there and at most so many in `less`: of each router, and of all together. */
+/**
+ * Probabilities that routers of `more` have as many flows there and at most this many in `less`: of each router, and
+ * of all together.
+ */
 function chancesOf(more: readonly Seen[], less: readonly Seen[]): readonly number[] {
   const kinds = new Set(more.flatMap((seen) => seen ?? []));
   const all = new Set([...kinds, ...less.flatMap((seen) => seen ?? [])]);

@@ -4,7 +4,7 @@ import { isOfCloud, type WayLink, type WayNode } from './ways.ts';
 export interface Branch {
   readonly from: string;
   readonly to: string;
-  /** True if it does not show which of several nodes led on. */
+  /** True if it is unknown which of several nodes leads on. */
   readonly isInferred: boolean;
   readonly sent: number;
   readonly received: number;
@@ -53,7 +53,9 @@ export function least(a: number | null, b: number | null): number | null {
   return a === null ? b : Math.min(a, b ?? a);
 }
 
-/** Between two hops that a per-packet balancer chooses from nothing shows which leads to which: as few links as join all. */
+/**
+ * Behind a per-packet balancer, the links between two hops are unknown: the fewest that connect all nodes are drawn.
+ */
 function missingLinks(nodes: readonly WayNode[]): readonly (readonly [WayNode | undefined, WayNode])[] {
   const lost = nodes.filter(({ before }) => before.length === 0);
   return [...Map.groupBy(lost, ({ hop }) => hop)].flatMap(([hop, own]) => {

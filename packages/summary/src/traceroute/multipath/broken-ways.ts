@@ -5,21 +5,21 @@ import type { WayLink, WayNode } from './ways.ts';
 
 type FullTtl = ResultOf<'traceroute'>['fullTtl'];
 
-/** One of several ways behind a router on which packets end, while others reach the target. */
+/** One of several paths behind a router on which packets end, while others reach the target. */
 export interface BrokenWay {
-  /** The router that chooses among the ways. */
+  /** The router that balances over the paths. */
   readonly fork: WayNode;
-  /** The first node of the broken way. */
+  /** The first node of the broken path. */
   readonly first: WayNode;
   /** The last router that answered there; the fork if none did. */
   readonly last: WayNode;
 }
 
 /**
- * Ways of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the other ways.
- * Only of balancers proved to choose by flow: a packet that another one lost was on no certain way.
+ * Paths of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the
+ * other paths. Only for balancers proved to choose by flow: otherwise the path of a lost packet is unknown.
  *
- * @param fullTtl those that were answered came over other ways
+ * @param fullTtl the answered ones took other paths
  */
 export function brokenWaysOf(nodes: readonly WayNode[], fullTtl: FullTtl): readonly BrokenWay[] {
   return nodes.flatMap((node) => {

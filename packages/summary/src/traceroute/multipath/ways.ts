@@ -8,7 +8,7 @@ type Link = Multipath['links'][number];
 /** A node with the links from and to it; its index is that of the result. */
 export interface WayNode extends Node {
   readonly index: number;
-  /** Names it in the merged graph; equal for nodes that no packet can tell apart. */
+  /** Its key in the merged graph; equal for nodes that packets cannot distinguish. */
   readonly id: string;
   readonly next: readonly WayLink[];
   readonly before: readonly WayLink[];
@@ -41,7 +41,7 @@ export function waysOf({ nodes, links }: Multipath, start: string): readonly Way
   return found;
 }
 
-/** Its members are chosen packet by packet: which of them led on does not show. */
+/** Its members are chosen per packet: which of them leads on is unknown. */
 export function isOfCloud({ before }: WayNode): boolean {
   return before.length === 0 || before.some(({ from }) => from !== undefined && isPacketwise(from));
 }
@@ -54,12 +54,12 @@ export function addressId(ip: string): string {
   return `ip:${shown(ip, 45)}`;
 }
 
-/** By the address, or by the named nodes around and the position between them, as for a path of one flow. */
+/** By the address, or by the neighbouring addresses and the position between them, as for a path of one flow. */
 function idOf(node: WayNode, start: string): string {
   if (node.ip !== null) return addressId(node.ip);
   const [before, after] = [walk(node, 'before'), walk(node, 'next')];
   const from = before.end === undefined ? start : addressId(before.end.ip!);
-  // All the silence at the end of a path is one node.
+  // Consecutive silence at the end of a path is one node.
   if (node.kind === 'silent' && after.end === undefined) return `silent:${from}|`;
   const to = after.end === undefined ? '' : addressId(after.end.ip!);
   const position = `${before.count + 1}/${before.count + 1 + after.count}`;

@@ -61,7 +61,8 @@ function typeBitmap(data: Reader): string {
 }
 
 /**
- * `YYYYMMDDHHmmSS`. The 32 bits are serial numbers (RFC 4034 section 3.1.5): the time meant is the one nearest to now.
+ * `YYYYMMDDHHmmSS`. The 32 bits are serial numbers (RFC 4034 section 3.1.5): of the possible times, the one nearest to
+ * now applies.
  */
 function signatureTime(seconds: number): string {
   const now = Date.now() / 1000;

@@ -68,7 +68,7 @@ function keptPackets({ packets, views }: Trace, firstHop: number): TracePacket[]
   });
 }
 
-/** No hop is shown beyond the target because another flow heard nothing from it. */
+/** No hop is reported beyond the target because another flow got no answer from it. */
 function lastHop(views: readonly FlowView[]): number {
   const targets = views.flatMap(({ end, reached }) => (reached && end !== null ? [end] : []));
   if (targets.length === 0) return Math.max(0, ...views.map(({ horizon }) => horizon));

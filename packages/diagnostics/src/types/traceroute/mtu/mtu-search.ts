@@ -73,7 +73,7 @@ export function mtuSearch(
   };
 }
 
-/** Whether the target left packets unanswered that count at its hop. */
+/** True if the target left packets unanswered that count at its hop. */
 function isLossy({ views }: Trace): boolean {
   return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null));
 }

@@ -12,7 +12,7 @@ const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
 /** Attempts per packet size without an answer. */
 const TRIES = 2;
-/** Further packets of that size if this process stood still while it waited: then the silence is no evidence. */
+/** Number of further packets of that size after a stall of this process, during which silence is no evidence. */
 const STALLED_TRIES = 4;
 /**
  * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost: by chance that has
@@ -59,10 +59,10 @@ interface Pair {
 }
 
 /**
- * Finds the MTU of a path by echo requests that no router may fragment, as large as Ethernet carries and then as large
- * as each router that refuses says (RFC 1191, RFC 8201). What the probe's own link does not carry costs no packet, so
- * that its MTU is found byte by byte. What a router said stands even if the target answers no echo requests. If it
- * answers small ones alone, the size from which on they vanish is found by halves.
+ * Finds the MTU of a path with echo requests that no router may fragment, first of Ethernet's size, then of the MTU
+ * that each refusing router reports (RFC 1191, RFC 8201). Packets above the MTU of the probe's own link cost nothing,
+ * so that MTU is found exactly. A reported MTU is kept even if the target answers no echo requests. If it answers
+ * only small ones, the size above which they vanish is found by bisection.
  *
  * @param opening an ICMP socket of the target's family, closed in the end
  */

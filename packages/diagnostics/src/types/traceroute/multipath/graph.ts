@@ -9,7 +9,7 @@ export interface GraphNode {
   /** Address that answered, an end, or `SILENT`. */
   readonly seen: string;
   ttl: number;
-  /** How it chooses among its next hops; null if it has one at most. */
+  /** How it chooses among its next hops; null if it has at most one. */
   balances: BalancerKind | null;
 }
 
@@ -17,7 +17,7 @@ export interface GraphLink {
   readonly from: string;
   readonly to: string;
   readonly flows: Set<number>;
-  /** Packets that were to end at the far end. */
+  /** Packets whose TTL was to end at the far end. */
   readonly packets: TracePacket[];
 }
 
@@ -30,8 +30,8 @@ export interface Graph {
 export const PROBE = 'probe';
 
 /**
- * Nodes and links that packets took. Links between what two hops behind a per-packet balancer answered are absent unless one
- * of them is a single router: nothing tells which leads to which.
+ * Nodes and links that packets took. Links between two hops behind a per-packet balancer are absent unless one of
+ * them is a single router: nothing reveals which router leads to which.
  */
 export function graphOf(survey: Survey): Graph {
   const nodes = new Map<string, GraphNode>();
@@ -71,7 +71,7 @@ function keyOf(place: Place, seen: string): string {
   return place.kind === 'silence' ? place.key : `${SILENT}${place.key}`;
 }
 
-/** Gives each packet to the link over which it came to where it ended. */
+/** Attributes each packet to the link over which it reached its end. */
 function addPackets({ slots, at }: Survey, links: ReadonlyMap<string, GraphLink>): void {
   for (const own of slots.values()) {
     for (const slot of own.values()) {
@@ -81,7 +81,7 @@ function addPackets({ slots, at }: Survey, links: ReadonlyMap<string, GraphLink>
       for (const packet of slot.packets) {
         const { answer } = packet;
         const [from] = keysOf(before);
-        // A lost packet of a flow that is balanced packet by packet could have been on any link.
+        // A lost packet of a flow that is balanced per packet may have taken any link.
         if (answer === null && !isSilent && here.kind === 'cloud') continue;
         const to = answer === null && here.kind !== 'cloud' ? keysOf(here)[0]! : answer === null ? '' : seenAs(answer);
         const link = links.get(`${from} ${to}`);

@@ -1,25 +1,25 @@
 import type { Place } from './place.ts';
 import type { Ask, Survey } from './survey.ts';
 
-/** Bits of evidence that a balancer keeps the packets of a flow together; more if what is beyond looks crossed. */
+/** Bits of evidence that a balancer keeps the packets of a flow together; more if the next hops look crossed. */
 const BITS = 6;
 const BITS_IF_CROSSED = 12;
-/** Changes of the answers to one flow that a change of the path does not explain. */
+/** Changes of the answers to one flow that no change of the path explains. */
 const CHANGES = 2;
 /** Packets to the hop of a per-packet balancer. */
 const PACKETS_AT_OWN_HOP = 12;
 
 export type BalancerKind = 'flow' | 'packet' | 'unknown';
 
-/** How a place with several next hops chooses. */
+/** How a place with several next hops chooses among them. */
 export function kindOfBalancer(place: Place): BalancerKind {
   if (place.isPacketwise) return place.changes >= CHANGES ? 'packet' : 'unknown';
   return place.repeats + consistentBeyond(place) >= wantedRepeats(place, BITS) ? 'flow' : 'unknown';
 }
 
 /**
- * Packets that ask a flow again, to tell balancers of packets from those of flows. At once if links beyond seem to cross,
- * which is how the former looks.
+ * Packets that repeat a flow, to distinguish per-packet from per-flow balancers. Sent at once if the next links seem
+ * to cross, which suggests the former.
  */
 export function kindAsks(survey: Survey, places: readonly Place[], which: 'crossed' | 'all'): readonly Ask[] {
   const parents = new Set(which === 'all' ? places : places.flatMap((place) => [...place.parents]));
@@ -33,7 +33,10 @@ export function kindAsks(survey: Survey, places: readonly Place[], which: 'cross
   return [];
 }
 
-/** Before a router counts as a per-packet balancer, that it is not one of several that such a balancer before it chooses from. */
+/**
+ * Evidence required before a router counts as a per-packet balancer, that it is not merely one of several behind such
+ * a balancer.
+ */
 function asksAtOwnHop({ slots, at }: Survey, place: Place): readonly Ask[] {
   if (!place.isPacketwise || place.kind !== 'router') return [];
   const here = [...slots.values()].flatMap((own) => own.get(place.ttl) ?? []);
@@ -57,7 +60,7 @@ function wantedRepeats({ seenNext }: Place, bits: number): number {
   return Math.ceil(bits / Math.log2(Math.max(2, seenNext.size)));
 }
 
-/** Whether two of the next places lead on to the same two. */
+/** True if two of the next places lead to the same two places. */
 function hasCrossedLinks({ next }: Place): boolean {
   const sets = [...next.keys()].map(({ seenNext }) => new Set(seenNext.keys())).filter(({ size }) => size > 1);
   return sets.some((one, index) =>
@@ -65,7 +68,7 @@ function hasCrossedLinks({ next }: Place): boolean {
   );
 }
 
-/** Flows beyond the first of each next place that went on as it did, where the next places lead to different ones. */
+/** Flows beyond the first of each next place that went on alike, if the next places lead to different ones. */
 function consistentBeyond({ next }: Place): number {
   const places = [...next.keys()].filter(({ samples }) => samples > 0);
   const beyond = places.flatMap(({ seenNext }) => [...seenNext.keys()]);
@@ -73,7 +76,7 @@ function consistentBeyond({ next }: Place): number {
   return isParallel ? places.reduce((sum, { samples }) => sum + samples - 1, 0) : 0;
 }
 
-/** A flow known at the place and answered beyond it, the one with the most repeats. */
+/** The flow with the most repeats that is known at the place and answered beyond it. */
 function repeatable(survey: Survey, place: Place): Ask | undefined {
   const slots = [...survey.slots.values()].flatMap((own) => [...own.values()]);
   const own = slots.filter(

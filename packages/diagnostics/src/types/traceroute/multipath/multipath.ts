@@ -60,7 +60,7 @@ function nodeOf(
   };
 }
 
-/** Nodes from which links lead to the target, and those of flows whose packets with the full TTL reached it. */
+/** Nodes with links to the target, and those of flows whose packets with the full TTL reached it. */
 function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;
   const targets = new Set(packets.flatMap(({ answer }) => (answer?.kind === 'target' ? [answer.from] : [])));

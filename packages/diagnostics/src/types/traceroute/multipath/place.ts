@@ -1,28 +1,28 @@
 /**
- * A place on the paths: a router, silence behind a node, an end, or what a per-packet balancer chooses from, whose members
- * cannot be addressed by a flow.
+ * A place on the paths: a router, silence after a node, an end, or the next hops of a per-packet balancer, which no
+ * flow can address individually.
  */
 export interface Place {
   readonly key: string;
   readonly kind: 'probe' | 'router' | 'silence' | 'end' | 'cloud';
   /** The lowest TTL at which it was seen. */
   readonly ttl: number;
-  /** Answers seen there: more than one of a cloud. */
+  /** Answers received there; several for the next hops of a per-packet balancer. */
   readonly seen: Set<string>;
-  /** Hops of silence up to here. */
+  /** Number of consecutive silent hops up to here. */
   readonly silence: number;
   readonly parents: Set<Place>;
   /** The next places, with the flows that lead there; of a cloud, their packets. */
   readonly next: Map<Place, number>;
   /** Packets per address that answered at the next hop. */
   readonly seenNext: Map<string, number>;
-  /** Flows asked beyond it, or packets if they are balanced packet by packet. */
+  /** Flows probed beyond it, or packets if they are balanced per packet. */
   samples: number;
-  /** Packets that asked again what a flow finds beyond it. */
+  /** Packets that repeated a flow beyond it. */
   repeats: number;
-  /** True if one flow found different answers beyond it. */
+  /** True if one flow got different answers beyond it. */
   isPacketwise: boolean;
-  /** Times that the answers to one flow changed. */
+  /** Number of changes in the answers to one flow. */
   changes: number;
 }
 
@@ -43,7 +43,7 @@ export function newPlace(key: string, kind: Place['kind'], ttl: number, silence:
   };
 }
 
-/** Notes that the answers to one flow beyond the place were not all the same. */
+/** Records that the answers to one flow beyond the place differed. */
 export function countChanges(parent: Place, answers: readonly string[]): void {
   const changes = answers.slice(1).filter((answer, index) => answer !== answers[index]).length;
   if (changes === 0 || parent.kind === 'cloud') return;

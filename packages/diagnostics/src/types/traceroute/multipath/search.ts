@@ -12,12 +12,12 @@ import { awaitedIn, sendAsk, silentAt, underWay, type SearchPlan } from './under
 import { nextAsks } from './wanted/next-asks.ts';
 import type { Ask } from './survey.ts';
 
-/** States of hundreds of flows are costly: they are shown no more often. */
+/** States of hundreds of flows are large, so they are published no more often. */
 const SHOW_EVERY_MS = 100;
 
 /**
- * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. `isCut` of it
- * says that time or packets did not suffice.
+ * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace.
+ * `isCut` is set if time or packets did not suffice.
  *
  * @param onChange called after each answer and each packet given up
  */
@@ -106,7 +106,7 @@ class Search {
   private step(isDue: boolean): void {
     if (this.isOver) return;
     this.stopTimer();
-    // Answers may wait to be read: only a timer, which reads first, declares a packet silent.
+    // Answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
     if (isDue) this.giveUpSilent();
     const leftMs = this.endsAtMs - performance.now();
     if (isDue && leftMs <= 0) return this.finish(true);
@@ -128,7 +128,7 @@ class Search {
     return nextAsks(trace.packets, plan.flows.length, plan.maxHops, room).slice(0, room);
   }
 
-  /** Opens the flows that the packets need, and goes on then. */
+  /** Opens the flows that the packets need, then continues. */
   private openFor(asks: readonly Ask[]): void {
     const { flows, open } = this.plan;
     const missing = Math.max(...asks.map(({ flow }) => flow + 1)) - flows.length;
@@ -138,7 +138,7 @@ class Search {
       (opened) => {
         this.isOpening = false;
         for (const flow of opened) this.listen(flows.push(flow) - 1);
-        // States that are shown have all flows of their packets.
+        // Published states have all flows of their packets.
         this.look();
         if (opened.length < missing) this.finish(true);
         this.step(false);
@@ -184,7 +184,7 @@ class Search {
     this.noteChange();
   }
 
-  /** Until there may be something to do without an answer. */
+  /** Time until there may be something to do without an answer. */
   private restMs(awaited: readonly TracePacket[]): number {
     if (this.isOpening) return MAX_WAIT_MS;
     const now = this.clock.now();

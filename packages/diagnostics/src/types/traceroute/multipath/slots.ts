@@ -1,13 +1,13 @@
 import { isFull, type TracePacket } from '../probing/trace.ts';
 
-/** A TTL of a flow that was asked, once or more often. */
+/** A TTL of a flow that was probed, once or more often. */
 export interface Slot {
   readonly flow: number;
   readonly ttl: number;
   readonly packets: readonly TracePacket[];
 }
 
-/** Mark of an answer that is no router's: the packet came to its end there. */
+/** Marks an answer that is not from a router: the packet reached its end. */
 const END = '=';
 /** No answer. */
 export const SILENT = '*';

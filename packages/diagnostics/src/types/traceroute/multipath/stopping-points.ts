@@ -1,15 +1,15 @@
 /** Probability with which a node's next hops are missed, if it balances evenly. */
 export const RISK = 0.05;
-/** The same of a node with more than two: each stop on the way to the last one adds to the risk. */
+/** The same for a node with more than two: each earlier stop adds to the risk. */
 export const RISK_OF_MANY = 0.025;
 
-/** No check has packets for more next hops of one node. */
+/** No check has enough packets for more next hops of one node. */
 const MOST_WAYS = 96;
 
 /**
- * Samples after which a node with `found` next hops is taken to have no more: with one more, evenly used, so many samples
- * miss one of them with a probability of at most `risk` (Augustin, Friedman, Teixeira: Multipath tracing with Paris
- * traceroute, 2007).
+ * Samples after which a node with `found` next hops counts as complete: if it had one more, evenly used, this many
+ * samples would miss one of them with a probability of at most `risk` (Augustin, Friedman, Teixeira: Multipath
+ * tracing with Paris traceroute, 2007).
  */
 export function stoppingPoint(found: number, risk = RISK): number {
   if (found >= MOST_WAYS) return Infinity;
@@ -21,9 +21,9 @@ export function stoppingPoint(found: number, risk = RISK): number {
 
 const points = new Map<number, number[]>();
 
-/** The fewest samples that miss one of `ways` equally likely ways with no more than that probability. */
+/** The fewest samples that miss one of `ways` equally likely paths with at most that probability. */
 function least(ways: number, risk: number): number {
-  // Chances of so many different ways among the samples.
+  // Probabilities of this many different paths among the samples.
   let chances = [1, ...Array<number>(ways).fill(0)];
   for (let samples = 0; ; samples += 1) {
     if (1 - chances[ways]! <= risk) return samples;

@@ -13,21 +13,21 @@ export interface Survey {
   readonly flows: number;
   readonly probe: Place;
   readonly places: readonly Place[];
-  /** Where a flow is at a TTL, by its answer or because all flows pass there; undefined if unknown. */
+  /** Place of a flow at a TTL, by its answer or because all flows pass there; undefined if unknown. */
   readonly at: (flow: number, ttl: number) => Place | undefined;
   /** The place through which all flows pass at a TTL. */
   readonly sole: (ttl: number) => Place | undefined;
-  /** The highest TTL that was asked. */
+  /** The highest TTL that was probed. */
   readonly lastTtl: number;
-  /** Whether the flow came to its end before the TTL. */
+  /** True if the flow ended before the TTL. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
-  /** Slots that are to be asked again, since others in the same case were answered. */
+  /** Slots to be probed again, because other flows in the same situation were answered. */
   readonly again: readonly Slot[];
 }
 
 /** Packets sent for a slot whose silence may be a loss. */
 const TRIES = 3;
-/** Slots of one place that were silent so often: the next one is silent after its first packet. */
+/** Slots of one place with this many silent packets: the next slot counts as silent after its first packet. */
 const ENOUGH_SILENT = 3;
 
 /** Derives the paths from the packets. Outstanding packets are not considered. */
@@ -61,7 +61,7 @@ class Surveyor {
   }
 
   private at(flow: number, ttl: number): Place | undefined {
-    // Where it was asked and the answer is not clear, others do not say it.
+    // If it was probed there without a clear answer, other flows do not decide its place.
     const isAsked = this.slots.get(flow)?.has(ttl) === true;
     return isAsked ? this.located[flow]!.get(ttl) : this.soles[ttl];
   }
@@ -132,7 +132,7 @@ class Surveyor {
     return place;
   }
 
-  /** Flows that were not followed to this TTL are where they were answered, unless chance decided that. */
+  /** Flows that were not followed to this TTL are at the place of their answer, unless chance decided that. */
   private locateStrays(slots: readonly Slot[], ttl: number): void {
     const clouds = [...this.places.values()].filter(({ kind }) => kind === 'cloud');
     for (const slot of slots) {
@@ -149,7 +149,7 @@ class Surveyor {
     const [place] = here;
     const hasEnded = this.located.some((_, flow) => this.hasEnded(flow, ttl));
     if (here.size !== 1 || place === undefined || place.kind === 'end' || hasEnded) return undefined;
-    // Through one place before it, or where several lead together.
+    // Reached through one place before it, or from several that converge there.
     return before !== undefined || [...place.parents].length > 0 ? place : undefined;
   }
 }

@@ -6,7 +6,7 @@ import { patienceMs } from '../probing/waits.ts';
 import type { Ask } from './survey.ts';
 
 export interface SearchPlan extends PursuitPlan {
-  /** The flow of the trace before; further ones are added. */
+  /** The flow of the preceding trace; further ones are added. */
   readonly flows: PursuitFlow[];
   /** Opens further flows. @returns none if that fails */
   readonly open: (count: number) => Promise<readonly PursuitFlow[]>;
@@ -31,7 +31,7 @@ export function sendAsk(
       packet.awaitedMs = clock.now();
       onSent(packet);
     },
-    // After answers to others, a packet that the kernel refuses is lost.
+    // If the kernel refuses a packet after others were answered, that packet counts as lost.
     () => void (packet.isGivenUp = true),
   );
 }
@@ -40,12 +40,12 @@ export function awaitedIn(packets: readonly TracePacket[]): TracePacket[] {
   return packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
 }
 
-/** When a packet that was not answered by then is given up. */
+/** Time at which an unanswered packet is given up. */
 export function silentAt(packet: TracePacket, packets: readonly TracePacket[]): number {
   return packet.awaitedMs + patienceMs(packet, packets);
 }
 
-/** Packets whose answer may come at any time: others have to wait for them. */
+/** Packets whose answer may arrive at any time, for which others must wait. */
 export function underWay(packets: readonly TracePacket[], nowMs: number): number {
   return awaitedIn(packets).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS).length;
 }

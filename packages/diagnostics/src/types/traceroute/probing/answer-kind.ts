@@ -58,9 +58,9 @@ function kindOf(
 }
 
 /**
- * A port is refused by the host that the datagram came to, maybe in the name of another of its addresses, or by a filter
- * on the way (`reject` of Linux). The filter is a router: packets that end there run out of hops in the same name, which
- * may become known only afterwards.
+ * A port is refused by the host that received the datagram, maybe from another of its addresses, or by a filter on
+ * the path (`reject` of Linux). The filter is a router: packets whose TTL ends there expire with the same address,
+ * which may become known only afterwards.
  */
 export function demoteFilters(router: string, destination: string, packets: readonly TracePacket[]): void {
   if (router === destination) return;

@@ -8,7 +8,7 @@ export interface TraceLimits {
   readonly queries: number;
 }
 
-/** Silent hops after the last answer that are asked as often as all others. */
+/** Silent hops after the last answer that are probed as often as all others. */
 export const GAP_LIMIT = 5;
 
 /** Packets that ask once more for a silent hop before the target, if packets may be lost: it may be the target's own. */
@@ -25,21 +25,23 @@ export interface FlowView {
   readonly lastAnswered: number;
   /** Highest TTL that can still give new information. */
   readonly horizon: number;
-  /** Highest TTL that is to be asked once: the horizon, or more where all that was asked is silent. */
+  /** Highest TTL to be probed once: the horizon, or more if everything that was probed is silent. */
   readonly scoutsTo: number;
   /** Packets sent by TTL. At the end those with higher TTLs count too, which reached it as well. */
   readonly sentAt: readonly number[];
-  /** Packets that are wanted by TTL, up to the horizon. */
+  /** Packets wanted per TTL, up to the horizon. */
   readonly wantedAt: (ttl: number) => number;
-  /** Packets that decide whether the end was reached: the first that went that far, up to the first answered one. */
+  /**
+   * Packets that decide whether the end was reached: the first ones that went that far, up to the first answered one.
+   */
   readonly atEnd: readonly TracePacket[];
 }
 
 /**
- * What is known of all flows. Where one flow has reached the target, another one that hears nothing from there on
- * does not look beyond it: many a host answers only some packets.
+ * Knowledge about all flows. If one flow has reached the target, another flow without answers from there on is not
+ * probed further: many hosts answer only some packets.
  *
- * @param stalled flows of which nothing was heard for a while
+ * @param stalled flows without a recent answer
  */
 export function viewFlows(
   packets: readonly TracePacket[],
@@ -68,7 +70,7 @@ function endOf(own: readonly TracePacket[], limits: TraceLimits): End {
   const lastExpired = Math.max(0, ...limited.filter(({ answer }) => answer?.kind === 'expired').map(({ ttl }) => ttl));
   const reached = own.some(({ answer }) => answer?.kind === 'target');
   const distances = own.flatMap((packet) => distanceOf(packet, lastExpired, limits) ?? []);
-  // A router that refuses some packets and passes others on does not end the path.
+  // A router that refuses some packets and forwards others does not end the path.
   const refused = limited.filter(({ ttl, answer }) => answer?.kind === 'refused' && ttl > lastExpired);
   const ends = reached ? distances : refused.map(({ ttl }) => ttl);
   const routerAt = (wanted: number): string | undefined =>
@@ -77,8 +79,8 @@ function endOf(own: readonly TracePacket[], limits: TraceLimits): End {
 }
 
 /**
- * Gives flows with the same last router the same distance to the target. A flow whose packets to the target's hop were lost
- * takes the next hop for it. The last router has the target on its own link: it does not balance any more.
+ * Assigns flows with the same last router the same distance to the target. A flow whose packets to the target's hop
+ * were lost would place it one hop further. The last router has the target on its own link, so it does not balance.
  */
 function sharedEnds(ends: readonly End[]): readonly End[] {
   return ends.map((own) => {
@@ -140,9 +142,9 @@ function countedAtEnd(beyond: readonly TracePacket[], queries: number): readonly
 }
 
 /**
- * The silent hop before the end, where it may be the target's own: packets are lost, another flow has found the target
- * nearer, or the one packet that was sent there cannot tell a silent router from a lost packet. And the silent hop before the
- * nearer target: with a router of the other flow there, it is where the other flow found it.
+ * The silent hop before the end, if it may be the target's: packets are lost, another flow has found the target
+ * nearer, or the only packet sent there cannot distinguish a silent router from a lost packet. Also the silent hop
+ * before the nearer target: if the other flow has a router there, the target is where that flow found it.
  */
 function doubtfulHops(own: readonly TracePacket[], end: number, nearest: number, queries: number): readonly number[] {
   const isAnswered = (ttl: number): boolean => own.some((one) => one.ttl === ttl && one.answer !== null);
@@ -172,7 +174,7 @@ export function nextPacket(views: readonly FlowView[]): Wanted | null {
   return best;
 }
 
-/** Packets that are still awaited and whose answers would tell something. */
+/** Packets that are still awaited and whose answers would be informative. */
 export function awaitedOf(packets: readonly TracePacket[], views: readonly FlowView[]): TracePacket[] {
   return packets.filter((packet) => {
     if (packet.answer !== null || packet.isGivenUp) return false;

@@ -115,7 +115,7 @@ describe.each(cases)('a flow of $protocol over IPv$family', ({ family, protocol 
   it('does not know the packets of another check with the same identifier', () => {
     const other = traceFlow(options(family, protocol));
     const message = timeExceeded(family, source, destination, number, other.packet(3));
-    // A TCP SYN has no room for a cookie: its random sequence keeps the checks apart.
+    // A TCP SYN has no space for a cookie: its random sequence number distinguishes the checks.
     const match = flow.match(received(message));
 
     if (protocol === 'tcp') expect(match?.index).not.toBe(3);

@@ -28,7 +28,7 @@ export interface FlowOptions {
   readonly destination: string;
   /** Destination port; without meaning for ICMP. */
   readonly port: number;
-  /** Says in the payload whose packets these are. */
+  /** Identifies these packets in the payload. */
   readonly tag: string;
   /** Size of each packet with its IP header; as small as possible if absent. */
   readonly bytes?: number | undefined;
@@ -36,23 +36,23 @@ export interface FlowOptions {
 
 /** An answer to one packet of a flow. */
 export interface FlowAnswer {
-  /** Number of the packet; null where the answer does not say which. */
+  /** Number of the packet; null if the answer does not reveal it. */
   readonly index: number | null;
   /** Remainder of the number modulo `LENGTHS`, if the number itself may be wrong. */
   readonly remainder?: number;
-  /** The ICMP error, or null where the target gave an answer of the protocol itself. */
+  /** The ICMP error, or null if the target answered with the protocol itself. */
   readonly error: IcmpError | null;
 }
 
 /**
- * Packets that a load balancer takes for one flow (Paris traceroute): every field that one may hash stays the same from
- * packet to packet, ICMP's checksum included. They are numbered where none looks: the ICMP sequence balanced by two
- * bytes of payload, the UDP checksum, the TCP sequence.
+ * Packets that a load balancer treats as one flow (Paris traceroute): every field that it may hash is the same in
+ * each packet, including ICMP's checksum. Their number is in fields that none hashes: the ICMP sequence, compensated
+ * by two bytes of payload, the UDP checksum, the TCP sequence.
  */
 export interface TraceFlow {
   /** The packet of a number from 0 to 65,000. */
   readonly packet: (index: number) => Uint8Array;
-  /** Reads an answer; undefined for what answers none of this flow's packets. Total. */
+  /** Parses an answer; undefined if it answers none of this flow's packets. Total. */
   readonly match: (received: ReceivedPacket) => FlowAnswer | undefined;
   /** Fields of a quoted packet that differ from the packet of that number: of an answer that `match` found. */
   readonly rewritten: (index: number, error: IcmpError) => readonly RewrittenField[];
@@ -79,7 +79,7 @@ function icmpFlow(options: FlowOptions): TraceFlow {
   const cookie = template.slice(2, 2 + COOKIE_BYTES);
   const packet = (index: number): Uint8Array => {
     const payload = template.slice();
-    // In one's complement arithmetic the sequence and its complement add up to nothing.
+    // In one's complement arithmetic, the sequence and its complement add up to zero.
     writeU16(payload, 0, ~(index + 1) & 0xffff);
     return echoRequest(family, identifier, index + 1, payload);
   };
@@ -95,8 +95,8 @@ function icmpFlow(options: FlowOptions): TraceFlow {
     if (quoted.payload.length < 8 || readU16(quoted.payload, 4) !== identifier) return undefined;
     const cookieQuoted = startsWith(quoted.payload.subarray(10), cookie);
     if (quoted.destination !== destination && cookieQuoted !== 'yes') return undefined;
-    // Without the cookie the identifier and a number that was sent have to do: address translation restores the
-    // identifier of a quotation, but not always its checksum.
+    // Without the cookie, the identifier and a sent number must suffice: address translation restores the identifier
+    // of a quotation, but not always its checksum.
     if (cookieQuoted === 'no') return undefined;
     return { index: readU16(quoted.payload, 6) - 1, error: message };
   };

@@ -1,15 +1,14 @@
 export interface Loop {
-  /** The hop at which the circle is entered, from 1. */
+  /** The first hop of the loop, from 1. */
   readonly start: number;
   readonly length: number;
-  /** The hop at which it is proved: nothing new comes after it. */
+  /** The hop at which it is proved; no new router appears after it. */
   readonly provedAt: number;
 }
 
 /**
- * Finds the first circle in a path. Twice round proves one of two or more routers that all answer; with silent hops
- * among them it takes three rounds; one router on its own must answer five times in a row, since some answer once for
- * the hop behind them.
+ * Finds the first loop in a path. Two rounds prove a loop of two or more routers that all answer; with silent hops it
+ * takes three rounds; a single router must answer five times in a row, because some answer for the next hop as well.
  *
  * @param path the router of each hop from 1 on, null where none answered
  */

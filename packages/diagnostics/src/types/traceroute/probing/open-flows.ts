@@ -28,7 +28,7 @@ export async function openFlows(
     return { failure };
   };
   const source = packets.sourceFor(address);
-  // Asked for during the opening, and needed only after it.
+  // Requested during the opening, and needed only after it.
   source.catch(() => undefined);
   while (sockets.length < count) {
     const identifier = sourcePort === undefined ? undefined : sourcePort + sockets.length;

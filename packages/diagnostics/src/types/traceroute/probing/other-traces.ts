@@ -11,7 +11,7 @@ const shared = new WeakMap<PacketSockets, Map<string, Shared>>();
 export interface OtherTraces {
   /** Notes that the target answered this trace. */
   readonly noteAnswer: () => void;
-  /** Whether the target has answered any trace since this one began: then a rate limit explains its silence. */
+  /** True if the target has answered any trace since this one began: then a rate limit explains its silence. */
   readonly areAnswered: () => boolean;
   readonly leave: () => void;
 }
@@ -19,7 +19,7 @@ export interface OtherTraces {
 /**
  * Joins the traces that run over the same packet sockets.
  *
- * @param target the same text for traces whose packets the target can only answer alike
+ * @param target equal for traces whose packets the target treats alike
  */
 export function joinTraces(packets: PacketSockets, target: string): OtherTraces {
   const byTarget = shared.get(packets) ?? new Map<string, Shared>();

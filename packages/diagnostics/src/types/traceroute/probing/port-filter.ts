@@ -14,7 +14,10 @@ export interface Refuser {
   readonly hop: number;
 }
 
-/** The one that refused the port of datagrams in another name than the target's; undefined if the target itself answered any. */
+/**
+ * The router that refused the port with an address other than the target's; undefined if the target itself answered
+ * any datagram.
+ */
 export function foreignRefuser({ packets, views }: Trace, destination: string): Refuser | undefined {
   const answers = packets.flatMap(({ flow, answer }) => (answer?.kind === 'target' ? [{ flow, answer }] : []));
   const [first] = answers;
@@ -25,8 +28,8 @@ export function foreignRefuser({ packets, views }: Trace, destination: string): 
 }
 
 /**
- * Whether the refuser is a packet filter on the way. A host that has several addresses answers echo requests, or leaves them
- * unanswered; a router says of those that end at its hop that they ran out of hops there, or refuses them too.
+ * True if the refusing sender is a packet filter on the path. A host with several addresses answers echo requests or
+ * ignores them; a router reports those whose TTL ends at its hop as expired, or refuses them too.
  */
 export async function isFilter(
   { address, hop }: Refuser,

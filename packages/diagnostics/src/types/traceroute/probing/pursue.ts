@@ -27,21 +27,21 @@ export interface PursuitPlan {
   readonly maxPackets: number;
   /** Packets under way at once; 1 sends none beyond the target. `WINDOW` if absent. */
   readonly window?: number;
-  /** Time for everything, milliseconds. */
+  /** Total time, milliseconds. */
   readonly budgetMs: number;
 }
 
-/** Packets that may be under way at once; one that is out for longer than `STALL_MS` makes room for another. */
+/** Limit of packets in flight; one that is in flight for longer than `STALL_MS` makes room for another. */
 export const WINDOW = 16;
 /** Packets sent back to back, and the time until the next may follow: a burst would meet the routers' ICMP limits. */
 export const BURST = 8;
 export const BURST_EVERY_MS = 1;
-/** Silence after which the target is asked with the full TTL, and each further hop once. */
+/** Silence after which the target is probed with the full TTL, and each further hop once. */
 export const STALL_MS = 500;
 /**
- * Sends packets with growing TTLs, a window of them at a time, until the path is known to the target, to its end, to a
- * loop, or to a run of silent hops. Where nothing more answers, the target is asked with the full TTL, more than once
- * while it is silent, and each hop up to the limit once. The hops of a silent network are awaited at once.
+ * Sends packets with growing TTLs, a window of them at a time, until the path is known up to the target, its end, a
+ * loop, or a run of silent hops. If no further hop answers, the target is probed with the full TTL, repeatedly while
+ * it is silent, and each hop up to the limit once. The hops of a silent network are awaited concurrently.
  *
  * @param onChange called after each answer and each packet given up
  */
@@ -55,7 +55,7 @@ class Pursuit {
   private readonly onChange: (trace: Trace) => void;
   private readonly resolve: (trace: Trace) => void;
   private readonly packets: TracePacket[] = [];
-  /** Flows from which nothing was heard for a while. */
+  /** Flows without a recent answer. */
   private readonly stalled = new Set<number>();
   private readonly trace: Trace;
   private readonly clock = awakeClock();
@@ -124,7 +124,7 @@ class Pursuit {
     if (this.isOver) return;
     this.stopTimer();
     const { packets, trace, clock } = this;
-    // More answers than the one that came may wait to be read: only a timer, which reads first, declares a packet silent.
+    // Further answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
     if (isDue && giveUpSilent(trace, clock.now())) this.onChange(trace);
     trace.views = this.look();
     if (isDue || awaitedOf(packets, trace.views).length === 0) this.noteStall();
@@ -138,7 +138,7 @@ class Pursuit {
     this.stopTimer = readFirstTimer(() => this.step(true), Math.max(1, Math.ceil(restMs)));
   }
 
-  /** @returns what is still wanted after the burst */
+  /** @returns the packets still wanted after the burst */
   private sendBurst(): Wanted | null {
     let burst = 0;
     let wanted = this.next();
@@ -209,14 +209,14 @@ class Pursuit {
     this.trace.views = this.look();
   }
 
-  /** When the target is asked next with the full TTL; Infinity if it is not. */
+  /** Time of the next packet to the target with the full TTL; Infinity if there is none. */
   private questionAt(): number {
     if (this.packets.length >= this.plan.maxPackets) return Infinity;
     const { trace } = this;
     return Math.min(...trace.views.map((_, flow) => (this.stalled.has(flow) ? fullDueMs(trace, flow) : Infinity)));
   }
 
-  /** Until there may be something to do without an answer. */
+  /** Time until there may be something to do without an answer. */
   private restMs(wanted: Wanted | null, awaited: readonly TracePacket[]): number {
     const now = this.clock.now();
     const outFor = this.underWay().map(({ awaitedMs }) => awaitedMs + STALL_MS - now);

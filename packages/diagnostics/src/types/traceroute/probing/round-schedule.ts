@@ -6,7 +6,7 @@ export interface RoundPacket {
   /** From 2 on: the trace is the first round. */
   readonly round: number;
   readonly ttl: number;
-  /** Milliseconds after the first of them, evenly over the second of its round. */
+  /** Milliseconds after the first of them, spread evenly over the second of its round. */
   readonly dueMs: number;
 }
 

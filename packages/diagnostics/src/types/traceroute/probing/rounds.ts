@@ -16,12 +16,12 @@ export { ROUND_MS } from './round-schedule.ts';
 export interface RoundsPlan extends PursuitPlan {
   /** Number of rounds, including the trace itself. */
   readonly rounds: number;
-  /** When the trace began, by `performance.now()`: the second round comes a second later, or after the trace. */
+  /** Start of the trace by `performance.now()`: the second round follows a second later, or after the trace. */
   readonly startedMs: number;
 }
 
 /**
- * Sends one packet a second to each hop that the trace found, in its first flow, and adds them to the trace.
+ * Sends one packet per second to each hop of the trace's first flow, and adds them to the trace.
  *
  * @param onChange called after each answer and each packet given up
  */
@@ -162,7 +162,7 @@ class Rounds {
         packet.awaitedMs = this.clock.now();
         if (packet.answer !== null && !this.isOver) this.onChange(this.trace);
       },
-      // After answers to others, a packet that the kernel refuses is lost.
+      // If the kernel refuses a packet after others were answered, that packet counts as lost.
       () => void (packet.isGivenUp = true),
     );
   }
@@ -183,7 +183,7 @@ class Rounds {
     if (index !== null && packets[index] !== undefined) return packets[index];
     const open = packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
     if (remainder !== undefined) return open.findLast((one) => one.index % LENGTHS === remainder);
-    // A reply without a number comes from the target, which gets one packet a second.
+    // A reply without a number is from the target, which gets one packet per second.
     return index === null ? open.toSorted((a, b) => b.ttl - a.ttl || b.index - a.index)[0] : undefined;
   }
 }

@@ -9,23 +9,23 @@ import { waitMs } from './waits.ts';
 export interface Trace {
   readonly packets: TracePacket[];
   views: readonly FlowView[];
-  /** Why the probe itself could not go on; null otherwise. */
+  /** Why the probe itself could not continue; otherwise null. */
   failure: Failure | null;
-  /** True where time ran out or the probe was interrupted while more was wanted. */
+  /** True if time ran out or the probe was interrupted before all wanted packets were sent. */
   isCut: boolean;
   /** Rounds whose packets were sent, the trace included; absent if no rounds were requested. */
   rounds?: number;
 }
 
 /**
- * Time from one packet with the full TTL to the next of its flow. Many targets answer one such packet a second, to all that
- * ask: as many traces as there are packets get their answer. The last ones leave while the first are awaited.
+ * Interval between packets of a flow with the full TTL. Many targets answer one such packet per second in total, so
+ * this many concurrent traces get an answer. The last ones are sent while the first are awaited.
  */
 const FULL_GAPS_MS = [1_000, 2_000, 1_000, 1_000, 1_000] as const;
 /** Packets with the full TTL, of each flow that needs them. */
 export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 
-/** Full TTLs go first: their answers say whether it is worth while to look further. One of each flow has its room. */
+/** Full TTLs go first: their answers decide whether further hops are worth probing. Each flow has room for one. */
 export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number, nowMs: number): Wanted | null {
   const { packets, views } = trace;
   const isOpen = (flow: number): boolean => views[flow]!.end === null;
@@ -39,8 +39,8 @@ export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: n
 }
 
 /**
- * When the target is to be asked with the full TTL: at once, and again while nothing comes back, since a target or a router
- * may limit its errors, and other packets may have used up what it allows. Infinity where it is not to be asked.
+ * When to probe the target with the full TTL: at once, and repeatedly while there is no answer, because a target or
+ * router may limit its errors, and other packets may have used up the limit. Infinity if it is not to be probed.
  */
 export function fullDueMs({ packets, views }: Trace, flow: number): number {
   const sent = packets.filter((one) => one.flow === flow && isFull(one));

@@ -49,8 +49,8 @@ export function rttOf({ sentMs, answer }: TracePacket): number | null {
 }
 
 /**
- * The hop at which the target answered a packet; null where the answer does not say. An ICMP error quotes the packet
- * with the TTL that was left on arrival, which counts the hops even if the packets that were to end there were lost.
+ * The hop at which the target answered a packet; null if the answer does not reveal it. An ICMP error quotes the
+ * packet with its remaining TTL, which gives the distance even if the packets whose TTL ended there were lost.
  *
  * @param lastExpired highest TTL that ran out at a router of the flow: the target is beyond it
  */

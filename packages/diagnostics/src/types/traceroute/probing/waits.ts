@@ -1,7 +1,7 @@
 import type { FlowView } from './flow-view.ts';
 import { isFull, rttOf, type TracePacket } from './trace.ts';
 
-/** As long as ping waits for a reply. */
+/** Equal to ping's wait for a reply. */
 export const MAX_WAIT_MS = 4_000;
 /** Wait for a silent hop although hops beyond it answered: many routers answer late. */
 const SILENT_HOP_MS = 2_000;
@@ -11,7 +11,7 @@ const WAIT_RTTS = 3;
 /** Wait for all answers at the full TTL of a flow, from the first such packet on. */
 const FULL_WAIT_MS = 7_000;
 
-/** How long the answer to a packet is awaited. */
+/** Time for which the answer to a packet is awaited. */
 export function waitMs(packet: TracePacket, packets: readonly TracePacket[], views: readonly FlowView[]): number {
   const { end, lastAnswered } = views[packet.flow]!;
   const isAtEnd = end !== null && packet.ttl >= end;
@@ -24,7 +24,7 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
   return bounded(WAIT_RTTS * slowest(packets.filter(({ ttl }) => ttl > packet.ttl)), SILENT_HOP_MS);
 }
 
-/** The same while several flows are followed, of which some have not ended: by what others were answered. */
+/** The same with several flows of which some have not ended: derived from answers to others. */
 export function patienceMs(packet: TracePacket, packets: readonly TracePacket[]): number {
   const { ttl } = packet;
   if (isFull(packet)) return bounded(WAIT_RTTS * slowest(packets), KNOWN_HOP_MS);

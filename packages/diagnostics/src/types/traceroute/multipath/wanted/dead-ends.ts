@@ -5,18 +5,18 @@ import type { Ask, Survey } from '../survey.ts';
 
 /** Flows of a dead end that ask the target itself. */
 const FLOWS = 3;
-/** Lost packets of them, and answered ones of a flow that reaches the target, that prove a dead end. */
+/** Number of their lost packets, and of answered packets of a flow that reaches the target, that prove a dead end. */
 const [LOST, ANSWERED] = [6, 6];
 /** Packets of that flow each time: as many as of the flows of a dead end, since chance is judged by both. */
 const CONTROLS = 3;
-/** Times that each flow asks: more if it is alone, or if packets get lost on the other paths too. */
+/** Number of packets per flow: more if it is alone, or if packets are lost on the other paths too. */
 const MOST_TIMES = 6;
 
 /**
- * Packets for flows that end in silence while others reach the target. First those that show their way from the balancer: flows
- * that were not asked at a hop may have passed another router there. Then with the full TTL: whether only the routers are
- * silent. The last ones are of a flow that reaches the target: a target that is gone, or that limits its answers, is silent to
- * all.
+ * Packets for flows that end in silence while others reach the target. First those that reveal their path from the
+ * balancer: flows not probed at a hop may have passed another router there. Then with the full TTL, to learn whether
+ * only the routers are silent. The last ones belong to a flow that reaches the target: a target that is gone or
+ * limits its answers is silent to all.
  */
 export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): readonly Ask[] {
   const control = flowToTarget(packets);
@@ -35,7 +35,7 @@ export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): re
   return flows.map((flow) => ({ flow, ttl: FULL_TTL }));
 }
 
-/** The hops from the balancer before a place at which the flow was not asked. */
+/** The hops from the balancer before a place at which the flow was not probed. */
 function asksBefore({ slots }: Survey, place: Place, flow: number): readonly Ask[] {
   const first = balancerTtl(place);
   return Array.from({ length: place.ttl - first }, (_, index) => ({ flow, ttl: first + index })).filter(
@@ -53,7 +53,7 @@ function balancerTtl(place: Place): number {
   }
 }
 
-/** The places in which paths are known to end: nothing came back from beyond, and others reach the target meanwhile. */
+/** Places in which paths are known to end: nothing came back from beyond, while others reached the target. */
 export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]): readonly Place[] {
   const full = packets.filter(isFull);
   return deadEnds(survey).filter((place) => {
@@ -63,9 +63,9 @@ export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]):
 }
 
 interface Evidence {
-  /** Packets of the flows that were asked with the full TTL. */
+  /** Packets of the flows that were probed with the full TTL. */
   readonly asked: number;
-  /** Those of other flows that the target answered afterwards. */
+  /** Packets of other flows that the target answered afterwards. */
   readonly answered: number;
   /** Whether one of the flows reached the target. */
   readonly isReached: boolean;
@@ -91,7 +91,7 @@ function flowToTarget(packets: readonly TracePacket[]): number | undefined {
   return packets.findLast(isOfTarget)?.flow;
 }
 
-/** Routers beyond which all is silent, and silence right behind a router that leads others on. */
+/** Routers beyond which everything is silent, and silence directly after a router that leads other flows on. */
 function deadEnds({ places }: Survey): readonly Place[] {
   return places.filter((place) => {
     const { kind, next, parents } = place;
@@ -100,7 +100,7 @@ function deadEnds({ places }: Survey): readonly Place[] {
   });
 }
 
-/** By flow: a per-packet balancer has no way that only certain packets take. */
+/** By flow: a per-packet balancer has no path that only certain packets take. */
 function leadsOn({ kind, next, isPacketwise }: Place): boolean {
   return kind === 'router' && !isPacketwise && ![...next.keys()].every(isSilentEnd);
 }
@@ -109,7 +109,7 @@ function isSilentEnd({ kind, next }: Place): boolean {
   return kind === 'silence' && [...next.keys()].every(isSilentEnd);
 }
 
-/** Some flows that were answered at the place, or met by silence there. */
+/** Some flows that were answered at the place, or that found silence there. */
 function flowsAt({ slots, at }: Survey, place: Place): number[] {
   const flows = [...slots].flatMap(([flow, own]) =>
     [...own.keys()].some((ttl) => at(flow, ttl) === place) ? [flow] : [],

@@ -6,11 +6,11 @@ import type { Survey } from '../survey.ts';
 
 /** Packets for a silent node that is followed by silent nodes only. */
 export const SAMPLES_IN_SILENCE = 2;
-/** Packets that show that the paths of a per-packet balancer have met: links to where they meet follow from it. */
+/** Packets that show where the paths of a per-packet balancer have met again, which proves the links to that place. */
 const SAMPLES_AFTER_CLOUD = 12;
-/** Samples that tell whether the places of a hop lead on alike (phi of MDA-Lite). */
+/** Samples that decide whether the places of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;
-/** Fewer parallel places are looked at one by one: it takes hardly more packets. */
+/** Up to this number, parallel places are probed individually: that takes hardly more packets. */
 const LITE_WIDTH = 4;
 
 /** Samples that the places of one hop need: each of them, and all together. */
@@ -34,7 +34,7 @@ export function needsOf(group: readonly Place[], survey: Survey, balancers: numb
   return { least: new Map(group.map((place) => [place, leastOf(place)])), total };
 }
 
-/** MDA-Lite where the places lead on alike: all to one, or each to one of as many. */
+/** MDA-Lite if the places lead on alike: all to one, or each to one of as many. */
 function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
   const known = group.filter(({ samples }) => samples > 0);
   const isAlike = group.every((place) => place.seenNext.size <= 1 && !place.isPacketwise && !isInSilence(place));
@@ -45,8 +45,8 @@ function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
 }
 
 /**
- * Chance to miss a next hop that is accepted at a place. Where balancers are known, the risks of all together count, with one
- * that may have been missed: behind one balancer, only where all flows pass.
+ * Accepted probability of missing a next hop at a place. With known balancers, their risks count together, including
+ * one that may have been missed: behind one balancer, only if all flows pass.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return found > 2 ? RISK_OF_MANY : RISK;
@@ -58,7 +58,7 @@ function nextOf(group: readonly Place[]): ReadonlySet<string> {
   return new Set(group.flatMap(({ seenNext }) => [...seenNext.keys()]));
 }
 
-/** The gap is long enough, or the last router before the target: that is on its own link. */
+/** The gap is long enough, or follows the last router before the target, which is on its own link. */
 function isEnough(place: Place): boolean {
   if (place.silence >= GAP_LIMIT) return true;
   const next = [...place.seenNext.keys()];
@@ -66,7 +66,7 @@ function isEnough(place: Place): boolean {
   return next.length === 1 && isEnd(next[0]!);
 }
 
-/** Whether nothing but silence is known of what leads on from a place in silence. */
+/** True if only silence is known beyond a silent place. */
 export function isInSilence({ silence, seenNext }: Place): boolean {
   return silence > 0 && [...seenNext.keys()].every((seen) => seen === SILENT);
 }

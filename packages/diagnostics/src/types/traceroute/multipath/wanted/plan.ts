@@ -10,13 +10,13 @@ export interface Limits {
   readonly maxHops: number;
   /** Packets that may be sent yet. */
   readonly room: number;
-  /** Known balancers whose risks are to count together; 0 to search each place at its own risk. */
+  /** Number of known balancers whose risks count together; 0 to search each place with its own risk. */
   readonly balancers: number;
 }
 
 /**
- * The packets that are wanted by what is known now; the answers decide on further ones. Goes hop by hop: what leads on
- * from the nearest places is found first, since it finds flows for the places beyond.
+ * The packets to send with the present knowledge; the answers determine further ones. Works hop by hop: the
+ * successors of the nearest places are found first, because this finds flows for later places.
  */
 export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
   if (survey.again.length > 0) return survey.again.map(({ flow, ttl }) => ({ flow, ttl }));
@@ -40,7 +40,7 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
   return kindAsks(survey, survey.places, 'all');
 }
 
-/** Hops at which the first flow was met by silence, all at once: each costs a wait. */
+/** Hops at which the first flow found silence, all at once, because each costs a wait. */
 function asksInSilence({ places }: Survey, { maxHops }: Limits): readonly Ask[] {
   return places
     .filter(({ kind, ttl, silence }) => kind === 'silence' && ttl <= maxHops && silence <= GAP_LIMIT)
@@ -103,7 +103,7 @@ class GroupPlan {
       const isSole = survey.sole(ttl) === place;
       for (let flow = 0; flow < this.fresh; flow += 1) {
         if (survey.at(flow, ttl) !== place || !isNew(flow, ttl + 1) || survey.hasEnded(flow, ttl)) continue;
-        // Flows that were not asked there show a second place that those missed, if it leads on elsewhere.
+        // Flows not probed there reveal a second place that the others missed, if it leads elsewhere.
         if (isSole && survey.slots.get(flow)?.has(ttl) === true) continue;
         return this.ask(flow, ttl + 1);
       }
@@ -112,7 +112,7 @@ class GroupPlan {
     return this.askAgain(place);
   }
 
-  /** Chance decides beyond a per-packet balancer: each packet of the same flow is a sample. */
+  /** Beyond a per-packet balancer chance decides: each packet of one flow is a sample. */
   private askAgain(place: Place): boolean {
     if (place.kind !== 'cloud' && !place.isPacketwise) return false;
     const slots = [...this.survey.slots.values()].flatMap((own) => [...own.values()]);
@@ -120,7 +120,7 @@ class GroupPlan {
     return slot !== undefined && this.ask(slot.flow, slot.ttl);
   }
 
-  /** Looks for flows through places that have too few. */
+  /** Finds flows through places with too few. */
   private steer(missing: readonly { readonly place: Place; readonly count: number }[], total: number): void {
     const { survey, group } = this;
     const wanted = missing.filter(({ place }) => place.kind === 'router');
@@ -139,7 +139,7 @@ class GroupPlan {
     }
   }
 
-  /** Asks a flow that is known at the place before. */
+  /** Probes a flow that is known at the previous place. */
   private askThrough(parent: Place, ttl: number): boolean {
     const { survey } = this;
     for (let flow = 0; flow < survey.flows; flow += 1) {
@@ -151,7 +151,10 @@ class GroupPlan {
   }
 }
 
-/** Slots of a hop that are asked to find flows through one of its places, as a multiple of its stopping point. */
+/**
+ * Limit of slots per hop that are probed to find flows through one of its places, as a multiple of its stopping
+ * point.
+ */
 const MOST_AT_HOP = 4;
-/** Of the packets that would be needed on average, those that are sent at once. */
+/** Share of the packets needed on average that is sent at once. */
 const STEERED_SHARE = 2;

@@ -3,14 +3,14 @@ import { stoppingPoint } from '../stopping-points.ts';
 import type { Place } from '../place.ts';
 import type { Ask, Survey } from '../survey.ts';
 
-/** Flows that verify a place through which they are only taken to pass. */
+/** Flows that verify a place through which they are only assumed to pass. */
 const PROOFS = 3;
-/** Flows that are asked at the first hop, which the probe chooses. */
+/** Flows that are probed at the first hop, which the probe chooses. */
 const AT_FIRST_HOP = 1;
 
 /**
- * Packets that ask flows at the place through which all seem to pass, if they alone found a next hop: with a second place
- * there, which the first flows missed, the link would not exist.
+ * Packets that probe flows at the place through which all seem to pass, if only these flows found a next hop: if the
+ * first flows had missed a second place there, the link would not exist.
  */
 export function proofAsks({ slots, sole, at }: Survey, place: Place): readonly Ask[] {
   const { ttl, seenNext, isPacketwise, kind } = place;
