@@ -6,7 +6,9 @@ import type { CheckData } from '../check/use-check.ts';
 import { duration } from '../format.ts';
 import { useService } from '../parts/router.tsx';
 import { Section } from '../parts/section.tsx';
+import { FEW_ROWS } from '../filter/groups.ts';
 import { useFirst } from '../parts/use-first.tsx';
+import { useGrowing } from '../parts/use-growing.ts';
 import { ScaleAxis } from './Axis.tsx';
 import { Certificates } from './Certificates.tsx';
 import { phaseNames, phasesOf, phaseTitles, type Timings } from './phases.ts';
@@ -17,6 +19,8 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 export function HttpView(props: ViewProps): JSX.Element {
   const rows = resultsOf<'http'>(props);
   const [shown, rest] = useFirst(rows, props.isAll);
+  // Of many probes one part is drawn in a frame.
+  const parts = useGrowing(3, rows.length > FEW_ROWS ? 1 : 3);
   const scale = scaleTo(
     rows.map(([, { timings }]) => timings?.total ?? 0),
     5,
@@ -48,8 +52,8 @@ export function HttpView(props: ViewProps): JSX.Element {
         </div>
         {rest}
       </Section>
-      <Certificates {...props} />
-      <Picture check={props.check} summary={props.summary} />
+      {parts < 2 ? null : <Certificates {...props} />}
+      {parts < 3 ? null : <Picture check={props.check} summary={props.summary} />}
     </>
   );
 }
