@@ -294,6 +294,20 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('asks once for each part of a completed check', async () => {
+    await open(`/c/${pingCheck.testId}`, 'probes agree');
+    // Longer than the pause after which the results are requested.
+    await sleep(1_500);
+
+    const asked = showcase.asked.filter((path) => /^\/(?:check\/|probes)/.test(path));
+    expect(asked.toSorted()).toEqual([
+      `/check/${pingCheck.testId}/events`,
+      `/check/${pingCheck.testId}/summary`,
+      '/probes',
+    ]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('reports why a running check has no news, and continues automatically', async () => {
     let isRefused = true;
     await reopen({
