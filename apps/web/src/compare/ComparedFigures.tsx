@@ -12,7 +12,7 @@ export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | n
   return (
     <Section title="Figures">
       <div class="scroll" tabIndex={0} role="group" aria-label="Figures by probe">
-        <table class="differences">
+        <table class="figures">
           <thead>
             <tr>
               <th scope="col">Probe</th>
