@@ -80,7 +80,10 @@ function inputError(error: ErrorObject): InputError {
     case 'const':
       return { path: pointer(at), message: `must be ${JSON.stringify(params['allowedValue'])}` };
     case 'type':
-      return { path: pointer(at), message: `must be ${form ?? article(String(params['type']))}` };
+      return {
+        path: pointer(at),
+        message: `must be ${form ?? describeType(String(params['type']), error.parentSchema)}`,
+      };
     case 'pattern':
       return { path: pointer(at), message: form === undefined ? oddText(params) : `must be ${form}` };
     case 'uniqueItems':
@@ -102,6 +105,11 @@ function unknownField(name: string, schema: ErrorObject['parentSchema']): string
   return nearest === undefined
     ? `is not a known field: “${shown}”`
     : `is not a known field: “${shown}”; did you mean “${nearest}”?`;
+}
+
+function describeType(type: string, { minimum, maximum }: NonNullable<ErrorObject['parentSchema']> = {}): string {
+  const isBounded = typeof minimum === 'number' && typeof maximum === 'number';
+  return isBounded ? `${article(type)} from ${minimum} to ${maximum}` : article(type);
 }
 
 function article(type: string): string {

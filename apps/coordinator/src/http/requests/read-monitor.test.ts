@@ -255,6 +255,16 @@ describe('the file of monitors', () => {
     });
   });
 
+  it('has at most fifty faults, and says how many more there are', () => {
+    const text = `monitors:\n${Array.from({ length: 60 }, (_, index) => `  m${index}: {every: 60s}`).join('\n')}\n`;
+    const reading = readMonitorsFile(text, read);
+
+    expect(reading.valid ? [] : reading.faults.slice(49)).toEqual([
+      { line: 51, message: '/monitors/m49/check is required' },
+      { line: 52, message: '10 more faults follow' },
+    ]);
+  });
+
   it('may repeat parts by anchors, aliases and merges', () => {
     const text = [
       'monitors:',
@@ -275,6 +285,9 @@ describe('the file of monitors', () => {
   it.each([
     ['no YAML', 'monitors: {a: [}\n', 1],
     ['a name twice', 'monitors:\n  web: {}\n  web: {}\n', 3],
+    ['bytes that are not UTF-8', Buffer.from('monitors: {}\n# \xff\n', 'latin1').toString(), 2],
+    ['UTF-16', Buffer.from('monitors: {}\n', 'utf16le').toString(), 1],
+    ['two documents', 'monitors: {}\n---\nmonitors: {}\n', 2],
     ['a list', '- web\n', 1],
     ['nothing', '', 1],
     ['monitors that are a list', 'monitors:\n  - web\n', 1],

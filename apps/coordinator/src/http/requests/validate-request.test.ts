@@ -14,9 +14,9 @@ describe('a number or a word', () => {
   it.each<readonly [unknown, string]>([
     [17, 'must be <= 16 or "all"'],
     [0, 'must be >= 1 or "all"'],
-    [1.5, 'must be an integer or "all"'],
-    ['ALL', 'must be an integer or "all"'],
-    [true, 'must be an integer or "all"'],
+    [1.5, 'must be an integer from 1 to 16 or "all"'],
+    ['ALL', 'must be an integer from 1 to 16 or "all"'],
+    [true, 'must be an integer from 1 to 16 or "all"'],
   ])('that is %j is one error', (flows, message) => {
     const errors = errorsOf({ type: 'traceroute', host: 'www.example.com', options: { flows } });
 

@@ -17,13 +17,19 @@ export type FileReading =
 
 const MOST_FAULTS = 50;
 
+/** NUL, and the sign for bytes that are not UTF-8. */
+// oxlint-disable-next-line no-control-regex -- files in UTF-16 are full of it
+const NOT_UTF8 = /[\0\ufffd]/;
+
 /** Reads `monitors.yml`: a map `monitors` of name to monitor. All faults are reported, with their lines. */
 export function readMonitorsFile(text: string, readDefinition: ReadDefinition): FileReading {
+  const oddLine = text.split('\n').findIndex((line) => NOT_UTF8.test(line));
+  if (oddLine >= 0) return fault([{ line: oddLine + 1, message: 'is not text in UTF-8' }]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const faults: FileFault[] = document.errors.map(({ pos: [at], message }) => ({
+  const faults: FileFault[] = document.errors.map(({ pos: [at], code, message }) => ({
     line: lines.linePos(at).line,
-    message,
+    message: code === 'MULTIPLE_DOCS' ? 'there are several documents; expected one' : escapeText(message),
   }));
   // With a key twice, the rest of the file is as it was meant.
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return fault(faults);
@@ -68,7 +74,9 @@ function toObject(document: Document): unknown {
 }
 
 function fault(faults: readonly FileFault[]): FileReading {
-  return { valid: false, faults: faults.slice(0, MOST_FAULTS) };
+  if (faults.length <= MOST_FAULTS) return { valid: false, faults };
+  const more = { line: faults[MOST_FAULTS]!.line, message: `${faults.length - MOST_FAULTS} more faults follow` };
+  return { valid: false, faults: [...faults.slice(0, MOST_FAULTS), more] };
 }
 
 /** Line of a field; if it is missing, of the closest enclosing field. */
