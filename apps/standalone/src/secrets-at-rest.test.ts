@@ -29,7 +29,11 @@ const ofModules = {
   header: ['value-of-x-api-key'],
   body: ['secret-of-a-body'],
   dialogue: ['password-of-a-dialogue'],
+  grant: ['secret-of-a-grant', Buffer.from('prober:secret-of-a-grant').toString('base64')],
+  parameter: ['password-in-a-parameter'],
 };
+/** A server of tokens gives it to an agent, which keeps it. */
+const givenToken = ['token-that-was-given'];
 const ofMonitors = { file: ['header-of-the-file'], api: ['header-of-the-api'] };
 const webhooks = { delivered: ['path-of-webhook-1'], failing: ['path-of-webhook-2'] };
 const signing = Buffer.alloc(32, 'signing-secret');
@@ -51,6 +55,7 @@ describe('a secret', () => {
   const secrets = (): Readonly<Record<string, readonly string[]>> => ({
     ...Object.fromEntries(Object.entries(ofModules).map(([name, words]) => [`module ${name}`, words])),
     'module private key': privateKey,
+    'given token': givenToken,
     'monitor of the file': ofMonitors.file,
     'monitor of the API': ofMonitors.api,
     'webhook delivered': webhooks.delivered,
@@ -67,7 +72,9 @@ describe('a secret', () => {
     target = createServer((request, response) => {
       received.push(request.url!);
       request.resume();
-      if (request.url === '/hold') held.push(() => void response.end('ok'));
+      const token = JSON.stringify({ access_token: givenToken[0] });
+      if (request.url === '/token') response.end(token);
+      else if (request.url === '/hold') held.push(() => void response.end('ok'));
       else setTimeout(() => response.writeHead(request.url!.startsWith('/bad') ? 500 : 200).end('ok'), 50);
     }).listen(0, '127.0.0.1');
     lines.listen(0, '127.0.0.1');
@@ -134,6 +141,17 @@ describe('a secret', () => {
       header: { prober: 'http', http: { headers: { 'X-Api-Key': ofModules.header[0] } } },
       body: { prober: 'http', http: { method: 'POST', body: ofModules.body[0] } },
       identity: { prober: 'http', http: { tls_config: files } },
+      grant: {
+        prober: 'http',
+        http: {
+          oauth2: {
+            client_id: 'prober',
+            client_secret: ofModules.grant[0],
+            token_url: urlOf('/token'),
+            endpoint_params: { password: ofModules.parameter[0] },
+          },
+        },
+      },
       dialogue: {
         prober: 'tcp',
         timeout: '1s',
@@ -169,7 +187,7 @@ describe('a secret', () => {
 
   it('is where the documentation says, in no answer and in no log', async () => {
     const answers: string[] = [];
-    for (const module of ['password', 'bearer', 'authorization', 'file', 'header', 'body', 'identity']) {
+    for (const module of ['password', 'bearer', 'authorization', 'file', 'header', 'body', 'identity', 'grant']) {
       answers.push(await scrape(module, urlOf('/good')));
     }
     answers.push(await scrape('dialogue', `127.0.0.1:${(lines.address() as AddressInfo).port}`));

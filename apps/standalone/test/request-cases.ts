@@ -2,14 +2,15 @@ import type { RequestTargets } from './request-targets.ts';
 
 type Case = readonly [what: string, module: string, target: (of: RequestTargets) => string, success: 0 | 1];
 
+const module = (prober: string) => (name: string, options: string) =>
+  `  ${name}: {prober: ${prober}, timeout: 20s, ${prober}: {${options}}}\n`;
+const asks = (text: string): string => `fail_if_body_not_matches_regexp: ['${text}']`;
+
 /** Modules with options of requests, in the terms of both programs. */
-export function requestModules({ files }: RequestTargets): string {
-  const module = (prober: string) => (name: string, options: string) =>
-    `  ${name}: {prober: ${prober}, timeout: 20s, ${prober}: {${options}}}\n`;
+export function requestModules({ files, echo }: RequestTargets): string {
   const [http, tcp] = [module('http'), module('tcp')];
   const own = `cert_file: ${files.cert}, key_file: ${files.key}`;
   const www = 'query_response: [{send: "GET /page HTTP/1.0\\r\\n\\r"}, {expect: "^HTTP/1.0 200"}]';
-  const asks = (text: string): string => `fail_if_body_not_matches_regexp: ['${text}']`;
   return [
     http('plain', ''),
     http('identity', `tls_config: {${own}}`),
@@ -46,6 +47,7 @@ export function requestModules({ files }: RequestTargets): string {
       'login',
       `basic_auth: {username: u, password_file: ${files.password}}, ${asks('"authorization":"Basic dTpzM2NyZXQ="')}`,
     ),
+    ...tokenModules(echo),
     ...['gzip', 'br', 'deflate', 'identity', 'GZIP'].map((coding) => http(`as_${coding}`, `compression: ${coding}`)),
     http('gzip_small', 'compression: gzip, body_size_limit: 1KB'),
     http('gzip_large', 'compression: gzip, body_size_limit: 2KB'),
@@ -57,6 +59,24 @@ export function requestModules({ files }: RequestTargets): string {
     tcp('tcp_none_12', `tls: true, ${www}, tls_config: {max_version: TLS12}`),
     tcp('tcp_stranger', `tls: true, ${www}, tls_config: {cert_file: ${files.otherCert}, key_file: ${files.otherKey}}`),
   ].join('');
+}
+
+/** Modules that request a token of the server of tokens. */
+function tokenModules(echo: string): readonly string[] {
+  const http = module('http');
+  const grant = (kind: string, more = ''): string =>
+    `oauth2: {client_id: u, client_secret: 's3 cret&', token_url: '${echo}/token/${kind}'${more}}`;
+  return [
+    ...['header', 'body', 'form'].map((kind) =>
+      http(`token_${kind}`, `${grant(kind)}, ${asks('"authorization":"Bearer for-nothing-all"')}`),
+    ),
+    http('token_own', `${grant('own')}, headers: {authorization: x}, ${asks('"authorization":"Own for-nothing-all"')}`),
+    http(
+      'token_for',
+      `${grant('header', ', scopes: [a, b], endpoint_params: {audience: c}')}, ${asks('Bearer for-a_b-c')}`,
+    ),
+    ...['refuse', 'none'].map((kind) => http(`token_${kind}`, grant(kind))),
+  ];
 }
 
 export const requestCases: readonly Case[] = [
@@ -95,6 +115,15 @@ export const requestCases: readonly Case[] = [
     ({ echo }) => echo,
     1,
   ]),
+  ...['header', 'body', 'form', 'own', 'for'].map((kind): Case => [
+    `a token by the credentials of a client: ${kind}`,
+    `token_${kind}`,
+    ({ echo }) => echo,
+    1,
+  ]),
+  ['a token and a redirect', 'token_header', ({ echo }) => `${echo}/to/307`, 1],
+  ['a server of tokens that gives none', 'token_none', ({ echo }) => echo, 0],
+  ['a server of tokens that refuses', 'token_refuse', ({ echo }) => echo, 0],
   ['a body that is not echoed', 'post_other', ({ echo }) => echo, 0],
   ...[301, 302, 303].map((status): Case => [
     `a body and the status ${status}`,

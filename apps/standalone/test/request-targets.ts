@@ -123,6 +123,29 @@ const bodies: Readonly<Record<string, Buffer>> = {
   nothing: Buffer.alloc(0),
 };
 
+/** A server of tokens for the client `u` with the secret `s3 cret&`: `/token/<what it does>`. The token says what was asked. */
+function giveToken(kind: string, request: IncomingMessage, response: ServerResponse): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const asked = new URLSearchParams(Buffer.concat(chunks).toString());
+    const isInHeader = request.headers.authorization === `Basic ${Buffer.from('u:s3+cret%26').toString('base64')}`;
+    const isInBody = asked.get('client_id') === 'u' && asked.get('client_secret') === 's3 cret&';
+    const isKnown = request.method === 'POST' && (kind === 'body' ? isInBody : isInHeader);
+    const isGranted = isKnown && kind !== 'refuse' && asked.get('grant_type') === 'client_credentials';
+    const token = `for-${asked.get('scope') ?? 'nothing'}-${asked.get('audience') ?? 'all'}`.replaceAll(' ', '_');
+    const type = kind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+    response.writeHead(isGranted ? 200 : 401, { 'Content-Type': type });
+    response.end(isGranted ? grantOf(kind, token) : '{"error":"invalid_client"}');
+  });
+}
+
+function grantOf(kind: string, token: string): string {
+  if (kind === 'none') return '{}';
+  if (kind === 'form') return `access_token=${token}&token_type=bearer`;
+  return JSON.stringify({ access_token: token, token_type: kind === 'own' ? 'Own' : 'bearer', expires_in: 60 });
+}
+
 /**
  * `/to/<status>` redirects to `/`, `/as/<body>` serves one of these bodies, any other path responds with the request.
  */
@@ -130,6 +153,7 @@ function scripted(request: IncomingMessage, response: ServerResponse): void {
   const [, kind, name = ''] = (request.url ?? '').split('/');
   if (kind === 'to') return void response.writeHead(Number(name), { Location: '/' }).end();
   if (kind === 'as') return void response.setHeader('Content-Length', bodies[name]!.length).end(bodies[name]);
+  if (kind === 'token') return giveToken(name, request, response);
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {

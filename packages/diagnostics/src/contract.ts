@@ -13,7 +13,15 @@ export {
 export type { IcmpNotice } from './shared/icmp-contract.ts';
 export { checkTypes } from './registry.ts';
 export { MAX_CA_LENGTH, MAX_KEY_LENGTH, type TlsIdentity, type TlsRules, type TlsVersion } from './tls/rules.ts';
-export { codings, MAX_MODULE_HEADERS, MAX_REQUEST_BODY_BYTES, type RequestRules } from './types/http/request-rules.ts';
+export {
+  codings,
+  MAX_GRANT_ENTRIES,
+  MAX_GRANT_TEXT,
+  MAX_MODULE_HEADERS,
+  MAX_REQUEST_BODY_BYTES,
+  type OAuth2Grant,
+  type RequestRules,
+} from './types/http/request-rules.ts';
 export { MAX_DIALOGUE_STEPS, MAX_SEND_LENGTH, type DialogueRules } from './types/tcp/contract.ts';
 
 export type CheckTypeName = keyof typeof checkTypes;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { parseModules } from '../parse-modules.ts';
+import { checkRequest } from '../request/check-request.ts';
+import { describeModule } from './describe-module.ts';
 
 const basic = (pair: string): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
@@ -36,5 +38,42 @@ describe('the credentials of a module', () => {
   ])('in a file that cannot be read are a refusal: %s', (options, option) => {
     const reason = 'the file cannot be read (ENOENT)';
     expect(parse(options).refused.get('m')).toEqual([{ module: 'm', line: 5, option, reason }]);
+  });
+});
+
+describe('the credentials of a client for a token', () => {
+  const grant = (more: string): string => `oauth2: {client_id: c, token_url: "https://a.example/token", ${more}}`;
+
+  it('are taken from the module or a file, and are not shown', () => {
+    const text = grant('client_secret_file: f, scopes: [a, b], endpoint_params: {password: hidden-too}');
+    const module = parse(text).usable.get('m')!;
+
+    expect(module).toMatchObject({
+      oauth2: {
+        tokenUrl: 'https://a.example/token',
+        clientId: 'c',
+        clientSecret: 's3cret',
+        scopes: ['a', 'b'],
+        parameters: { password: 'hidden-too' },
+      },
+    });
+    expect(describeModule(module)).not.toMatch(/s3cret|hidden-too/);
+    const { rules } = checkRequest(module, 'a.example', 5_000) as { readonly rules: object };
+    // Without `body`, which agents of earlier releases need.
+    expect(Object.keys(rules)).toEqual(['expressions', 'request']);
+  });
+
+  it.each([
+    [grant('client_secret_file: g'), 'client_secret_file', 'the file cannot be read (ENOENT)'],
+    [grant('client_secret: s, proxy_url: "http://a"'), 'proxy_url', 'probes use no proxy'],
+    ['oauth2: {client_id: c, client_secret: s, token_url: "ftp://a"}', 'token_url', 'must be an http(s) URL'],
+    ['oauth2: {client_id: c, client_secret: s, token_url: "http://u:p@a"}', 'token_url', 'without a login'],
+    [grant(`client_secret: ${'s'.repeat(2_049)}`), 'client_secret', 'more than 2048 characters'],
+    [grant(`client_secret: s, scopes: [${'a,'.repeat(33)}]`), 'scopes', 'more than 32 entries'],
+    [grant('client_secret: s, tls_config: {ca_file: g}'), 'tls_config.ca_file', 'cannot be read'],
+  ])('that cannot be used are a refusal with its line: %s', (options, option, reason) => {
+    expect(parse(options).refused.get('m')).toMatchObject([
+      { line: 5, option: `http.oauth2.${option}`, reason: expect.stringContaining(reason) },
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { TlsRules } from '@vantage/diagnostics/contract';
+import type { OAuth2Grant, TlsRules } from '@vantage/diagnostics/contract';
 import { stringify } from 'yaml';
 
 import type { Module } from './module.ts';
@@ -8,6 +8,13 @@ const SECRET = /auth|cookie|token|secret|key/i;
 
 function withoutKey({ identity, ...tls }: TlsRules): TlsRules {
   return identity === undefined ? tls : { ...tls, identity: { ...identity, key: '<secret>' } };
+}
+
+/** Without the secret, and the parameters, which may have some. */
+function grantOf(grant: OAuth2Grant | undefined): object {
+  if (grant === undefined) return {};
+  const parameters = Object.fromEntries(Object.keys(grant.parameters).map((name) => [name, '<secret>']));
+  return { oauth2: { ...grant, clientSecret: '<secret>', parameters, tls: withoutKey(grant.tls) } };
 }
 
 /** The module in effect as YAML, without credentials. */
@@ -22,5 +29,10 @@ export function describeModule(module: Module): string {
   if (shown.prober !== 'http') return stringify(shown);
   const headers = Object.entries(shown.headers).map(([name, value]) => [name, SECRET.test(name) ? '<secret>' : value]);
   const body = shown.body === undefined ? undefined : '<secret>';
-  return stringify({ ...shown, body, headers: Object.fromEntries(headers) as Record<string, string> });
+  return stringify({
+    ...shown,
+    body,
+    ...grantOf(shown.oauth2),
+    headers: Object.fromEntries(headers) as Record<string, string>,
+  });
 }

@@ -6,13 +6,13 @@ import { familyOf } from './common.ts';
 import { planHeaders } from './http-headers.ts';
 import type { BodyRule, Coding, HeaderRule, HttpModule } from './module.ts';
 import { refuseSet, type Refusals } from './refusals.ts';
+import { planOAuth2 } from './oauth2.ts';
 import { planTls } from './tls.ts';
 
 /** Limit of the bytes read from a body. */
 const MAX_BODY_BYTES = 1_048_576;
 
 const reasons = {
-  oauth2: 'probes ask for no tokens',
   proxy_url: 'probes use no proxy',
   skip_resolve_phase_with_proxy: 'probes use no proxy',
 } as const;
@@ -28,6 +28,7 @@ export function planHttp(
     method: methodOf(raw, refusals),
     ...planHeaders(raw, refusals),
     body: bodyOf(raw, refusals),
+    oauth2: planOAuth2(raw, refusals),
     compression: compressionOf(raw, refusals),
     followRedirects:
       raw?.no_follow_redirects === undefined ? (raw?.follow_redirects ?? true) : !raw.no_follow_redirects,

@@ -1,5 +1,5 @@
 import type { Family } from '@vantage/contract';
-import type { DialogueRules, RequestRules, TlsRules } from '@vantage/diagnostics/contract';
+import type { DialogueRules, OAuth2Grant, RequestRules, TlsRules } from '@vantage/diagnostics/contract';
 
 interface Common {
   readonly name: string;
@@ -64,6 +64,8 @@ export interface HttpModule extends Common {
   /** The header Host; undefined: that of the URL. */
   readonly host: string | undefined;
   readonly body: string | undefined;
+  /** Credentials for a token, which is requested before each probe. */
+  readonly oauth2: OAuth2Grant | undefined;
   /** Content coding that the body must have. */
   readonly compression: Coding | undefined;
   readonly followRedirects: boolean;

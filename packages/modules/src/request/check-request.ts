@@ -99,13 +99,13 @@ function isClients({ method, headers }: HttpModule): boolean {
 /** True if an agent that does not know `request` in the rules would measure something else. */
 function needsMore(module: HttpModule): boolean {
   const { insecure: _, ...tls } = module.tlsOptions;
-  const { host, body, compression } = module;
-  const isNew = [host, body, compression].some((option) => option !== undefined);
+  const { host, body, compression, oauth2 } = module;
+  const isNew = [host, body, compression, oauth2].some((option) => option !== undefined);
   return isNew || !isClients(module) || !isDeepStrictEqual({ insecure: false, ...tls }, DEFAULT_TLS);
 }
 
 function requestRules(module: HttpModule, timeoutMs: number): RequestRules {
-  const { method, headers, host, body, compression: coding, bodySizeLimit, tlsOptions } = module;
+  const { method, headers, host, body, oauth2, compression: coding, bodySizeLimit, tlsOptions } = module;
   const name = tlsOptions.serverName ?? host?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return {
     timeoutMs,
@@ -114,6 +114,7 @@ function requestRules(module: HttpModule, timeoutMs: number): RequestRules {
     ...(isClients(module) ? {} : { method, headers }),
     ...(host === undefined ? {} : { host }),
     ...(body === undefined ? {} : { body }),
+    ...(oauth2 === undefined ? {} : { oauth2 }),
     ...(coding === undefined
       ? {}
       : { compression: { coding, maxBytes: bodySizeLimit === 0 ? MAX_BODY_BYTES : bodySizeLimit } }),

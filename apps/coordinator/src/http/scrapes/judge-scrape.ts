@@ -23,7 +23,11 @@ export function judgeScrape(
   allow?: readonly string[],
 ): JudgedScrape {
   const { target, hostname, selection } = rest;
-  const faults = [...errors, ...hostFaults(hostname, judgeRequest, allow)];
+  const judgeUrl = (url: string): readonly InputError[] => {
+    const { errors: malformed, refusals } = judgeRequest({ type: 'http', host: url }, allow);
+    return [...malformed, ...refusals];
+  };
+  const faults = [...errors, ...hostFaults(hostname, judgeUrl), ...tokenFaults(module, judgeUrl)];
   if (module === undefined || target === undefined) {
     throw invalid([...faults, ...selectionFaults(judgeRequest(selection).errors)]);
   }
@@ -39,11 +43,18 @@ export function judgeScrape(
   return { scrape: { ...rest, module, target }, accepted: { ...accepted, params, steadyBy: target } };
 }
 
+type JudgeUrl = (url: string) => readonly InputError[];
+
 /** The target policy applies to the `Host` header, too: a site with that name may be at any address. */
-function hostFaults(hostname: string, judgeRequest: JudgeRequest, allow?: readonly string[]): readonly InputError[] {
+function hostFaults(hostname: string, judgeUrl: JudgeUrl): readonly InputError[] {
   if (hostname === '') return [];
-  const { errors, refusals } = judgeRequest({ type: 'http', host: `http://${hostname}/` }, allow);
-  return [...errors, ...refusals].map(({ message }) => ({ path: '?hostname', message }));
+  return judgeUrl(`http://${hostname}/`).map(({ message }) => ({ path: '?hostname', message }));
+}
+
+/** It applies to the server of tokens, here and again at the agent. */
+function tokenFaults(module: Module | undefined, judgeUrl: JudgeUrl): readonly InputError[] {
+  if (module?.prober !== 'http' || module.oauth2 === undefined) return [];
+  return judgeUrl(module.oauth2.tokenUrl).map(({ message }) => ({ path: '?module', message: `token_url: ${message}` }));
 }
 
 const selectionParameters: Readonly<Record<string, string>> = {

@@ -256,6 +256,18 @@ describe('GET /probe', () => {
     expect([status, errors.map((error) => error.path).toSorted()]).toEqual([400, parameters]);
   });
 
+  it('is 400 for a server of tokens that the policy refuses', async () => {
+    const modules = modulesOf(
+      'modules: {m: {prober: http, http: {oauth2: {client_id: c, client_secret: hidden, token_url: "http://10.0.0.1/"}}}}',
+    );
+    const { ask, created } = await start({ modules: { current: () => modules } });
+    const { status, json } = await ask('/probe?target=a.example&module=m');
+    expect([status, created]).toEqual([400, []]);
+    expect(json).toMatchObject({
+      errors: [{ path: '?module', message: 'token_url: 10.0.0.1 is in 10.0.0.0/8 (Private-Use).' }],
+    });
+  });
+
   it('names the line and the option of a module that cannot be run', async () => {
     const modules = modulesOf('modules:\n  g:\n    prober: grpc\n');
     const { ask } = await start({ modules: { current: () => modules } });

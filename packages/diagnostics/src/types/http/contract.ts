@@ -17,7 +17,7 @@ import {
 import { MAX_BODY_BYTES, MAX_REDIRECT_BODY_BYTES, MAX_KEPT_HEADERS } from '../../http-client/bounds.ts';
 import { deviationCodes } from '../../http-client/deviations.ts';
 import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
-import { httpRules, requestOf } from './request-rules.ts';
+import { httpRules, requestOf, MAX_TOKEN_BYTES, MAX_TOKEN_REQUESTS } from './request-rules.ts';
 import { certificateFields, tlsSchema } from '../../tls/schema.ts';
 
 /** Default limit of bytes read from a body. */
@@ -309,11 +309,14 @@ export const http = defineCheckType({
   traffic: (params) => {
     const { followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = params.options;
     const requests = followRedirects + 1;
-    const sent = new TextEncoder().encode(requestOf(params)?.body).length;
+    const { body, oauth2 } = requestOf(params) ?? {};
+    const sent = new TextEncoder().encode(body).length;
+    const tokenRequests = oauth2 === undefined ? 0 : MAX_TOKEN_REQUESTS;
     return trafficOverFamilies(params.options, {
-      packets: requests * (PACKETS_PER_REQUEST + Math.ceil(sent / SEGMENT_BYTES)),
+      packets: requests * (PACKETS_PER_REQUEST + Math.ceil(sent / SEGMENT_BYTES)) + tokenRequests * PACKETS_PER_REQUEST,
       bytes:
         requests * sent +
+        tokenRequests * bytesToRead(MAX_TOKEN_BYTES) +
         bytesToRead(maxBodyBytes) +
         followRedirects * bytesToRead(Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES)),
     });

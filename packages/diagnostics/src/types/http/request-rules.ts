@@ -14,6 +14,32 @@ const expressions = (description: string) =>
     Type.Array(Type.String({ maxLength: MAX_EXPRESSION_LENGTH }), { maxItems: MAX_BODY_EXPRESSIONS, description }),
   );
 
+/** Of the answer of a server of tokens. */
+export const MAX_TOKEN_BYTES = 16_384;
+/** With the credentials in the header, then in the body. */
+export const MAX_TOKEN_REQUESTS = 2;
+export const MAX_GRANT_ENTRIES = 32;
+export const MAX_GRANT_TEXT = 2_048;
+
+const text = Type.String({ maxLength: MAX_GRANT_TEXT });
+
+const oauth2 = Type.Object(
+  {
+    tokenUrl: text,
+    clientId: text,
+    clientSecret: text,
+    scopes: Type.Array(text, { maxItems: MAX_GRANT_ENTRIES }),
+    parameters: Type.Record(Type.String(), text, {
+      maxProperties: MAX_GRANT_ENTRIES,
+      description: 'Further parameters of the request for a token.',
+    }),
+    tls: tlsRules,
+  },
+  { description: 'Credentials of a client for which a token is requested first (RFC 6749 section 4.4).' },
+);
+
+export type OAuth2Grant = Static<typeof oauth2>;
+
 const request = Type.Object(
   {
     timeoutMs: Type.Integer({ minimum: 0, maximum: 60_000, description: 'Time for the whole run.' }),
@@ -29,6 +55,7 @@ const request = Type.Object(
       }),
     ),
     body: Type.Optional(Type.String({ maxLength: MAX_REQUEST_BODY_BYTES, description: 'Body that is sent.' })),
+    oauth2: Type.Optional(oauth2),
     compression: Type.Optional(
       Type.Object(
         { coding: Type.Enum(codings), maxBytes: Type.Integer({ minimum: 1, maximum: MAX_BODY_BYTES }) },

@@ -244,7 +244,8 @@ function describeError({ frame, code, name, debug }: PeerError): NonNullable<Htt
   return { frame, code, name, debug: debug === null ? null : boundText(debug, 256) };
 }
 
-function portOf({ port, protocol }: URL): number {
+/** The port of a URL, that of its protocol if it names none. */
+export function portOf({ port, protocol }: URL): number {
   if (port !== '') return Number(port);
   return protocol === 'https:' ? 443 : 80;
 }

@@ -18,8 +18,9 @@ import {
   withCookies,
   type Request,
 } from '../../http-client/request.ts';
+import { fetchToken, type TokenReading } from './oauth2.ts';
 import { expressionsOf, requestOf, type RequestRules } from './request-rules.ts';
-import { takeStep } from './run-hop.ts';
+import { portOf, takeStep } from './run-hop.ts';
 
 type Redirects = NonNullable<HttpFields['redirects']>;
 
@@ -34,6 +35,8 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   const rules = requestOf(params);
   const bodyRules = createBodyRules(expressionsOf(params), rules?.compression);
   if ('failure' in bodyRules) return { result: 'error', rt: null, resolvedIp: null, error: bodyRules.failure };
+  const token = rules?.oauth2 === undefined ? undefined : await fetchToken(rules.oauth2, context);
+  if (token?.failure) return withoutToken(params, token.failure, context);
   const redirects: Redirects = [];
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Set<string>();
@@ -48,7 +51,10 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   let request: Request = {
     url: first,
     method: rules?.method ?? method,
-    headers: [...requestHeaders(context.attribution.userAgent, rules?.headers ?? options.headers), ...lengthOf(rules)],
+    headers: [
+      ...requestHeaders(context.attribution.userAgent, withToken(rules?.headers ?? options.headers, token)),
+      ...lengthOf(rules),
+    ],
     ...(rules === undefined ? {} : { host: rules.host, body: bytesOf(rules.body), becomesGet: true }),
     maxBodyBytes,
     followsRedirects: followRedirects > 0,
@@ -80,6 +86,32 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     redirects.push(redirectOf(step, redirects));
     request = next.request;
   }
+}
+
+/** As in blackbox_exporter, the name of the target is resolved all the same. */
+async function withoutToken(
+  { host, options }: ParamsOf<Http>,
+  failure: Failure,
+  { admit, signal }: DiagnosticContext<Http>,
+): Promise<Outcome<Http>> {
+  const url = new URL(host);
+  const request = {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: portOf(url),
+    purpose: 'http' as const,
+    family: singleFamily(options),
+  };
+  const admission = await admit(request, signal).catch(() => undefined);
+  const target = admission?.admitted === true ? admission.target : undefined;
+  const timings = target === undefined ? {} : { timings: { dns: target.resolveMs, total: target.resolveMs } };
+  return { ...timings, result: outcomeOf(failure), rt: null, resolvedIp: target?.address ?? null, error: failure };
+}
+
+/** As in the client of Go, the token replaces a header of the module. */
+function withToken(headers: Readonly<Record<string, string>>, token: TokenReading | undefined): Record<string, string> {
+  if (token === undefined || token.failure !== null) return headers;
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization');
+  return { ...Object.fromEntries(others), Authorization: token.authorization };
 }
 
 function bytesOf(text: string | undefined): Uint8Array | undefined {
