@@ -18,7 +18,6 @@ export type FileReading =
 const MOST_FAULTS = 50;
 
 /** NUL, and the sign for bytes that are not UTF-8. */
-// oxlint-disable-next-line no-control-regex -- files in UTF-16 are full of it
 const NOT_UTF8 = /[\0\ufffd]/;
 
 /** Reads `monitors.yml`: a map `monitors` of name to monitor. All faults are reported, with their lines. */
