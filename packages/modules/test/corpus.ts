@@ -1,3 +1,5 @@
+import { oddTexts } from './odd-texts.ts';
+
 /** One file that both programs read. */
 export interface CorpusFile {
   readonly name: string;
@@ -35,6 +37,7 @@ export const corpus: readonly CorpusFile[] = [
   file('an anchor and a merge', 'modules:\n  a: &a {prober: http, timeout: 5s}\n  b:\n    <<: *a\n    timeout: 3s\n'),
   file('an alias without an anchor', 'modules:\n  a: *b\n'),
   file('a merge of a text', 'modules:\n  a:\n    <<: b\n'),
+  ...oddTexts,
   module('a module with a prober alone', 'prober: http'),
   module('a module without a prober', 'timeout: 5s'),
   module('a prober that does not exist', 'prober: gopher'),

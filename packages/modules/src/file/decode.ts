@@ -123,6 +123,11 @@ interface Entry {
 
 function entriesOf(node: Node, decoding: Decoding): readonly Entry[] | undefined {
   if (!isMap(node)) return fail(node, decoding, 'must be a mapping');
+  if (node.items.some(({ key }) => !isScalar(key))) return fail(node, decoding, 'a key must be a single value');
+  noteRepeated(
+    node.items.map(({ key }) => key as Node),
+    decoding,
+  );
   const own = node.items.filter(({ key }) => !isMergeKey(key));
   const names = new Set(own.map(({ key }) => keyText(key)));
   const merged = node.items
@@ -137,6 +142,15 @@ function entriesOf(node: Node, decoding: Decoding): readonly Entry[] | undefined
     })),
     ...merged,
   ];
+}
+
+function noteRepeated(keys: readonly Node[], decoding: Decoding): void {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const name = keyText(key);
+    if (seen.has(name)) fail(key, decoding, `the key "${name}" is there twice`);
+    seen.add(name);
+  }
 }
 
 function mergedEntries(value: Node, decoding: Decoding): readonly Entry[] {

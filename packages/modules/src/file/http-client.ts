@@ -82,9 +82,8 @@ export function httpClientFaults(client: HttpClient): readonly KeyFault[] {
       'authorization cannot have the type "basic": use basic_auth',
     ],
     ...oauth2Faults(grant),
-    // Prometheus' client looks at the headers of a proxy only without this grant.
     [
-      grant === undefined && hasProxyHeaders && !isSet(client.proxy_url),
+      hasProxyHeaders && !isSet(client.proxy_url),
       ['proxy_connect_header', 'proxy_url'],
       'proxy_connect_header needs proxy_url',
     ],

@@ -3,7 +3,10 @@ import { RE2JS } from 're2js';
 import { scalar } from './decode.ts';
 
 /** Like gopkg.in/yaml.v3 with Go types, so that both programs accept the same files. */
-export const string = scalar((text) => text);
+export const string = scalar((text) => {
+  if (!text.isWellFormed()) throw new Error('has half of a character');
+  return text;
+});
 
 const YES = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
 const NO = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);
@@ -15,9 +18,11 @@ export const bool = scalar((text, value) => {
   throw new Error('must be true or false');
 });
 
-export const integer = scalar((_text, value) => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Error('must be an integer');
-  return Math.trunc(value);
+/** Of 64 bits. YAML 1.1 has underscores between digits. */
+export const integer = scalar((text, value) => {
+  const number = typeof value === 'string' && /^[-+]?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : value;
+  if (typeof number !== 'number' || !(Math.abs(number) <= 2 ** 63)) throw new Error('must be an integer');
+  return Math.trunc(number);
 });
 
 const DURATION = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
@@ -39,6 +44,8 @@ export const duration = scalar((text, value) => {
   if (!DURATION.test(text)) throw new Error(`"${text}" is not a duration such as 5s`);
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)([^\d.]+)/g)];
   const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0);
+  // Go counts nanoseconds in 64 bits.
+  if (total * 1e6 >= 2 ** 63) throw new Error(`"${text}" is longer than 292 years`);
   return text.startsWith('-') ? -total : total;
 });
 

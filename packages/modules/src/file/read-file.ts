@@ -3,6 +3,9 @@ import { LineCounter, parseAllDocuments, type Node } from 'yaml';
 import type { Decoding, Fault } from './decode.ts';
 import { modulesFile, type RawModule } from './shape.ts';
 
+/** What no text of YAML has: control characters, and the sign for bytes that are not UTF-8. */
+const NO_TEXT = /[^\P{Cc}\t\n\r]|[\ufffd-\uffff]/u;
+
 export interface RawFile {
   /** By name, in the order of the file. */
   readonly modules: ReadonlyMap<string, RawModule>;
@@ -16,14 +19,20 @@ export type FileReading =
 
 /** Parses a `blackbox.yml`. Accepts what blackbox_exporter accepts, including modules that cannot be run. */
 export function readFile(text: string): FileReading {
+  const oddLine = text.split('\n').findIndex((line) => NO_TEXT.test(line));
+  if (oddLine >= 0) return { ok: false, faults: [{ line: oddLine + 1, message: 'is not text in UTF-8' }] };
   const counter = new LineCounter();
-  const parsed = parseAllDocuments(text, { lineCounter: counter, merge: true, prettyErrors: false, uniqueKeys: true });
+  // Keys that are there twice are found while decoding: the parser would compare each key with all others.
+  const parsed = parseAllDocuments(text, { lineCounter: counter, merge: true, prettyErrors: false, uniqueKeys: false });
   const document = 'empty' in parsed ? undefined : parsed[0];
   // A document with only comments has neither content nor a marker: Go's decoder reports the end of the file.
   if (document === undefined || (document.contents === null && !/^---/m.test(text))) {
     return { ok: false, faults: [{ line: 1, message: 'the file is empty' }] };
   }
   const errors = document.errors.map(({ pos, message }) => ({ line: counter.linePos(pos[0]).line, message }));
+  // The parser of blackbox_exporter knows YAML 1.1 only.
+  if (/^%YAML (?!1\.1\s*$)/m.test(text))
+    errors.push({ line: 1, message: 'must not be declared as other than YAML 1.1' });
   if (errors.length > 0) return { ok: false, faults: errors };
 
   const decoding: Decoding = {

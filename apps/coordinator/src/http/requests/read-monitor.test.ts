@@ -249,7 +249,7 @@ describe('the file of monitors', () => {
 
     expect(readMonitorsFile(text, read)).toMatchObject({
       faults: expect.arrayContaining([
-        { line: 3, message: 'Map keys must be unique' },
+        { line: 3, message: 'the key a is there twice' },
         { line: 6, message: expect.stringContaining('/monitors/b/every') },
       ]),
     });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { escapeText } from '@vantage/contract';
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from 'yaml';
 
 import { MONITOR_NAME, type MonitorDefinition, type ReadDefinition } from '../definition.ts';
 
@@ -25,13 +25,13 @@ export function readMonitorsFile(text: string, readDefinition: ReadDefinition): 
   const oddLine = text.split('\n').findIndex((line) => NOT_UTF8.test(line));
   if (oddLine >= 0) return fault([{ line: oddLine + 1, message: 'is not text in UTF-8' }]);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: false });
   const faults: FileFault[] = document.errors.map(({ pos: [at], code, message }) => ({
     line: lines.linePos(at).line,
     message: code === 'MULTIPLE_DOCS' ? 'there are several documents; expected one' : escapeText(message),
   }));
-  // With a key twice, the rest of the file is as it was meant.
-  if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return fault(faults);
+  if (faults.length > 0) return fault(faults);
+  faults.push(...repeatedKeys(document, lines));
   const lineOf = (path: readonly string[]): number => lineIn(document, lines, path);
   const content = toObject(document);
   if (typeof content === 'string') return fault([...faults, { line: 1, message: content }]);
@@ -61,6 +61,23 @@ export function readMonitorsFile(text: string, readDefinition: ReadDefinition): 
   }
   if (faults.length > 0) return fault(faults);
   return { valid: true, definitions, digest: createHash('sha256').update(text).digest('base64url') };
+}
+
+/** The parser would compare each key with all others. */
+function repeatedKeys(document: Document, lines: LineCounter): readonly FileFault[] {
+  const faults: FileFault[] = [];
+  visit(document, {
+    Map: (_key, { items }) => {
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        const name = isScalar(key) ? String(key.value) : String(key);
+        const line = isNode(key) ? lines.linePos(key.range?.[0] ?? 0).line : 1;
+        if (seen.has(name)) faults.push({ line, message: `the key ${escapeText(name, 80)} is there twice` });
+        seen.add(name);
+      }
+    },
+  });
+  return faults;
 }
 
 /** An alias that is used too often would fill the memory: the parser throws. */
