@@ -47,15 +47,21 @@ describe('the words on the command line', () => {
     ['tcp example.com:80 443', { type: 'tcp', host: 'example.com', port: 443 }],
     [
       'mtr example.com --from de',
-      { type: 'traceroute', host: 'example.com', options: { rounds: 10 }, locations: ['de'] },
+      { type: 'traceroute', host: 'example.com', options: { rounds: 10, endWithStream: true }, locations: ['de'] },
     ],
     ['traceroute example.com --flows all', { type: 'traceroute', host: 'example.com', options: { flows: 'all' } }],
     ['traceroute --between fra-1,nyc-1', { type: 'traceroute', between: ['fra-1', 'nyc-1'] }],
     ['mtr --between=fra-1,nyc-1', { type: 'traceroute', between: ['fra-1', 'nyc-1'], options: { rounds: 10 } }],
     ['traceroute example.com --flows 4', { type: 'traceroute', host: 'example.com', options: { flows: 4 } }],
-    ['mtr example.com --rounds=30', { type: 'traceroute', host: 'example.com', options: { rounds: 30 } }],
+    [
+      'mtr example.com --rounds=30',
+      { type: 'traceroute', host: 'example.com', options: { rounds: 30, endWithStream: true } },
+    ],
     ['--server http://a.example --json ping example.com', { type: 'ping', host: 'example.com' }],
-    ['--server=http://a.example mtr example.com', { type: 'traceroute', host: 'example.com', options: { rounds: 10 } }],
+    [
+      '--server=http://a.example mtr example.com',
+      { type: 'traceroute', host: 'example.com', options: { rounds: 10, endWithStream: true } },
+    ],
     ['ping example.com --limit 3', { type: 'ping', host: 'example.com', limit: 3 }],
   ])('make a request of “%s”', (line, request) => {
     expect(requestOf(line)).toEqual(request);

@@ -49,12 +49,18 @@ export function parseCommand(argv: readonly string[]): Command {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') return parseHelp(args);
   if (name === '--version' || name === 'version') return { kind: 'version' };
   if (isCheckTypeName(name)) return parseCheck(name, args);
-  if (name === 'mtr')
-    return parseCheck('traceroute', hasFlag(args, 'rounds') ? args : ['--rounds', MTR_ROUNDS, ...args]);
+  if (name === 'mtr') return parseMtr(args);
   if (name === 'monitors') return parseMonitors(args);
   if (name === 'completion') return parseCompletion(args);
   if (name === 'probes' || name === 'me' || name === 'show' || name === 'compare') return parseQuery(name, args);
   return { kind: 'invalid', faults: [unknownCommand(name)] };
+}
+
+function parseMtr(args: readonly string[]): Command {
+  const rounds = hasFlag(args, 'rounds') ? [] : ['--rounds', MTR_ROUNDS];
+  // Ctrl-C ends the rounds.
+  const end = hasFlag(args, 'end-with-stream') ? [] : ['--end-with-stream'];
+  return parseCheck('traceroute', [...rounds, ...end, ...args]);
 }
 
 function parseHelp(args: readonly string[]): Command {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 
 import type { Checks } from './checks/checks.ts';
 import type { IdempotencyStore } from './checks/create/idempotency-store.ts';
+import type { Followers } from './checks/read/followers.ts';
 import type { LiveChecks } from './checks/read/live-check.ts';
 import { answerNotFound, answerProblems } from './http/answer-problem.ts';
 import { dropForwardedPorts } from './http/client-address.ts';
@@ -61,6 +62,7 @@ export interface AppOptions {
   readonly checkTypes: readonly AnyCheckType[];
   readonly checks: Checks;
   readonly live: LiveChecks;
+  readonly followers: Pick<Followers, 'note'>;
   readonly idempotencyStore: IdempotencyStore;
   readonly probes: ProbeList;
   readonly keys: KeyRing;

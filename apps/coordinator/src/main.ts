@@ -85,6 +85,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
 
       checks: core.checks,
       live: core.live,
+      followers: core.followers,
       idempotencyStore: core.idempotencyStore,
       probes: core.probes,
       keys: core.keys,

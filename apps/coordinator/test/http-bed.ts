@@ -65,6 +65,7 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
     createApp({
       checkTypes: allTypes,
       live: { follow: async () => undefined },
+      followers: { note: () => () => undefined },
       idempotencyStore: { claim: async () => ({ kind: 'under-way' }) },
       streamBounds: { perClient: 1e6, total: 1e6 },
       keys: { find: () => ({ refused: 'unknown' }), look: async () => undefined },

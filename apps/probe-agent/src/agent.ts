@@ -93,7 +93,7 @@ function measuring({ config, runtime, telemetry, log }: MeasurementDependencies)
 function runJobs(
   { config, runtime, telemetry, log }: MeasurementDependencies,
   version: string,
-  { clock, outlet }: Link,
+  { clock, outlet, onAbandoned }: Link,
 ): Omit<Work, 'describe'> {
   const schemas = createSchemas();
   const probeContext = createProbeContext(config, runtime, version, telemetry.wrapPackets);
@@ -105,6 +105,7 @@ function runJobs(
     clock,
     schemas,
     outlet,
+    onAbandoned,
     onResult: telemetry.onResult,
     log,
   });

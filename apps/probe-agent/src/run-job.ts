@@ -1,6 +1,7 @@
-import { probeFailure, type PartialsOfProbe, type ResultOutlet } from '@vantage/agent-loop';
+import { probeFailure, type Link, type PartialsOfProbe, type ResultOutlet } from '@vantage/agent-loop';
 import {
   costOf,
+  endsWithStream,
   paramsOverFamily,
   TARGET_UNIT,
   wantsBothFamilies,
@@ -33,6 +34,7 @@ export interface RunDependencies {
   readonly probeContext: (cost: number) => ProbeContext;
   readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'partial'>;
+  readonly onAbandoned?: Link['onAbandoned'] | undefined;
   readonly partials: PartialsOfProbe;
   readonly log: Logger;
 }
@@ -42,10 +44,11 @@ export async function runJob(
   job: Job & { readonly type: CheckTypeName },
   { startedAt, budgetMs }: { readonly startedAt: string; readonly budgetMs: number },
   interrupted: AbortSignal,
-  { loadDiagnostic, probeContext, schemas, outlet, partials, log }: RunDependencies,
+  { loadDiagnostic, probeContext, schemas, outlet, onAbandoned, partials, log }: RunDependencies,
 ): Promise<Ending> {
   const startedMs = performance.now();
-  const abort = new AbortController();
+  const [abort, abandon] = [new AbortController(), new AbortController()];
+  const stopWatch = endsWithStream(job.params) ? onAbandoned?.(job.checkId, () => abandon.abort()) : undefined;
   const shown = partials.open<ResultFieldsOf<AnyCheckType>>((fields) => {
     const json = schemas.writePartial(job.type, { startedAt, ...fields });
     if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'invalid partial result');
@@ -63,7 +66,12 @@ export async function runJob(
       const diagnostic = await loadDiagnostic(job.type);
       // Each admission is charged, that of each family.
       const cost = costOf(trafficOfAdmission(diagnostic.checkType, job.params), TARGET_UNIT);
-      const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
+      const bounds = {
+        signal: abort.signal,
+        abandoned: abandon.signal,
+        budgetMs: startedMs + budgetMs - performance.now(),
+        emitPartial,
+      };
       const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
       const outcome = await diagnostic.run(job.params as never, context);
       return { outcome: { ...outcome, ...fields() } };
@@ -86,6 +94,7 @@ export async function runJob(
     return 'failure' in ending ? { ...ending, measured } : ending;
   } finally {
     bounds.close();
+    stopWatch?.();
     shown.close();
   }
 }

@@ -11,6 +11,7 @@ import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './he
 import { createJobLoop, type JobLoop } from './job-loop.ts';
 import { createLeftoverLook } from './leftover-jobs.ts';
 import { createLiveness, type Liveness } from './liveness.ts';
+import { pollAbandoned, type OnAbandoned } from './abandoned.ts';
 import { openQueue, type QueuedJob } from './probe-queue.ts';
 import { untilReady } from './redis.ts';
 import { createResults, type ResultOutlet, type Results } from './results.ts';
@@ -69,6 +70,7 @@ export interface Link {
   /** The clock of Redis. */
   readonly clock: Pick<AgentClock, 'now' | 'rttMs' | 'read'>;
   readonly outlet: ResultOutlet;
+  readonly onAbandoned: OnAbandoned;
 }
 
 export interface Work {
@@ -177,7 +179,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     if (!isUsable) return;
 
     const queue = openQueue({ probeId, redis, blocking, writing: resultsRedis });
-    const work = runner.prepare({ clock, outlet: results });
+    const work = runner.prepare({ clock, outlet: results, onAbandoned: pollAbandoned(queue.isAbandoned) });
     const loop = createJobLoop({
       source: queue,
       concurrency,

@@ -1,4 +1,4 @@
-import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { ABANDONED_FIELD, JOB_QUEUE, redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { JobSource } from './job-loop.ts';
@@ -20,6 +20,8 @@ export interface QueuedJob {
 export interface ProbeQueue extends JobSource<QueuedJob> {
   /** Ids of active jobs, taken by this agent or an earlier one. */
   readonly active: () => Promise<readonly string[]>;
+  /** Whether the coordinator has noted that no client follows the check of an active job any more. */
+  readonly isAbandoned: (id: string) => Promise<boolean>;
   /** Removes jobs that are active from the queue. */
   readonly discard: (ids: readonly string[]) => Promise<void>;
 }
@@ -82,6 +84,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
       // This connection sends it again after an outage.
       if (!isRemoved) await discard(ids);
     },
+    isAbandoned: async (id) => ABANDONED_FIELD in (await redis.hgetall(`${prefix}${id}`)),
     active: () => redis.lrange(active, 0, -1),
     discard: (ids) => discard(ids),
   };

@@ -133,6 +133,7 @@ const job = Type.Object({
 
 const ack = Type.Object({ t: Type.Literal('ack'), seq });
 const nack = Type.Object({ t: Type.Literal('nack'), seq });
+const abandoned = Type.Object({ t: Type.Literal('abandoned'), job: jobId });
 const retire = Type.Object({ t: Type.Literal('retire') });
 const leave = Type.Object({
   t: Type.Literal('leave'),
@@ -152,6 +153,7 @@ export const gatewayMessageSchemas = {
   job,
   ack,
   nack,
+  abandoned,
   retire,
   leave,
 } as const;
@@ -173,5 +175,6 @@ export type GatewayMessage =
   | GatewayJob
   | Static<typeof ack>
   | Static<typeof nack>
+  | Static<typeof abandoned>
   | Static<typeof retire>
   | Static<typeof leave>;

@@ -18,6 +18,15 @@ export const jobSchema = Type.Object({
 
 export type Job = Static<typeof jobSchema>;
 
+/** Field of a queued job that a coordinator sets when no client follows its check any more. */
+export const ABANDONED_FIELD = 'abandoned';
+
+/** Whether a job ends early when no client follows its check any more. */
+export function endsWithStream(params: Job['params']): boolean {
+  const { options } = params as { readonly options?: { readonly endWithStream?: unknown } };
+  return options?.endWithStream === true;
+}
+
 export const resultKinds = ['final', 'partial'] as const;
 export type ResultKind = (typeof resultKinds)[number];
 

@@ -50,6 +50,8 @@ export const redisKeys = {
   gateway: (id: string) => `gateway:${id}`,
   /** Channel that announces new jobs: ids of their probes, with spaces between. Written by coordinators. */
   jobsAdded: 'jobs:added',
+  /** Channel that announces a check that no client follows any more: its id and its probes, with spaces between. Coordinators only. */
+  jobsAbandoned: 'jobs:abandoned',
   /** Public base address of the service. Written by coordinators at start. */
   serviceUrl: 'service:url',
   /** Record of a check, hash. Coordinators only. */
@@ -60,6 +62,8 @@ export const redisKeys = {
   checkPartials: (id: string) => `check:{${id}}:p`,
   /** Screenshot of a check by this probe, PNG. Coordinators only. */
   checkScreenshot: (id: string, probe: string) => `check:{${id}}:b:${probe}`,
+  /** Sorted set of the coordinators with an event stream of a check, by the end of their lease (ms, Redis clock). Coordinators only. */
+  checkFollowers: (id: string) => `check:{${id}}:f`,
   /** Channel of a check's events. Coordinators only. */
   checkEvents: (id: string) => `check:{${id}}:ev`,
   /** Sorted set of check ids by deadline (milliseconds since the epoch, Redis clock). Coordinators only. */

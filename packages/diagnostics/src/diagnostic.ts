@@ -8,6 +8,8 @@ import type { ReceiveWindow } from './sockets/receive-window.ts';
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
   /** Aborted at the deadline of the check and when the agent stops. The run then returns what it has. */
   readonly signal: AbortSignal;
+  /** Aborted when no client follows the check any more and its parameters ask to end then; absent without a watch. */
+  readonly abandoned?: AbortSignal | undefined;
   /** Milliseconds left until the deadline, by a monotonic clock. */
   readonly remainingMs: () => number;
   readonly admit: Admit;
@@ -49,12 +51,13 @@ export type ProbeContext = Omit<DiagnosticContext, keyof RunBounds>;
 /** Parameters that differ per run. */
 type RunBounds<C extends AnyCheckType = AnyCheckType> = Pick<
   DiagnosticContext<C>,
-  'signal' | 'remainingMs' | 'emitPartial'
+  'signal' | 'abandoned' | 'remainingMs' | 'emitPartial'
 >;
 
 export interface RunOptions<C extends AnyCheckType = AnyCheckType> {
   /** Ends the run; by default its budget does. */
   readonly signal?: AbortSignal | undefined;
+  readonly abandoned?: AbortSignal | undefined;
   /** Milliseconds from now that the run may take. */
   readonly budgetMs: number;
   readonly emitPartial?: ((fields: PartialFields<C>) => void) | undefined;
@@ -63,8 +66,9 @@ export interface RunOptions<C extends AnyCheckType = AnyCheckType> {
 /** Creates the context of a run; its clock starts now. */
 export function createContext<C extends AnyCheckType = AnyCheckType>(
   probeContext: ProbeContext,
-  { budgetMs, signal = AbortSignal.timeout(budgetMs), emitPartial = () => undefined }: RunOptions<C>,
+  { budgetMs, signal = AbortSignal.timeout(budgetMs), abandoned, emitPartial = () => undefined }: RunOptions<C>,
 ): DiagnosticContext<C> {
   const deadline = performance.now() + budgetMs;
-  return { ...probeContext, signal, remainingMs: () => Math.max(0, deadline - performance.now()), emitPartial };
+  const remainingMs = (): number => Math.max(0, deadline - performance.now());
+  return { ...probeContext, signal, abandoned, remainingMs, emitPartial };
 }

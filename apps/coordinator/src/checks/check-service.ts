@@ -25,6 +25,7 @@ import { CheckExpiry } from './expire-checks.ts';
 import { createIngest, type Ingest, type IngestDependencies } from './ingest/ingest.ts';
 import { createResultValidators } from './ingest/result-validators.ts';
 import { createLiveChecks } from './read/follow-checks.ts';
+import { createFollowers, followerScripts, type Followers } from './read/followers.ts';
 import type { LiveChecks } from './read/live-check.ts';
 import { createReads } from './read/read-check.ts';
 import { createScreenshotQuota, recordScreenshotScript } from './screenshots/screenshot-quota.ts';
@@ -71,6 +72,7 @@ const scripts: readonly Script[] = [
   ...screenshotScripts,
   recordScreenshotScript,
   ...resultBudgetScripts,
+  ...followerScripts,
 ];
 
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
@@ -104,6 +106,7 @@ export interface CheckService {
   readonly resultBudget: () => BudgetStatus;
   /** Resolves after the first successful read of the probe list. Never rejects. */
   readonly started: Promise<void>;
+  readonly followers: Followers;
   readonly scripts: readonly Script[];
   readonly tasks: readonly BackgroundTask[];
   /** Finishes or releases all claimed entries within a second. Never rejects. */
@@ -176,6 +179,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     screenshotBudgetMs: options.screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
     ...shared,
   });
+  const followers = createFollowers(requests);
   const expiry = new CheckExpiry({ redis: background, clock, isGrace, gate, ingest, queues, screenshots, ...shared });
   takeHints(store, probes, ingest);
   const drainWritten = async (claimIdleMs?: number): Promise<void> => {
@@ -190,6 +194,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
       screenshot: reads.screenshot,
     },
     live: createLiveChecks({ redis: requests, channels, master, log }),
+    followers,
     idempotencyStore: createIdempotencyStore(requests),
     counters,
     resultBudget: budget.status,
@@ -208,6 +213,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
       },
     ],
     close: async () => {
+      followers.stop();
       const ended = Promise.all([ingest.close(), expiry.settled()]);
       await within(ended.then(budget.look).then(deadlines.flush, deadlines.flush), 500);
       await queues.close();

@@ -139,6 +139,10 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       if (message === '') for (const connection of connections.all()) connection.wake();
       else for (const probe of message.split(' ')) for (const connection of connections.of(probe)) connection.wake();
     }),
+    channels.listen(redisKeys.jobsAbandoned, (message) => {
+      const [job = '', ...probes] = message.split(' ');
+      for (const probe of probes) for (const { socket } of connections.of(probe)) socket.send({ t: 'abandoned', job });
+    }),
     access.onChange((probe, now) => {
       for (const connection of connections.of(probe)) applyAccess(connection, now, beats.remove);
     }),

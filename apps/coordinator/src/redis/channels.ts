@@ -16,6 +16,7 @@ const SINGLE_CHANNELS = [
   redisKeys.agentChanged,
   redisKeys.agentConnected,
   redisKeys.jobsAdded,
+  redisKeys.jobsAbandoned,
   redisKeys.monitorsChanged,
 ] as const;
 /** Patterns whose messages go to listeners by channel. */

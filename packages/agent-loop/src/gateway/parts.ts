@@ -1,5 +1,6 @@
 import { screenshotJobId, type GatewayMessage } from '@vantage/contract';
 
+import { listenAbandoned } from '../abandoned.ts';
 import type { AgentLoopOptions, JobRunner, Work } from '../agent-loop.ts';
 import { createAgentClock, type AgentClock } from '../clock.ts';
 import { createResults, type ResultOutlet, type Results } from '../results.ts';
@@ -50,7 +51,8 @@ export function createParts(
   const clock = createAgentClock(time.ask);
   const results = createResults({ writer, now: clock.now, log });
   const settled = trackResults(results);
-  const work = runner.prepare({ clock, outlet: settled.outlet });
+  const { onAbandoned, abandoned } = listenAbandoned();
+  const work = runner.prepare({ clock, outlet: settled.outlet, onAbandoned });
   const jobs = createGivenJobs({
     isAside: work.isAside,
     run: async (job) => {
@@ -64,6 +66,7 @@ export function createParts(
     if (message.t === 'job') jobs.give(message);
     else if (message.t === 'ack') writer.acknowledged(on, message.seq);
     else if (message.t === 'nack') writer.refused(on, message.seq);
+    else if (message.t === 'abandoned') abandoned(message.job);
     else if (message.t === 'time') time.answered(message.id, message.ms);
     else if (message.t === 'approved') log.info('the operator has approved this agent');
     else if (message.t === 'retire') log.error('another process of this agent has taken over');

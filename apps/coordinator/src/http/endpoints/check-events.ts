@@ -1,6 +1,7 @@
 import { isCheckId } from '@vantage/contract';
 import type { Request } from 'express';
 
+import type { Followers } from '../../checks/read/followers.ts';
 import type { LiveCheck, LiveChecks } from '../../checks/read/live-check.ts';
 import { callerOf } from '../caller.ts';
 import { createEventFrames } from '../events/event-frames.ts';
@@ -15,6 +16,7 @@ import type { Endpoint } from './endpoint.ts';
 
 export interface CheckEventsOptions {
   readonly live: LiveChecks;
+  readonly followers: Pick<Followers, 'note'>;
   readonly streamBounds: StreamBounds;
   readonly streamTimes?: Partial<StreamTimes> | undefined;
   readonly links: Links;
@@ -26,7 +28,7 @@ export interface CheckEventsOptions {
 
 /** `GET /check/:id/events`: Server-Sent Events (HTML standard). */
 export function followCheck(options: CheckEventsOptions): Endpoint {
-  const { live, streamBounds, streamTimes, links, stopping, limit, compressed } = options;
+  const { live, followers, streamBounds, streamTimes, links, stopping, limit, compressed } = options;
   const places = createStreamPlaces(streamBounds);
   const frames = createEventFrames((id) => links.path(`/check/${id}/screenshot`));
   const open = new Set<Sending>();
@@ -73,10 +75,25 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
       const stream = sendEvents(response, { id, live: followed, frames, after, times: streamTimes });
       pump = stream.pump;
       open.add(stream);
-      response.once('close', () => open.delete(stream));
+      const unfollow = followers.note(id, () => pendingOf(followed));
+      response.once('close', () => {
+        open.delete(stream);
+        // A client that is sent away connects again.
+        if (!stopping.aborted) unfollow();
+      });
       if (stopping.aborted) stream.sendAway();
     },
   };
+}
+
+/** Probes that have not ended; none once the check is completed. */
+function pendingOf(check: LiveCheck): readonly string[] {
+  if (check.completion() !== undefined || check.isGone()) return [];
+  const isPending = (json: string): boolean => (JSON.parse(json) as { readonly result: string }).result === 'pending';
+  return check
+    .since(-1)
+    .filter(({ json }) => isPending(json))
+    .map(({ probe }) => probe);
 }
 
 const noStore = { 'Cache-Control': 'no-store' };

@@ -21,17 +21,15 @@ import {
   mostPackets,
   packetErrors,
   plannedPackets,
-  roundErrors,
   wantsAllFlows,
 } from './options/packet-counts.ts';
+import { roundErrors, roundOptions, roundResults } from './options/round-options.ts';
 import { takesTrace } from './options/udp-ports.ts';
 
 /** Limit of packets that search for the path MTU: enough for several decreasing MTUs, or for a black hole to the byte. */
 export const MAX_MTU_PACKETS = 48;
 /** Size of the largest of them, and of the others. */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
-/** Limit of the rounds, one per second. */
-const MAX_ROUNDS = 60;
 /** Packets with the full TTL per flow. */
 const FULL_TTL_PACKETS = 3;
 
@@ -72,24 +70,12 @@ export const traceroute = defineCheckType({
         'with as many as it takes, and each next hop with a confidence of 95 %; `queries` has no effect then. Some routers, ' +
         'Linux among them, send all ICMP to a target over one path: use `udp` or `tcp`.',
     }),
-    rounds: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_ROUNDS,
-        description:
-          'As mtr: the trace is the first round, then one packet goes to each hop each second. Hops get `stats`, live. ' +
-          'If the path is too long for the packets of a check, the target gets one each round, and routers fewer.',
-      }),
-    ),
+    ...roundOptions,
     family: Type.Optional(familiesSchema),
     ...headerOptions,
   },
   result: withOtherFamily({
-    rounds: Type.Integer({
-      minimum: 1,
-      maximum: MAX_ROUNDS,
-      description: 'Rounds that were sent; absent if none were requested, and from an agent that does not know them.',
-    }),
+    ...roundResults,
     hops: Type.Array(hopSchema, { maxItems: 64 }),
     reached: Type.Boolean({
       description: 'Whether the target answered, including to packets with full TTL (`fullTtl`).',

@@ -5,9 +5,10 @@ import { multipathLines } from './describe-multipath.ts';
 import type { HopStats } from './result-fields.ts';
 
 export const description: Description<typeof traceroute> = {
-  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, rounds }) => [
+  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, rounds, roundsEnded }) => [
     told(hops, ({ length }) => count(length, 'hop')),
     told(rounds, (sent) => count(sent, 'round')),
+    told(roundsEnded, () => 'ended because no client followed it'),
     reached === true ? told(rt, ms) : undefined,
     reached === false && (echo?.received ?? 0) > 0
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`

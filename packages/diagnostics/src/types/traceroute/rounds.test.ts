@@ -130,6 +130,50 @@ describe('rounds of a traceroute', () => {
   });
 });
 
+describe('rounds that no client follows any more', () => {
+  const trace = (abandoned: AbortSignal, network = path(4)) =>
+    traceOver(network, { rounds: 20, endWithStream: true }, { inTime: true, abandoned });
+
+  it('are not sent, and the answers under way still count', async () => {
+    const abandon = new AbortController();
+    let third = 0;
+    const network = path(4, ({ ttl, packet }) => {
+      third += ttl === 2 && packet.length < 200 ? 1 : 0;
+      if (third === 3) abandon.abort();
+      return undefined;
+    });
+    const { outcome, fake } = await trace(abandon.signal, network);
+    const sent = ofTrace(fake).filter(({ ttl }) => ttl <= 4).length;
+
+    expect(outcome).toMatchObject({ result: 'success', roundsEnded: 'stream_closed' });
+    expect(outcome.hops?.map(({ stats }) => stats?.sent)).toEqual([3, 3, 2, 2]);
+    expect(outcome.hops?.map(({ stats }) => stats?.loss)).toEqual([0, 0, 0, 0]);
+    expect(sent).toBe(10);
+  });
+
+  it('are not begun if that is known before', async () => {
+    const { outcome } = await trace(AbortSignal.abort());
+
+    expect(outcome).toMatchObject({ rounds: 1, roundsEnded: 'stream_closed' });
+  });
+
+  it('run on without such a sign', async () => {
+    const { outcome } = await trace(new AbortController().signal);
+
+    expect(outcome.rounds).toBe(20);
+    expect(outcome.roundsEnded).toBeUndefined();
+  });
+
+  it('are needed for the option, which is named', () => {
+    const found = ruleErrors(traceroute, {
+      host: 'a',
+      options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1, endWithStream: true },
+    });
+
+    expect(found).toEqual([{ path: '/options/endWithStream', message: 'needs rounds, which it ends' }]);
+  });
+});
+
 describe('the text of rounds', () => {
   it('has the columns of mtr', async () => {
     const { outcome } = await traceOver(

@@ -80,7 +80,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       mtuBlackHole,
       echo: mtu.echo(),
       clock: clockOf(trace),
-      ...(trace.rounds === undefined ? {} : { rounds: trace.rounds }),
+      ...roundFields(trace),
       ...verdict(trace, protocol, target, dress.shown),
     };
   } finally {
@@ -88,6 +88,11 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
     others.leave();
     for (const { socket } of plan.flows) socket.close();
   }
+}
+
+function roundFields({ rounds, isAbandoned }: Trace): Partial<Outcome<Traceroute>> {
+  if (rounds === undefined) return {};
+  return isAbandoned === true ? { rounds, roundsEnded: 'stream_closed' } : { rounds };
 }
 
 /** Options that agents of earlier releases ignore, as they were followed. */

@@ -57,7 +57,11 @@ export async function traceWithMtu(
   plan: TracePlan,
   { rounds, isOfAllFlows, mostPackets }: TraceOptions,
   { mtu, others, showPartial, openMore }: Companions,
-  { signal, remainingMs }: Pick<DiagnosticContext<typeof traceroute>, 'signal' | 'remainingMs'>,
+  {
+    signal,
+    abandoned,
+    remainingMs,
+  }: Pick<DiagnosticContext<typeof traceroute>, 'signal' | 'abandoned' | 'remainingMs'>,
 ): Promise<Trace> {
   // Answers arrive in bursts: one partial result per burst, after all of it was read.
   let due: NodeJS.Immediate | undefined;
@@ -88,7 +92,7 @@ export async function traceWithMtu(
   } else if (rounds !== undefined) {
     trace.rounds = 1;
     const maxPackets = mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
-    await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs }, signal, onChange);
+    await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs, abandoned }, signal, onChange);
   }
   clearImmediate(due);
   return trace;

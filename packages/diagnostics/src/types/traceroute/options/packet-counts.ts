@@ -45,11 +45,6 @@ export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'
   return rounds === undefined ? queries : 1;
 }
 
-export function roundErrors({ flows, rounds }: Counts): InputError[] {
-  if (rounds === undefined || flows === 1) return [];
-  return [{ path: '/options/flows', message: 'must be 1 with rounds: they follow one flow' }];
-}
-
 export function packetErrors(counts: Counts): InputError[] {
   const isBoth = wantsBothFamilies(counts) && counts.flows !== 'all';
   const packets = plannedPackets(counts) * (isBoth ? 2 : 1);

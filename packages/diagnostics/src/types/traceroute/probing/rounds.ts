@@ -16,6 +16,8 @@ export { ROUND_MS } from './round-schedule.ts';
 export interface RoundsPlan extends PursuitPlan {
   /** Number of rounds, including the trace itself. */
   readonly rounds: number;
+  /** Aborted to send no further packets. */
+  readonly abandoned?: AbortSignal | undefined;
   /** Start of the trace by `performance.now()`: the second round follows a second later, or after the trace. */
   readonly startedMs: number;
 }
@@ -77,10 +79,21 @@ class Rounds {
     });
     if (this.signal.aborted) return this.finish();
     this.signal.addEventListener('abort', this.abort);
-    this.step();
+    this.plan.abandoned?.addEventListener('abort', this.abandon);
+    if (this.plan.abandoned?.aborted === true) this.abandon();
+    else this.step();
   }
 
   private readonly abort = (): void => this.finish();
+
+  /** Packets under way are still awaited. */
+  private readonly abandon = (): void => {
+    if (this.isOver || this.due.length === 0) return;
+    this.due.length = 0;
+    this.trace.isAbandoned = true;
+    this.stopTimer();
+    this.step();
+  };
 
   private finish(failure?: Failure): void {
     if (this.isOver) return;
@@ -88,6 +101,7 @@ class Rounds {
     this.stopTimer();
     this.clock.stop();
     this.signal.removeEventListener('abort', this.abort);
+    this.plan.abandoned?.removeEventListener('abort', this.abandon);
     this.trace.failure ??= failure ?? null;
     for (const packet of this.awaited()) packet.isGivenUp = true;
     this.look();

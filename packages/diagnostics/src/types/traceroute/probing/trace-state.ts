@@ -15,6 +15,8 @@ export interface Trace {
   isCut: boolean;
   /** Rounds whose packets were sent, the trace included; absent if no rounds were requested. */
   rounds?: number;
+  /** True if rounds were left out because no client follows the check any more. */
+  isAbandoned?: boolean;
 }
 
 /**

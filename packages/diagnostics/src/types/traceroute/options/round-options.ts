@@ -1,0 +1,47 @@
+import { Type, type InputError } from '@vantage/contract';
+
+/** Limit of the rounds, one per second. */
+const MAX_ROUNDS = 60;
+
+export const roundOptions = {
+  rounds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_ROUNDS,
+      description:
+        'As mtr: the trace is the first round, then one packet goes to each hop each second. Hops get `stats`, live. ' +
+        'If the path is too long for the packets of a check, the target gets one each round, and routers fewer.',
+    }),
+  ),
+  endWithStream: Type.Optional(
+    Type.Boolean({
+      description:
+        'True to send no further rounds once the last event stream of the check has been closed for some seconds. A check without ' +
+        'a stream runs to its end.',
+    }),
+  ),
+};
+
+export const roundResults = {
+  rounds: Type.Integer({
+    minimum: 1,
+    maximum: MAX_ROUNDS,
+    description: 'Rounds that were sent; absent if none were requested, and from an agent that does not know them.',
+  }),
+  roundsEnded: Type.Enum(['stream_closed'], {
+    description: 'Why fewer rounds than requested were sent: no client followed the check any more (`endWithStream`).',
+  }),
+};
+
+interface Asked {
+  readonly flows: number | 'all';
+  readonly rounds?: number | undefined;
+  readonly endWithStream?: boolean | undefined;
+}
+
+export function roundErrors({ flows, rounds, endWithStream }: Asked): InputError[] {
+  if (rounds === undefined) {
+    return endWithStream === true ? [{ path: '/options/endWithStream', message: 'needs rounds, which it ends' }] : [];
+  }
+  return flows === 1 ? [] : [{ path: '/options/flows', message: 'must be 1 with rounds: they follow one flow' }];
+}
