@@ -157,6 +157,13 @@ describe('rounds that no client follows any more', () => {
     expect(outcome).toMatchObject({ rounds: 1, roundsEnded: 'stream_closed' });
   });
 
+  it('end with the trace if it is the only round', async () => {
+    const { outcome } = await traceOver(path(4), { rounds: 1 }, { inTime: true, abandoned: AbortSignal.abort() });
+
+    expect(outcome).toMatchObject({ result: 'success', rounds: 1 });
+    expect(outcome.roundsEnded).toBeUndefined();
+  });
+
   it('run on without such a sign', async () => {
     const { outcome } = await trace(new AbortController().signal);
 

@@ -81,18 +81,15 @@ class Rounds {
     this.signal.addEventListener('abort', this.abort);
     this.plan.abandoned?.addEventListener('abort', this.abandon);
     if (this.plan.abandoned?.aborted === true) this.abandon();
-    else this.step();
+    this.step();
   }
 
   private readonly abort = (): void => this.finish();
 
   /** Packets under way are still awaited. */
   private readonly abandon = (): void => {
-    if (this.isOver || this.due.length === 0) return;
+    if (this.due.length > 0) this.trace.isAbandoned = true;
     this.due.length = 0;
-    this.trace.isAbandoned = true;
-    this.stopTimer();
-    this.step();
   };
 
   private finish(failure?: Failure): void {
