@@ -134,5 +134,5 @@ function* candidates(known: readonly ProbeRecord[]): Generator<readonly [key: st
   const own = known.flatMap(({ city, datacenter, isp, tags }) => [city ?? '', datacenter, isp, ...tags]);
   for (const name of [...new Set(own), ...continentNames]) yield [placeKey(name), name];
   yield* countries.names;
-  yield* cities.names;
+  yield* cities.names();
 }

@@ -29,8 +29,8 @@ export interface Cities {
   readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
   /** Search keys of a city's names. */
   readonly keysOf: (city: string) => readonly string[];
-  /** Each name with its key, largest city first. */
-  readonly names: readonly (readonly [key: string, name: string])[];
+  /** Each name with its key, largest city first; made for each call, because it is a third of the table's memory. */
+  readonly names: () => Iterable<readonly [key: string, name: string]>;
 }
 
 /** Keys with and without the addition to the name. */
@@ -50,21 +50,19 @@ export function createCities(): Cities {
     kept.set(city, keys);
     return keys;
   };
-  const groups = new Map<string, string[]>();
+  const groups = new Map<string, readonly string[]>();
   const lists = [...CITY_NAMES.split('\n'), ...NAMES.split(/[;\n]/)].map((line) => line.split('|').flatMap(spellings));
   for (const list of lists) {
-    for (const key of list.filter((name) => name !== '')) groups.set(key, [...(groups.get(key) ?? []), ...list]);
+    for (const key of list.filter((name) => name !== '')) {
+      const others = groups.get(key);
+      groups.set(key, others === undefined ? list : [...others, ...list]);
+    }
   }
-  const names = CITIES.split('\n').flatMap((line) => {
-    const [name, ...keys] = line.split('|') as [string, ...string[]];
-    return keys.map((key) => [key, name] as const);
-  });
-  const known = new Set([...names.map(([key]) => key), ...groups.keys()]);
   const nations = new Map(Object.entries(UK_NATIONS).map(([nation, list]) => [nation, new Set(list.split('\n'))]));
   return {
-    names,
+    names: cityNames,
     keysOf: (city) => keysOf(city).all.flatMap((key) => [key, ...(groups.get(key) ?? [])]),
-    isKnown: (term) => spellings(term).some((key) => known.has(key)),
+    isKnown: (term) => spellings(term).some((key) => groups.has(key) || isCity(key)),
     isNameOf: (term) => {
       const whole = new Set(spellings(term).flatMap((key) => [key, ...(groups.get(key) ?? [])]));
       const short = spellings(withoutAddition(term));
@@ -79,6 +77,22 @@ export function createCities(): Cities {
       return keys === undefined ? undefined : (city) => keysOf(city).all.some((key) => keys.has(key));
     },
   };
+}
+
+function* cityNames(): Generator<readonly [key: string, name: string]> {
+  for (const line of CITIES.split('\n')) {
+    const [name, ...keys] = line.split('|') as [string, ...string[]];
+    for (const key of keys) yield [key, name];
+  }
+}
+
+/** Searches the text of all cities: rarely needed, and fast enough. */
+function isCity(key: string): boolean {
+  for (let at = CITIES.indexOf(`|${key}`); at !== -1; at = CITIES.indexOf(`|${key}`, at + 1)) {
+    const end = CITIES[at + 1 + key.length];
+    if (end === undefined || end === '|' || end === '\n') return true;
+  }
+  return false;
 }
 
 /** Keys of a city's name, with and without its addition. */

@@ -33,15 +33,15 @@ export function createStates({ keysOf }: Pick<Cities, 'keysOf'>): States {
     for (const key of [code.toLowerCase(), ...keys]) codes.set(key, [...(codes.get(key) ?? []), code]);
   }
   codes.delete('');
-  const cities = new Map(Object.entries(STATE_CITIES).map(([code, keys]) => [code, new Set(keys.split('\n'))]));
   return {
     named: (term) => {
       const code = term.trim().toLowerCase();
       return [...new Set([...(codes.get(code) ?? []), ...stateKeys(term).flatMap((key) => codes.get(key) ?? [])])];
     },
     inState: (code) => {
-      const keys = cities.get(code);
-      return keys === undefined ? undefined : (city) => keysOf(city).some((key) => keys.has(key));
+      if (!Object.hasOwn(STATE_CITIES, code)) return undefined;
+      const keys = new Set(STATE_CITIES[code]!.split('\n'));
+      return (city) => keysOf(city).some((key) => keys.has(key));
     },
   };
 }
