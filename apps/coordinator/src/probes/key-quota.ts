@@ -67,12 +67,11 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [TURN_MS])) !== 1) return false;
-      const [off, { tooMany, tooLarge }, used] = await Promise.all([
-        redis.hkeys(redisKeys.suspended),
+      const [{ tooMany, tooLarge }, used] = await Promise.all([
         connections.enforce(),
         usedMemory(redis),
+        switchOffSuspended(redis),
       ]);
-      await Promise.all(off.map((probe) => switchOffUser(redis, probe)));
       for (const probe of tooMany) await endConnections(probe);
       for (const probe of tooLarge) await endOversized(probe);
 
@@ -87,6 +86,12 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
       return true;
     },
   };
+}
+
+/** Again, for example on a replica that became a master and missed the change. */
+async function switchOffSuspended(redis: Redis): Promise<void> {
+  const off = await redis.hkeys(redisKeys.suspended);
+  await Promise.all(off.map((probe) => switchOffUser(redis, probe)));
 }
 
 async function usedMemory(redis: Redis): Promise<number> {
