@@ -16,11 +16,11 @@ import {
   createNameLookup,
   createNameResolver,
   createOwnAddresses,
+  createSystemResolvers,
   createTargetPolicy,
   discoverNat64Prefixes,
   isPrivateAddress,
   judgeTarget,
-  systemResolvers,
   type DiscoveredAddresses,
   type NameResolver,
   type TargetPolicy,
@@ -83,7 +83,7 @@ export async function openRuntime(
     checkTarget: createTargetCheck(policy),
     admit,
     names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
-    resolvers: () => (config.dnsServers.length > 0 ? config.dnsServers : systemResolvers()),
+    resolvers: config.dnsServers.length > 0 ? () => config.dnsServers : createSystemResolvers(),
     // Addresses in a range that the operator allows as target are not withheld.
     isPrivateAddress: (address) =>
       isPrivateAddress(address) &&

@@ -24,6 +24,6 @@ export {
   type NameResolver,
   type NameResolverOptions,
 } from './resolver/resolver.ts';
-export { systemResolvers } from './resolver/system-resolvers.ts';
+export { createSystemResolvers } from './resolver/system-resolvers.ts';
 export { policyKinds, resolverKind, type SettingKind } from './rules/setting-kinds.ts';
 export { targetGroup } from './hosts/target-group.ts';

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
 import type { ResolverAddress } from './stub-transport.ts';
-import { systemResolvers } from './system-resolvers.ts';
+import { createSystemResolvers } from './system-resolvers.ts';
 
 /** The servers of a resolver in query order. */
 export interface ResolverServers {
@@ -23,12 +23,13 @@ const SILENT_MS = 30_000;
  */
 export function resolverServers(configured: readonly string[], now = (): number => performance.now()): ResolverServers {
   const fixed = configured.length === 0 ? undefined : readConfigured(configured);
+  // They change when a machine moves.
+  const system = createSystemResolvers();
   const silentUntil = new Map<string, number>();
   const isSilent = (server: ResolverAddress): boolean => (silentUntil.get(keyOf(server)) ?? 0) > now();
   return {
     inOrder: () => {
-      // System resolvers change when a machine moves.
-      const servers = fixed ?? systemResolvers().map(readServer);
+      const servers = fixed ?? system().map(readServer);
       const [silent, others] = [servers.filter(isSilent), servers.filter((server) => !isSilent(server))];
       return [...others, ...silent];
     },

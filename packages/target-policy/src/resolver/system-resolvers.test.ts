@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { withZones } from './system-resolvers.ts';
+import { createSystemResolvers, withZones } from './system-resolvers.ts';
 
 describe('the resolvers of the system', () => {
   it.each([
@@ -23,5 +23,13 @@ describe('the resolvers of the system', () => {
     ['is a comment', '# nameserver fe80::53%eth0\n'],
   ])('stay as they are where the line %s', (_which, resolvConf) => {
     expect(withZones(['fe80::53'], resolvConf)).toEqual(['fe80::53']);
+  });
+
+  it('stay the same object until they are too old', () => {
+    const [kept, renewed] = [createSystemResolvers(60_000), createSystemResolvers(0)];
+
+    expect(kept()).toBe(kept());
+    expect(renewed()).not.toBe(renewed());
+    expect(renewed()).toEqual(kept());
   });
 });

@@ -9,6 +9,17 @@ export function systemResolvers(): readonly string[] {
   return servers.some((server) => linkLocal.test(server)) ? withZones(servers, readResolvConf()) : servers;
 }
 
+/** Reads them at most every `maxAgeMs`: each reading takes 18 system calls. */
+export function createSystemResolvers(maxAgeMs = 5_000): () => readonly string[] {
+  let known: readonly string[] = [];
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - readAtMs >= maxAgeMs) [known, readAtMs] = [systemResolvers(), nowMs];
+    return known;
+  };
+}
+
 const linkLocal = /^\[?fe[89ab][0-9a-f]:/i;
 
 /**
