@@ -78,6 +78,11 @@ export const findingCodes = {
   replies_odd: 'Replies arrived twice, late, out of order or damaged.',
   latency_outlier: 'The latency of a probe exceeds that of the others by more than its distance explains.',
   place_contradicted: 'Round-trip times are shorter than light needs between the recorded locations of two probes.',
+  // Two probes that trace to each other.
+  direction_fails: 'One of two probes reaches the other and is not reached by it.',
+  directions_differ: 'The ways of two probes to each other differ.',
+  directions_alike: 'Nothing tells the ways of two probes to each other apart.',
+  direction_slower: 'Two probes measured different round trips or losses to each other.',
   // Paths.
   routing_loop: 'Packets loop.',
   path_refused: 'A router refused to forward the packets.',

@@ -1,6 +1,7 @@
 import type { Check, Verdict } from '@vantage/contract';
 import type { AnswerKind } from '@vantage/diagnostics/contract';
 
+import { pairHeadline } from './between/pair-headline.ts';
 import type { FindingDraft } from './finding.ts';
 import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
@@ -25,6 +26,10 @@ interface HeadlineInput {
 
 /** The verdict in one sentence. */
 export function headlineOf(input: HeadlineInput): string {
+  const { check, partition, verdict, findings } = input;
+  const limitation = verdict === 'degraded' ? limitationOf(findings) : undefined;
+  const ofPair = pairHeadline(check, partition, limitation, findings);
+  if (ofPair !== undefined) return ofPair;
   const { pending, silent } = input.partition.counts;
   const rest = [
     ...(silent > 0 ? [`; ${countOf(silent, 'probe')} ${silenceOf(input.check)}`] : []),

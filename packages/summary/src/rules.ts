@@ -197,6 +197,22 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     `The same round trips, to one address: those of two probes together are shorter than the round trip of light between the places of the two, at two thirds of its speed in vacuum and with ${t.placeErrorKm} km for the size of cities.`,
   ),
+  direction_fails: rule(
+    ['warning'],
+    'traceroute `between` two probes: the result of one is down, that of the other up. In place of `down_one_probe`.',
+  ),
+  directions_differ: rule(
+    ['info'],
+    'traceroute `between`: a network (AS), not that of an end, is on two hops or more of one direction and on none of the other, and on more than hops of the other that are unknown; or, without such a network, two hops or more of one direction (not the first), and more than unknown ones, have no address of the other in their /24 (IPv6: /64); or the numbers of hops differ by two or more, for all flows.',
+  ),
+  directions_alike: rule(
+    ['info'],
+    'traceroute `between`: as many hops in both directions, all of them known, and for each router but the first of a direction an address of the other in its /30 (IPv6: /126).',
+  ),
+  direction_slower: rule(
+    ['info'],
+    'traceroute `between`: round trips differ by the rule for two checks, or losses at the ends by Fisher’s exact test at 1 %.',
+  ),
   routing_loop: rule(['critical'], 'traceroute: `loop` is not null.'),
   path_refused: rule(
     ['warning', 'info'],

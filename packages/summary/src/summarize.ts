@@ -9,6 +9,7 @@ import {
 import type { Screenshot, Summary, SummaryGroup, Verdict } from '@vantage/contract';
 
 import { findAddresses, groupAddresses } from './addresses.ts';
+import { findDirections } from './between/find-directions.ts';
 import type { FindingDraft } from './finding.ts';
 import { headlineOf } from './headline.ts';
 import { findFamilies } from './families.ts';
@@ -22,7 +23,7 @@ import { findEnds } from './traceroute/ends.ts';
 import { mergePaths } from './traceroute/graph.ts';
 import { findLosses } from './traceroute/losses.ts';
 import { findOlder } from './traceroute/older.ts';
-import { tracesOf } from './traceroute/trace.ts';
+import { tracesOf, type Trace } from './traceroute/trace.ts';
 import { findCertificates, groupCertificates } from './types/certificates.ts';
 import { findTls } from './types/tls.ts';
 import { findDns, groupAnswers } from './types/dns.ts';
@@ -52,18 +53,15 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
   const probeResults = probeResultsOf(check, probes);
   const partition = partitionByOutcome(type, probeResults);
   const traces = type === 'traceroute' ? tracesOf(ofType<'traceroute'>(probeResults)) : [];
+  const isPair = check.between !== undefined;
   const findings = [
-    ...findScopes(partition),
-    ...(type === 'dns' ? [] : [...findNames(partition.down, partition.counted.length), ...findAddresses(probeResults)]),
+    // Each of two probes has another target.
+    ...(isPair && partition.up.length > 0 ? [] : findScopes(partition)),
+    ...(isPair ? findDirections(check, traces, partition) : findTargets(type, probeResults, partition)),
     ...findFamilies(type, probeResults),
     ...findingsOfType(type, probeResults, partition),
-    ...findLosses(traces),
+    ...findPaths(isPair ? traces.map((trace) => [trace]) : [traces], partition, facts.placeOf),
     ...findOlder(traces),
-    ...findEnds(
-      traces.filter(({ probeResult }) => !partition.notMeasured.includes(probeResult as ProbeResult)),
-      partition.silent,
-      facts.placeOf,
-    ),
     ...findLatencies(type, partition.up, facts.placeOf),
     ...findScreenshot(facts.screenshot),
     ...findUnmeasured(partition.notMeasured, partition.counted.length),
@@ -83,6 +81,31 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     groups: [...groupsOfType(type, probeResults)],
     ...(type === 'traceroute' ? { paths: mergePaths(traces) } : {}),
   };
+}
+
+/** Names and addresses of one target. */
+function findTargets(
+  type: string,
+  probeResults: readonly ProbeResult[],
+  { down, counted }: Partition,
+): readonly FindingDraft[] {
+  return type === 'dns' ? [] : [...findNames(down, counted.length), ...findAddresses(probeResults)];
+}
+
+/** @param groups traces by target */
+function findPaths(
+  groups: readonly (readonly Trace[])[],
+  { notMeasured, silent }: Partition,
+  placeOf: LookUpPlace | undefined,
+): readonly FindingDraft[] {
+  return groups.flatMap((traces) => [
+    ...findLosses(traces),
+    ...findEnds(
+      traces.filter(({ probeResult }) => !notMeasured.includes(probeResult as ProbeResult)),
+      silent,
+      placeOf,
+    ),
+  ]);
 }
 
 function findingsOfType(

@@ -1,4 +1,5 @@
 import { answerCases } from './answers.ts';
+import { betweenCases } from './between.ts';
 import type { FindingCases } from './case.ts';
 import { familyCases } from './families.ts';
 import { headerCases } from './headers.ts';
@@ -12,6 +13,7 @@ export const findingCases: FindingCases = {
   ...scopeCases,
   ...nameCases,
   ...familyCases,
+  ...betweenCases,
   ...answerCases,
   ...webCases,
   ...pathCases,

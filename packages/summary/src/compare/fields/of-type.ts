@@ -65,7 +65,8 @@ export function lossOf(type: string, { result }: ProbeResult): Sample | undefine
     : { sent: attempts.length, lost: attempts.filter(({ rt }) => rt === null).length };
 }
 
-function rttsOf(type: string, { result }: ProbeResult): readonly number[] {
+/** All round trips to the target. */
+export function rttsOf(type: string, { result }: ProbeResult): readonly number[] {
   switch (type) {
     case 'ping': {
       const { packets = [] } = result as ResultOf<'ping'>;

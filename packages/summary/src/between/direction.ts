@@ -1,0 +1,97 @@
+import { addressBytes, networkText } from '@vantage/contract/address';
+
+import type { Trace, Step } from '../traceroute/trace.ts';
+
+/** What a trace from one of two probes to the other shows of the way there. */
+export interface Direction {
+  readonly from: string;
+  readonly to: string;
+  readonly trace: Trace;
+  /** The hops at which the other probe answered; several if flows differ in length. Undefined if it answered at none. */
+  readonly length: { readonly least: number; readonly most: number } | undefined;
+  /** Hops before the other probe whose routers are known. */
+  readonly known: readonly Step[];
+  /** Number of hops before it that are silent or hide their address. */
+  readonly unknown: number;
+}
+
+export function directionOf(from: string, to: string, trace: Trace): Direction {
+  const { steps, target } = trace;
+  const isTarget = ({ routers }: Step): boolean => routers.some(({ ip }) => ip === target);
+  const ends = steps.filter(isTarget).map(({ hop }) => hop);
+  const length = ends.length === 0 ? undefined : { least: Math.min(...ends), most: Math.max(...ends) };
+  const before = steps.filter((step) => length === undefined || (step.hop < length.most && !isTarget(step)));
+  const known = before.filter(({ routers }) => routers.length > 0);
+  const hops = Math.max(0, length === undefined ? (before.at(-1)?.hop ?? 0) : length.most - 1);
+  return { from, to, trace, length, known, unknown: hops - known.length };
+}
+
+/** A network that one direction crosses and the other does not. */
+export interface LoneNetwork {
+  readonly asn: string;
+  readonly asName: string | null;
+  readonly hops: number;
+}
+
+/**
+ * Networks on two hops or more of one direction and on none of the other. On one and the same way each link has an address at
+ * both ends, so that both directions show its network; hops without an address may hide as many as there are. Networks of the
+ * ends are left out: the first link is seen in one direction only.
+ *
+ * @param ends networks of both probes
+ */
+export function loneNetworks(own: Direction, other: Direction, ends: ReadonlySet<string>): readonly LoneNetwork[] {
+  const networks = new Map<string, LoneNetwork>();
+  for (const { routers } of own.known) {
+    const router = routers.find(({ asn }) => asn !== null);
+    if (router === undefined || router.asn === null) continue;
+    const { asn, asName } = router;
+    networks.set(asn, { asn, asName, hops: (networks.get(asn)?.hops ?? 0) + 1 });
+  }
+  const crossed = new Set(other.known.flatMap(({ routers }) => routers.map(({ asn }) => asn)));
+  // Without geo data a network may be hidden as well.
+  const hidden = other.unknown + other.known.filter(({ routers }) => routers.every(({ asn }) => asn === null)).length;
+  return [...networks.values()].filter(
+    ({ asn, hops }) => hops >= LEAST_HOPS && hops > hidden && !crossed.has(asn) && !ends.has(asn),
+  );
+}
+
+/** Fewer are explained by a router that answers with an address of another link. */
+const LEAST_HOPS = 2;
+
+/**
+ * Hops of one direction without any address of the other one nearby, if they are too many for its unknown hops to hide. A
+ * router answers with the address of the link on which a packet came: the two directions show the two ends of each link. The
+ * first hop is left out, since a NAT hides it from the other side.
+ */
+export function loneHops(own: Direction, other: Direction): readonly Step[] {
+  const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => neighbourhood(ip))));
+  for (const { target } of [own.trace, other.trace]) if (target !== null) seen.add(neighbourhood(target));
+  const lone = own.known.filter(
+    ({ hop, routers }) => hop > 1 && routers.every(({ ip }) => !seen.has(neighbourhood(ip))),
+  );
+  return lone.length >= LEAST_HOPS && lone.length > other.unknown ? lone : [];
+}
+
+/** Hops of one direction, without the first, and how many of them are on a link of which the other direction shows an end. */
+export function sharedLinks(own: Direction, other: Direction): { readonly shared: number; readonly of: number } {
+  const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => linkOf(ip))));
+  const compared = own.known.filter(({ hop }) => hop > 1);
+  const shared = compared.filter(({ routers }) => routers.some(({ ip }) => seen.has(linkOf(ip))));
+  return { shared: shared.length, of: compared.length };
+}
+
+/** The network of a link between two routers: a /30, which holds a /31, or a /126. */
+function linkOf(ip: string): string {
+  return prefixOf(ip, 30, 126);
+}
+
+/** Wide enough for links between more than two routers. */
+function neighbourhood(ip: string): string {
+  return prefixOf(ip, 24, 64);
+}
+
+function prefixOf(ip: string, ofFour: number, ofSix: number): string {
+  const bytes = addressBytes(ip);
+  return networkText(bytes, bytes.length === 4 ? ofFour : ofSix);
+}

@@ -1,0 +1,157 @@
+import type { Check } from '@vantage/contract';
+
+import { isUnmeasured } from '../compare/fields/common.ts';
+import { rttsOf } from '../compare/fields/of-type.ts';
+import { isLossChange, rttChange } from '../compare/noise.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import type { Partition } from '../partition.ts';
+import type { ProbeResult } from '../probe-result.ts';
+import { reasonsOf } from '../reasons.ts';
+import type { Trace } from '../traceroute/trace.ts';
+import { asText, countOf, listed, ms } from '../words.ts';
+import { directionOf, loneHops, loneNetworks, sharedLinks, type Direction } from './direction.ts';
+
+/** Findings of a check between two probes: what differs between the two directions. */
+export function findDirections(
+  { between }: Check,
+  traces: readonly Trace[],
+  partition: Partition,
+): readonly FindingDraft[] {
+  const [first, second] = between ?? [];
+  if (first === undefined || second === undefined) return [];
+  const failing = oneWay(first, second, partition);
+  const [there, back] = [directionIn(traces, first, second), directionIn(traces, second, first)];
+  if (there === undefined || back === undefined || failing.length > 0) return failing;
+  return [...findWays(there, back), ...findTimes(there, back)];
+}
+
+function directionIn(traces: readonly Trace[], from: string, to: string): Direction | undefined {
+  const trace = traces.find(({ probeResult }) => probeResult.probe === from);
+  return trace === undefined || !trace.isFinal || isUnmeasured(trace.probeResult as ProbeResult)
+    ? undefined
+    : directionOf(from, to, trace);
+}
+
+/** One probe reaches the other and is not reached by it. */
+function oneWay(first: string, second: string, { up, down }: Partition): readonly FindingDraft[] {
+  const [failing, working] = [down[0], up[0]];
+  if (down.length !== 1 || up.length !== 1 || failing === undefined || working === undefined) return [];
+  const other = failing.probe === first ? second : first;
+  const text =
+    `${failing.probe} does not reach ${other}: ${reasonsOf([failing])}. ${other} reaches ${failing.probe}, and its packets and their ` +
+    `answers cross both ways: so packets get from ${failing.probe} to ${other}, and a filter, a host that does not answer or one way of ` +
+    'several explains this better than a broken path.';
+  return [buildFinding('direction_fails', 'warning', [failing], text, failing.probe)];
+}
+
+/** Whether both directions take one way. */
+function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
+  const both = [there, back].map(({ trace }) => trace.probeResult);
+  const evidence = differences(there, back);
+  if (evidence.length > 0) {
+    const text = `The ways of ${there.from} and ${there.to} differ: ${evidence.join('; ')}.${reservation(there, back)}`;
+    return [buildFinding('directions_differ', 'info', both, text)];
+  }
+  if (!isAlike(there, back)) return [];
+  const { shared } = sharedLinks(there, back);
+  const hops = there.length!.most;
+  const links =
+    shared === 0 ? '' : `, and each of the ${countOf(shared, 'link')} between its routers shows both of its ends`;
+  const text = `Nothing tells the ways of ${there.from} and ${there.to} apart: ${countOf(hops, 'hop')} in both directions${links}.`;
+  return [buildFinding('directions_alike', 'info', both, text)];
+}
+
+/** What the traces of one and the same way cannot show, the strongest first. */
+function differences(there: Direction, back: Direction): readonly string[] {
+  const directions = [
+    [there, back],
+    [back, there],
+  ] as const;
+  const ends = endNetworks(there, back);
+  const networks = directions.flatMap(([own, other]) => {
+    const lone = loneNetworks(own, other, ends).map(({ asn, asName }) => asText(asn, asName)!);
+    return lone.length === 0 ? [] : [`${listed(lone)} is crossed from ${own.from} only`];
+  });
+  const routers = directions.flatMap(([own, other]) => {
+    const lone = loneHops(own, other);
+    const addresses = lone.map(({ routers: [router] }) => router!.ip);
+    return lone.length === 0
+      ? []
+      : [`${listed(addresses, 3)} on the way from ${own.from} is near no router of the other`];
+  });
+  return [...(networks.length > 0 ? networks : routers), ...hopDifference(there, back)];
+}
+
+/** A NAT or a container in front of a probe adds a hop to one direction; so one alone is no difference. */
+const LEAST_HOPS_MORE = 2;
+
+function hopDifference(there: Direction, back: Direction): readonly string[] {
+  const [a, b] = [there.length, back.length];
+  if (a === undefined || b === undefined) return [];
+  const apart = Math.max(a.least - b.most, b.least - a.most);
+  if (apart < LEAST_HOPS_MORE) return [];
+  return [`${there.to} is ${hopsText(a)} from ${there.from}, and ${there.from} is ${hopsText(b)} from ${there.to}`];
+}
+
+function hopsText({ least, most }: NonNullable<Direction['length']>): string {
+  return least === most ? countOf(most, 'hop') : `${least} to ${most} hops`;
+}
+
+/** What else could show the same. */
+function reservation(there: Direction, back: Direction): string {
+  const flows = Math.min(...[there, back].map(({ trace }) => trace.ways.length + trace.branching.length));
+  const balancers =
+    flows > 1 ? '' : ' One flow was traced each way: a load balancer may send another over the other way.';
+  return ` Routers are compared by network and by the links between them, since each answers with another address to either side.${balancers}`;
+}
+
+function endNetworks(there: Direction, back: Direction): ReadonlySet<string> {
+  const ofTargets = [there, back].flatMap(({ trace: { steps, target } }) =>
+    steps.flatMap(({ routers }) => routers.filter(({ ip }) => ip === target).map(({ asn }) => asn)),
+  );
+  const recorded = [there, back].map(({ trace }) => trace.probeResult.facts?.asNumber);
+  return new Set([...ofTargets, ...recorded].filter((asn) => typeof asn === 'string'));
+}
+
+/** Whether all that answered fits one way: as many hops, none of them unknown, and both ends of each link. */
+function isAlike(there: Direction, back: Direction): boolean {
+  const [a, b] = [there.length, back.length];
+  if (a === undefined || b === undefined || a.least !== b.least || a.most !== b.most) return false;
+  if (there.unknown + back.unknown > 0) return false;
+  return [sharedLinks(there, back), sharedLinks(back, there)].every(({ shared, of }) => shared === of);
+}
+
+/** Times and losses. A round trip crosses both ways, whoever measures it. */
+function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
+  const results = [there, back].map(({ trace }) => trace.probeResult as ProbeResult) as [ProbeResult, ProbeResult];
+  const [rttsThere, rttsBack] = results.map((result) => rttsOf('traceroute', result)) as [number[], number[]];
+  const rtt = rttChange(rttsThere, rttsBack);
+  const [lossThere, lossBack] = [lossOf(there), lossOf(back)];
+  const texts = [
+    ...(rtt === undefined
+      ? []
+      : [`the round trip takes ${ms(rtt.aMs)} from ${there.from} and ${ms(rtt.bMs)} from ${there.to}`]),
+    ...(isLossChange(lossThere, lossBack, 1)
+      ? [`${lossText(lossThere)} packets are lost from ${there.from} and ${lossText(lossBack)} from ${there.to}`]
+      : []),
+  ];
+  if (texts.length === 0) return [];
+  const text =
+    `Measured from both ends, ${listed(texts)}. Each of these packets or its answer crosses either way, so a direction alone does not ` +
+    'explain it: another flow does, or an end that answers late or limits its answers.';
+  return [buildFinding('direction_slower', 'info', results, text)];
+}
+
+/** Packets that were to reach the other probe. */
+function lossOf({ trace: { steps, target, fullTtl } }: Direction): { readonly sent: number; readonly lost: number } {
+  const own = steps.filter(({ routers }) => routers.some(({ ip }) => ip === target));
+  const direct = fullTtl?.rtts ?? [];
+  return {
+    sent: own.reduce((sum, { sent }) => sum + sent, direct.length),
+    lost: own.reduce((sum, { lost }) => sum + lost, direct.filter((rtt) => rtt === null).length),
+  };
+}
+
+function lossText({ sent, lost }: { readonly sent: number; readonly lost: number }): string {
+  return `${lost} of ${sent}`;
+}
