@@ -53,5 +53,9 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
 /** The request as this browser sent it, else the fields that the results repeat; from the probes of the check. */
 export function againOf(check: CheckData): Readonly<Record<string, unknown>> {
   const { locations: _locations, limit: _limit, ...asked } = askedOf(check);
+  if (check.between !== undefined) {
+    const { host: _host, probes: _probes, ...options } = asked;
+    return { ...options, type: check.type, between: check.between };
+  }
   return { ...asked, type: check.type, host: check.host, probes: Object.keys(check.results) };
 }

@@ -12,7 +12,16 @@ export interface CheckName {
 }
 
 /** Fields that are part of `kind` and `target`, or select probes. */
-const NAMED: ReadonlySet<string> = new Set(['type', 'host', 'port', 'recordType', 'probes', 'locations', 'limit']);
+const NAMED: ReadonlySet<string> = new Set([
+  'type',
+  'host',
+  'port',
+  'recordType',
+  'between',
+  'probes',
+  'locations',
+  'limit',
+]);
 
 export function nameOfCheck(type: string, host: string, asked: Asked): CheckName {
   const { port, recordType, options = {} } = asked;

@@ -22,6 +22,8 @@ export interface CheckData {
   readonly testId: string;
   readonly type: string;
   readonly host: string;
+  /** The two probes of a check between them. */
+  readonly between?: readonly string[];
   readonly status: string;
   readonly createdAt: string;
   readonly completedAt: string | null;

@@ -7,6 +7,8 @@ import { RetryNote } from './RetryNote.tsx';
 import { TargetErrors, TargetRow } from './TargetRow.tsx';
 import { useCheckForm, type CheckFormStart } from './use-check-form.ts';
 
+const PAIR_HINT = ' Or two probes that trace to each other: fra-1 <-> nyc-1.';
+
 export interface CheckFormProps extends CheckFormStart {
   readonly hasFocus?: boolean;
 }
@@ -41,7 +43,7 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
         form={form}
         values={values}
         errors={errors.fields}
-        hint={firstSentence(form.summary)}
+        hint={`${firstSentence(form.summary)}${form.takesPairs ? PAIR_HINT : ''}`}
         onChange={state.change}
       />
     </form>

@@ -6,7 +6,7 @@ import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
 import { formOf, forms } from './forms.ts';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
-import { requestOf, valuesOf, type FormValues } from './values.ts';
+import { pairIn, requestOf, valuesOf, type FormValues } from './values.ts';
 
 /** Far longer than the service takes; detects a connection that died without a reset. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -98,6 +98,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
 
 function mistakeIn(host: string, form: FormDefinition): ReturnType<typeof targetMistake> {
   if (host.trim() === '') return { message: 'Type what to check: a host name, an address or a URL.', fixes: [] };
+  if (form.takesPairs && pairIn(host) !== undefined) return undefined;
   return targetMistake(host, { ...form, hasPort: 'port' in form.fields, types });
 }
 
@@ -121,7 +122,13 @@ function useStart(): Start {
       const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0], {
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      remember({ id: checkId, type: form.type, host: request.host, at: new Date().toISOString(), request });
+      remember({
+        id: checkId,
+        type: form.type,
+        host: request.host ?? host.trim(),
+        at: new Date().toISOString(),
+        request,
+      });
       go(`/c/${checkId}`);
     } catch (error) {
       setErrors(formErrorsOf(error, form, performance.now()));

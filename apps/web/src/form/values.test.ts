@@ -1,10 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { formDefinitions, type FormDefinition } from '../../build/check-forms.ts';
-import { fieldAt, requestOf, valuesOf } from './values.ts';
+import { fieldAt, pairIn, requestOf, valuesOf } from './values.ts';
 
 const forms = formDefinitions();
 const formOf = (type: string): FormDefinition => forms.find((form) => form.type === type)!;
+
+describe('two probes in the field of the host', () => {
+  it.each([
+    'example.com',
+    'fra-1',
+    'fra-1 - nyc-1',
+    'fra-1 <->',
+    'a.example <-> b.example',
+    'fra-1 <-> nyc-1 <-> sgp-1',
+  ])('are not found in %s', (text) => {
+    expect(pairIn(text)).toBeUndefined();
+  });
+
+  it('get the faults of the service', () => {
+    expect(fieldAt(formOf('traceroute'), '/between/1')).toBe('host');
+    expect(fieldAt(formOf('ping'), '/between/1')).toBeUndefined();
+  });
+});
 
 describe('the form', () => {
   it('offers every check type, with the fields and options of its schema', () => {
@@ -15,6 +33,20 @@ describe('the form', () => {
   });
 
   it.each([
+    [
+      'two probes in place of the host',
+      'traceroute',
+      'fra-1 <-> nyc-1',
+      {},
+      { type: 'traceroute', between: ['fra-1', 'nyc-1'] },
+    ],
+    [
+      'two probes as a check names them',
+      'traceroute',
+      ' fra-1 ↔ nyc-1',
+      {},
+      { type: 'traceroute', between: ['fra-1', 'nyc-1'] },
+    ],
     ['nothing but the host', 'ping', 'example.com', {}, { type: 'ping', host: 'example.com' }],
     [
       'numbers, and choices that are numbers',

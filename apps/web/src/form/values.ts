@@ -7,7 +7,8 @@ export type FormValues = Readonly<Record<string, string | boolean>>;
 
 export interface Request {
   readonly type: string;
-  readonly host: string;
+  /** Absent with `between`. */
+  readonly host?: string;
   readonly options?: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
 }
@@ -22,15 +23,22 @@ export function requestOf(form: FormDefinition, host: string, values: FormValues
   const fields = entriesOf(form.fields, values, (name) => name);
   const selection = entriesOf(form.selection, values, (name) => name);
   const options = entriesOf(form.options, values, optionName);
+  const between = form.takesPairs ? pairIn(host) : undefined;
   const port = 'port' in form.fields && fields['port'] === undefined ? portIn(host) : undefined;
   return {
     type: form.type,
-    host: hostFor(form.hostKind, host),
+    ...(between === undefined ? { host: hostFor(form.hostKind, host) } : { between }),
     ...fields,
     ...(port === undefined ? {} : { port: Number(port) }),
     ...selection,
     ...(Object.keys(options).length === 0 ? {} : { options }),
   };
+}
+
+/** Two probes as typed in place of a host: `fra-1 <-> nyc-1`, or with the arrow of a check between them. */
+export function pairIn(host: string): readonly [string, string] | undefined {
+  const [, first, second] = /^\s*([a-z0-9-]+)\s*(?:↔|<-+>)\s*([a-z0-9-]+)\s*$/.exec(host) ?? [];
+  return first === undefined || second === undefined ? undefined : [first, second];
 }
 
 function entriesOf(
@@ -132,6 +140,7 @@ export function writeValue(value: unknown): string {
 /** Field for a JSON pointer of a problem document; undefined if the form does not show it. */
 export function fieldAt(form: FormDefinition, pointer: string): string | undefined {
   const [name = '', inner = ''] = pointer.split('/').slice(1);
+  if (name === 'between' && form.takesPairs) return 'host';
   if (name === 'host' || name in form.fields || name in form.selection) return name;
   if (name === 'options' && inner in form.options) return optionName(inner);
   return undefined;

@@ -140,7 +140,7 @@ function ResultHead(props: { readonly check: CheckData; readonly summary: Summar
       <div class="copy-bar">
         <CopyBar check={check} summary={summary} />
         {check.status === 'completed' ? <AgainButton check={check} /> : null}
-        <RepeatButton check={check} />
+        {check.between === undefined ? <RepeatButton check={check} /> : null}
       </div>
     </div>
   );

@@ -29,7 +29,7 @@ export function NotAsked(props: {
     <details class="not-asked">
       <summary>{others.length === 1 ? '1 probe was' : `${others.length} probes were`} not asked</summary>
       <p class="note">{others.map(([id, probe]) => `${id} (${placeOf(probe)})`).join(', ')}</p>
-      {form === undefined ? null : (
+      {form === undefined || check.between !== undefined ? null : (
         <p>
           <Link to={`/${queryOf(check.type, check.host, valuesOf(form, { ...rest, probes: ids, limit: ids.length }))}`}>
             Check from {plural(ids.length, 'other probe')}

@@ -6,6 +6,7 @@ import { Section } from '../parts/section.tsx';
 import { ProbeChips } from '../check/Verdict.tsx';
 import { ToneMark } from '../parts/tone.tsx';
 import { useFirst } from '../parts/use-first.tsx';
+import { Directions } from './Directions.tsx';
 import { pathsOf, type Paths } from './layout-paths.ts';
 import { PathGraph } from './PathGraph.tsx';
 import { resultsOf, type ViewProps } from './types.ts';
@@ -22,14 +23,15 @@ export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }
   const reached = results.filter(([, result]) => result.reached === true).length;
   return (
     <Section
-      title="Paths"
-      note={`${reached} of ${plural(rows.length, 'probe')} reached the target${rest === null ? '' : `; the paths of ${drawn.length} are drawn`}`}
+      title={check.between === undefined ? 'Paths' : 'Both ways'}
+      note={`${reached} of ${plural(rows.length, 'probe')} reached ${check.between === undefined ? 'the target' : 'the other'}${rest === null ? '' : `; the paths of ${drawn.length} are drawn`}`}
       class="paths-view"
     >
       {paths === undefined || drawnPaths === undefined || paths.nodes.length === 0 ? (
         <p class="note">The paths are drawn when the first probes have answered.</p>
       ) : (
         <>
+          {check.between === undefined ? null : <Directions between={check.between} results={results} />}
           <PathGraph paths={drawnPaths} host={check.host} onChoose={onChoose} />
           {rest}
           <Ends paths={paths} nameOf={nameOf} onChoose={onChoose} />
