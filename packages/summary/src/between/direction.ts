@@ -61,7 +61,8 @@ const LEAST_HOPS = 2;
 
 /**
  * Hops of one direction without any address of the other one nearby, if they are too many for its unknown hops to hide. A
- * router answers with the address of the link on which a packet came: the two directions show the two ends of each link. The
+ * router answers with the address of the link on which a packet came, or on which its answer leaves: on one way, these are the ends of
+ * one link. The
  * first hop is left out, since a NAT hides it from the other side.
  */
 export function loneHops(own: Direction, other: Direction): readonly Step[] {
