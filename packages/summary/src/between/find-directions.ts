@@ -27,7 +27,7 @@ export function findDirections(
 
 function directionIn(traces: readonly Trace[], from: string, to: string): Direction | undefined {
   const trace = traces.find(({ probeResult }) => probeResult.probe === from);
-  return trace === undefined || !trace.isFinal || isUnmeasured(trace.probeResult as ProbeResult)
+  return trace === undefined || !trace.isFinal || isUnmeasured(trace.probeResult)
     ? undefined
     : directionOf(from, to, trace);
 }

@@ -39,7 +39,8 @@ function clause(from: string, to: string, { of, up, down, silent, notMeasured }:
       return `${from} cannot tell whether it reaches ${to}: ${reasonsOf(own)}`;
     case 'notMeasured':
       return `${from} could not measure: ${reasonsOf(own)}`;
-    default:
+    case 'pending':
+    case undefined:
       return `${from} has not answered yet`;
   }
 }

@@ -8,7 +8,7 @@ import type { FindingCases } from './case.ts';
 const [nearFra, nearNyc] = ['100.64.1.5', '100.64.9.5'];
 
 /** Traces between fra-1 and nyc-1. */
-export function betweenOf(there: Result<'traceroute'>, back: Result<'traceroute'>) {
+export function betweenOf(there: Result<'traceroute'>, back: Result<'traceroute'>): ReturnType<typeof summarize> {
   const isPending = [there, back].some(({ result }) => result === 'pending');
   const check: Check = {
     testId: CHECK_ID,
