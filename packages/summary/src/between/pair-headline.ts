@@ -41,6 +41,7 @@ function clause(from: string, to: string, { of, up, down, silent, notMeasured }:
       return `${from} could not measure: ${reasonsOf(own)}`;
     case 'pending':
     case undefined:
-      return `${from} has not answered yet`;
+      break;
   }
+  return `${from} has not answered yet`;
 }
