@@ -145,7 +145,7 @@ describe('two probes that trace to each other', () => {
     expect(text).toContain('nyc-1 is 4 hops from fra-1, and fra-1 is 6 hops from nyc-1');
   });
 
-  itInNetlab('are told apart from a filter: the answers of the other one come back', async () => {
+  itInNetlab('differ from a filter: the answers of the other one come back', async () => {
     route('r4', '10.61.0.0/24', [2, 1]);
     // Requests of nyc are dropped, and its answers are not.
     execFileSync(IP, ['netns', 'exec', named('fra'), 'sysctl', '-qw', 'net.ipv4.icmp_echo_ignore_all=1']);

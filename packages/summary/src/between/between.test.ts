@@ -40,7 +40,7 @@ describe('the summary of a check between two probes', () => {
     ['one is gone', there, broken('probe_offline'), 'up', /^fra-1 reaches nyc-1; nyc-1 could not measure: /],
     ['one has not answered', there, pending, 'up', /^fra-1 reaches nyc-1; nyc-1 has not answered yet\.$/],
     ['none has answered', pending, pending, 'unknown', /^fra-1 has not answered yet; nyc-1 has not answered yet\.$/],
-  ])('is of both, each by itself: %s', (_what, first, second, verdict, headline) => {
+  ])('is of both ways: %s', (_what, first, second, verdict, headline) => {
     const summary = betweenOf(first, second);
 
     expect([summary.verdict, summary.headline]).toEqual([verdict, expect.stringMatching(headline)]);

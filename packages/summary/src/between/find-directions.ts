@@ -121,7 +121,7 @@ function isAlike(there: Direction, back: Direction): boolean {
   return [sharedLinks(there, back), sharedLinks(back, there)].every(({ shared, of }) => shared === of);
 }
 
-/** Times and losses. A round trip crosses both ways, whoever measures it. */
+/** Times and losses. A round trip crosses both ways, measured from either end. */
 function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   const results = [there, back].map(({ trace }) => trace.probeResult as ProbeResult) as [ProbeResult, ProbeResult];
   const [rttsThere, rttsBack] = results.map((result) => rttsOf('traceroute', result)) as [number[], number[]];
