@@ -18,6 +18,7 @@ import { stdSerializers, type Logger } from 'pino';
 
 import { createApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
+import { isShortOfFiles, openFilesLimit } from './connection-bounds.ts';
 import { createCore, type Core } from './core.ts';
 import { upgradeAddress } from './http/client-address.ts';
 import { createKeyPolicies } from './keys/key-policies.ts';
@@ -110,6 +111,8 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   );
   core.announceUrl(server.publicUrl);
   await telemetry.watch(core, modules, dropped);
+  const openFiles = openFilesLimit();
+  if (isShortOfFiles(openFiles)) log.warn({ openFiles }, 'few open files allowed: fewer connections accepted');
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });
 

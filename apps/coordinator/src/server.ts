@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import { GATEWAY_PATH } from '@vantage/contract';
 
+import { connectionBounds, openFilesLimit } from './connection-bounds.ts';
 import { canonicalAddress } from './http/client-address.ts';
 import { guardRequests } from './http/guard-requests.ts';
 import { axesOf } from './http/limits/axes.ts';
@@ -13,11 +14,6 @@ import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 
 /** Time for responses in progress after the service is stopped: slightly more than the longest `?wait=`. */
 const DRAIN_MS = 28_000;
-
-const MAX_CONNECTIONS = 10_000;
-
-/** Limit per client, so that none can use all connections. More than a load test from one machine opens. */
-const MAX_CONNECTIONS_PER_CLIENT = 2_000;
 
 /** Takes over a connection whose request asks for a WebSocket. */
 export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -76,10 +72,9 @@ export async function startServer(
       takeAgent !== undefined && paths.includes(pathOf(request)) && asksForWebSocket(request),
   });
   server.on('upgrade', (request, socket, head) => takeAgent?.(request, socket, head));
-  server.maxConnections = MAX_CONNECTIONS;
-  if (options.behindProxies !== true) {
-    boundConnections(server, options.maxConnectionsPerClient ?? MAX_CONNECTIONS_PER_CLIENT);
-  }
+  const { most, mostPerClient } = connectionBounds(openFilesLimit());
+  server.maxConnections = most;
+  if (options.behindProxies !== true) boundConnections(server, options.maxConnectionsPerClient ?? mostPerClient);
   // An expectation other than 100-continue may be ignored (RFC 9110 section 10.1.1); Node's default 417 has no body.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
   // A body that is too large is refused without `100 Continue`.

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { networkInterfaces } from 'node:os';
 
 import { describe, expect, it } from '@jest/globals';
@@ -39,6 +40,21 @@ describe('the addresses of this machine', () => {
 
   it('include what the agent adds', () => {
     expect(discoverOwnAddresses({ resolvers: [], others: ['192.0.2.0/24'] }).others).toEqual(['192.0.2.0/24']);
+  });
+
+  it('stay known to a process that has no file descriptor left', () => {
+    const script = `
+      import { openSync } from 'node:fs';
+      import { createOwnAddresses } from ${JSON.stringify(new URL('own-addresses.ts', import.meta.url).href)};
+      const own = createOwnAddresses({ resolvers: [], maxAgeMs: 0 });
+      const before = own();
+      try { for (;;) openSync('/dev/null'); } catch {}
+      process.stdout.write(String(own() === before), () => process.exit());
+    `;
+    const words = ['-c', 'ulimit -n 256; exec "$@"', '-', process.execPath];
+    const node = ['--conditions=vantage-source', '--no-warnings', '--input-type=module', '--eval', script];
+
+    expect(spawnSync('sh', [...words, ...node], { encoding: 'utf8' })).toMatchObject({ stdout: 'true', status: 0 });
   });
 
   it('stay the same object until they are too old', () => {

@@ -21,13 +21,25 @@ export interface DiscoveryOptions {
   readonly maxAgeMs?: number;
 }
 
-/** Discovers at most every `maxAgeMs`; returns the same object until then. */
+/**
+ * Discovers at most every `maxAgeMs`; returns the same object until then, and for as long as discovery fails: a process without file
+ * descriptors cannot read its interfaces.
+ *
+ * @returns a function that throws only if the first discovery fails
+ */
 export function createOwnAddresses({ maxAgeMs = 5_000, ...options }: DiscoveryOptions): () => DiscoveredAddresses {
   let known: { readonly own: DiscoveredAddresses; readonly atMs: number } | undefined;
+  const discover = (): DiscoveredAddresses => {
+    try {
+      return discoverOwnAddresses(options);
+    } catch (error) {
+      if (known === undefined) throw error;
+      return known.own;
+    }
+  };
   return () => {
     const nowMs = performance.now();
-    if (known === undefined || nowMs - known.atMs >= maxAgeMs)
-      known = { own: discoverOwnAddresses(options), atMs: nowMs };
+    if (known === undefined || nowMs - known.atMs >= maxAgeMs) known = { own: discover(), atMs: nowMs };
     return known.own;
   };
 }
@@ -58,11 +70,16 @@ export function discoverOwnAddresses({ resolvers, others = [] }: DiscoveryOption
   };
 }
 
-/** Undefined if the file does not exist: not Linux, or a kernel without the family. */
+/**
+ * Undefined if the file does not exist or may not be read: not Linux, or a kernel without the family.
+ *
+ * @throws if there is no file descriptor: without the routes the policy would not know the gateways
+ */
 function readRoutes(path: string, parse: (text: string) => Routes): Routes | undefined {
   try {
     return parse(readFileSync(path, 'utf8'));
-  } catch {
+  } catch (error) {
+    if (/^E[MN]FILE$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
     return undefined;
   }
 }

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+
+/** Concurrent connections that a server accepts. */
+export interface ConnectionBounds {
+  readonly most: number;
+  /** Limit per client, so that none can use all connections. */
+  readonly mostPerClient: number;
+}
+
+const MOST = 10_000;
+/** More than a load test from one machine opens. */
+const MOST_PER_CLIENT = 2_000;
+/** File descriptors for Redis, the files and the process itself. */
+const RESERVED = 256;
+
+/**
+ * Without a file descriptor a process can neither accept a connection nor connect to Redis again: bounded connections leave some.
+ *
+ * @param openFiles files that the process may open
+ */
+export function connectionBounds(openFiles: number): ConnectionBounds {
+  const most = Math.min(MOST, Math.max(openFiles - RESERVED, Math.ceil(openFiles / 2)));
+  return { most, mostPerClient: Math.ceil((most * MOST_PER_CLIENT) / MOST) };
+}
+
+/** True if the process may open fewer files than the highest number of connections needs. */
+export function isShortOfFiles(openFiles: number): boolean {
+  return openFiles < MOST + RESERVED;
+}
+
+/** RLIMIT_NOFILE of this process, which Node raises to the hard limit; infinite where there is no `/proc`. */
+export function openFilesLimit(): number {
+  try {
+    const [, soft = ''] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === '' ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
