@@ -4,6 +4,7 @@ import { CONTROL } from '../seen.ts';
 import { clients } from './clients.ts';
 import { clocks } from './clocks.ts';
 import { deaths } from './deaths.ts';
+import { descriptors } from './descriptors.ts';
 import { failOvers } from './fail-overs.ts';
 import type { Fault } from './fault.ts';
 import { gateways } from './gateways.ts';
@@ -21,6 +22,7 @@ export const faults: readonly Fault[] = [
   control,
   ...deaths,
   ...standStills,
+  ...descriptors,
   ...storeFaults,
   ...lines,
   ...gateways,

@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
+
+/** Fewer than any process has open. */
+const TOO_FEW = 10;
+/** Longer than for what an agent remembers its addresses, and than two heartbeats. */
+const LASTS_MS = 12_000;
+
+/** Processes that can open nothing more: no connection, no file. */
+export const descriptors: readonly Fault[] = [
+  {
+    name: 'an agent has no file descriptor left',
+    impossible: withoutPrlimit,
+    inject: (scene) => withoutDescriptors(scene, pickAgent(scene).part.pid()),
+  },
+  {
+    name: 'a coordinator has no file descriptor left',
+    impossible: withoutPrlimit,
+    inject: (scene) => {
+      scene.harm('probes');
+      return withoutDescriptors(scene, pickCoordinator(scene).part.pid());
+    },
+  },
+];
+
+async function withoutDescriptors({ scale, unended }: Scene, pid: number | undefined): Promise<void> {
+  if (pid === undefined) return;
+  const before = prlimit(pid, '--output=SOFT', '--noheadings', '--raw').trim();
+  prlimit(pid, `--nofile=${TOO_FEW}:`);
+  await sleep(LASTS_MS * scale);
+  try {
+    prlimit(pid, `--nofile=${before}:`);
+  } catch {
+    unended(`Process ${pid} ended without file descriptors.`);
+  }
+}
+
+function prlimit(pid: number, ...words: readonly string[]): string {
+  const what = words.some((word) => word.startsWith('--nofile')) ? words : ['--nofile', ...words];
+  return execFileSync('prlimit', [`--pid=${pid}`, ...what], { encoding: 'utf8', stdio: 'pipe' });
+}
+
+function withoutPrlimit(): string | undefined {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'pipe' });
+    return undefined;
+  } catch {
+    return 'there is no prlimit (util-linux)';
+  }
+}
