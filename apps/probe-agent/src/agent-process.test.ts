@@ -1,9 +1,12 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { redisKeys } from '@vantage/contract';
+import { enrolmentToken, redisKeys } from '@vantage/contract';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { eventually, startRig, type Rig } from '../test/rig.ts';
@@ -112,6 +115,31 @@ describe('the program', () => {
 
     expect(code).toBe(1);
     expect(errors.join('')).toMatch(/PROBE_ID .*\n.*CONCURRENCY .*\n.*TARGET_ALLOW /);
+  });
+
+  it('drains and ends with the npm that started it, as an invitation says', async () => {
+    const state = mkdtempSync(join(tmpdir(), 'vantage-npm-'));
+    const npm = spawn('npm', ['run', '-s', 'agent'], {
+      cwd: new URL('../../../', import.meta.url),
+      env: programEnv({
+        VANTAGE_URL: 'http://127.0.0.1:1',
+        VANTAGE_TOKEN: enrolmentToken('fra-1', 'x'.repeat(43)),
+        VANTAGE_STATE_FOLDER: state,
+      }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(npm);
+    let said = '';
+    npm.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await eventually(async () => said.includes('no connection to the gateway') || undefined);
+    // The pipe ends with the last process that holds it.
+    const closed = once(npm, 'close');
+
+    npm.kill('SIGTERM');
+    await closed;
+
+    expect(said).toContain('agent draining');
+    rmSync(state, { recursive: true });
   });
 
   it('ends when the process that started it is gone', async () => {
