@@ -7,7 +7,7 @@ import { createTokenBucket } from './limits/token-bucket.ts';
 /** The connection of one agent, admitted or not. */
 export interface AgentSocket {
   readonly send: (message: GatewayMessage) => void;
-  readonly close: (code: GatewayCloseCode | 1000 | 1001 | 1013, reason?: string) => void;
+  readonly close: (code: GatewayCloseCode | 1000 | 1001 | 1009 | 1013, reason?: string) => void;
   /** The latest listener gets each frame. */
   readonly onFrame: (listener: (frame: Frame) => void) => void;
   readonly onClosed: (listener: () => void) => void;

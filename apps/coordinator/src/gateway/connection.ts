@@ -136,8 +136,9 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
       else socket.send({ t: taken === 'taken' ? 'ack' : 'nack', seq: frame.seq });
       return;
     }
-    const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
-    if (message === undefined) socket.close(4400, frame.kind === 'fault' ? frame.reason : 'invalid message');
+    if (frame.kind === 'fault') return socket.close(frame.code, frame.reason);
+    const message = readMessage(frame.message);
+    if (message === undefined) socket.close(4400, 'invalid message');
     else take(message);
   };
 

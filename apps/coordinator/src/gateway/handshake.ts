@@ -7,6 +7,7 @@ import { stallTolerantTimeout } from '@vantage/timers';
 import type { AttemptEnd } from '../probes/enrolment/attempt-limit.ts';
 import type { Admission, Enrolment } from '../probes/enrolment/enrolment.ts';
 import type { AgentSocket } from './agent-socket.ts';
+import { refusedVersion } from './refused-version.ts';
 
 /** An agent whose identity was verified. */
 export interface AdmittedAgent {
@@ -64,18 +65,14 @@ export async function agreeOnVersion(
   enrolment: Enrolment,
 ): Promise<boolean> {
   const { probeId } = hello.proof;
-  const isSpoken = hello.v >= gatewayVersions.oldest && hello.v <= gatewayVersions.newest;
+  const refused = refusedVersion(hello);
   const { refusal } = await enrolment.accessOf(probeId);
-  if (isSpoken) {
+  if (refused === undefined) {
     if (refusal !== null) await enrolment.noteRefusal(probeId, null);
     return true;
   }
-  await enrolment.noteRefusal(
-    probeId,
-    `Its agent (release ${hello.release}) speaks version ${hello.v} of the gateway's protocol; ` +
-      `version ${gatewayVersions.oldest} is the oldest that works: upgrade the agent.`,
-  );
-  socket.close(4406, String(gatewayVersions.oldest));
+  await enrolment.noteRefusal(probeId, refused.why);
+  socket.close(4406, String(refused.nearest));
   return false;
 }
 
@@ -92,7 +89,8 @@ function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | 
       socket.onFrame(() => socket.close(4400, 'a message before the welcome'));
       const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
       if (message?.t === 'hello') return resolve(message);
-      socket.close(4400, 'the first message must be a hello');
+      if (frame.kind === 'fault') socket.close(frame.code, frame.reason);
+      else socket.close(4400, 'the first message must be a hello');
       resolve('refused');
     };
     socket.onFrame(take);

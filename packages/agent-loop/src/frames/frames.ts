@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-import { COMPRESS_ABOVE_BYTES, MAX_GATEWAY_MESSAGE_BYTES } from '@vantage/contract';
+import { COMPRESS_ABOVE_BYTES, MAX_GATEWAY_MESSAGE_BYTES, SCREENSHOT_PIECE_BYTES } from '@vantage/contract';
 
 /** First byte of a binary frame. */
 const COMPRESSED = 1;
@@ -18,7 +18,7 @@ export interface Piece {
 export type Frame =
   | { readonly kind: 'message'; readonly message: unknown; /** Uncompressed. */ readonly bytes: number }
   | ({ readonly kind: 'piece' } & Piece)
-  | { readonly kind: 'fault'; readonly reason: string };
+  | { readonly kind: 'fault'; readonly reason: string; /** Close code for it. */ readonly code: 1009 | 4400 };
 
 /** Encodes a message as frame payload: text, or compressed binary without a shared context. */
 export function encodeMessage(message: unknown): string | Buffer {
@@ -44,14 +44,20 @@ export function decodeFrame(payload: Buffer, isBinary: boolean): Frame {
       const json = inflateRawSync(payload.subarray(1), { maxOutputLength: MAX_GATEWAY_MESSAGE_BYTES });
       return { kind: 'message', message: JSON.parse(json.toString()), bytes: json.length };
     }
-    if (type !== PIECE || payload.length <= PIECE_HEAD_BYTES) return { kind: 'fault', reason: 'unknown frame' };
+    if (type !== PIECE || payload.length <= PIECE_HEAD_BYTES) return fault('unknown frame');
+    if (payload.length > PIECE_HEAD_BYTES + SCREENSHOT_PIECE_BYTES) return fault('piece too large', 1009);
     return {
       kind: 'piece',
       seq: payload.readUInt32BE(1),
       upload: payload.readUInt32BE(5),
       bytes: payload.subarray(PIECE_HEAD_BYTES),
     };
-  } catch {
-    return { kind: 'fault', reason: 'unreadable message' };
+  } catch (error) {
+    const isTooLarge = Error.isError(error) && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return isTooLarge ? fault('message too large', 1009) : fault('unreadable message');
   }
+}
+
+function fault(reason: string, code: 1009 | 4400 = 4400): Frame {
+  return { kind: 'fault', reason, code };
 }

@@ -1,0 +1,20 @@
+import { gatewayVersions, type AgentHello } from '@vantage/contract';
+
+/** Why an agent cannot be served, for its operator, and the spoken version that is nearest to its own. */
+export interface RefusedVersion {
+  readonly why: string;
+  readonly nearest: number;
+}
+
+/** Undefined if the gateway speaks the version of the agent. */
+export function refusedVersion(
+  { v, release }: Pick<AgentHello, 'v' | 'release'>,
+  { oldest, newest }: { readonly oldest: number; readonly newest: number } = gatewayVersions,
+): RefusedVersion | undefined {
+  if (v >= oldest && v <= newest) return undefined;
+  const said = `Its agent (release ${release}) speaks version ${v} of the gateway's protocol;`;
+  if (v < oldest)
+    return { why: `${said} version ${oldest} is the oldest that works: upgrade the agent.`, nearest: oldest };
+  const why = `${said} the gateway is older and speaks version ${newest} at most: upgrade the service.`;
+  return { why, nearest: newest };
+}
