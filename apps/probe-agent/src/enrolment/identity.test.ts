@@ -56,6 +56,15 @@ describe('the identity of an agent', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['counter.3', 'key.json']);
   });
 
+  it('says which folder cannot be used, and which setting names it', async () => {
+    const identity = await open(first);
+    rmSync(folder, { recursive: true });
+
+    await expect(identity.answer('n')).rejects.toThrow(
+      `the state folder ${folder} (VANTAGE_STATE_FOLDER) cannot be used`,
+    );
+  });
+
   it('enrols the same key again after a lost answer, with the token and without it', async () => {
     const lost = await (await open(first)).answer('n');
 

@@ -52,11 +52,13 @@ const ofKey: ReadonlySet<EnrolmentRefusal> = new Set([
 export async function openIdentity({ folder, url, token: given, log }: IdentityOptions): Promise<Identity> {
   // Files of secrets often end with a line feed.
   const token = given?.trim();
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const here = <T>(used: Promise<T>): Promise<T> =>
+    used.catch((error: unknown) => Promise.reject(ofFolder(folder, error)));
+  await here(mkdir(folder, { recursive: true, mode: 0o700 }));
   const files = openKeyFiles(folder);
   const counter = openCounter(folder);
   const { origin } = new URL(url);
-  let using = await chooseKey(files, token, folder);
+  let using = await here(chooseKey(files, token, folder));
   let hasRetried = false;
 
   return {
@@ -66,7 +68,7 @@ export async function openIdentity({ folder, url, token: given, log }: IdentityO
       const presented = isNext ? token : undefined;
       const tokenDigest = presented === undefined ? undefined : digestOf(presented);
       const { probeId, publicKey, privateKey } = key;
-      const signed = { origin, probeId, nonce, counter: await counter.next(), publicKey, tokenDigest };
+      const signed = { origin, probeId, nonce, counter: await here(counter.next()), publicKey, tokenDigest };
       const signature = sign(null, Buffer.from(challengeText(signed)), privateKey).toString('base64url');
       const proof = { probeId, publicKey, counter: signed.counter, signature };
       return presented === undefined ? proof : { ...proof, token: presented };
@@ -74,7 +76,7 @@ export async function openIdentity({ folder, url, token: given, log }: IdentityO
     confirmed: async () => {
       hasRetried = false;
       if (!using.isNext) return;
-      await files.confirm();
+      await here(files.confirm());
       using = { ...using, isNext: false };
       log.info({ probe: using.key.probeId }, 'agent enrolled');
     },
@@ -122,6 +124,14 @@ async function chooseKey(files: KeyFiles, token: string | undefined, folder: str
   const next = current ?? (await files.read('next'));
   if (next !== undefined) return { key: next, isNext: current === undefined };
   throw new Error(`there is no key in ${folder}: set VANTAGE_TOKEN to a token of probe:invite`);
+}
+
+/** Says of an error of the system which folder it is about: not every one names a path, such as that of a full disk. */
+function ofFolder(folder: string, error: unknown): unknown {
+  if (!Error.isError(error) || !('code' in error)) return error;
+  return new Error(`the state folder ${folder} (VANTAGE_STATE_FOLDER) cannot be used: ${error.message}`, {
+    cause: error,
+  });
 }
 
 function digestOf(token: string): string {
