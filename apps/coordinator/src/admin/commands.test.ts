@@ -9,6 +9,7 @@ import { Queue } from 'bullmq';
 import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { readAdminConfig } from './config.ts';
 import { runProbeAdmin } from './commands.ts';
+import { showFault } from './output.ts';
 
 let bed: CoreBed;
 
@@ -204,6 +205,18 @@ describe('the commands on probe records', () => {
     expect(code).toBe(1);
     expect(err.join()).toContain('ECONNREFUSED');
     expect(err.join()).not.toContain('very-secret');
+  });
+
+  it('hint at the running service if nobody gave the address of Redis', () => {
+    const said = (environment: NodeJS.ProcessEnv): readonly string[] => {
+      const err: string[] = [];
+      const streams = { out: () => 0, err: (line: string) => void err.push(line) };
+      showFault(new Error('connect ECONNREFUSED 127.0.0.1:6379'), readAdminConfig(environment), streams);
+      return err;
+    };
+
+    expect(said({})).toEqual([expect.stringContaining('ECONNREFUSED'), expect.stringContaining('--data')]);
+    expect(said({ REDIS_URL: 'redis://127.0.0.1:1' })).toHaveLength(1);
   });
 
   it('run as a program', async () => {

@@ -8,7 +8,7 @@ import { readArguments, usageOf, type AdminCommand } from './arguments.ts';
 import type { AdminConfig } from './config.ts';
 import { addProbe, outcome, rotatePassword, type AdminParts } from './credentials.ts';
 import { offer } from './agents/offer-addresses.ts';
-import { showResult, type AdminResult, type AdminStreams } from './output.ts';
+import { showFault, showResult, type AdminResult, type AdminStreams } from './output.ts';
 import { agreedUser, currentUser, noneDid, readUser, removeUser, writeUser } from '../probes/access/redis-users.ts';
 import { createProbeRecords } from '../probes/registry/probe-records.ts';
 import { createProbeValidators, type ProbeValidators } from '../probes/registry/probe-validators.ts';
@@ -38,7 +38,7 @@ export async function runProbeAdmin(
     const result = await runGiven(given, config, validators);
     return showResult(result, given.json, streams);
   } catch (error) {
-    streams.err(`It could not be done: ${Error.isError(error) ? error.message : String(error)}`);
+    showFault(error, config, streams);
     return 1;
   }
 }

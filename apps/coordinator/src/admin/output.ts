@@ -1,6 +1,7 @@
 import type { AgentEnvironment } from '../probes/access/agent-environment.ts';
 import { describeEnvironment } from '../probes/access/agent-environment.ts';
 import type { NodeOutcome } from '../probes/access/redis-users.ts';
+import { adminSettings, type AdminConfig } from './config.ts';
 
 export interface AdminStreams {
   readonly out: (line: string) => void;
@@ -20,6 +21,15 @@ export interface AdminResult {
   /** The data of `list`, including fields that only `--json` shows. */
   readonly data?: object;
   readonly lines?: readonly string[];
+}
+
+/** Says why a command could not be done. The address of Redis may be one that nobody gave. */
+export function showFault(error: unknown, { redisUrl }: Pick<AdminConfig, 'redisUrl'>, { err }: AdminStreams): void {
+  const why = Error.isError(error) ? error.message : String(error);
+  err(`It could not be done: ${why}`);
+  if (redisUrl === adminSettings.redisUrl.default && why.includes('ECONNREFUSED')) {
+    err('Set REDIS_URL to the Redis of the service, or give the folder of npm start with --data.');
+  }
 }
 
 /** Standard output contains data for programs, such as the environment; messages for people go to standard error. */

@@ -9,7 +9,7 @@ import { createKeyStore, type KeyStore } from '../../keys/key-store.ts';
 import { createKeyText, formatKeyText, hashSecret, type KeyText } from '../../keys/key-text.ts';
 import { closeAll } from '../../redis/connections.ts';
 import type { AdminConfig } from '../config.ts';
-import { showResult, type AdminResult, type AdminStreams } from '../output.ts';
+import { showFault, showResult, type AdminResult, type AdminStreams } from '../output.ts';
 import { readCa } from '../tls/tls-folder.ts';
 import { isKeyCommand, keyUsages, readKeyArguments, type KeyCommand } from './key-arguments.ts';
 
@@ -42,7 +42,7 @@ export async function runKeyAdmin(
       await closeAll([redis]);
     }
   } catch (error) {
-    streams.err(`It could not be done: ${Error.isError(error) ? error.message : String(error)}`);
+    showFault(error, config, streams);
     return 1;
   }
 }
