@@ -30,7 +30,7 @@ export const gatewayCloseCodes = {
   4400: 'The agent broke the protocol.',
   4401: 'The identity of the agent was refused; the reason is a code of enrolment.',
   4403: 'The probe was suspended or removed, or its key was replaced.',
-  4406: 'The agent is too old; the reason is the oldest version that the gateway speaks.',
+  4406: 'The gateway does not speak the version of the agent; the reason is the nearest one that it speaks.',
   4408: 'The agent did not identify itself in time.',
   4409: 'A newer connection of the probe has taken over.',
   4413: 'The agent does not read what it is sent.',
@@ -63,6 +63,9 @@ const hello = Type.Object({
   instance: Type.String({ minLength: 1, maxLength: 64, description: 'Changes with every start of the agent.' }),
   release: Type.String({ maxLength: 64, description: 'Release of the agent.' }),
   credit: Type.Integer({ minimum: 1, maximum: 1000, description: 'Jobs at a time, screenshots not counted.' }),
+  yields: Type.Optional(
+    Type.Boolean({ description: 'True for one that was retired: it works only while no other instance is connected.' }),
+  ),
 });
 
 const { capabilities, degraded, draining } = heartbeatSchema.properties;

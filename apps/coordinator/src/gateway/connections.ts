@@ -18,6 +18,8 @@ export interface Connections {
   readonly remove: (connection: AgentConnection) => Promise<void>;
   /** True if a gateway holds a connection of this instance. */
   readonly isConnected: (probe: string, instance: string) => Promise<boolean>;
+  /** True if a gateway holds a connection of another instance. */
+  readonly hasOther: (probe: string, instance: string) => Promise<boolean>;
   /** Renews the lease of this gateway. True if Redis had none: it lost its data, or this process stalled. */
   readonly beat: () => Promise<boolean>;
   readonly close: () => void;
@@ -33,6 +35,8 @@ export interface ConnectionsOptions {
 export function createConnections({ redis, channels, id }: ConnectionsOptions): Connections {
   /** Oldest first. */
   const known = new Map<string, readonly AgentConnection[]>();
+  /** Ended ones that Redis still names, because it was away. */
+  const ended = new Set<AgentConnection>();
   const of = (probe: string): readonly AgentConnection[] => known.get(probe) ?? [];
   const all = (): readonly AgentConnection[] => [...known.values()].flat();
   const valueOf = ({ counter }: AgentConnection): string => `${id} ${counter}`;
@@ -45,16 +49,33 @@ export function createConnections({ redis, channels, id }: ConnectionsOptions): 
       else older.retire();
     }
   };
-  const beat = (): Promise<boolean> =>
-    onStore(
-      redis,
-      async (ready) => (await ready.set(redisKeys.gateway(id), '1', 'PX', HEARTBEAT_TTL_MS, 'GET')) === null,
+  const forget = async (connection: AgentConnection): Promise<void> => {
+    const { probe, instance } = connection;
+    ended.add(connection);
+    const keys = [redisKeys.agentConnections(probe)];
+    await onStore(redis, (ready) => runScript(ready, forgetConnectionScript, keys, [instance, valueOf(connection)]));
+    ended.delete(connection);
+  };
+  const isConnected: Connections['isConnected'] = async (probe, instance) => {
+    if (instance === '') return false;
+    if (of(probe).some((connection) => connection.instance === instance)) return true;
+    const value = await onStore(redis, (ready) => ready.hget(redisKeys.agentConnections(probe), instance));
+    const [gateway = ''] = value?.split(' ') ?? [];
+    if (gateway === '' || gateway === id) return false;
+    return onStore(redis, async (ready) => (await ready.exists(redisKeys.gateway(gateway))) === 1);
+  };
+  const beat = async (): Promise<boolean> => {
+    const before = await onStore(redis, (ready) =>
+      ready.set(redisKeys.gateway(id), '1', 'PX', HEARTBEAT_TTL_MS, 'GET'),
     );
+    for (const connection of ended) void forget(connection).catch(() => undefined);
+    return before === null;
+  };
   /** Announcements may have been lost with the connection to Redis. */
   const lookForNewer = async (): Promise<void> => {
-    for (const { probe, counter } of all()) {
-      const [newest] = await redis.zrevrange(redisKeys.agentCounters(probe), 0, 0);
-      if (Number(newest ?? 0) > counter) overtake(probe, Number(newest), '');
+    for (const { probe } of all()) {
+      const connected = await redis.hgetall(redisKeys.agentConnections(probe));
+      for (const [instance, value] of Object.entries(connected)) overtake(probe, Number(value.split(' ')[1]), instance);
     }
   };
   const stopListening = channels.listen(redisKeys.agentConnected, (message) => {
@@ -80,20 +101,17 @@ export function createConnections({ redis, channels, id }: ConnectionsOptions): 
       });
     },
     remove: async (connection) => {
-      const { probe, instance } = connection;
+      const { probe } = connection;
       const left = of(probe).filter((other) => other !== connection);
       if (left.length > 0) known.set(probe, left);
       else known.delete(probe);
-      const keys = [redisKeys.agentConnections(probe)];
-      await onStore(redis, (ready) => runScript(ready, forgetConnectionScript, keys, [instance, valueOf(connection)]));
+      await forget(connection);
     },
-    isConnected: async (probe, instance) => {
-      if (instance === '') return false;
-      if (of(probe).some((connection) => connection.instance === instance)) return true;
-      const value = await onStore(redis, (ready) => ready.hget(redisKeys.agentConnections(probe), instance));
-      const [gateway = ''] = value?.split(' ') ?? [];
-      if (gateway === '' || gateway === id) return false;
-      return onStore(redis, async (ready) => (await ready.exists(redisKeys.gateway(gateway))) === 1);
+    isConnected,
+    hasOther: async (probe, instance) => {
+      const connected = await onStore(redis, (ready) => ready.hkeys(redisKeys.agentConnections(probe)));
+      const others = connected.filter((other) => other !== instance);
+      return (await Promise.all(others.map((other) => isConnected(probe, other)))).includes(true);
     },
     beat,
     close: stopListening,

@@ -182,7 +182,7 @@ describe('a gateway', () => {
     const agent = await test.join(gateway, 'camera');
     // The coordinator of the test reads an entry, and removes it, as soon as it is written.
     const watch = await monitor(test.bed.server.port);
-    const png = Buffer.alloc(SCREENSHOT_PIECE_BYTES * 2 + 7, 'x');
+    const png = Buffer.alloc(SCREENSHOT_PIECE_BYTES + 7, 'x');
     const check = await startCheck('camera');
     await agent.next('job');
     agent.socket.send(encodePiece({ seq: 1, upload: 9, bytes: png.subarray(0, SCREENSHOT_PIECE_BYTES) }));
@@ -250,6 +250,34 @@ describe('a gateway', () => {
     expect([jobsOf(older), jobsOf(newer)]).toEqual([[check], [next]]);
   }, 60_000);
 
+  it('refuses an older instance while a newer one is connected, on any gateway, and takes it back afterwards', async () => {
+    const second = await test.startGateway(test.bed.startCore());
+    const older = await test.join(gateway, 'twice');
+    const newer = await test.connect(second, { key: older.key, counter: 2 });
+    await newer.next('welcome');
+    newer.beReady();
+    await older.closed;
+    const { key, instance } = older;
+    const again = (counter: number, on: OpenGateway) =>
+      test.connect(on, { key, counter, instance, forge: (hello) => ({ ...hello, yields: true }) });
+    const refused = [await (await again(3, gateway)).closed, await (await again(4, second)).closed];
+    const check = await startCheck('twice');
+    await newer.next('job');
+    newer.send(final(check, 1));
+    await newer.next('ack');
+    newer.socket.close(1000);
+    await newer.closed;
+    await until(() => second.size() === 0);
+    const back = await again(5, gateway);
+
+    expect(refused).toEqual([
+      [4409, 'another instance'],
+      [4409, 'another instance'],
+    ]);
+    expect(newer.received.map(({ t }) => t)).not.toContain('retire');
+    expect((await back.next('welcome')).state).toBe('approved');
+  }, 60_000);
+
   it('asks its agents to connect elsewhere before it stops', async () => {
     const leaving = await test.startGateway(test.bed.startCore());
     const agent = await test.join(leaving, 'leaves');
@@ -294,12 +322,13 @@ describe('a gateway', () => {
     expect((await back.next('welcome')).state).toBe('approved');
   });
 
-  it('tells an agent that is too old which version it needs, and the operator too', async () => {
-    const agent = await test.join(gateway, 'old');
-    const old = await test.connect(gateway, { key: agent.key, counter: 2, v: 99 });
+  it('tells an agent that is newer than the gateway so, and the operator too', async () => {
+    const agent = await test.join(gateway, 'ahead');
+    const ahead = await test.connect(gateway, { key: agent.key, counter: 2, v: 99 });
 
-    expect(await old.closed).toEqual([4406, '1']);
-    await until(async () => (await test.bed.core.probes.list())['old']?.reason?.includes('version 1 is') === true);
+    expect(await ahead.closed).toEqual([4406, '1']);
+    const reason = async (): Promise<string> => (await test.bed.core.probes.list())['ahead']?.reason ?? '';
+    await until(async () => (await reason()).endsWith('upgrade the service.'));
   });
 });
 
@@ -362,7 +391,8 @@ describe('a gateway under attack', () => {
 
   it.each([
     ['a frame beyond the limit', 1009, (socket: WebSocket) => socket.send(Buffer.alloc(300 * 1024))],
-    ['a compressed message that grows beyond it', 4400, (socket: WebSocket) => socket.send(bomb())],
+    ['a compressed message that grows beyond it', 1009, (socket: WebSocket) => socket.send(bomb())],
+    ['a piece beyond its limit', 1009, (socket: WebSocket) => socket.send(piece(1, SCREENSHOT_PIECE_BYTES + 1))],
     ['text that is no message', 4400, (socket: WebSocket) => socket.send('[]')],
     ['a screenshot beyond the limit', 4400, sendPieces],
     ['a screenshot that it did not send', 4400, (socket: WebSocket) => socket.send(JSON.stringify(without()))],
@@ -463,7 +493,11 @@ function bomb(): Buffer {
 }
 
 function sendPieces(socket: WebSocket): void {
-  for (let seq = 1; seq <= 40; seq += 1) socket.send(encodePiece({ seq, upload: 1, bytes: Buffer.alloc(128 * 1024) }));
+  for (let seq = 1; seq <= 129; seq += 1) socket.send(piece(seq, SCREENSHOT_PIECE_BYTES));
+}
+
+function piece(seq: number, bytes: number): Buffer {
+  return encodePiece({ seq, upload: 1, bytes: Buffer.alloc(bytes) });
 }
 
 function without(): AgentMessage {

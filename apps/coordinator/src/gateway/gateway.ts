@@ -107,6 +107,9 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment)) || !socket.isOpen()) return;
     const { hello, admission } = agent;
     const { probeId: probe } = hello.proof;
+    if (hello.yields === true && (await connections.hasOther(probe, hello.instance))) {
+      return socket.close(4409, 'another instance');
+    }
     if (!connects.admits(probe)) return socket.close(1013, 'too many connections');
     const connection = createConnection({
       socket,

@@ -308,6 +308,23 @@ describe('an agent at a gateway', () => {
     expect(peers).toHaveLength(2);
   }, 60_000);
 
+  it('says after it was retired that it yields, unless it has a job under way', async () => {
+    const job = Promise.withResolvers<void>();
+    run = () => job.promise;
+    await start();
+    give(peers[0]!);
+    await until(() => started.length === 1);
+    peers[0]!.send({ t: 'retire' });
+    peers[0]!.send({ t: 'leave', withinMs: 0 });
+    await until(() => messages(peers[1], 'status').length > 0);
+    job.resolve();
+    await until(() => messages(peers[1], 'done').length === 1);
+    peers[1]!.send({ t: 'leave', withinMs: 0 });
+    await until(() => messages(peers[2], 'hello').length === 1);
+
+    expect(peers.map((peer) => messages(peer, 'hello')[0]?.yields)).toEqual([false, false, true]);
+  });
+
   it('gives up if its token is refused for good', async () => {
     const hopeless = Promise.withResolvers<void>();
     server.removeAllListeners('upgrade');

@@ -9,7 +9,9 @@ export interface GivenJobs {
   /** Running jobs without screenshots. */
   readonly running: () => number;
   readonly taken: () => number;
-  /** Resolves when no job is running and all results are acknowledged or dropped. */
+  /** True if no job is running and all results are acknowledged or dropped. */
+  readonly isIdle: () => boolean;
+  /** Resolves when it is so. */
   readonly idle: () => Promise<void>;
 }
 
@@ -52,6 +54,7 @@ export function createGivenJobs({ run, isAside, done }: GivenJobsOptions): Given
     },
     running: () => running,
     taken: () => taken,
+    isIdle: () => underWay.size === 0,
     idle: async () => {
       while (underWay.size > 0) await Promise.all(underWay.values());
     },

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 
-import type { AgentHello, AgentMessage, GatewayMessage } from '@vantage/contract';
+import type { AgentMessage, GatewayMessage } from '@vantage/contract';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 
 import { createGatewayMessageReader } from '../frames/validate.ts';
 import { pauseAfter } from './pause-after.ts';
 import { createReconnect } from './reconnect.ts';
-import { openSession, type AgentIdentity, type Closed, type Session } from './session.ts';
+import { openSession, type AgentIdentity, type Closed, type Session, type SessionOptions } from './session.ts';
 
 /** Connects to any gateway of the service, one connection at a time. */
 export interface GatewayLink {
@@ -24,7 +24,7 @@ export interface GatewayLink {
 export interface LinkOptions {
   readonly dial: () => WebSocket;
   readonly identity: AgentIdentity;
-  readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit'>;
+  readonly hello: SessionOptions['hello'];
   /** Called with each new connection that the gateway accepted. */
   readonly onReady: (session: Session, state: 'approved' | 'waiting') => void;
   readonly onMessage: (message: GatewayMessage, session: Session) => void;

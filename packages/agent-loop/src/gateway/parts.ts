@@ -8,7 +8,7 @@ import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
 import { createGatewayLink, type GatewayLink } from './link.ts';
 import { createGatewayWriter } from './result-writer.ts';
-import type { AgentIdentity, Session } from './session.ts';
+import type { AgentIdentity, Session, SessionOptions } from './session.ts';
 import { createTimeQuestions } from './time-questions.ts';
 
 export interface GatewayLoopOptions
@@ -62,6 +62,7 @@ export function createParts(
     done: (job) => link.send({ t: 'done', job }),
   });
 
+  let isRetired = false;
   const onMessage = (message: GatewayMessage, on: Session): void => {
     if (message.t === 'job') jobs.give(message);
     else if (message.t === 'ack') writer.acknowledged(on, message.seq);
@@ -69,7 +70,10 @@ export function createParts(
     else if (message.t === 'abandoned') abandoned(message.job);
     else if (message.t === 'time') time.answered(message.id, message.ms);
     else if (message.t === 'approved') log.info('the operator has approved this agent');
-    else if (message.t === 'retire') log.error('another process of this agent has taken over');
+    else if (message.t === 'retire' && on === session()) {
+      isRetired = true;
+      log.error('another agent with the key of this state folder has taken over: ending the jobs under way');
+    }
   };
   const ready = async (on: Session): Promise<void> => {
     const { address, port } = on.remote();
@@ -84,7 +88,8 @@ export function createParts(
     identity,
     log,
     onMessage,
-    hello: { instance, release: options.release, credit: options.concurrency },
+    // With jobs under way it returns nevertheless, to report them.
+    hello: helloOf(options, instance, () => isRetired && jobs.isIdle()),
     onReady: (on) => {
       // Without an answer the connection is of no use.
       ready(on).catch(() => on.terminate());
@@ -93,6 +98,21 @@ export function createParts(
     onHopeless: () => options.onHopeless?.(),
   });
   return { runner, work, clock, results, jobs, link };
+}
+
+function helloOf(
+  { release, concurrency: credit }: GatewayLoopOptions,
+  instance: string,
+  yields: () => boolean,
+): SessionOptions['hello'] {
+  return {
+    instance,
+    release,
+    credit,
+    get yields() {
+      return yields();
+    },
+  };
 }
 
 /** Remembers when the results of each job are acknowledged or dropped. */

@@ -15,6 +15,10 @@ interface Context {
 /** An outage may last for hours. */
 const LOG_EVERY = 20;
 
+const OTHER_AGENT =
+  'another agent with the key of this state folder is connected; this one works again within a minute of its end: ' +
+  'stop one of them, or invite it as a probe of its own with its own VANTAGE_STATE_FOLDER';
+
 /** @returns milliseconds until the next attempt to connect; undefined if only another token or process can help */
 export async function pauseAfter(
   { code, reason, error }: Closed,
@@ -26,7 +30,11 @@ export async function pauseAfter(
     return then === 'retry' ? reconnect.afterFailure() : reconnect.afterRefusal();
   }
   const fields = { code, reason, err: error };
-  if (code === 4403 || code === 4406 || code === 4409) {
+  if (code === 4409) {
+    if (failures % LOG_EVERY === 1) log.error(fields, OTHER_AGENT);
+    return reconnect.afterRefusal();
+  }
+  if (code === 4403 || code === 4406) {
     log.error(fields, 'gateway closed the connection');
     return reconnect.afterRefusal();
   }

@@ -44,7 +44,8 @@ export interface Closed {
 export interface SessionOptions {
   readonly socket: WebSocket;
   readonly identity: AgentIdentity;
-  readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit'>;
+  /** Read again for each connection. */
+  readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit' | 'yields'>;
   readonly read: ReadMessage<GatewayMessage>;
   /** Called when the gateway requests the proof, which shows that it responds. */
   readonly onChallenged?: (session: Session) => void;
