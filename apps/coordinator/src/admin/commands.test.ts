@@ -207,7 +207,7 @@ describe('the commands on probe records', () => {
     expect(err.join()).not.toContain('very-secret');
   });
 
-  it('hint at the running service if nobody gave the address of Redis', () => {
+  it('hint at the running service if no address of Redis was given', () => {
     const said = (environment: NodeJS.ProcessEnv): readonly string[] => {
       const err: string[] = [];
       const streams = { out: () => 0, err: (line: string) => void err.push(line) };

@@ -23,7 +23,7 @@ export interface AdminResult {
   readonly lines?: readonly string[];
 }
 
-/** Says why a command could not be done. The address of Redis may be one that nobody gave. */
+/** Says why a command could not be done. The address of Redis may be the default, which may be wrong. */
 export function showFault(error: unknown, { redisUrl }: Pick<AdminConfig, 'redisUrl'>, { err }: AdminStreams): void {
   const why = Error.isError(error) ? error.message : String(error);
   err(`It could not be done: ${why}`);

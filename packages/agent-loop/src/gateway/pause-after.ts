@@ -17,7 +17,7 @@ const LOG_EVERY = 20;
 
 const OTHER_AGENT =
   'another agent with the key of this state folder is connected; this one works again within a minute of its end: ' +
-  'stop one of them, or invite it as a probe of its own with its own VANTAGE_STATE_FOLDER';
+  'stop one of them, or invite it as another probe with another VANTAGE_STATE_FOLDER';
 
 /** @returns milliseconds until the next attempt to connect; undefined if only another token or process can help */
 export async function pauseAfter(
