@@ -108,6 +108,22 @@ describe('an agent with an address and a token', () => {
     expect(agent.log()).not.toContain('agent enrolled');
   }, 300_000);
 
+  it('waits while another agent uses its state folder, and works again after that', async () => {
+    const older = await enrol('fra-7');
+    const newer = service.startAgent({ VANTAGE_STATE_FOLDER: join(service.folder, 'state-fra-7') });
+    await until(() => older.log().includes('another agent with the key of this state folder is connected'));
+    // It asks at least once in this time.
+    await sleep(35_000);
+    const [retired, wasRetired] = [older, newer].map((agent) => agent.log().includes('has taken over'));
+    await end(newer.process);
+    const connections = (): number => older.log().split('connected to the gateway').length - 1;
+    await until(() => connections() === 2);
+    await until(() => isUp('fra-7'));
+    await end(older.process);
+
+    expect([retired, wasRetired]).toEqual([true, false]);
+  }, 180_000);
+
   it('finishes a job whose gateway is killed, and delivers its result by another one', async () => {
     hold();
     const agent = await enrol('fra-2');
