@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import type { Store } from '../redis/open-store.ts';
 import { onStore } from '../redis/store.ts';
-import { firstTickAfter, type ReadDefinition } from './definition.ts';
+import { firstTickAfter, tickAfterMissed, type ReadDefinition } from './definition.ts';
 import { describeMonitor, describeMonitorWithRuns, describeRun } from './describe-monitor.ts';
 import type { MonitorsFile } from './file/follow-file.ts';
 import { monitorMetricsText } from './monitor-metrics.ts';
@@ -76,8 +76,9 @@ export function createMonitorWrites(
           request: request as MonitorRequest,
           ...(allow.length === 0 ? {} : { allow }),
         };
-        const first = firstTickAfter(await clock.now(redis), reading.definition);
-        const outcome = await putMonitor(redis, name, stored, first, most);
+        const nowMs = await clock.now(redis);
+        const [first, inAlarm] = [firstTickAfter, tickAfterMissed].map((tick) => tick(nowMs, reading.definition));
+        const outcome = await putMonitor(redis, name, stored, first!, most, inAlarm);
         if (outcome === 'file' || outcome === 'full') return { outcome };
         const record = await readMonitor(redis, name);
         if (record === undefined) throw new Error('a monitor was removed while it was written');

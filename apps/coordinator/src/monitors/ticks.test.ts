@@ -217,6 +217,29 @@ describe('the ticks of a monitor', () => {
     expect(await other.monitors.read('web')).toMatchObject({ runs: [{ tick: 1 }] });
   });
 
+  it('keep the alarm of a monitor that is changed while it is bad, and soon say whether it lasts', async () => {
+    await putMonitor(bed.redis, 'web', web(), Date.now());
+    let answer: object | undefined = { ...success('no'), result: 'failure', error: refused };
+    const answering = setInterval(() => PROBES.forEach((probe) => void answerJobs(probe, answer)), 20);
+    try {
+      const { alarmSince } = await readWhen('web', ({ state }) => state === 'bad');
+      clearInterval(answering);
+      const [changed, soonMs] = [web({ everyMs: 3_600_000 }), Date.now() + 2_000];
+      await putMonitor(bed.redis, 'web', changed, Date.now() + 3_600_000, 10, soonMs);
+      const afterwards = await bed.core.monitors.read('web');
+      answer = undefined;
+      const resuming = setInterval(() => PROBES.forEach((probe) => void answerJobs(probe, answer)), 20);
+      const good = await readWhen('web', ({ state }) => state === 'ok').finally(() => clearInterval(resuming));
+
+      expect(alarmSince).not.toBeNull();
+      expect(afterwards).toMatchObject({ state: 'unknown', alarmSince, agreement: null, headline: null, probes: {} });
+      expect(afterwards?.nextTickAt).toBe(new Date(soonMs).toISOString());
+      expect(good.alarmSince).toBeNull();
+    } finally {
+      clearInterval(answering);
+    }
+  });
+
   it('end with the monitor', async () => {
     await putMonitor(bed.redis, 'web', web(), Date.now());
     await until(async () => (await bed.redis.llen(redisKeys.monitorOpenTicks('web'))) > 0);

@@ -6,7 +6,13 @@ import type { Redis } from 'ioredis';
 import type { RedisClock } from '../../redis/clock.ts';
 import type { Log } from '../../redis/log.ts';
 import { onStore } from '../../redis/store.ts';
-import { firstTickAfter, type MonitorDefinition, type ReadDefinition, type StoredMonitor } from '../definition.ts';
+import {
+  firstTickAfter,
+  tickAfterMissed,
+  type MonitorDefinition,
+  type ReadDefinition,
+  type StoredMonitor,
+} from '../definition.ts';
 import { putMonitor, removeMonitor } from '../schedule/monitor-records.ts';
 import { readMonitorsFile } from './monitors-file.ts';
 
@@ -119,6 +125,8 @@ async function applyFile(
         definition.name,
         { owner: 'file', request: definition.request },
         firstTickAfter(nowMs, definition),
+        Number.MAX_SAFE_INTEGER,
+        tickAfterMissed(nowMs, definition),
       ),
     ),
   );

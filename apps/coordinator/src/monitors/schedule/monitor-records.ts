@@ -14,9 +14,8 @@ import {
   EVENTS_KEPT,
   partingScript,
   postponeScript,
-  putScript,
-  removeScript,
 } from './schedule-scripts.ts';
+import { putScript, removeScript } from './definition-scripts.ts';
 
 /** A tick that this coordinator must start. */
 export interface ClaimedTick {
@@ -239,14 +238,19 @@ export async function commitParting(
   await runScript(redis, partingScript, keys, [...values, ...deliveries.map((delivery) => JSON.stringify(delivery))]);
 }
 
+/**
+ * @param firstMs first tick, milliseconds since the epoch
+ * @param inAlarmMs the same if its alarm is on: it should not last for a long interval unanswered
+ */
 export async function putMonitor(
   redis: Redis,
   name: string,
   stored: StoredMonitor,
   firstMs: number,
   most = Number.MAX_SAFE_INTEGER,
+  inAlarmMs = firstMs,
 ): Promise<PutOutcome> {
-  const values = [name, JSON.stringify(stored), stored.owner, firstMs, most];
+  const values = [name, JSON.stringify(stored), stored.owner, firstMs, most, inAlarmMs];
   const outcome = (await runScript(redis, putScript, keysOf(name), values)) as PutOutcome;
   if (outcome === 'changed') await redis.publish(redisKeys.monitorsChanged, name);
   return outcome;

@@ -1,6 +1,7 @@
 import { MONITOR_RUNS_KEPT } from '@vantage/contract';
 
 import { defineScript, type Script } from '../../redis/scripts.ts';
+import { putScript, removeScript } from './definition-scripts.ts';
 
 /*
  * All keys are in one family. A claim moves the due time forward by a lease only: the tick is over once `confirm` has
@@ -118,55 +119,6 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
 for _, name in ipairs(names) do redis.call('ZADD', KEYS[1], now + ARGV[2], name) end
 return names
-`,
-);
-
-const forget = `
-local function forget(name)
-  redis.call('HDEL', KEYS[3], name)
-  redis.call('ZREM', KEYS[4], name)
-  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
-end
-local function isOfFile(stored)
-  return stored and cjson.decode(stored).owner == 'file'
-end
-`;
-
-/**
- * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first tick (ms),
- * most monitors. A changed definition starts without state, runs and events. Returns `same`, `new`, `changed`, `file` if the
- * file owns it, or `full`.
- */
-export const putScript = defineScript(
-  '',
-  `
-${forget}
-local stored = redis.call('HGET', KEYS[1], ARGV[1])
-if ARGV[3] ~= 'file' and isOfFile(stored) then return 'file' end
-if stored == ARGV[2] then
-  redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
-  return 'same'
-end
-if not stored and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[5]) then return 'full' end
-forget(ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
-return stored and 'changed' or 'new'
-`,
-);
-
-/** KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if the file owns it. */
-export const removeScript = defineScript(
-  'allow-oom',
-  `
-${forget}
-local stored = redis.call('HGET', KEYS[1], ARGV[1])
-if not stored then return 'absent' end
-if isOfFile(stored) ~= (ARGV[2] == 'file') then return 'file' end
-forget(ARGV[1])
-redis.call('HDEL', KEYS[1], ARGV[1])
-redis.call('ZREM', KEYS[2], ARGV[1])
-return 'removed'
 `,
 );
 

@@ -44,13 +44,19 @@ export interface MonitorState {
    * none.
    */
   readonly alarmSinceMs?: number | null | undefined;
-  readonly agreement: Agreement;
+  /** Null until the first tick after a change of the definition. */
+  readonly agreement: Agreement | null;
   readonly headline: string | null;
   /** The traceroute that followed its change to bad. */
   readonly traceId?: string | null;
   /** Of a traceroute monitor, by probe: the check with the path to compare with. */
   readonly pathChecks?: Readonly<Record<string, string>> | undefined;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
+}
+
+/** The state after a tick. */
+export interface EvaluatedState extends MonitorState {
+  readonly agreement: Agreement;
 }
 
 interface Turning {
@@ -84,7 +90,7 @@ export function reduce(
   state: MonitorState | undefined,
   outcome: TickOutcome,
   rule: AlarmRule,
-): { readonly state: MonitorState; readonly events: readonly MonitorEvent[] } {
+): { readonly state: EvaluatedState; readonly events: readonly MonitorEvent[] } {
   const { tick, atMs, headline } = outcome;
   const before = new Map(Object.entries(state?.probes ?? {}));
   const measured = Object.entries(outcome.probes).map(

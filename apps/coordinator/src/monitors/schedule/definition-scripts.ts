@@ -1,0 +1,60 @@
+import { defineScript } from '../../redis/scripts.ts';
+
+const forget = `
+local function forget(name)
+  redis.call('HDEL', KEYS[3], name)
+  redis.call('ZREM', KEYS[4], name)
+  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9])
+end
+local function isOfFile(stored)
+  return stored and cjson.decode(stored).owner == 'file'
+end
+`;
+
+/**
+ * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first tick (ms),
+ * most monitors, first tick if the alarm is on (ms). A changed definition starts without state, runs and events, but an alarm stays
+ * on until its ticks end it. Returns `same`, `new`, `changed`, `file` if the file owns it, or `full`.
+ */
+export const putScript = defineScript(
+  '',
+  `
+${forget}
+local stored = redis.call('HGET', KEYS[1], ARGV[1])
+if ARGV[3] ~= 'file' and isOfFile(stored) then return 'file' end
+if stored == ARGV[2] then
+  redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
+  return 'same'
+end
+if not stored and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[5]) then return 'full' end
+local before = stored and redis.call('GET', KEYS[6])
+local last = before and cjson.decode(before) or {}
+local alarmSince = tonumber(last.alarmSinceMs) or (last.state == 'bad' and last.sinceMs)
+forget(ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[2], alarmSince and ARGV[6] or ARGV[4], ARGV[1])
+if alarmSince then
+  local time = redis.call('TIME')
+  redis.call('SET', KEYS[6], string.format(
+    '{"tick":%.0f,"atMs":%.0f,"state":"unknown","sinceMs":%.0f,"turning":null,"alarmSinceMs":%.0f,"agreement":null,' ..
+      '"headline":null,"probes":{}}',
+    last.tick, last.atMs, time[1] * 1000 + math.floor(time[2] / 1000), alarmSince))
+end
+return stored and 'changed' or 'new'
+`,
+);
+
+/** KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if the file owns it. */
+export const removeScript = defineScript(
+  'allow-oom',
+  `
+${forget}
+local stored = redis.call('HGET', KEYS[1], ARGV[1])
+if not stored then return 'absent' end
+if isOfFile(stored) ~= (ARGV[2] == 'file') then return 'file' end
+forget(ARGV[1])
+redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 'removed'
+`,
+);
