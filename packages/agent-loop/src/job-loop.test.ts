@@ -289,6 +289,33 @@ describe('the loop that takes jobs', () => {
     await loop.stop();
   });
 
+  it('turns while the queue refuses: a part of a cluster may be down, or a disk full', async () => {
+    const source = queue();
+    const next = async (): Promise<never> => {
+      throw new Error('CLUSTERDOWN The cluster is down');
+    };
+    const loop = loopOf({ ...source, next }, async () => undefined);
+    const before = await eventually(() => loop.turns());
+
+    await eventually(() => (loop.turns() > before ? true : undefined));
+
+    expect(loop.refusal()).toBe('CLUSTERDOWN');
+    await loop.stop();
+  });
+
+  it('does not turn when a connection breaks off', async () => {
+    const source = queue();
+    const next = async (): Promise<undefined> => {
+      await sleep(1);
+      return undefined;
+    };
+    const loop = loopOf({ ...source, next }, async () => undefined);
+    await sleep(50);
+
+    expect([loop.turns(), loop.refusal()]).toEqual([0, undefined]);
+    await loop.stop();
+  });
+
   it('knows what it was given, also while it is read, and nothing else', async () => {
     const source = queue();
     const reading = Promise.withResolvers<string>();

@@ -46,7 +46,7 @@ export interface JobLoop {
   readonly knows: (id: string) => boolean;
   /** Runs a job that was taken by a lost reply. */
   readonly adopt: (id: string) => void;
-  /** Counts up with each answer of the queue. */
+  /** Counts up with each answer of the queue, refusals too: no restart of the agent would end those. */
   readonly turns: () => number;
   /** Takes no more jobs. */
   readonly taken: () => number;
@@ -104,6 +104,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   const fail = (error: unknown): void => {
     if (isClosed(error)) return;
     refusal = refusalOf(error);
+    if (refusal !== undefined) turns += 1;
     if (rest !== undefined) return;
     logRefusal(log, error, failures);
     rest = setTimeout(

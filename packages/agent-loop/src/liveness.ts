@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 export interface LivenessParts {
-  /** Counts up with each answer of the queue. */
+  /** Counts up with each answer of the queue, refusals too. */
   readonly turns: () => number;
   /** True while the loop takes no jobs because all slots are in use. */
   readonly isFull: () => boolean;
