@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -94,8 +94,10 @@ receivers: [{name: test, webhook_configs: [{url: '${urlOf(receiver)}', send_reso
         '--cluster.listen-address=',
       ],
       async () => (await fetch(`${alertmanagerUrl}/-/ready`)).ok,
-      // Debian's reads its templates there.
-      withFolder(join(packages.folder, 'usr/share'), '/usr/share'),
+      // Debian's reads its templates there; an installed one has them.
+      existsSync(join(packages.folder, 'usr/share'))
+        ? withFolder(join(packages.folder, 'usr/share'), '/usr/share')
+        : [],
     );
     const config = join(data.folder, 'prometheus.yml');
     writeFileSync(
