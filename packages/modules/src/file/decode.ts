@@ -102,12 +102,12 @@ export function listOf<T>(kind: Kind<T>): Kind<readonly T[]> {
 }
 
 /** @param parse throws an error for invalid text */
-export function scalar<T>(parse: (text: string, value: unknown) => T): Kind<T> {
+export function scalar<T>(parse: (text: string, value: unknown, isPlain: boolean) => T): Kind<T> {
   return (node, decoding) => {
     if (!isScalar(node)) return fail(node, decoding, 'must be a single value');
     const text = node.type === 'PLAIN' ? (node.source ?? String(node.value)) : String(node.value);
     try {
-      return parse(text, node.value);
+      return parse(text, node.value, node.type === 'PLAIN');
     } catch (error) {
       return fail(node, decoding, Error.isError(error) ? error.message : String(error));
     }

@@ -19,8 +19,9 @@ export const bool = scalar((text, value) => {
 });
 
 /** Of 64 bits. YAML 1.1 has underscores between digits. */
-export const integer = scalar((text, value) => {
-  const number = typeof value === 'string' && /^[-+]?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : value;
+export const integer = scalar((text, value, isPlain) => {
+  const number =
+    isPlain && typeof value === 'string' && /^[-+]?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : value;
   if (typeof number !== 'number' || !(Math.abs(number) <= 2 ** 63)) throw new Error('must be an integer');
   return Math.trunc(number);
 });

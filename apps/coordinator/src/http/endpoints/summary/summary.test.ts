@@ -90,7 +90,7 @@ describe('GET /check/:id/summary', () => {
       expect.objectContaining({
         code: 'screenshot_missing',
         probes: ['fra-1'],
-        text: expect.stringContaining('No browser'),
+        text: expect.stringContaining('no browser'),
       }),
     ]);
   });
