@@ -221,7 +221,7 @@ describe('the bound of the young generation', () => {
     ['docker-compose.yml', `[node, ${ofCoordinator.replaceAll(' ', ', ')}, --env-file=/setup/coordinator/`],
     ['docker-compose.yml', `[node, ${ofAgent.replaceAll(' ', ', ')}, --env-file=/setup/agent/`],
     ['infra/agent/vantage-agent.service', `ExecStart=/usr/bin/node ${ofAgent} /opt/`],
-    ['package.json', `"agent": "node ${ofAgent} `],
+    ['package.json', `"agent": "exec node ${ofAgent} `],
   ])('is the same in every way to start a program: %s', (file, command) => {
     expect(read(file)).toContain(command);
   });

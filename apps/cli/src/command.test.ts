@@ -51,7 +51,10 @@ describe('the words on the command line', () => {
     ],
     ['traceroute example.com --flows all', { type: 'traceroute', host: 'example.com', options: { flows: 'all' } }],
     ['traceroute --between fra-1,nyc-1', { type: 'traceroute', between: ['fra-1', 'nyc-1'] }],
-    ['mtr --between=fra-1,nyc-1', { type: 'traceroute', between: ['fra-1', 'nyc-1'], options: { rounds: 10 } }],
+    [
+      'mtr --between=fra-1,nyc-1',
+      { type: 'traceroute', between: ['fra-1', 'nyc-1'], options: { rounds: 10, endWithStream: true } },
+    ],
     ['traceroute example.com --flows 4', { type: 'traceroute', host: 'example.com', options: { flows: 4 } }],
     [
       'mtr example.com --rounds=30',

@@ -153,9 +153,10 @@ function play(url: string, options: Connecting): PlayedAgent {
       let found: GatewayMessage | undefined;
       await until(() => {
         found = received.find((message) => message.t === type && !returned.has(message));
-        return found !== undefined;
+        return found !== undefined || socket.readyState === socket.CLOSED;
       });
-      returned.add(found!);
+      if (found === undefined) throw new Error(`closed with ${(await closed).join(' ')} before ${type}`);
+      returned.add(found);
       return found as never;
     },
     closed: Promise.race([failed.promise, closed]),

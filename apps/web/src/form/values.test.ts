@@ -28,7 +28,7 @@ describe('the form', () => {
   it('offers every check type, with the fields and options of its schema', () => {
     expect(forms.map(({ type }) => type)).toEqual(['ping', 'http', 'dns', 'tcp', 'udp', 'traceroute', 'info']);
     expect(formOf('tcp').required).toContain('port');
-    expect(Object.keys(formOf('ping').options)).toEqual(['count', 'interval', 'size', 'family', 'ttl']);
+    expect(Object.keys(formOf('ping').options)).toEqual(['count', 'interval', 'size', 'family', 'ttl', 'dscp']);
     expect(formOf('dns').fields['recordType']).toMatchObject({ type: 'string', default: 'A' });
   });
 

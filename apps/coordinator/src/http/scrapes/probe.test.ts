@@ -99,7 +99,7 @@ describe('GET /probe', () => {
       latency: ip === null ? null : hop,
       rtts: ip === null ? [null] : [hop, hop + 2],
       icmp: null,
-      mpls: null,
+      mpls: [],
       responders: [],
     });
     const trace = {
