@@ -100,6 +100,8 @@ def error_from(packet, place, fate, source, message, ttl, what):
         quoted = quoted[:0]
     if broken == "foreign":
         changed_quotation(quoted, version, ["destination"])
+        payload = (20 if version == 4 else 40) + 8
+        quoted[payload:] = bytes(byte ^ 0xA5 for byte in quoted[payload:])
     if broken == "noise":
         quoted = bytearray(byte ^ 0xA5 for byte in quoted)
     body = icmp_error(version, kind, code, quoted, word, place.get("labels"))

@@ -23,6 +23,7 @@ const quotations: readonly Scenario[] = [
   all('natsource8', { quoteChanged: ['source'], quote: 28 }, { families: [4], ...translated }),
   all('natck', { quoteChanged: ['source', 'checksum'] }, translated),
   all('natck8', { quoteChanged: ['source', 'checksum'], quote: 28 }, { families: [4], ...translated }),
+  all('natdestination', { quoteChanged: ['destination'], quote: 128 }, { checks: ['icmp', 'udp'], ...translated }),
   all('quotedlength', { quoteChanged: ['length'] }),
   all('quotedservice', { quoteChanged: ['service'] }, { truth: { may: ['dscp_changed'] } }),
 ];
