@@ -53,13 +53,8 @@ describe('a monitor that turns bad', () => {
       });
     }).listen(0, '127.0.0.1');
     await Promise.all([once(target, 'listening'), once(receiver, 'listening')]);
-    const monitors = join(data.folder, 'monitors.yml');
-    writeFileSync(
-      monitors,
-      `monitors:\n  web: {check: {type: http, host: '${urlOf(target)}/'}, every: 10s, alarm: {for: 1}}\n`,
-    );
     service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8'], {
-      MONITORS_FILE: monitors,
+      MONITORS_FILE: writeMonitors('10s'),
       RATE_LIMIT_MONITORS: '100000',
     });
     await startAlerting(service.url);
@@ -120,9 +115,20 @@ scrape_configs:
     );
   }
 
-  async function stateOfMonitor(): Promise<string> {
+  function writeMonitors(every: string): string {
+    const file = join(data.folder, 'monitors.yml');
+    const check = `{type: http, host: '${urlOf(target)}/'}`;
+    writeFileSync(file, `monitors:\n  web: {check: ${check}, every: ${every}, alarm: {for: 1}}\n`);
+    return file;
+  }
+
+  async function readMonitor(): Promise<{ readonly state: string; readonly every: string }> {
     const response = await fetch(`${service!.url}/monitors/web`);
-    return ((await response.json()) as { readonly state: string }).state;
+    return (await response.json()) as { readonly state: string; readonly every: string };
+  }
+
+  async function stateOfMonitor(): Promise<string> {
+    return (await readMonitor()).state;
   }
 
   async function activeAlerts(): Promise<readonly Alert[]> {
@@ -135,7 +141,7 @@ scrape_configs:
     while (!(await condition())) await sleep(100);
   }
 
-  itWithAlertmanager('raises the alert that is shipped in a real Alertmanager, and resolves it', async () => {
+  itWithAlertmanager('raises the alert that is shipped in a real Alertmanager, once, and resolves it', async () => {
     await until(async () => (await stateOfMonitor()) === 'ok' && (await activeAlerts()).length === 0);
 
     status = 503;
@@ -146,6 +152,12 @@ scrape_configs:
       annotations: { summary: expect.stringContaining('Monitor web turned bad') },
     });
 
+    writeMonitors('11s');
+    await until(async () => (await readMonitor()).every === '11s' && (await stateOfMonitor()) === 'bad');
+    expect(notified.filter((alert) => alert.status === 'resolved')).toEqual([]);
+    expect(await activeAlerts()).toHaveLength(1);
+
+    writeMonitors('10s');
     status = 200;
     await until(async () => (await stateOfMonitor()) === 'ok' && (await activeAlerts()).length === 0);
     await until(() => notified.at(-1)!.status === 'resolved');
