@@ -100,6 +100,16 @@ describe('monitors on the command line', () => {
     ]);
   });
 
+  it('are shown with an alarm that outlives a change of the definition', async () => {
+    monitor = { ...web, state: 'unknown', headline: null, probes: {}, agreement: null, tracerouteId: null };
+
+    await run({ verb: 'show', name: 'web' });
+
+    expect(printed[0]).toBe(
+      'web  unknown since 2026-11-20T21:01:00Z, alarm since 2026-11-20T21:01:00Z  It has not run since it was changed.',
+    );
+  });
+
   it('are the answer of the service if JSON is asked for', async () => {
     await run({ verb: 'show', name: 'web' }, true);
 

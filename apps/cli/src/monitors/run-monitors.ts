@@ -89,7 +89,7 @@ async function readDefinition({ file, request }: MonitorDefinitionText): Promise
   return request ?? (JSON.parse(textOf(await readFile(file))) as MonitorRequest);
 }
 
-/** UTF-8 or, as PowerShell writes files, UTF-16; with or without a byte order mark. */
+/** Decodes UTF-8 with or without a byte order mark, and UTF-16 with one, as PowerShell writes files. */
 function textOf(bytes: Buffer): string {
   const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isWide ? 'utf-16le' : 'utf-8').decode(bytes);
@@ -138,13 +138,15 @@ function describe(monitor: Monitor): readonly Line[] {
   ];
 }
 
-function stateLine({ name, state, since, headline }: MonitorInList): Line {
+function stateLine({ name, state, since, alarmSince, headline }: MonitorInList): Line {
   const at = since === null ? '' : ` since ${timeOf(since)}`;
+  // It lasts while a monitor that was bad is unknown, or was changed and has not run since.
+  const alarm = alarmSince === null || state === 'bad' ? '' : `, alarm since ${timeOf(alarmSince)}`;
   return [
     piece(name, 'bold'),
     piece('  '),
     piece(state, styles[state]),
-    piece(`${at}  ${headline ?? 'It has not run yet.'}`),
+    piece(`${at}${alarm}  ${headline ?? `It has not run ${alarm === '' ? 'yet' : 'since it was changed'}.`}`),
   ];
 }
 

@@ -9,7 +9,7 @@ type RunState = Run['results'][string]['state'];
 const [HEIGHT, WIDTH] = [28, 600];
 /** A height in addition to the colour. */
 const heights: Readonly<Record<RunState, number>> = { ok: 16, failing: HEIGHT, unmeasured: 5 };
-/** Runs for which a row has room; with fewer, bars have at most this width. */
+/** Least number of columns of a row, so that the bars of a few runs are not wide. */
 const FEWEST_COLUMNS = 40;
 
 interface Place {

@@ -7,6 +7,7 @@ import type { ConnectionProblem } from '../check/use-check.ts';
 import { faultText } from '../faults.ts';
 import { ago, clockTime, duration, percent, placeOf, plural } from '../format.ts';
 import { agreementText, alarmText, nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
+import { sentenceOf } from '../monitor/monitor-sentence.ts';
 import { probesOf, RunBars } from '../monitor/RunBars.tsx';
 import { useMonitor } from '../monitor/use-monitor.ts';
 import { Announce } from '../parts/announce.tsx';
@@ -48,9 +49,9 @@ function Shown(props: {
   readonly connectionProblem: ConnectionProblem | undefined;
 }): JSX.Element {
   const { monitor, connectionProblem } = props;
-  const { name, state, since, headline, every, owner } = monitor;
+  const { name, state, since, alarmSince, every, owner } = monitor;
   const { kind, target, details } = nameOfMonitored(monitor);
-  const sentence = headline ?? 'It has not run yet.';
+  const sentence = sentenceOf(monitor);
   return (
     <main class="page monitor">
       <div class="result-head">
@@ -82,6 +83,7 @@ function Shown(props: {
           facts={[
             ['Agreement at the last tick', agreementText(monitor)],
             ['Bad when these fail', alarmText(monitor)],
+            ['Alarm', alarmSince === null ? 'off' : `on since ${clockTime(alarmSince)}`],
             ['Next tick', clockTime(monitor.nextTickAt)],
             ['Defined', owner === 'file' ? 'in the monitors file' : 'over the API'],
           ]}

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { faultText } from '../faults.ts';
 import { ago, clockTime, compareNames, plural } from '../format.ts';
 import { nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
+import { sentenceOf } from '../monitor/monitor-sentence.ts';
 import { Link, useService } from '../parts/router.tsx';
 import { Badge } from '../parts/tone.tsx';
 import { useLoad } from '../parts/use-load.ts';
@@ -91,7 +92,7 @@ function textOf(monitor: MonitorInList): string {
 
 function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfMany: boolean }): JSX.Element {
   const { monitor, isOneOfMany } = props;
-  const { name, state, since, headline, every } = monitor;
+  const { name, state, since, alarmSince, every } = monitor;
   const { kind, target } = nameOfMonitored(monitor);
   return (
     <>
@@ -105,11 +106,14 @@ function MonitorCard(props: { readonly monitor: MonitorInList; readonly isOneOfM
             since {ago(since, Date.now())}
           </span>
         )}
+        {alarmSince === null || state === 'bad' ? null : (
+          <span class="note">alarm on since {ago(alarmSince, Date.now())}</span>
+        )}
         <span class="note what">
           {kind} {target}, every {every}
         </span>
       </header>
-      <p class="sentence">{headline ?? 'It has not run yet.'}</p>
+      <p class="sentence">{sentenceOf(monitor)}</p>
       <ProbeStates probes={monitor.probes} isShort={isOneOfMany} />
     </>
   );
