@@ -196,4 +196,34 @@ describe('a check that is followed', () => {
 
     expect(asked).toBe(1);
   });
+
+  it.each([
+    ['events of a running check', 'pending'],
+    ['a first event that is final', 'success'],
+  ])('asks again for refused results in spite of %s', async (_what, result) => {
+    let asked = 0;
+    const client = {
+      ...createClient({ baseUrl: 'http://a.example' }),
+      results: async () => {
+        asked += 1;
+        if (asked === 1) throw new ProblemError(429, problem, 0.1);
+        return pending;
+      },
+      watch: async function* () {
+        while (result === 'success' && asked === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+        for (let event = 0; event < 2; event += 1) {
+          await new Promise(setImmediate);
+          yield { ...answered, result: { result, event } };
+        }
+        for (let waited = 0; waited < 200 && asked < 2; waited += 1) {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        yield { type: 'completed', version: 2, check };
+      },
+    } as unknown as Client;
+
+    await observeCheck(client, id, signal, () => undefined);
+
+    expect(asked).toBe(2);
+  });
 });

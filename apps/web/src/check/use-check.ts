@@ -67,8 +67,8 @@ export function useCheck(client: Client, id: string): CheckState {
 }
 
 /**
- * A completed check follows its last event before this delay, which makes the request with its inline screenshot
- * unnecessary. The delay begins again with the first event.
+ * Delay of the request of the results. The events of a completed check arrive before it, which makes the request, with its
+ * inline screenshot, unnecessary. A first event that is final starts the delay again; a pending one ends it.
  */
 const READ_AFTER_MS = 500;
 const READ_AGAIN_MS = 2000;
@@ -110,8 +110,10 @@ export async function observeCheck(
     render();
   };
   const readOnce = (): void => {
+    // After a failure the timer is that of the next attempt, which events must not stop.
+    if (reading !== undefined) return;
     clearTimeout(soon);
-    reading ??= read().catch((error: unknown) => {
+    reading = read().catch((error: unknown) => {
       if (isOver) return;
       // Retry after a delay, not on every event: a rate limit lasts for a while.
       soon = setTimeout(
@@ -130,6 +132,7 @@ export async function observeCheck(
     else render();
   };
   const readLater = (): void => {
+    if (reading !== undefined) return;
     clearTimeout(soon);
     soon = setTimeout(readOnce, READ_AFTER_MS);
   };
