@@ -154,6 +154,7 @@ describe('the words on the command line', () => {
     [['--json', '--help', 'dns'], 'dns'],
     [['help', 'mtr'], 'traceroute'],
     [['help', 'show'], undefined],
+    [['help', 'version'], undefined],
   ])('ask for help: %j', (words, of) => {
     expect(parseCommand(words)).toEqual({ kind: 'help', of });
   });

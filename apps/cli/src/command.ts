@@ -67,7 +67,7 @@ function parseHelp(args: readonly string[]): Command {
   const { positionals, fault } = parseFlags(args, commonFlags);
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   const [topic] = positionals;
-  if (topic === undefined) return { kind: 'help', of: undefined };
+  if (topic === undefined || topic === 'version') return { kind: 'help', of: undefined };
   if (topic === 'monitors' || isCheckTypeName(topic)) return { kind: 'help', of: topic };
   if (topic === 'mtr') return { kind: 'help', of: 'traceroute' };
   return isCommand(topic) ? { kind: 'help', of: undefined } : { kind: 'invalid', faults: [unknownCommand(topic)] };

@@ -15,6 +15,9 @@ describe('what the program writes', () => {
   let server: Server;
   let folder: string;
   const authorizations: (string | undefined)[] = [];
+  /** True for event streams that do not answer. */
+  let isHeld = false;
+  let onHeld = (): void => undefined;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
@@ -32,6 +35,7 @@ describe('what the program writes', () => {
       else if (url.includes('/compare/')) response.end(JSON.stringify(comparison));
       else if (url.includes('/summary')) response.end(JSON.stringify(summary));
       else if (url.includes('/results')) response.end(JSON.stringify(check));
+      else if (url.includes('/events') && isHeld) onHeld();
       else if (url.includes('/events')) {
         response.setHeader('Content-Type', 'text/event-stream');
         response.end(`id: 1\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`);
@@ -51,7 +55,10 @@ describe('what the program writes', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function written(words: readonly string[], given: { readonly key?: string } = {}) {
+  async function written(
+    words: readonly string[],
+    given: { readonly key?: string; readonly signal?: AbortSignal } = {},
+  ) {
     let [output, errors] = ['', ''];
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const status = await runCli(words, {
@@ -59,7 +66,7 @@ describe('what the program writes', () => {
       version: '0.0.0',
       output: { write: (text: string | Uint8Array) => ((output += String(text)), true) },
       errors: { write: (text: string | Uint8Array) => ((errors += String(text)), true) },
-      signal: new AbortController().signal,
+      signal: given.signal ?? new AbortController().signal,
     });
     return { status, output, errors };
   }
@@ -124,6 +131,21 @@ describe('what the program writes', () => {
 
     expect(output).toMatch(/^different  .+\n\n.+  differs  .+\n +unsure   /);
     expect(status).toBe(1);
+  });
+
+  it.each([
+    ['traceroute', 'The check goes on: vantage show '],
+    ['mtr', 'Its rounds end unless others follow it: vantage show '],
+  ])('says after Ctrl-C what becomes of the check: %s', async (command, said) => {
+    const interrupted = new AbortController();
+    isHeld = true;
+    onHeld = () => interrupted.abort();
+
+    const { errors, status } = await written([command, 'example.com'], { signal: interrupted.signal });
+    isHeld = false;
+
+    expect(errors).toContain(said);
+    expect(status).toBe(130);
   });
 
   it('says that the picture cannot be written', async () => {

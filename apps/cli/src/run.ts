@@ -101,12 +101,19 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
   } catch (error) {
     screen.clear();
     if (signal.aborted) {
-      if (checkId !== undefined) errors.write(`The check goes on: vantage show ${escapeText(checkId, 200)}\n`);
+      const state = endsWithStream(command) ? 'Its rounds end unless others follow it' : 'The check goes on';
+      if (checkId !== undefined) errors.write(`${state}: vantage show ${escapeText(checkId, 200)}\n`);
       return exitStatus.interrupted;
     }
     errors.write(`${escapeLines(serviceFault(error, baseUrl))}\n`);
     return statusOfFault(error);
   }
+}
+
+/** True for a check that ends with its event streams. The program opens none for JSON and CSV. */
+function endsWithStream(command: Query): boolean {
+  if (command.kind !== 'check' || command.settings.json || command.settings.csv) return false;
+  return (command.request.options as { readonly endWithStream?: boolean } | undefined)?.endWithStream === true;
 }
 
 async function follow(
