@@ -203,7 +203,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   directions_differ: rule(
     ['info'],
-    'traceroute `between`: a network (AS), not that of an end, is on two hops or more of one direction and on none of the other, and on more than hops of the other that are unknown; or, without such a network, two hops or more of one direction (not the first), and more than unknown ones, have no address of the other in their /24 (IPv6: /64); or the numbers of hops differ by two or more, for all flows.',
+    'traceroute `between`: a network (AS), not that of an end, is on two hops or more of one direction and on none of the other, and on more than hops of the other that are unknown; or, without such a network, two hops or more of one direction (not the first), and more than unknown ones, have no address of the other in their /24 (IPv6: /64); or the numbers of hops differ by two or more, for all flows, without those before the first known router, which a NAT may hide from the other side. All hops of a trace that does not reach the other probe count as unknown.',
   ),
   directions_alike: rule(
     ['info'],
@@ -256,7 +256,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_translated: rule(
     ['info'],
-    'traceroute: the same with `rewritten`: two or more hops, all that quote to the last one, have the same fields that are not as they were sent. An address translation that restores quotations, as Linux’ does, cannot be seen.',
+    'traceroute: the same with `rewritten`: two or more hops, all that quote to the last one, have the same fields that are not as they were sent. For TCP not the checksum alone, which a router changes with the maximum segment size too. An address translation that restores quotations, as Linux’ does, cannot be seen.',
   ),
   hidden_tunnel: rule(
     ['info'],

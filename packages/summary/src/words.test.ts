@@ -31,6 +31,8 @@ describe('words', () => {
     ['CF', 'in the Central African Republic'],
     ['KY', 'in the Cayman Islands'],
     ['CZ', 'in Czechia'],
+    ['PS', 'in the Palestinian Territories'],
+    ['IM', 'in the Isle of Man'],
   ])('name the country %s in a sentence', (code, expected) => {
     expect(inCountry(code)).toBe(expected);
   });

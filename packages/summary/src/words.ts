@@ -65,7 +65,7 @@ export function countryName(code: string): string {
 
 /** Names that take the article in a sentence. */
 const ARTICLE =
-  /^(?:Bahamas|Comoros|Dominican Republic|Gambia|Maldives|Netherlands|Philippines|United )|(?:Islands|Republic)$/;
+  /^(?:Bahamas|Comoros|Gambia|Isle of Man|Maldives|Philippines|United )|(?:Islands|Netherlands|Republic|Territory|Territories)$/;
 
 /** `in Germany`, `in the United States`. */
 export function inCountry(code: string): string {

@@ -11,8 +11,10 @@ export interface Direction {
   readonly length: { readonly least: number; readonly most: number } | undefined;
   /** Hops before the other probe whose routers are known. */
   readonly known: readonly Step[];
-  /** Number of hops before it that are silent or hide their address. */
+  /** Number of hops before it that are silent or hide their address. Infinite if it answered at no hop. */
   readonly unknown: number;
+  /** Number of those before the first known router: if they are a NAT of the sender, the other direction ends at it. */
+  readonly hiddenAtStart: number;
 }
 
 export function directionOf(from: string, to: string, trace: Trace): Direction {
@@ -22,8 +24,9 @@ export function directionOf(from: string, to: string, trace: Trace): Direction {
   const length = ends.length === 0 ? undefined : { least: Math.min(...ends), most: Math.max(...ends) };
   const before = steps.filter((step) => length === undefined || (step.hop < length.most && !isTarget(step)));
   const known = before.filter(({ routers }) => routers.length > 0);
-  const hops = Math.max(0, length === undefined ? (before.at(-1)?.hop ?? 0) : length.most - 1);
-  return { from, to, trace, length, known, unknown: hops - known.length };
+  const hops = length === undefined ? Number.POSITIVE_INFINITY : length.most - 1;
+  const hiddenAtStart = known[0] === undefined ? hops : known[0].hop - 1;
+  return { from, to, trace, length, known, unknown: hops - known.length, hiddenAtStart };
 }
 
 /** A network that one direction crosses and the other does not. */
@@ -60,10 +63,9 @@ export function loneNetworks(own: Direction, other: Direction, ends: ReadonlySet
 const LEAST_HOPS = 2;
 
 /**
- * Hops of one direction without any address of the other one nearby, if they are too many for its unknown hops to hide. A
- * router answers with the address of the link on which a packet came, or on which its answer leaves: on one way, these are the ends of
- * one link. The
- * first hop is left out, since a NAT hides it from the other side.
+ * Hops of one direction without any address of the other one nearby, if they are too many for its unknown hops to hide.
+ * A router answers with the address of the link on which a packet came, or on which its answer leaves: on one way, these
+ * are the ends of one link. The first hop is left out, since a NAT hides it from the other side.
  */
 export function loneHops(own: Direction, other: Direction): readonly Step[] {
   const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => neighbourhood(ip))));

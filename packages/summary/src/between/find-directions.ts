@@ -55,8 +55,11 @@ function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   if (!isAlike(there, back)) return [];
   const { shared } = sharedLinks(there, back);
   const hops = there.length!.most;
+  const network = there.trace.target?.includes(':') === true ? '/126' : '/30';
   const links =
-    shared === 0 ? '' : `, and each of the ${countOf(shared, 'link')} between its routers shows both of its ends`;
+    shared === 0
+      ? ''
+      : `, and the ${countOf(shared, 'router')} after the first ${shared === 1 ? 'has' : 'have'} an address in the same ${network} as one of the other direction`;
   const text = `Nothing tells the ways of ${there.from} and ${there.to} apart: ${countOf(hops, 'hop')} in both directions${links}.`;
   return [buildFinding('directions_alike', 'info', both, text)];
 }
@@ -70,25 +73,27 @@ function differences(there: Direction, back: Direction): readonly string[] {
   const ends = endNetworks(there, back);
   const networks = directions.flatMap(([own, other]) => {
     const lone = loneNetworks(own, other, ends).map(({ asn, asName }) => asText(asn, asName)!);
-    return lone.length === 0 ? [] : [`${listed(lone)} is crossed from ${own.from} only`];
+    return lone.length === 0
+      ? []
+      : [`${listed(lone)} ${lone.length === 1 ? 'is' : 'are'} crossed from ${own.from} only`];
   });
   const routers = directions.flatMap(([own, other]) => {
     const lone = loneHops(own, other);
     const addresses = lone.map(({ routers: [router] }) => router!.ip);
     return lone.length === 0
       ? []
-      : [`${listed(addresses, 3)} on the way from ${own.from} is near no router of the other`];
+      : [`${listed(addresses, 3)} on the way from ${own.from} are near no router of the other`];
   });
   return [...(networks.length > 0 ? networks : routers), ...hopDifference(there, back)];
 }
 
-/** A NAT or a container in front of a probe adds a hop to one direction; so one alone is no difference. */
+/** A NAT in front of a probe adds a hop to one direction, so one alone is no difference. */
 const LEAST_HOPS_MORE = 2;
 
 function hopDifference(there: Direction, back: Direction): readonly string[] {
   const [a, b] = [there.length, back.length];
   if (a === undefined || b === undefined) return [];
-  const apart = Math.max(a.least - b.most, b.least - a.most);
+  const apart = Math.max(a.least - there.hiddenAtStart - b.most, b.least - back.hiddenAtStart - a.most);
   if (apart < LEAST_HOPS_MORE) return [];
   return [`${there.to} is ${hopsText(a)} from ${there.from}, and ${there.from} is ${hopsText(b)} from ${there.to}`];
 }
@@ -138,7 +143,8 @@ function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   if (texts.length === 0) return [];
   const text =
     `Measured from both ends, ${listed(texts)}. Each of these packets or its answer crosses either way, so a direction alone does not ` +
-    'explain it: another flow does, or an end that answers late or limits its answers.';
+    'explain it: another flow does, or routers that treat packets and answers differently (by protocol, size or DSCP), or an end that ' +
+    'answers late or limits its answers.';
   return [buildFinding('direction_slower', 'info', results, text)];
 }
 

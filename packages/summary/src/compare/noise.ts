@@ -6,7 +6,7 @@ import { chanceOfMore, type Sample } from '../traceroute/chance.ts';
 export interface TimeChange {
   readonly aMs: number;
   readonly bMs: number;
-  /** Probability that samples of the same distribution differ this much in this direction. */
+  /** Probability that samples of the same distribution are separated in this direction. */
   readonly chance: number;
   /** Samples of the check that has fewer. */
   readonly samples: number;
@@ -52,7 +52,7 @@ export function singleChange(aMs: number, bMs: number): TimeChange | undefined {
 }
 
 function weightOf(a: number, b: number): Pick<TimeChange, 'chance' | 'samples'> {
-  // Number of ways to divide the samples between the two checks.
+  // Only one of all ways to divide the samples between the two checks separates them so.
   return { chance: chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 }), samples: Math.min(a, b) };
 }
 

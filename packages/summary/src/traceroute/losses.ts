@@ -27,7 +27,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   ];
 }
 
-/** A search for all paths lost packets on paths that do not reach the target, and on no others. */
+/** True if a search for all paths found some that do not reach the target: loss at its hops is not loss of the others. */
 function hasDeadEnd({ branching }: Trace): boolean {
   return branching.some(({ reaches }) => !reaches);
 }

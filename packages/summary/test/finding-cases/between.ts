@@ -100,6 +100,20 @@ export const betweenCases: FindingCases = {
           back(['100.64.9.1 1', '192.0.2.1 2', atFra]),
         ),
       ],
+      [
+        'a NAT and a container add two hops to one direction',
+        betweenOf(
+          there(['private 1', 'private 1', '100.64.1.1 1', '198.51.100.2 2', '192.0.2.2 3', atNyc]),
+          back(['100.64.9.1 1', '192.0.2.1 2', '198.51.100.1 3', atFra]),
+        ),
+      ],
+      [
+        'neither reaches the other, and both traces end in the network of their own probe',
+        betweenOf(
+          there(['198.51.100.1 1', '198.51.100.5 2', '198.51.101.9 3 !X']),
+          back(['192.0.2.1 1', '192.0.3.5 2', '192.0.4.9 3 !X']),
+        ),
+      ],
       ['one direction fails', betweenOf(symmetric[0], back(['100.64.9.1 1', '100.80.0.1 2', '100.80.1.1 3', '* * *']))],
       ['one direction is not measured', betweenOf(symmetric[0], broken('probe_offline'))],
       ['one direction runs', betweenOf(symmetric[0], { ...back(['100.64.9.1 1', '100.80.0.1 1']), result: 'pending' })],

@@ -21,13 +21,15 @@ const on = (headers: readonly (readonly Partial<Reply>[])[], fields: Parameters<
   });
   return summaryOf('traceroute', { 'fra-1': { ...traced, hops } });
 };
-const marked = (...values: readonly (number | readonly number[])[]) =>
+/** Replies that quote these DSCPs, hop by hop, to packets with 46. */
+export const marked = (...values: readonly (number | readonly number[])[]): ReturnType<typeof summaryOf> =>
   on(
     values.map((value) => [value].flat().map((quotedDscp) => ({ quotedDscp }))),
     { dscp: 46 },
   );
 const rewritten = (...fields: readonly Reply['rewritten'][]) =>
   on(fields.map((one) => [one ? { rewritten: one } : {}]));
+const checksum: Partial<Reply> = { rewritten: ['checksum'] };
 const left = (...ttls: readonly number[]) => on(ttls.map((quotedTtl) => [{ quotedTtl }]));
 const back = (...ttls: readonly (number | null)[]) => on(ttls.map((ttl) => [{ ttl }]));
 
@@ -51,6 +53,10 @@ export const headerCases: FindingCases = {
       ['none does', rewritten(undefined, undefined)],
       ['one does, and later ones do not', rewritten(undefined, ['checksum'], undefined, undefined)],
       ['the last alone does', rewritten(undefined, undefined, undefined, ['checksum'])],
+      [
+        'the maximum segment size of a SYN is lowered',
+        on([[{}], [checksum], [checksum], [checksum]], { protocol: 'tcp' }),
+      ],
     ],
   },
   hidden_tunnel: {

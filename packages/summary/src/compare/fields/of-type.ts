@@ -65,7 +65,7 @@ export function lossOf(type: string, { result }: ProbeResult): Sample | undefine
     : { sent: attempts.length, lost: attempts.filter(({ rt }) => rt === null).length };
 }
 
-/** All round trips to the target. */
+/** Round trips to the target; of a trace those of the last hop at which it answered. */
 export function rttsOf(type: string, { result }: ProbeResult): readonly number[] {
   switch (type) {
     case 'ping': {

@@ -45,20 +45,25 @@ function marked(traces: readonly Trace[]): readonly FindingDraft[] {
     const sent = trace.probeResult.result.dscp ?? 0;
     if (changed === undefined || changed.value === sent) return [];
     const before = hops.findLast(({ hop }) => hop < changed.hop);
-    const asked = hopsOf(trace)[0]!.hop;
-    const isNext = changed.hop === (before === undefined ? asked : before.hop + 1);
+    const isNext = changed.hop - 1 === before?.hop;
     const from = before?.value ?? sent;
     const where = `${isNext ? 'at' : 'by'} ${at(trace, changed.hop)}`;
-    return [{ probeResult: trace.probeResult, text: `DSCP ${from} becomes ${changed.value} ${where}` }];
+    return [{ probeResult: trace.probeResult, text: `DSCP ${from} becomes ${changed.value} ${where}`, isNext }];
   });
-  return grouped(changes).map(([text, probeResults]) =>
-    buildFinding(
-      'dscp_changed',
-      'info',
-      probeResults,
-      `${text}, for packets of ${naming(probeResults)}: that router or the one before it rewrites the field.`,
+  const findingsOf = (own: readonly Told[], who: string): readonly FindingDraft[] =>
+    grouped(own).map(([text, probeResults]) =>
+      buildFinding('dscp_changed', 'info', probeResults, `${text}, for packets of ${naming(probeResults)}: ${who}.`),
+    );
+  return [
+    ...findingsOf(
+      changes.filter(({ isNext }) => isNext),
+      'that router or the one before it rewrites the field',
     ),
-  );
+    ...findingsOf(
+      changes.filter(({ isNext }) => !isNext),
+      'the field is rewritten there or earlier',
+    ),
+  ];
 }
 
 /** Finding: address translation. */
@@ -69,6 +74,8 @@ function translated(traces: readonly Trace[]): readonly FindingDraft[] {
     );
     const changed = lastingFrom(hops);
     if (changed === undefined || changed.value === '') return [];
+    // Routers that lower the maximum segment size of a SYN change its checksum as well.
+    if (changed.value === 'checksum' && trace.probeResult.result.protocol === 'tcp') return [];
     const fields = listed(
       changed.value.split(' ').map((field) => (field === 'ports' ? field : `${field}${fieldWord(field)}`)),
     );
@@ -139,7 +146,7 @@ function waysBack(traces: readonly Trace[]): readonly FindingDraft[] {
   });
   if (found.length === 0) return [];
   const values = listed(found.map(({ probe, target }) => `${probe} ${target.hop} there and about ${target.hops} back`));
-  const text = `Replies come back over another number of hops than the packets take: ${values}. The way back is guessed from the TTL of the replies.`;
+  const text = `Replies come back over another number of hops than the packets take: ${values}. The way back is guessed from the TTL of the replies; hops that a tunnel hides on the way there look the same.`;
   return [buildFinding('way_back_differs', 'info', found, text)];
 }
 
