@@ -275,7 +275,7 @@ export const hostileTcpCorpus: Readonly<Partial<Record<keyof typeof hostileBehav
   trailing: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer', breach: '8 octets after the last record' },
 };
 
-/** Kind of the answer to each query about `dns-corpus-zone.ts`; the named servers answer differently. */
+/** Kind of the answer to each query about `dns-corpus-zone.ts`; servers listed in `but` answer with another kind. */
 export const zoneCorpus: readonly {
   readonly question: string;
   readonly kind: AnswerKind;

@@ -58,7 +58,7 @@ export async function startPdns(zones: Zones): Promise<NameServerDaemon> {
     );
     const named = await written(folder, 'named.conf', entries.join(''));
     const modules = packages.environment['LD_LIBRARY_PATH']!.split(':').find((path) => path.endsWith('/pdns'));
-    // An installed Knot finds its modules without an option.
+    // An installed PowerDNS finds its modules without an option.
     const moduleFolder = modules === undefined ? [] : [`module-dir=${modules}`];
     const options = [
       'daemon=no',

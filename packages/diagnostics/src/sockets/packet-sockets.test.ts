@@ -194,6 +194,8 @@ describe('the packet process', () => {
     const tooLong = socket.send(new Uint8Array(2_049), '127.0.0.1', 9);
 
     await expect(tooLong).rejects.toMatchObject({ name: 'RangeError' });
+    const noDscp = socket.send(new Uint8Array(8), '127.0.0.1', 9, { dscp: 64 });
+    await expect(noDscp).rejects.toMatchObject({ name: 'RangeError' });
     await expect(socket.send(new Uint8Array(8), '::1', 9)).rejects.toMatchObject({ code: 'EBADF' });
     socket.close();
     await expect(socket.send(new Uint8Array(8), '127.0.0.1', 9)).rejects.toMatchObject({ code: 'EBADF' });
@@ -208,6 +210,16 @@ describe('the packet process', () => {
     first.close();
     const again = await packets.open({ family: 4, protocol: 'udp', identifier: 61_111 });
     again.close();
+  });
+
+  itWithIpv4('refuses a port that a program of the machine has', async () => {
+    const program = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(program, 'listening');
+    const { port } = program.address();
+    const opening = packets.open({ family: 4, protocol: 'udp', identifier: port });
+
+    await expect(opening).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    program.close();
   });
 
   itWithIpv4('reports to its users that it died, and is there again for the next', async () => {

@@ -5,6 +5,7 @@ import type { Family } from '@vantage/contract';
 import { errnoError } from './errno.ts';
 import { freeIdentifier, identifierKey } from './identifiers.ts';
 import { PARTIAL_RECALL, type Request } from './channel/messages.ts';
+import { isBoundPort } from './bound-ports.ts';
 import type { PacketProcessOptions } from './packet-child.ts';
 import { PacketLink, type PacketProcessStatus } from './packet-link.ts';
 import {
@@ -90,6 +91,7 @@ class OpenSockets {
   }
 
   async open(wanted: PacketSocketOptions): Promise<PacketSocket> {
+    if (await isBoundToOther(wanted)) throw errnoError('EADDRINUSE', 'The port belongs to another socket.');
     await this.link.ready();
     const { family, protocol, errorsOnly } = wanted;
     const identifier = wanted.identifier ?? freeIdentifier(wanted, this.identifiers);
@@ -155,7 +157,7 @@ class OpenSockets {
     ref: number,
     ...[packet, destination, ttl, { label, dscp = 0 } = {}]: Parameters<PacketSocket['send']>
   ): Promise<number> {
-    if (!isSendable(packet, destination, ttl)) throw new RangeError('A packet that cannot be sent.');
+    if (!isSendable(packet, destination, ttl, dscp)) throw new RangeError('A packet that cannot be sent.');
     if (!this.sockets.has(ref)) throw this.link.failure ?? errnoError('EBADF', 'The packet socket is closed.');
     const token = this.link.nextNumber();
     const request: Request = { op: 'send', ref, token, ttl, destination, label: label ?? null, dscp, packet };
@@ -183,8 +185,14 @@ class OpenSockets {
 }
 
 /** The packet process exits on an invalid message, which would end all sockets. */
-function isSendable(packet: Uint8Array, destination: string, ttl: number): boolean {
+function isSendable(packet: Uint8Array, destination: string, ttl: number, dscp: number): boolean {
+  const isHeader = Number.isInteger(ttl) && ttl >= 1 && ttl <= 255 && Number.isInteger(dscp) && dscp >= 0 && dscp <= 63;
+  return packet.length <= MAX_PACKET_BYTES && isIP(destination) !== 0 && isHeader;
+}
+
+/** True if a chosen port to send from belongs to a socket of the kernel; a watch is about such a socket. */
+async function isBoundToOther({ protocol, identifier, errorsOnly }: PacketSocketOptions): Promise<boolean> {
   return (
-    packet.length <= MAX_PACKET_BYTES && isIP(destination) !== 0 && Number.isInteger(ttl) && ttl >= 1 && ttl <= 255
+    protocol !== 'icmp' && identifier !== undefined && errorsOnly === undefined && isBoundPort(protocol, identifier)
   );
 }

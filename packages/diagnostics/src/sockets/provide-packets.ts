@@ -32,7 +32,7 @@ export async function openPackets(
       return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
     }
     if (options.identifier !== undefined && errnoOf(error) === 'EADDRINUSE') {
-      const message = `Another check of this probe uses the source port ${options.identifier}.`;
+      const message = `The source port ${options.identifier} is in use at this probe.`;
       return { failure: { code: 'probe_busy', phase: 'exec', source: 'probe', message } };
     }
     return {

@@ -12,7 +12,7 @@ export interface PipeTransport extends ConnectionTransport {
 }
 
 export interface MessageLimits {
-  /** Node's types lack the result of `info`. */
+  /** Largest message, bytes. A screenshot of 4 MiB is 5.6 MB as base64. */
   readonly messageBytes: number;
   /** All messages together, bytes. */
   readonly totalBytes: number;

@@ -7,7 +7,7 @@ import type { Libc, LibcMemory, WallTime } from '../libc.ts';
 import type { Clock } from '../packet-socket.ts';
 import { addressText } from '@vantage/contract/address';
 
-/** Why a raw socket could not be opened, in a sentence that may be public: `GET /probes` includes it. */
+/** A packet as recvmsg returned it; `bytes` is valid only until the callback returns. */
 export interface KernelPacket {
   readonly bytes: Uint8Array;
   readonly from: string;
@@ -43,7 +43,7 @@ const LINUX = {
 const AT = { iovec: 56, name: 72, control: 104, packet: 360 } as const;
 const NAME_BYTES = 28;
 const CONTROL_BYTES = AT.packet - AT.control;
-/** Two clocks cannot be read at the same instant: of several tries, the fastest counts. */
+/** struct cmsghdr: a length of eight bytes, level, type. */
 const CMSG_HEADER_BYTES = 16;
 
 const MAX_PER_CALL = 64;

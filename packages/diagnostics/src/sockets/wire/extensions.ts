@@ -105,7 +105,7 @@ const addressBytes: ReadonlyMap<number, number> = new Map([
   [2, 16],
 ]);
 
-/** RFC 5837 section 4; undefined for another object and for one whose fields exceed it. */
+/** RFC 5837 section 4; undefined for another object, an unknown address family, and fields that exceed the object. */
 function interfaceOf({ classNumber, subtype, payload }: ExtensionObject): InterfaceObject | undefined {
   if (classNumber !== INTERFACE_INFORMATION) return undefined;
   let rest = payload;

@@ -36,7 +36,6 @@ function made({ name, subject, issuer, signer, key = name, isExpired = false }: 
     fingerprint: name,
     subject,
     issuer,
-
     publicKey: key as never,
     keyType: 'ec',
     keyBits: 256,

@@ -15,8 +15,8 @@ import { tapSocket } from './wire-tap.ts';
 
 export interface HandshakeOptions {
   /**
-   * Canonical host: a name is sent as SNI, a literal is not (RFC 6066 section 3); the certificate must be valid for
-   * it.
+   * Canonical host: a name is sent as SNI, a literal is not (RFC 6066 section 3); the certificate is checked
+   * against it.
    */
   readonly host: string;
   readonly alpn: readonly string[];

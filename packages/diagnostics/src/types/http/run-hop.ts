@@ -53,7 +53,7 @@ interface Channel {
  * Admits the target of a request, connects to its pinned address, performs the TLS handshake, sends the request and
  * receives the response. If a server refuses HTTP/2 for this request, it is repeated over HTTP/1.1 unless the client
  * chose the version (RFC 9113 section 7); if the server did not process it, it is repeated once over a new connection
- * (sections 6.8 and 8.7), because every method of a check is safe.
+ * (sections 6.8 and 8.7), which is safe for every method.
  */
 export async function takeStep(
   request: Request,

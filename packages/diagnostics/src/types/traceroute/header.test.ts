@@ -69,6 +69,16 @@ describe('the packets of a traceroute', () => {
     expect(new Set(fake.sent.map(({ header }) => header?.dscp))).toEqual(new Set([46]));
   });
 
+  it('have the DSCP in the search for a filter of the port too', async () => {
+    const refusing = (sent: FakeSent): readonly FakeAnswer[] => [
+      sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, router(3)),
+    ];
+    const { fake } = await traceOver(refusing, { protocol: 'udp', dscp: 46 });
+    const requests = fake.sent.filter(({ protocol, ttl }) => protocol === 'icmp' && ttl === 3);
+
+    expect(requests.map(({ header }) => header?.dscp)).toEqual([46, 46, 46]);
+  });
+
   it('have no such fields in the result if none were asked for', async () => {
     const { outcome } = await traceOver(path(3));
 
@@ -129,5 +139,14 @@ describe('the replies of a hop', () => {
     expect(doubled.outcome.hops?.map(({ duplicates }) => duplicates)).toEqual([undefined, 3, undefined]);
     expect(delayed.outcome.hops?.[2]?.late).toBeGreaterThan(0);
     expect(delayed.outcome.hops?.[2]?.stats?.received).toBeLessThan(12);
+  });
+
+  it('are counted up to the bound of the field, however many a target sends', async () => {
+    const flooding = path(3, (sent) =>
+      sent.ttl === 2 ? Array.from({ length: 400 }, () => expired(sent, router(2))) : undefined,
+    );
+    const { outcome } = await traceOver(flooding);
+
+    expect(outcome.hops?.map(({ duplicates }) => duplicates)).toEqual([undefined, 640, undefined]);
   });
 });

@@ -143,7 +143,8 @@ async function demoteFilter(
 ): Promise<void> {
   const refuser = foreignRefuser(trace, plan.destination);
   if (refuser === undefined || remainingMs() < NAMES_MS + RESERVE_MS) return;
-  const asked = isFilter(refuser, target, packets, attribution.payloadTag, signal);
+  const { dscp } = plan.flows[0]!.header;
+  const asked = isFilter(refuser, target, packets, { tag: attribution.payloadTag, dscp }, signal);
   if (!(await asked.catch(() => false))) return;
   demoteFilters(refuser.address, plan.destination, trace.packets);
   trace.views = viewFlows(trace.packets, plan.flows.length, plan, new Set());

@@ -11,8 +11,8 @@ const FEW_LABELS = 4;
 const LABELLED_HOPS = 8;
 
 /**
- * Takes the headers of replies, labels, then the names of responders, then responders, then the names of hops until the hops fit a result. Only
- * many flows need it, and routers that mean it.
+ * Removes the headers of replies, labels, the names of responders, responders, then the names of hops, until the hops
+ * fit in a result. Only many flows or hostile routers make it necessary.
  *
  * @param multipath what else the result says of the path
  */

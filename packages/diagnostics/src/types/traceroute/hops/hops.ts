@@ -14,7 +14,7 @@ export interface HopDress {
   readonly family: Family;
   readonly firstHop: number;
   readonly maxHops: number;
-  /** Whether each hop has what its replies have in their headers. */
+  /** True to report the header fields of the replies of each hop. */
   readonly hasReplies?: boolean;
   /** The public form of an address; null if it is hidden. */
   readonly shown: (address: string) => string | null;

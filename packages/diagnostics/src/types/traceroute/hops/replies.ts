@@ -1,6 +1,7 @@
 import { escapeText } from '@vantage/contract';
 
 import type { InterfaceObject } from '../../../sockets/wire/extensions.ts';
+import { MAX_PACKETS } from '../options/packet-counts.ts';
 import type { TraceAnswer, TracePacket } from '../probing/trace.ts';
 import { MAX_REPLIES, type Reply } from '../reply-fields.ts';
 import type { Hop } from '../result-fields.ts';
@@ -28,7 +29,11 @@ export function repliesOf(
     if (!kinds.has(key)) kinds.set(key, reply);
     return [...kinds.keys()].indexOf(key);
   });
-  const duplicates = packets.reduce((sum, packet) => sum + (packet.duplicates ?? 0), 0);
+  // A target may send any number of them.
+  const duplicates = Math.min(
+    MAX_PACKETS,
+    packets.reduce((sum, packet) => sum + (packet.duplicates ?? 0), 0),
+  );
   const late = packets.filter((packet) => packet.isLate === true && packet.answer === null).length;
   const replies = [...kinds.values()].slice(0, MAX_REPLIES);
   return {

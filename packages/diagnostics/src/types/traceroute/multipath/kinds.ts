@@ -34,8 +34,8 @@ export function kindAsks(survey: Survey, places: readonly Place[], which: 'cross
 }
 
 /**
- * Evidence required before a router counts as a per-packet balancer, that it is not merely one of several behind such
- * a balancer.
+ * Packets to the hop of a router that seems to balance per packet, to exclude that it is merely one of several behind
+ * such a balancer.
  */
 function asksAtOwnHop({ slots, at }: Survey, place: Place): readonly Ask[] {
   if (!place.isPacketwise || place.kind !== 'router') return [];

@@ -27,7 +27,7 @@ export interface Survey {
 
 /** Packets sent for a slot whose silence may be a loss. */
 const TRIES = 3;
-/** Slots of one place with this many silent packets: the next slot counts as silent after its first packet. */
+/** Number of slots of one place that were silent `TRIES` times, after which one silent packet proves any other. */
 const ENOUGH_SILENT = 3;
 
 /** Derives the paths from the packets. Outstanding packets are not considered. */

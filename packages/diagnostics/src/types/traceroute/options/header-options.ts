@@ -17,8 +17,8 @@ export const headerOptions = {
       minimum: 128,
       maximum: 1_500,
       description:
-        'Bytes of each packet with its IP header, for icmp and udp; about 100 if absent. Packets are never ' +
-        'fragmented: a router that does not carry this size ends the path.',
+        'Bytes of each packet with its IP header, for icmp and udp; about 100 if absent, of udp up to 126 ' +
+        'more. Packets are never fragmented: a router that does not carry this size ends the path.',
     }),
   ),
   dscp: Type.Optional(dscpSchema),
@@ -28,7 +28,7 @@ export const headerOptions = {
       maximum: 65_535,
       description:
         'Source port of udp and tcp; a random one if absent. Further flows take the ports after it. One check at a ' +
-        'time can use it at a probe.',
+        'time can use it at a probe, and none if a program of the probe uses it.',
     }),
   ),
 };

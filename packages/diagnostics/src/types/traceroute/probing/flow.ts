@@ -62,7 +62,8 @@ export interface TraceFlow {
 const CHECKSUMS = 0xfffe;
 /**
  * Lengths of the datagrams of a flow. Address translation may change the checksum in a quotation of eight bytes, and never
- * the length, which no load balancer hashes (dublin-traceroute numbers packets by it).
+ * the length, which no load balancer hashes (dublin-traceroute numbers packets by it). Packets of a requested size have one
+ * length: of them, such a quotation cannot be assigned.
  */
 export const LENGTHS = 127;
 const HEADER_BYTES = 8;

@@ -35,7 +35,7 @@ export async function isFilter(
   { address, hop }: Refuser,
   { family, address: destination }: Target,
   packets: PacketSockets,
-  tag: string,
+  { tag, dscp }: { readonly tag: string; readonly dscp: number | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
   const socket = await packets.open({ family, protocol: 'icmp' });
@@ -64,7 +64,7 @@ export async function isFilter(
         if (match !== undefined) resolve(match.error !== null && received.from === address);
       });
       for (let index = 0; index < ECHO_REQUESTS; index += 1) {
-        socket.send(flow.packet(index), destination, hop).catch(end);
+        socket.send(flow.packet(index), destination, hop, { dscp }).catch(end);
       }
       if (signal.aborted) end();
     });

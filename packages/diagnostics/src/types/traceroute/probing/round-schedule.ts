@@ -21,8 +21,8 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
   if (hops < 1 || more < 1) return [];
   const ofEach = routers === 0 ? 0 : Math.max(0, Math.min(more, Math.floor((maxPackets - more) / routers)));
   const isAsked = (ttl: number, index: number): boolean => {
-    // Shifted by hop, so that a round has as many as the next.
-    const shift = ttl / last;
+    // Shifted by hop, so that each round has as many packets as the next, or one more or less.
+    const shift = (ttl - first + 1) / hops;
     return Math.floor(((index + 1) * ofEach) / more + shift) > Math.floor((index * ofEach) / more + shift);
   };
   return Array.from({ length: Math.min(more, maxPackets) }, (_, index) =>

@@ -45,8 +45,8 @@ function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
 }
 
 /**
- * Accepted probability of missing a next hop at a place. With known balancers, their risks count together, including
- * one that may have been missed: behind one balancer, only if all flows pass.
+ * Accepted probability of missing a next hop at a place. With known balancers, the risks of all count together, with
+ * that of one that may have been missed. With a single balancer this applies only to places that all flows pass.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return found > 2 ? RISK_OF_MANY : RISK;

@@ -156,5 +156,5 @@ class GroupPlan {
  * point.
  */
 const MOST_AT_HOP = 4;
-/** Share of the packets needed on average that is sent at once. */
+/** Divisor of the packets needed on average: half of them are sent at once. */
 const STEERED_SHARE = 2;

@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+
+/** As `/proc/net/tcp` numbers it; such a connection receives nothing any more. */
+const TIME_WAIT = '06';
+
+/**
+ * True if a socket of this machine has the local port. A client may not send from it: the packets would open a stateful
+ * firewall for the target, whose answers the kernel then delivers to that socket. False on systems without procfs.
+ */
+export async function isBoundPort(protocol: 'udp' | 'tcp', port: number): Promise<boolean> {
+  // A socket of IPv6 may receive IPv4 too.
+  const tables = await Promise.all([protocol, `${protocol}6`].map((name) => readTable(`/proc/net/${name}`)));
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return tables.flat().some((line) => {
+    const [, local = '', , state] = line.trim().split(/\s+/);
+    return local.endsWith(suffix) && !(protocol === 'tcp' && state === TIME_WAIT);
+  });
+}
+
+async function readTable(path: string): Promise<readonly string[]> {
+  const text = await readFile(path, 'latin1').catch(() => '');
+  return text.split('\n').slice(1);
+}
