@@ -11,22 +11,28 @@ const LOOK_EVERY_MS = 1_000;
 /** Watches jobs in Redis, whose agents have no right to subscribe. */
 export function pollAbandoned(isAbandoned: (id: string) => Promise<boolean>): OnAbandoned {
   return (id, listener) => {
+    let isOver = false;
+    const stop = (): void => {
+      isOver = true;
+      clearInterval(timer);
+    };
     const timer = setInterval(() => {
       isAbandoned(id).then(
         (isIt) => {
-          if (!isIt) return;
-          clearInterval(timer);
+          // A slow reply may come after that of the next read, or after the end of the watch.
+          if (!isIt || isOver) return;
+          stop();
           listener();
         },
-        // Redis is unavailable: the next look may tell.
+        // Redis is unavailable: the next read retries.
         () => undefined,
       );
     }, LOOK_EVERY_MS);
-    return () => clearInterval(timer);
+    return stop;
   };
 }
 
-/** Watches jobs of which a gateway tells. */
+/** Watches jobs by the messages of a gateway. */
 export function listenAbandoned(): {
   readonly onAbandoned: OnAbandoned;
   readonly abandoned: (id: string) => void;

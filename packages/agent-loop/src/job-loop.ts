@@ -48,11 +48,11 @@ export interface JobLoop {
   readonly adopt: (id: string) => void;
   /** Counts up with each answer of the queue, refusals too: no restart of the agent would end those. */
   readonly turns: () => number;
-  /** Takes no more jobs. */
+  /** Jobs taken since the start. */
   readonly taken: () => number;
   /** True while all slots are in use: then the loop takes no jobs. */
   readonly isFull: () => boolean;
-  /** Why Redis refuses to return jobs, such as `NOPERM`. */
+  /** Why Redis refuses to return jobs, such as `NOPERM`; undefined if it does not. */
   readonly refusal: () => string | undefined;
 }
 

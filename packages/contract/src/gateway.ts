@@ -21,7 +21,7 @@ export const MAX_GATEWAY_MESSAGE_BYTES = 256 * 1024;
 /** Messages above this size are compressed. */
 export const COMPRESS_ABOVE_BYTES = 1024;
 
-/** Bytes of a screenshot in one frame, and the number of unacknowledged frames: a result never waits for more. */
+/** Bytes of a screenshot in one frame, and the limit of unacknowledged frames: a result never waits for more. */
 export const SCREENSHOT_PIECE_BYTES = 32 * 1024;
 export const SCREENSHOT_PIECES_IN_FLIGHT = 2;
 
@@ -32,7 +32,7 @@ export const gatewayCloseCodes = {
   4403: 'The probe was suspended or removed, or its key was replaced.',
   4406: 'The gateway does not speak the version of the agent; the reason is the nearest one that it speaks.',
   4408: 'The agent did not identify itself in time.',
-  4409: 'A newer connection of the probe has taken over.',
+  4409: 'A newer connection of the probe has taken over, or another instance is connected while this one yields.',
   4413: 'The agent does not read what it is sent.',
 } as const satisfies Readonly<Record<number, string>>;
 

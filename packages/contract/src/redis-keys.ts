@@ -22,7 +22,10 @@ export const redisKeys = {
   lastSeen: 'probes:seen',
   /** Hash of probe id → reason for which its Redis user is suspended. Written by coordinators. */
   suspended: 'probes:off',
-  /** Hash of probe id → addresses at which other probes may measure it, with spaces between. Operator commands write, coordinators read. */
+  /**
+   * Hash of probe id → addresses at which other probes may measure it, with spaces between. Operator commands write,
+   * coordinators read.
+   */
   offeredAddresses: 'probes:offers',
   /** Lock of the coordinator that measures the key sizes of probes. Written by coordinators. */
   keyQuotaLock: 'probes:guard',
@@ -50,7 +53,10 @@ export const redisKeys = {
   gateway: (id: string) => `gateway:${id}`,
   /** Channel that announces new jobs: ids of their probes, with spaces between. Written by coordinators. */
   jobsAdded: 'jobs:added',
-  /** Channel that announces a check that no client follows any more: its id and its probes, with spaces between. Coordinators only. */
+  /**
+   * Channel that announces a check that no client follows any more: its id and its probes, with spaces between.
+   * Coordinators only.
+   */
   jobsAbandoned: 'jobs:abandoned',
   /** Public base address of the service. Written by coordinators at start. */
   serviceUrl: 'service:url',
@@ -62,7 +68,10 @@ export const redisKeys = {
   checkPartials: (id: string) => `check:{${id}}:p`,
   /** Screenshot of a check by this probe, PNG. Coordinators only. */
   checkScreenshot: (id: string, probe: string) => `check:{${id}}:b:${probe}`,
-  /** Sorted set of the coordinators with an event stream of a check, by the end of their lease (ms, Redis clock). Coordinators only. */
+  /**
+   * Sorted set of the coordinators with an event stream of a check, by the end of their lease (ms, Redis clock).
+   * Coordinators only.
+   */
   checkFollowers: (id: string) => `check:{${id}}:f`,
   /** Channel of a check's events. Coordinators only. */
   checkEvents: (id: string) => `check:{${id}}:ev`,

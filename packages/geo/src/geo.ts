@@ -121,7 +121,7 @@ interface Sources {
 
 interface Answer {
   readonly lookUp: LookUpPlace;
-  /** For a source that has loaded other data. */
+  /** Drops cached answers; to be called when a source has loaded other data. */
   readonly forget: () => void;
 }
 

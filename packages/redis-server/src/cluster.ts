@@ -11,7 +11,7 @@ export interface RedisCluster {
   /** `redis+cluster://127.0.0.1:<port>,…` */
   readonly url: string;
   readonly nodes: readonly RedisServer[];
-  /** Restarts a node on its data. Resolves when the cluster is complete. */
+  /** Restarts a node that has ended, on its data. Resolves when the cluster is complete. */
   readonly restart: (index: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }

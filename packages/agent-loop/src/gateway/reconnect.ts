@@ -20,7 +20,7 @@ const FIRST_MS = 3_000;
 const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
 const ANOTHER_MS = 2_000;
-/** Share of the return time within which agents leave a silent gateway: most of them hear from it again before. */
+/** Agents leave a silent gateway within this part, a sixth, of the return time: most of them hear from it again before. */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
 

@@ -20,7 +20,11 @@ export type FileReading =
 /** Parses a `blackbox.yml`. Accepts what blackbox_exporter accepts, including modules that cannot be run. */
 export function readFile(text: string): FileReading {
   const oddLine = text.split('\n').findIndex((line) => NO_TEXT.test(line));
-  if (oddLine >= 0) return { ok: false, faults: [{ line: oddLine + 1, message: 'is not text in UTF-8' }] };
+  if (oddLine >= 0)
+    return {
+      ok: false,
+      faults: [{ line: oddLine + 1, message: 'has a control character or bytes that are not UTF-8' }],
+    };
   const counter = new LineCounter();
   // Keys that are there twice are found while decoding: the parser would compare each key with all others.
   const parsed = parseAllDocuments(text, { lineCounter: counter, merge: true, prettyErrors: false, uniqueKeys: false });
@@ -31,8 +35,8 @@ export function readFile(text: string): FileReading {
   }
   const errors = document.errors.map(({ pos, message }) => ({ line: counter.linePos(pos[0]).line, message }));
   // The parser of blackbox_exporter knows YAML 1.1 only.
-  if (/^%YAML (?!1\.1\s*$)/m.test(text))
-    errors.push({ line: 1, message: 'must not be declared as other than YAML 1.1' });
+  const versionLine = text.split('\n').findIndex((line) => /^%YAML (?!1\.1\s*$)/.test(line));
+  if (versionLine >= 0) errors.push({ line: versionLine + 1, message: 'must not be declared as other than YAML 1.1' });
   if (errors.length > 0) return { ok: false, faults: errors };
 
   const decoding: Decoding = {

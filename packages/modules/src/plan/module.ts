@@ -93,7 +93,7 @@ export interface DnsModule extends Common {
   readonly recordRules: Readonly<Record<RecordSection, RecordRules>>;
 }
 
-/** What a module measures, and its criteria of success. */
+/** How a module measures, and its criteria of success. */
 export type Module = IcmpModule | TracerouteModule | TcpModule | HttpModule | DnsModule;
 
 /** An option that prevents a module from being run. */

@@ -19,7 +19,7 @@ export type CheckRequest =
 
 const MAX_PACKETS = 4;
 const PACKET_INTERVAL_MS = 200;
-/** The target's form is not valid for the prober. */
+/** Share of the budget for sending; the rest is for the replies. */
 const SENDING_SHARE = 0.5;
 const MAX_REDIRECTS = 10;
 const CLIENT_METHODS: readonly string[] = checkTypes.http.options.method.enum;

@@ -10,7 +10,7 @@ function matches(regexp: string, text: string): boolean {
 export interface Headers {
   /** Pairs of name and value of the headers that the result has. */
   readonly kept: readonly (readonly string[])[];
-  /** True if the response had more data. */
+  /** True if the response had more headers. */
   readonly areCut: boolean;
 }
 

@@ -29,7 +29,7 @@ export function tracerouteSeries(
   ];
 }
 
-/** Number of digits that a double represents exactly. */
+/** Number of hexadecimal digits that a double represents exactly. */
 const EXACT_DIGITS = 13;
 
 function numberOf(hash: string): number {

@@ -22,8 +22,8 @@ export interface DiscoveryOptions {
 }
 
 /**
- * Discovers at most every `maxAgeMs`; returns the same object until then, and for as long as discovery fails: a process without file
- * descriptors cannot read its interfaces.
+ * Discovers at most every `maxAgeMs`; returns the same object until then, and for as long as discovery fails: a process
+ * without file descriptors cannot read its interfaces.
  *
  * @returns a function that throws only if the first discovery fails
  */

@@ -23,7 +23,7 @@ const SILENT_MS = 30_000;
  */
 export function resolverServers(configured: readonly string[], now = (): number => performance.now()): ResolverServers {
   const fixed = configured.length === 0 ? undefined : readConfigured(configured);
-  // They change when a machine moves.
+  // The resolvers of the system change when a machine moves.
   const system = createSystemResolvers();
   const silentUntil = new Map<string, number>();
   const isSilent = (server: ResolverAddress): boolean => (silentUntil.get(keyOf(server)) ?? 0) > now();

@@ -28,7 +28,7 @@ export function uselessAllowance(text: string): string | undefined {
 
 function isAllPublic(prefix: Prefix): boolean {
   if (classifyPrefix(prefix).refused) return false;
-  // Any network of IPv6 has addresses that embed a refused one of IPv4.
+  // A network of IPv6 may have addresses that embed a refused one of IPv4.
   if (prefix.family === 6 && prefix.length < ADDRESS_BITS[6]) return false;
   return !refusedRanges.some((range) => covers(prefix, range));
 }
