@@ -46,7 +46,7 @@ export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<B
 
 /** LRU cache of the compressed forms of responses that many clients request. */
 export interface CompressedCache {
-  /** @param tag hash of the bytes */
+  /** @param tag identifies the bytes: a hash of them, or a check and its final version */
   readonly of: (tag: string, bytes: Buffer, encoding: Encoding) => Promise<Buffer>;
 }
 

@@ -11,7 +11,7 @@ export function wholeOf(frames: EventFrames, live: LiveCheck, id: string, comple
   return Buffer.concat([retryFrame(RETRY_MS), ...probes, frames.completed(completion)]);
 }
 
-/** Sends compressed events in pieces, and disconnects a client that reads nothing for a time. */
+/** Sends compressed events in pieces. A client that reads nothing for `stuckMs` is disconnected. */
 export function sendWhole(response: Response, bytes: Buffer, encoding: string, stuckMs = STUCK_MS): void {
   // The client left, or a 503 was sent meanwhile.
   if (response.destroyed || response.headersSent) return;

@@ -80,7 +80,7 @@ export function targetAxes(
   return [...runs, ...pairs];
 }
 
-/** Each of both probes measures another target. */
+/** Each probe of a pair measures a different target: the address of the other probe. */
 function requestsOfPair(
   request: AcceptedRequest,
   hosts: ReadonlyMap<string, string>,

@@ -107,7 +107,7 @@ const events = [
   `id: 2\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`,
 ];
 
-/** The 200 response of each operation as an example, by `operationId`; the page and images have none. */
+/** Examples of 200 responses, by `operationId`. Pages and images are placeholders; the screenshot has none. */
 export const answerExamples: Readonly<Record<string, Json>> = {
   readCheck: check,
   followCheck: events.join(''),

@@ -4,7 +4,7 @@ import type { JsonObject } from './schemas.ts';
 
 const exampleHosts = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
 
-/** A request of each check type with the required fields only. */
+/** A request of each check type with a host, and one between two probes of each type that takes pairs. */
 export function requestExamples(checkTypes: readonly AnyCheckType[]): JsonObject {
   const ofTypes = checkTypes.map((checkType) => [
     checkType.type,

@@ -46,7 +46,7 @@ export interface JudgedRequest {
   readonly refusals: readonly InputError[];
   /** Undefined if the type is unknown. */
   readonly checkType: AnyCheckType | undefined;
-  /** Canonical; undefined if there is none. */
+  /** Canonical, or as submitted if the policy refuses it; undefined if it is absent or malformed. */
   readonly host: string | undefined;
 }
 
@@ -99,7 +99,7 @@ function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge:
   const errors = [...faults, ...(isMalformed ? [{ path: HOST, message: judgement.message }] : []), ...ruled];
   const isRefused = judgement?.verdict === 'refused';
   const others = otherTargetsOf(checkType, params, unread)
-    // Its fault is known already: the same host is refused for the same reason.
+    // Not judged again: a target with an error already, and the refused host itself.
     .filter((other) => !ruled.some(({ path }) => path === other.path) && !(isRefused && other.host === host))
     .map((other) => ({ other, judgement: judge(otherTarget(other)) }));
   errors.push(...messages(others, 'malformed'));
@@ -163,7 +163,7 @@ function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, body[name]]));
 }
 
-/** A port that every purpose takes: it stands for one that is not valid, which is an error already. */
+/** Replaces an invalid port, which is an error already: a port that tcp, udp and http checks accept. */
 const ANY_PORT = 443;
 
 function judgedTarget(

@@ -144,7 +144,7 @@ describe('a fault of one stage', () => {
   });
 
   it('says nothing of what needs the field that is broken', () => {
-    // Neither the port that is missing nor that no address has both families.
+    // The schema reports the missing port. The rule that an address has one family reads the host, and is left out.
     const check = { type: 'tcp', host: 7, options: { family: 'both' } };
 
     expect(paths({ check, every: '60s', expect: { maxLoss: 1 } })).toEqual([
@@ -295,6 +295,13 @@ describe('the file of monitors', () => {
     expect(readMonitorsFile(text, read)).toMatchObject({
       valid: false,
       faults: expect.arrayContaining([expect.objectContaining({ line })]),
+    });
+  });
+
+  it.each(['web\n', '- monitors\n', '7\n'])('is refused without the field monitors: %j', (text) => {
+    expect(readMonitorsFile(text, read)).toEqual({
+      valid: false,
+      faults: [{ line: 1, message: 'must be an object with the field monitors' }],
     });
   });
 

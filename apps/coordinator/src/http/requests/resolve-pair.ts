@@ -42,7 +42,7 @@ export function createPairResolver(probes: Pick<ProbeList, 'list'>, judgeTarget:
   };
 }
 
-/** The offered address of each probe, both of one family: IPv4 unless one of them has none. */
+/** The offered address of each probe, both of one family: IPv4 unless a probe offers none or cannot trace over IPv4. */
 function addressesOf(
   between: readonly [string, string],
   probes: Probes,

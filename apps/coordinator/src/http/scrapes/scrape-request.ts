@@ -17,7 +17,7 @@ export interface Scrape {
   readonly budgetMs: number;
 }
 
-/** The parameters alone, before target and policy are judged; what is faulty is undefined, or has its default. */
+/** The parameters before target and policy are judged. A faulty one is undefined or has its default. */
 export type ScrapeReading = Omit<Scrape, 'target' | 'module'> & {
   readonly target: string | undefined;
   readonly module: Module | undefined;
@@ -71,10 +71,10 @@ export function queryOf(request: Request): URLSearchParams {
   return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
 }
 
-/** Notes a fault of a parameter. */
+/** Records a fault of a parameter. */
 type Refuse = (path: string, message: string) => undefined;
 
-/** Parameters that do not exist, and those of several values of which only one can be meant. */
+/** Faults of unknown parameters, and of those that are repeated although they have a single value. */
 export function parameterFaults(
   query: URLSearchParams,
   { once, repeated }: { readonly once: readonly string[]; readonly repeated: readonly string[] },

@@ -17,7 +17,7 @@ export type FileReading =
 
 const MOST_FAULTS = 50;
 
-/** NUL, and the sign for bytes that are not UTF-8. */
+/** NUL, and U+FFFD, which replaces bytes that are not UTF-8. */
 const NOT_UTF8 = /[\0\ufffd]/;
 
 /** Reads `monitors.yml`: a map `monitors` of name to monitor. All faults are reported, with their lines. */
@@ -34,8 +34,8 @@ export function readMonitorsFile(text: string, readDefinition: ReadDefinition): 
   faults.push(...repeatedKeys(document, lines));
   const lineOf = (path: readonly string[]): number => lineIn(document, lines, path);
   const content = toObject(document);
-  if (typeof content === 'string') return fault([...faults, { line: 1, message: content }]);
-  if (!isObject(content)) return fault([{ line: 1, message: 'must be an object with the field monitors' }]);
+  if (Error.isError(content)) return fault([...faults, { line: 1, message: escapeText(content.message) }]);
+  if (!isObject(content)) return fault([...faults, { line: 1, message: 'must be an object with the field monitors' }]);
   faults.push(
     ...Object.keys(content)
       .filter((field) => field !== 'monitors')
@@ -63,7 +63,7 @@ export function readMonitorsFile(text: string, readDefinition: ReadDefinition): 
   return { valid: true, definitions, digest: createHash('sha256').update(text).digest('base64url') };
 }
 
-/** The parser would compare each key with all others. */
+/** Takes linear time: the parser would compare each key with all others. */
 function repeatedKeys(document: Document, lines: LineCounter): readonly FileFault[] {
   const faults: FileFault[] = [];
   visit(document, {
@@ -85,7 +85,7 @@ function toObject(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    return Error.isError(error) ? error.message : String(error);
+    return Error.isError(error) ? error : new Error(String(error));
   }
 }
 
