@@ -130,7 +130,6 @@ export function createApp(options: AppOptions): Express {
     retentionSeconds,
     stopping: options.stopping,
     compressed,
-
     limitCreate: limitEarly(buckets.createCheck, window, log),
     limitRead: limit(buckets.readCheck),
     targetLimits: options.targetLimits,

@@ -14,7 +14,8 @@ const MOST_PER_CLIENT = 2_000;
 const RESERVED = 256;
 
 /**
- * Without a file descriptor a process can neither accept a connection nor connect to Redis again: bounded connections leave some.
+ * Bounds connections, so that file descriptors are left: without one, a process can neither accept a connection nor
+ * connect to Redis again.
  *
  * @param openFiles files that the process may open
  */
@@ -28,7 +29,7 @@ export function isShortOfFiles(openFiles: number): boolean {
   return openFiles < MOST + RESERVED;
 }
 
-/** RLIMIT_NOFILE of this process, which Node raises to the hard limit; infinite where there is no `/proc`. */
+/** RLIMIT_NOFILE of this process, which Node raises to the hard limit; infinite if there is no `/proc`. */
 export function openFilesLimit(): number {
   try {
     const [, soft = ''] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

@@ -83,7 +83,6 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
       version,
       stopping: stopping.signal,
       observers: telemetry.handlers,
-
       checks: core.checks,
       live: core.live,
       followers: core.followers,

@@ -195,7 +195,6 @@ function expiryOn(redis: Redis): CheckExpiry {
     queues: createJobQueues(redis, quiet),
     ingest: { drain: async () => undefined },
     screenshots: { end: async () => undefined },
-
     retentionMs: 3_600_000,
     counters: createCounters(),
     isGrace: () => false,

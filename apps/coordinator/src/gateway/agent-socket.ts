@@ -15,7 +15,7 @@ export interface AgentSocket {
   /** Reads no more from the network for a while. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Closes the connection if nothing arrived for two looks; a live agent sends pings. */
+  /** Closes the connection if nothing arrived since the look before the last one; a live agent sends pings. */
   readonly look: () => void;
   /** True if it was closed because the agent was silent. */
   readonly wasSilent: () => boolean;

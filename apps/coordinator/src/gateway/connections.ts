@@ -35,7 +35,7 @@ export interface ConnectionsOptions {
 export function createConnections({ redis, channels, id }: ConnectionsOptions): Connections {
   /** Oldest first. */
   const known = new Map<string, readonly AgentConnection[]>();
-  /** Ended ones that Redis still names, because it was away. */
+  /** Ended connections that are still listed in Redis, because it was unavailable. */
   const ended = new Set<AgentConnection>();
   const of = (probe: string): readonly AgentConnection[] => known.get(probe) ?? [];
   const all = (): readonly AgentConnection[] => [...known.values()].flat();

@@ -278,6 +278,32 @@ describe('a gateway', () => {
     expect((await back.next('welcome')).state).toBe('approved');
   }, 60_000);
 
+  it('keeps no connection that ended while other instances of its agent were looked for', async () => {
+    const { key, instance, socket, closed } = await test.join(gateway, 'gone');
+    socket.close(1000);
+    await closed;
+    const connections = redisKeys.agentConnections('gone');
+    await until(async () => (await test.bed.redis.hlen(connections)) === 0);
+    // So many that the agent is gone before the last one was looked for.
+    const others = Array.from({ length: 10_000 }, (_, index) => `other-${index}`);
+    await test.bed.redis.hset(connections, Object.fromEntries(others.map((other) => [other, 'stopped 1'])));
+    const watch = await monitor(test.bed.server.port);
+    const again = await test.connect(gateway, {
+      key,
+      counter: 2,
+      instance,
+      forge: (hello) => ({ ...hello, yields: true }),
+    });
+    await until(() => watch.seen().includes(`"hkeys" "${connections}"`));
+    again.socket.terminate();
+    await until(() => watch.seen().split('"exists"').length > others.length);
+    watch.close();
+    // Time for the last replies to reach the gateway, which would then store the connection.
+    await sleep(200);
+
+    expect(await test.bed.redis.hexists(connections, instance)).toBe(0);
+  }, 60_000);
+
   it('asks its agents to connect elsewhere before it stops', async () => {
     const leaving = await test.startGateway(test.bed.startCore());
     const agent = await test.join(leaving, 'leaves');

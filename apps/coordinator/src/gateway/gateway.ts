@@ -104,12 +104,14 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
   const admit = async (socket: AgentSocket, address: string, attempt: Attempt): Promise<void> => {
     const end = attempt.admitted ? attempt.end : (): void => undefined;
     const agent = await shakeHands(socket, enrolment, address, end);
-    if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment)) || !socket.isOpen()) return;
+    if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment))) return;
     const { hello, admission } = agent;
     const { probeId: probe } = hello.proof;
     if (hello.yields === true && (await connections.hasOther(probe, hello.instance))) {
       return socket.close(4409, 'another instance');
     }
+    // A listener added to a closed socket is never called: the connection would be kept for as long as this process runs.
+    if (!socket.isOpen()) return;
     if (!connects.admits(probe)) return socket.close(1013, 'too many connections');
     const connection = createConnection({
       socket,

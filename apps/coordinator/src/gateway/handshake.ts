@@ -85,7 +85,7 @@ function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | 
     });
     const take = (frame: Frame): void => {
       stopTimer();
-      // No further message is read until the proof is verified.
+      // No further message is accepted until the proof is verified.
       socket.onFrame(() => socket.close(4400, 'a message before the welcome'));
       const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
       if (message?.t === 'hello') return resolve(message);

@@ -92,7 +92,7 @@ export function refusalText({ module, line, option, reason }: Refusal): string {
   return `module "${module}" cannot be run: line ${line}: ${option}: ${reason}`;
 }
 
-/** As `refusalText`, of a module that is loaded. */
+/** Like `refusalText`, for a module that is loaded but whose scrapes the target policy refuses. */
 export function warningText({ module, line, option, reason }: Refusal): string {
   return `scrapes of module "${module}" will be refused: line ${line}: ${option}: ${reason.replace(/\.$/, '')}`;
 }

@@ -19,7 +19,7 @@ import { createReadStored, createTicks } from './schedule/run-ticks.ts';
 import type { SendWebhook } from './webhooks/send-webhook.ts';
 import { monitorScripts } from './schedule/schedule-scripts.ts';
 
-/** Longest pause between two looks for due ticks, hence the longest delay of a new monitor. */
+/** Pause between two looks if no tick is due earlier; also the delay until a new monitor is noticed. */
 const LOOK_EVERY_MS = 1_000;
 const TAKE_OVER_EVERY_MS = 1_000;
 const FILE_EVERY_MS = 2_000;

@@ -88,7 +88,7 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
   };
 }
 
-/** Again, for example on a replica that became a master and missed the change. */
+/** Disables the users of all suspended probes again: a replica that became a master may have missed the change. */
 async function switchOffSuspended(redis: Redis): Promise<void> {
   const off = await redis.hkeys(redisKeys.suspended);
   await Promise.all(off.map((probe) => switchOffUser(redis, probe)));

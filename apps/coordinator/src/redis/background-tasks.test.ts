@@ -54,6 +54,22 @@ describe('the background tasks of a coordinator', () => {
     expect(stalled()).toEqual([]);
   });
 
+  it('go on after work that failed before it returned a promise', async () => {
+    let runs = 0;
+    const { stalled } = start({
+      name: 'throwing',
+      everyMs: 60_000,
+      run: () => {
+        runs += 1;
+        throw new Error('no');
+      },
+    });
+
+    await until(async () => runs > 2);
+
+    expect(stalled()).toEqual([]);
+  });
+
   it('are run again at once while there is more to do', async () => {
     let runs = 0;
     start({ name: 'full', everyMs: 3_600_000, run: async () => ((runs += 1) < 20 ? 'again' : undefined) });

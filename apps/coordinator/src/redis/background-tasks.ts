@@ -4,7 +4,10 @@ import { isStoreFault } from './store.ts';
 /** Work that a coordinator repeats for as long as it runs. */
 export interface BackgroundTask {
   readonly name: string;
-  /** Milliseconds from the begin of a run to the begin of the next, in whole ticks. After an error it is one tick. */
+  /**
+   * Milliseconds from the start of a run to the start of the next, rounded to whole ticks, each of which may be a tenth
+   * longer. After an error it is one tick.
+   */
   readonly everyMs: number;
   /** Runs once. `again` starts the next run at once, because there is more to do; a number, after so many milliseconds. */
   readonly run: (round: number) => Promise<'again' | number | void>;
@@ -18,8 +21,8 @@ export interface BackgroundTasks {
 }
 
 /**
- * All tasks begin at common ticks: their commands then share writes, and their replies reads. Each wakes this process and
- * Redis, which costs an idle service more than the commands themselves.
+ * All tasks start at common ticks, so that their commands share a write and their replies a read: each write or read
+ * wakes this process or Redis, which costs an idle service more than the commands themselves.
  */
 export const TICK_MS = 250;
 /** Prevents coordinators from polling in step. */
@@ -42,7 +45,7 @@ export function startBackgroundTasks(
     timer = setTimeout(
       () => {
         tickSoon();
-        // In a promise callback, commands that follow the callbacks of this turn are in the same write.
+        // In a microtask: `TurnRedis` then ends its write after all promise callbacks, with the commands that they issue.
         queueMicrotask(() => {
           for (const task of repeated) task.tick();
         });
@@ -68,9 +71,9 @@ class RepeatedTask {
   readonly #log: Log;
   readonly #everyTicks: number;
   #round = 0;
-  /** Ticks since the begin of the last run. */
+  /** Ticks since the start of the last run. */
   #ticks = 0;
-  /** Ticks from that begin to the next run. */
+  /** Ticks from that start to the next run. */
   #dueTicks = 0;
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -110,7 +113,8 @@ class RepeatedTask {
     this.#dueTicks = this.#everyTicks;
     let again: 'again' | number | void = undefined;
     try {
-      again = await this.#task.run(this.#round);
+      // In an async function, so that an exception of `run` itself is a rejection, too.
+      again = await (async () => this.#task.run(this.#round))();
     } catch (error) {
       this.#dueTicks = 1;
       // Lost connections are logged where the connection was opened.

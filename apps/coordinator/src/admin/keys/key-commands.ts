@@ -127,7 +127,7 @@ function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): A
   };
 }
 
-/** Keys of earlier releases may have such networks. */
+/** Keys of earlier releases may have networks that cannot be allowed. */
 function allowanceWarnings(network: string): readonly string[] {
   const reason = uselessAllowance(network);
   return reason === undefined ? [] : [`--allow ${network} of the key has no effect: ${network} ${reason}.`];

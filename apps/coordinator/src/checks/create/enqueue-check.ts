@@ -70,7 +70,8 @@ interface Start {
 }
 
 /**
- * One script does all of it: sending so many commands was more than half of what a POST cost. It adds the jobs by BullMQ's own Lua, as `Queue.add` does; a test holds the two equal. What an agent broke is its own queue's error alone.
+ * Starts a check in one script: separate commands were more than half of the cost of a POST. Jobs are added by BullMQ's
+ * own Lua, as `Queue.add` does; a test compares both. If an agent has broken its queue, only the job of that queue fails.
  *
  * The keys of the queues are not declared, so it is for one server.
  *

@@ -81,10 +81,10 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
   const { type, host, between, createdAt, deadlineAt, probes, screenshot, client, first } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
-    // The cjson of Redis accepts well-formed UTF-8 only.
     'type',
     type,
     'host',
+    // The cjson of Redis accepts well-formed UTF-8 only.
     host.toWellFormed(),
     'probes',
     probes.join(','),

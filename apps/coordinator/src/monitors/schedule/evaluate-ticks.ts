@@ -143,7 +143,7 @@ function pathEvent(
 
 const noTrace = { traceId: null, probes: [] } as const;
 
-/** The first change to ok is not reported. */
+/** True for every change of state except that to ok at the first tick. */
 function isReported(change: MonitorEvent | undefined): boolean {
   return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
 }

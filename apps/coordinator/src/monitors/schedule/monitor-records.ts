@@ -222,8 +222,8 @@ export async function commitRun(
 }
 
 /**
- * Writes the outcome of a traceroute, its event and the messages, and removes the task: at most once, and only if the
- * monitor exists.
+ * Removes the task, and writes the outcome of a traceroute, its event and the messages, at most once. If the monitor
+ * is gone, nothing is written.
  */
 export async function commitParting(
   redis: Redis,
@@ -240,7 +240,7 @@ export async function commitParting(
 
 /**
  * @param firstMs first tick, milliseconds since the epoch
- * @param inAlarmMs the same if its alarm is on: it should not last for a long interval unanswered
+ * @param inAlarmMs first tick if the alarm is on: earlier, because an alarm should not wait for a long interval
  */
 export async function putMonitor(
   redis: Redis,

@@ -28,7 +28,7 @@ import {
 const AT_ONCE = 50;
 /** A tick starts up to this late, so that not every coordinator looks at the same moment. */
 const SPREAD_MS = 80;
-/** If the coordinator that started a check has not evaluated it this long after its end, another one does. */
+/** If the coordinator that started a check has not evaluated it this long after its budget, another one does. */
 const EVALUATED_WITHIN_MS = 3_000;
 
 export interface TickDependencies {
@@ -69,8 +69,8 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
 /**
  * Claims the ticks that are due, and starts the check of each.
  *
- * @returns a function that does so once, and resolves with the milliseconds until the next tick; undefined if none is
- * due before the usual interval
+ * @returns a function that does so once, and resolves with the milliseconds until the next tick; `again` if more ticks
+ * are due now, undefined if none is due within `lookEveryMs`
  */
 export function createTicks(dependencies: TickDependencies): () => Promise<'again' | number | undefined> {
   const { redis, drawId, lookEveryMs } = dependencies;

@@ -1,4 +1,4 @@
-/** A queue of claimed tasks: those of one receiver wait only for each other. */
+/** Tasks that this coordinator has claimed. A slow receiver delays its own tasks, not those of other receivers. */
 export interface TaskQueue<Task> {
   /** @returns false if too many wait already: the task is not kept */
   readonly add: (receiver: string, task: Task) => boolean;

@@ -176,7 +176,7 @@ function agree(counted: readonly ProbeMemory[], rule: AlarmRule): Agreement {
   };
 }
 
-/** Probes of unknown location, such as removed ones, count as one location. */
+/** Number of known locations, at least one for any probes. Those of unknown location, such as removed ones, add none. */
 function differentOf(probes: readonly ProbeMemory[], place: keyof ProbePlace): number {
   const known = new Set(probes.flatMap((probe) => probe[place] ?? [])).size;
   return Math.max(known, Math.min(probes.length, 1));

@@ -82,7 +82,7 @@ const slow: Shape = (draw) => {
   return (_tick, chance) => ['failing', probe(chance), 'ok', 'ok', 'ok'];
 };
 
-/** With pauses of a hundred ticks in between: it is known, forgotten, and known again. */
+/** A flapping network that pauses for a hundred of 400 ticks: it is known, forgotten, and known again. */
 const inTurns: Shape = (draw) => {
   const letters = flapping(draw);
   return (tick, chance) => {
@@ -120,7 +120,7 @@ describe('simulated hours', () => {
         state = step.state;
       }
 
-      // Without the damping of flapping probes, these outcomes would raise many alarms.
+      // In many ticks two or more probes fail, so an alarm by chance is possible.
       expect(together).toBeGreaterThan(1_000);
       expect(alarms).toBe(0);
     },

@@ -29,7 +29,7 @@ const LONGEST_LINE = 4_096;
 const LARGE_REQUEST_BYTES = 1_048_576;
 /** One more than two agents in an upgrade. */
 const FEWEST_LARGE = 3;
-/** One more than two agents have during an upgrade. */
+/** Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large. */
 const LONGEST_IDLE = 1;
 /** A look sees one moment: an attack at full speed is seen in at least every second look. */
 const AGAIN_WITHIN_MS = 10_000;

@@ -12,7 +12,7 @@ const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1],
 /**
  * Suspends a probe until its operator enables it again: no jobs, and no login for its agent.
  *
- * @returns false if there is no such user, or the coordinator may not change it
+ * @returns as `switchOffUser`
  */
 export async function switchOff(redis: Redis, probe: string, reason: string): Promise<boolean> {
   // Recorded first: if the rest fails, the next look repeats it.
@@ -30,8 +30,11 @@ export async function switchOff(redis: Redis, probe: string, reason: string): Pr
 }
 
 /**
- * Disables the Redis user of a suspended probe only, for example on a replica that became a master and missed the change. If its
- * operator ends the suspension at the same moment, the user stays enabled.
+ * Disables only the Redis user of a suspended probe, for example on a replica that became a master and missed the
+ * change.
+ *
+ * @returns false if there is no such user, the coordinator may not change it, or the suspension was ended meanwhile:
+ * then the user stays enabled
  */
 export async function switchOffUser(redis: Redis, probe: string): Promise<boolean> {
   const user = agentUser(probe);
@@ -41,18 +44,11 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
         const known = await readUser(master, probe);
         if (known === undefined) return false;
         // A disabled user is left alone: `probe:enable` may be about to enable it.
-        if (known.on) {
-          await master.call('ACL', 'SETUSER', user, 'off');
-          // `probe:enable` removes the record before it enables the user, which may have come between.
-          if ((await redis.hexists(redisKeys.suspended, probe)) === 0) {
-            await master.call('ACL', 'SETUSER', user, 'on');
-            return true;
-          }
-        }
-        await master.call('CLIENT', 'KILL', 'USER', user);
+        const isOff = !known.on || (await disable(redis, master, probe));
+        if (isOff) await master.call('CLIENT', 'KILL', 'USER', user);
         // Without an ACL file this lasts until a restart; then the next look repeats it.
         if (known.on) await master.call('ACL', 'SAVE').catch(() => undefined);
-        return true;
+        return isOff;
       } catch (error) {
         if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
         throw error;
@@ -60,4 +56,13 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
     }),
   );
   return outcomes.every(Boolean);
+}
+
+/** @returns false if the suspension was ended meanwhile: then the user is enabled again */
+async function disable(redis: Redis, master: Redis, probe: string): Promise<boolean> {
+  await master.call('ACL', 'SETUSER', agentUser(probe), 'off');
+  // `probe:enable` removes the record and then enables the user: both may have happened before the command above.
+  if ((await redis.hexists(redisKeys.suspended, probe)) === 1) return true;
+  await master.call('ACL', 'SETUSER', agentUser(probe), 'on');
+  return false;
 }

@@ -4,7 +4,7 @@ export interface LastReading {
   readonly atMs: number;
   /** Expiry of its heartbeat on the monotonic clock, milliseconds. */
   readonly endsAtMs: number;
-  /** True if its agent announces all changes other than the time of its heartbeat. */
+  /** True if only the time of its heartbeat is expected to change, and its agent announces every other change. */
   readonly isSettled: boolean;
 }
 
