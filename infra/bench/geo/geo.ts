@@ -84,7 +84,7 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
 }
 
 /** Random addresses are the worst case: hardly one is of a network that was looked up before. */
-const GOAL = 50_000;
+const GOAL = 100_000;
 
 function perSecond(lookUp: (address: string) => unknown, address: () => string): number {
   const addresses = Array.from({ length: LOOK_UPS }, address);

@@ -109,8 +109,10 @@ def changed_quotation(quoted, version, changes):
             quoted[at] ^= 0x12
     if "length" in changes:
         quoted[2 if version == 4 else 4] ^= 0x01
-    if "service" in changes:
+    if "service" in changes and version == 4:
         quoted[1] ^= 0x20
+    elif "service" in changes:
+        quoted[0] ^= 0x02
     return quoted
 
 

@@ -9,7 +9,7 @@ import { isFromTarget, smallestMtu, soundAnswer, timelyAnswer, trueRtts } from '
 type Hop = NonNullable<Traceroute['hops']>[number];
 
 const FULL_TTL = 255;
-/** Number of silent hops after which a trace stops (docs/packets.md). */
+/** Number of consecutive silent hops after which a trace stops (docs/packets.md). */
 const GAP_LIMIT = 5;
 /** Clocks of two processes and a rounded number. */
 const CLOCK_MS = 0.1;

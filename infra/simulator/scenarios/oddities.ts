@@ -1,3 +1,4 @@
+import type { FindingCode } from '../../../packages/contract/src/index.ts';
 import { router, routers, type Router, type Scenario } from '../scenario.ts';
 
 /** All routers except the first answer in this manner. */
@@ -7,8 +8,17 @@ const all = (name: string, more: Router, rest: Partial<Scenario> = {}): Scenario
   ...rest,
 });
 
-/** What routers quote is all that a trace shows of the packets on their way. */
-const translated: Partial<Scenario> = { truth: { may: ['path_translated'] } };
+/** Routers that quote what no packet was, and how a trace tells it. */
+const quotedOtherwise = (
+  name: string,
+  more: Router,
+  finds: FindingCode,
+  rest: Partial<Scenario> = {},
+): readonly Scenario[] => [
+  all(name, more, { checks: ['icmp', 'tcp', 'ping'], truth: { finds: [{ code: finds }] }, ...rest }),
+  // Here the target quotes packets, too, and as they were sent: nothing was changed on the way.
+  all(`${name}udp`, more, { ...rest, checks: ['udp'] }),
+];
 
 const quotations: readonly Scenario[] = [
   all('quote28', { quote: 28 }, { families: [4] }),
@@ -19,13 +29,18 @@ const quotations: readonly Scenario[] = [
   all('mpls1', { labels: [16_001] }),
   all('mpls3', { labels: [16_001, 24_123, 3] }),
   all('mpls8', { labels: [16, 17, 18, 19, 20, 21, 22, 23] }),
-  all('natsource', { quoteChanged: ['source'] }, translated),
-  all('natsource8', { quoteChanged: ['source'], quote: 28 }, { families: [4], ...translated }),
-  all('natck', { quoteChanged: ['source', 'checksum'] }, translated),
-  all('natck8', { quoteChanged: ['source', 'checksum'], quote: 28 }, { families: [4], ...translated }),
-  all('natdestination', { quoteChanged: ['destination'], quote: 128 }, { checks: ['icmp', 'udp'], ...translated }),
+  ...quotedOtherwise('natsource', { quoteChanged: ['source'] }, 'path_translated'),
+  ...quotedOtherwise('natsource8', { quoteChanged: ['source'], quote: 28 }, 'path_translated', { families: [4] }),
+  ...quotedOtherwise('natck', { quoteChanged: ['source', 'checksum'] }, 'path_translated'),
+  ...quotedOtherwise('natck8', { quoteChanged: ['source', 'checksum'], quote: 28 }, 'path_translated', {
+    families: [4],
+  }),
+  // Without a payload of its own, a TCP segment with another destination may be a stranger's.
+  ...quotedOtherwise('natdestination', { quoteChanged: ['destination'], quote: 128 }, 'path_translated', {
+    checks: ['icmp'],
+  }),
   all('quotedlength', { quoteChanged: ['length'] }),
-  all('quotedservice', { quoteChanged: ['service'] }, { truth: { may: ['dscp_changed'] } }),
+  ...quotedOtherwise('quotedservice', { quoteChanged: ['service'] }, 'dscp_changed'),
 ];
 
 const addresses: readonly Scenario[] = [
