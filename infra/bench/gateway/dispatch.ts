@@ -31,12 +31,11 @@ export async function dispatch(
 ): Promise<readonly Figure[]> {
   const names = (kind: string): readonly string[] => Array.from({ length: PROBES }, (_, index) => `${kind}-${index}`);
   await recordProbes(redis.url, [...names('far'), ...names('near')]);
-  const coordinator = await startCoordinator(redis, (port) => `http://${address}:${port}`);
+  const coordinator = await startCoordinator(redis, undefined, address);
   const { url } = coordinator;
   const redisUrl = redis.url.replace('127.0.0.1', address);
-  const agentsUrl = `http://${address}:${coordinator.port}`;
   const workers = [
-    await startWorker(LOOPS, [redisUrl, agentsUrl, 'far', String(PROBES)], inside),
+    await startWorker(LOOPS, [redisUrl, url, 'far', String(PROBES)], inside),
     await startWorker(LOOPS, [redisUrl, '', 'near', String(PROBES)], inside),
   ];
   try {

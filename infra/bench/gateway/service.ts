@@ -18,18 +18,21 @@ export interface Coordinator {
   readonly stop: () => Promise<void>;
 }
 
-/** @param publicUrl that agents connect to, of a port; without it the coordinator's own */
+/**
+ * @param publicUrl that agents connect to; by default the coordinator's own
+ * @param host address at which the coordinator listens
+ */
 export async function startCoordinator(
   redis: RedisServer,
-  publicUrl?: string | ((port: number) => string),
+  publicUrl?: string,
+  host = '127.0.0.1',
 ): Promise<Coordinator> {
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const agentsUrl = typeof publicUrl === 'function' ? publicUrl(port) : (publicUrl ?? url);
+  const url = `http://${host}:${port}`;
   const child = startProcess(COORDINATOR, [], {
-    HOST: typeof publicUrl === 'function' ? '0.0.0.0' : '127.0.0.1',
+    HOST: host,
     PORT: String(port),
-    PUBLIC_URL: agentsUrl,
+    PUBLIC_URL: publicUrl ?? url,
     REDIS_URL: redis.url,
     LOG_LEVEL: 'warn',
     // Simulated agents claim an address each.
