@@ -2,7 +2,7 @@ import { describe, it } from '@jest/globals';
 
 import { expectKeptPromises } from './trial.ts';
 
-// The second half is in `chaos.test.ts`.
+// The first half is in `chaos.test.ts`: files run side by side.
 describe('a service with two coordinators and four probes, whatever dies', () => {
   it('keeps every promise, in a short trial of each fault: second half', async () => {
     await expectKeptPromises('single', '2/2');

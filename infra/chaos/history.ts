@@ -67,7 +67,7 @@ export interface FaultRecord {
   readonly to: number;
   /** Components that the fault affects: `store`, `probes`, `clock` (of the store), or a coordinator by name. */
   readonly harmed: readonly string[];
-  /** What the service should have done against the fault in time, and did not. */
+  /** A broken promise: an attack that the service did not end in time, or a process that did not survive the fault. */
   readonly unended?: string | undefined;
 }
 

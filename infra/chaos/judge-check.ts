@@ -13,7 +13,7 @@ import {
 } from './seen.ts';
 
 const PROMISED_MS = 2_000;
-/** Share of a check's time: a machine that takes this much from its probes makes them miss their deadlines. */
+/** Lost time during one check: a machine that takes this much from its probes makes them miss their deadlines. */
 const STARVED_MS = 1_000;
 /** Until then a check may have been dated by the clock before the step. */
 const NOTICED_WITHIN_MS = 5_000;
@@ -103,7 +103,7 @@ function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, conte
   else {
     const { createdAt, completedAt, results } = completed.body;
     const [from, to] = [Date.parse(createdAt), Date.parse(completedAt ?? '')];
-    // By the store's clock, in milliseconds; inconclusive if that clock was stepped.
+    // By the store's clock, to the millisecond; inconclusive if that clock was stepped.
     if (!isStepped(start.at, completed.at, context)) {
       latenessMs = Math.max(latenessMs, to - from - (start.budgetMs ?? 0) - context.lostWithin(from, to));
     }

@@ -35,7 +35,7 @@ export const rules = {
   unanswered: 'requests unanswered',
   wrong: 'requests answered wrongly',
   deaf: 'probes without a success in time after a fault',
-  unended: 'attacks that the service did not end',
+  unended: 'attacks that the service did not end, and processes that did not survive a fault',
 } as const;
 
 export type Rule = keyof typeof rules;

@@ -27,7 +27,7 @@ interface State {
   oneWayMs: number;
 }
 
-/** @param open returns the port to which a connection leads, or its other end; undefined refuses it */
+/** @param open the port to which each connection leads, or a function that finds its other end; undefined refuses it */
 export async function openLink(open: number | ((client: Socket) => Promise<Ends | undefined>)): Promise<Link> {
   const state: State = { sockets: new Set(), silent: false, oneWayMs: 0 };
   const lead = async (accepted: Socket): Promise<void> => {

@@ -66,7 +66,7 @@ async function runInNamespace(): Promise<number> {
 async function breakAll(): Promise<void> {
   const wanted = chooseFaults(faults, values);
   if (typeof wanted === 'string') return refuse(wanted);
-  if (wanted.length === 0 && !PARTS.some(isWanted)) return refuse(`no fault has a name with "${values.only}" in it`);
+  if (wanted.length === 0 && !PARTS.some(isWanted)) return refuse('no fault matches all of the given flags');
   const progress = openProgress('chaos');
   print = progress.print;
   const folder = values.history === undefined ? mkdtempSync(join(tmpdir(), 'vantage-chaos-history-')) : undefined;

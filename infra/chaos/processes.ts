@@ -63,7 +63,7 @@ export function definePart(
       });
       closeSync(log);
       const started = child;
-      // A coordinator logs that it listens.
+      // A coordinator sends a message when it listens.
       started.once('message', () => {
         if (child === started) listensSince = performance.now();
       });

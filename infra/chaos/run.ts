@@ -40,7 +40,8 @@ export interface RunOptions {
 const SETTLES_WITHIN_MS = 6_000;
 
 /**
- * Runs the service and injects one fault after the other in an order that the seed fixes. Agents are never restarted.
+ * Runs the service and injects one fault after the other in an order that the seed fixes. No agent is restarted to make
+ * it recover.
  *
  * @returns the faults that could not be injected here, each with its reason
  */

@@ -20,7 +20,7 @@ const mayBeSkipped = process.env['CI'] === undefined ? /screenshots|needs root|n
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 /**
- * Injects each fault of a store once, shortly, in a separate network namespace if possible. A rolling restart has a
+ * Injects each fault of a store once, briefly, in a separate network namespace if possible. A rolling restart has a
  * separate test.
  *
  * @param shard `1/2` for the first of two halves

@@ -11,8 +11,8 @@ export const deaths: readonly Fault[] = [
     inject: async (scene) => {
       const { observer, random } = scene;
       const agent = pickAgent(scene);
-      // By now it has jobs that take two seconds, some of them not yet started.
       await observer.burst(anyCoordinator(scene), 6);
+      // By now it has jobs that take two seconds, some of them not yet started.
       await sleep(random() * 30);
       await agent.part.kill();
       await observer.burst(anyCoordinator(scene), 3);

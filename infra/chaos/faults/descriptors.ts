@@ -5,7 +5,7 @@ import { pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
 
 /** Fewer than any process has open. */
 const TOO_FEW = 10;
-/** Longer than for what an agent remembers its addresses, and than two heartbeats. */
+/** Longer than an agent caches its own addresses (5 s), and than two heartbeats. */
 const LASTS_MS = 12_000;
 
 /** Processes that can open nothing more: no connection, no file. */
@@ -27,8 +27,14 @@ export const descriptors: readonly Fault[] = [
 
 async function withoutDescriptors({ scale, unended }: Scene, pid: number | undefined): Promise<void> {
   if (pid === undefined) return;
-  const before = prlimit(pid, '--output=SOFT', '--noheadings', '--raw').trim();
-  prlimit(pid, `--nofile=${TOO_FEW}:`);
+  let before: string;
+  try {
+    before = prlimit(pid, '--output=SOFT', '--noheadings', '--raw').trim();
+    prlimit(pid, `--nofile=${TOO_FEW}:`);
+  } catch {
+    // It had ended by itself.
+    return;
+  }
   await sleep(LASTS_MS * scale);
   try {
     prlimit(pid, `--nofile=${before}:`);

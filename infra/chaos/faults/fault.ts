@@ -27,7 +27,7 @@ export interface Scene {
    * name. Only requests that depend on them may be refused.
    */
   readonly harm: (...touched: readonly string[]) => void;
-  /** Says what the service should have done against the fault by now: a promise that it broke. */
+  /** Reports a broken promise: an attack that the service did not end, or a process that did not survive. */
   readonly unended: (text: string) => void;
 }
 
@@ -71,7 +71,7 @@ export function pickCoordinator({ deployment, random, harm }: Scene): Coordinato
   return coordinator;
 }
 
-/** An unaffected coordinator to which checks are sent. */
+/** Picks any coordinator to send checks to, without reporting it as harmed. */
 export function anyCoordinator({ deployment, random }: Scene): Coordinator {
   return pick(deployment.coordinators, random);
 }

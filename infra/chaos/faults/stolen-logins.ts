@@ -28,8 +28,11 @@ export const stolenLogins: readonly Fault[] = [
     inject: async (scene) => {
       scene.harm('store');
       const end = await attack(scene, pick(largeRequests, scene.random));
-      await untilSuspended(scene);
-      end();
+      try {
+        await untilSuspended(scene);
+      } finally {
+        end();
+      }
     },
   },
   {
@@ -58,7 +61,7 @@ async function attack({ deployment }: Scene, request: readonly string[]): Promis
   return () => ending.abort();
 }
 
-/** Also connects again: a thief whose connection is closed does. */
+/** Sends a batch repeatedly until the signal, and reconnects when its connection is closed, as a thief would. */
 function flood(port: number, batch: Buffer, signal: AbortSignal): void {
   const socket = connect({ port, host: '127.0.0.1', signal });
   const again = (error?: Error | null): void => {
