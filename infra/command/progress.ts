@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 
-/** A line at the bottom of a terminal with the current step of a long command and its duration. */
+/** A line at the bottom of a terminal with the current step of a long command and its elapsed time. */
 export interface Progress {
   /** @param part such as `picture 12 of 200` */
   readonly step: (part: string) => void;

@@ -122,7 +122,7 @@ function withTarget(body: unknown, random: Random): unknown {
   return { ...fields, ...(isChosen ? chosen : undefined), host: random.pick(fields['type'] === 'http' ? urls : hosts) };
 }
 
-/** A single fault. */
+/** Adds a single fault. */
 function spoil(draft: Draft, random: Random): Draft {
   if (draft.body === undefined) {
     const query = `${random.pick(['wait', 'x', '__proto__', 'wait[]'])}=${encodeURIComponent(wellFormed(hostileString(random)).slice(0, 500))}`;
@@ -170,7 +170,7 @@ function withKey(draft: Draft, random: Random): Draft {
   return { ...draft, headers: [...draft.headers, ['Authorization', value]] };
 }
 
-/** Many faults, or no HTTP at all. */
+/** Adds many faults, or makes it no HTTP at all. */
 function wreck(draft: Draft, random: Random): Draft {
   const text = draft.body ?? '';
   return random.pick<() => Draft>([

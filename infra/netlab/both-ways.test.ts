@@ -24,7 +24,7 @@ function ip(node: string | undefined, ...args: string[]): void {
   execFileSync(IP, [...(node === undefined ? [] : ['-n', named(node)]), ...args], { stdio: 'pipe' });
 }
 
-/** Routes to the two ends by the node: next hops as link and end. */
+/** Routes a target from a node over a next hop: a link and the end of it, 1 or 2. */
 function route(node: string, target: string, [link, end]: readonly [number, number]): void {
   ip(node, 'route', 'replace', target, 'via', address(link, end));
 }
@@ -147,7 +147,7 @@ describe('two probes that trace to each other', () => {
 
   itInNetlab('differ from a filter: the answers of the other one come back', async () => {
     route('r4', '10.61.0.0/24', [2, 1]);
-    // Requests of nyc are dropped, and its answers are not.
+    // fra drops echo requests, such as those of nyc, but not the replies to its own.
     execFileSync(IP, ['netns', 'exec', named('fra'), 'sysctl', '-qw', 'net.ipv4.icmp_echo_ignore_all=1']);
 
     const summary = await bothWays();

@@ -72,7 +72,7 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
   });
 });
 
-/** With the imports of the packages as copies instead of links to the originals. */
+/** Imports of the workspace's packages lead to the copies; other dependencies are links to the originals. */
 function copyCheckout(to: string): void {
   const cached = new Set(['.cache', '.vite']);
   for (const name of ['packages', 'apps', 'infra', 'docs', 'package.json', 'oxlint.config.ts', ...configs()]) {

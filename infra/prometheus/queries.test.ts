@@ -14,7 +14,7 @@ import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-pa
 import { itNeeding } from '@vantage/test-support/needs';
 
 interface Query {
-  /** Its file. */
+  /** Alert or panel to which it belongs. */
   readonly at: string;
   readonly expression: string;
 }

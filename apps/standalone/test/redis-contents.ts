@@ -38,7 +38,7 @@ async function readKey(redis: Redis, key: string): Promise<string> {
 
 /** Watches every command that writes, those of scripts included. */
 export async function watchWrites(redis: Redis): Promise<{
-  /** Families of keys to which one of the texts was written, by text. */
+  /** Families of keys by what `foundIn` finds in the texts that were written to them. */
   readonly families: (foundIn: (text: string) => readonly string[]) => Readonly<Record<string, readonly string[]>>;
   readonly stop: () => void;
 }> {

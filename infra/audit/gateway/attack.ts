@@ -8,7 +8,7 @@ import type { WebSocket } from 'ws';
 import { createAgentKey } from '../../../apps/coordinator/test/agent-key.ts';
 import { admit, drained } from './connect.ts';
 
-/** What the attacker has: addresses, keys and tokens. */
+/** What the attacker has: addresses and tokens. */
 export interface Target {
   /** Address of the WebSocket. */
   readonly url: string;
@@ -16,7 +16,7 @@ export interface Target {
   readonly token: string;
   /** Tokens of further stolen agents. */
   readonly moreTokens: readonly string[];
-  /** Limit for attacks from one address. */
+  /** Client address of attacks that all come from one address. */
   readonly address: string;
 }
 

@@ -71,7 +71,7 @@ export async function drained(socket: WebSocket): Promise<void> {
   while (socket.bufferedAmount > 1_048_576);
 }
 
-/** A connection as a proxy would pass it on. */
+/** A random client address, as a proxy would pass it on. */
 export function anyAddress(): string {
   return `10.${[...randomBytes(3)].join('.')}`;
 }

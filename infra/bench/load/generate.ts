@@ -21,7 +21,7 @@ export interface Load {
   readonly follow?: 'sse' | 'wait';
   /** Concurrent generators need different seeds; otherwise their arrivals coincide. */
   readonly seed?: number;
-  /** Writes the report to this file. */
+  /** Folder in which the report is kept; without it, the report is removed. */
   readonly report?: string | undefined;
 }
 

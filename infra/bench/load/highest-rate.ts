@@ -71,7 +71,6 @@ async function service(lengths: Lengths, report: string | undefined): Promise<He
       },
       {
         // A coordinator is one thread: with a core for each, its CPU time is what bounds it.
-
         name: 'two coordinators instead of one, by their CPU time',
         value: (2 * one) / both,
         unit: 'times the rate',

@@ -87,7 +87,7 @@ async function measureMonitors(
   const used = cpu();
   const growth = await endMemory();
   const to = Date.now();
-  // Longest duration of a tick; a tick that is not evaluated by then counts as lost.
+  // A tick may take this long or longer; one that is not evaluated by then counts as lost.
   await sleep(5_000);
   const ticks = await readTicks(stage.redisPort, names, await stage.starts(), {
     from,

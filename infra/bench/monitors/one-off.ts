@@ -6,7 +6,7 @@ import type { Stage } from '../load/stage.ts';
  * The peer: as many checks per second as the monitors start, each posted by a client that waits for its results. Open
  * loop: no arrival waits for a response.
  *
- * @returns the delay of each check until its first probe began, milliseconds
+ * @returns time from the moment at which each check was due to its start at the first probe, milliseconds
  */
 export async function postOneOff(
   { urls, starts }: Stage,

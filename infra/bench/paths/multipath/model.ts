@@ -4,7 +4,7 @@ import type { Figure } from '../../goals.ts';
 
 const RUNS = 400;
 const LEAST_PERCENT = 95;
-/** Yields, so that progress is displayed and signals are handled. */
+/** Searches between two yields to the event loop, so that progress is displayed and signals are handled. */
 const AT_ONCE = 20;
 
 /** The search alone, without sockets and loss: enough runs for a rate of each shape. */
