@@ -32,7 +32,7 @@ async function withoutDescriptors({ scale, unended }: Scene, pid: number | undef
     before = prlimit(pid, '--output=SOFT', '--noheadings', '--raw').trim();
     prlimit(pid, `--nofile=${TOO_FEW}:`);
   } catch {
-    // It had ended by itself.
+    // The process has ended meanwhile.
     return;
   }
   await sleep(LASTS_MS * scale);

@@ -1,7 +1,7 @@
 import { roundMs, type ParamsOf, type Target } from '@vantage/contract';
 
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { rttStatistics } from '../../sockets/rtt-statistics.ts';
+import { rttStatistics } from '../../shared/rtt-statistics.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
 import { shownAddress, worstClock } from '../../sockets/provide-packets.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';

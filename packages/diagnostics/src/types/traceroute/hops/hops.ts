@@ -1,6 +1,6 @@
 import { roundMs, type Family } from '@vantage/contract';
 
-import { rttStatistics } from '../../../sockets/rtt-statistics.ts';
+import { rttStatistics } from '../../../shared/rtt-statistics.ts';
 import { icmpMark } from '../../../sockets/icmp/icmp-failure.ts';
 import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop, type HopStats } from '../result-fields.ts';
 import type { FlowView } from '../probing/flow-view.ts';
