@@ -10,7 +10,7 @@ import { GATEWAY_URL, makeTlsEnd, openGatewayLine, type GatewayLine, type TlsEnd
 import { openHost, type Host } from './host.ts';
 import { openLink, type Link } from './link.ts';
 import { definePart, type Part } from './processes.ts';
-import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { mountSmallDisk, type SmallDisk } from '@vantage/test-support/programs/small-disk';
 import { keepStore, type Store, type StoreKind } from './store.ts';
 import { openTargets, type Targets } from './targets.ts';
 

@@ -6,7 +6,7 @@ import { findRedisServer, startRedisSentinel, startRedisServer, type RedisServer
 
 import { keepCluster, type ClusterStore } from './cluster-store.ts';
 import { openHost, type Host } from './host.ts';
-import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { mountSmallDisk, type SmallDisk } from '@vantage/test-support/programs/small-disk';
 
 export type StoreKind = 'single' | 'sentinel' | 'cluster';
 

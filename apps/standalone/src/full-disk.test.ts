@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -80,6 +81,32 @@ const ANSWERS_WITHIN_MS = 20_000;
   );
 
   it(
+    'answers checks without an inode, reports it in the terminal, and lets Redis shorten its file afterwards',
+    async () => {
+      const before = service.running();
+      const appendOnlyFiles = (): readonly string[] =>
+        readdirSync(`/proc/${service.pid}/root${data.folder}/data/redis/appendonlydir`);
+      const files = appendOnlyFiles();
+
+      disk.fillInodes(service.pid);
+      await untilPrinted('has no inodes left');
+      const statuses: number[] = [];
+      for (let asked = 0; asked < 10; asked += 1) statuses.push((await check()).status);
+      process.kill(before.redis!.pid, 'SIGKILL');
+      await untilPrinted('Redis exited; restarting it.');
+      const { checkId } = (await (await checkUntil(202)).json()) as { readonly checkId: string };
+      const done = await (await answer(`/check/${checkId}/results?wait=25`)).json();
+      disk.freeInodes(service.pid);
+      await untilPrinted('has inodes again');
+
+      expect(statuses).toEqual(Array.from({ length: 10 }, () => 202));
+      expect(done).toMatchObject({ status: 'completed', results: { 'demo-1': { state: 'closed' } } });
+      while (isDeepStrictEqual(appendOnlyFiles(), files)) await sleep(100);
+    },
+    WAIT_LIMIT_MS,
+  );
+
+  it(
     'counts the lines of its log that were lost, in the log and in the metrics',
     async () => {
       const reports = log('coordinator').flatMap((line) => {
@@ -109,6 +136,19 @@ const ANSWERS_WITHIN_MS = 20_000;
 
     await expect(startService(`${folder}/data`, [], {}, smallDisk(folder, 8).fullPrefix)).rejects.toThrow(
       /The disk of .*data is full\.\nMake room/,
+    );
+    remove();
+  },
+  WAIT_LIMIT_MS,
+);
+
+(canMount ? it : it.skip)(
+  'a service that is started on a disk without inodes says so and ends',
+  async () => {
+    const { folder, remove } = temporaryFolder();
+
+    await expect(startService(`${folder}/data`, [], {}, smallDisk(folder, 8, 10).prefix)).rejects.toThrow(
+      /The disk of .*data has no inodes left\.\nRemove files/,
     );
     remove();
   },

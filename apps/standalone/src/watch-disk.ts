@@ -1,33 +1,58 @@
 import { statfs } from 'node:fs/promises';
 
-/** Below this, Redis and the logs cannot write. */
-const FULL_BYTES = 65_536;
-/** Hysteresis: above this, writing can continue. */
-const ROOM_BYTES = 1_048_576;
 const LOOK_EVERY_MS = 1_000;
+
+/** Something of a file system that can be used up. */
+interface Resource {
+  readonly name: 'space' | 'inodes';
+  /** Below `full`, programs cannot write; from `room` (hysteresis) they can again. */
+  readonly full: number;
+  readonly room: number;
+  readonly effect: string;
+}
+
+const resources: readonly Resource[] = [
+  {
+    name: 'space',
+    full: 65_536,
+    room: 1_048_576,
+    effect: 'new checks are refused and log lines are lost until there is room',
+  },
+  // Redis needs four for a rewrite of its append-only file, in which it goes on to write.
+  {
+    name: 'inodes',
+    full: 8,
+    room: 16,
+    effect: 'Redis cannot shorten its append-only file, which grows until there are inodes again',
+  },
+];
 
 export interface DiskWatch {
   readonly report: (line: string) => void;
-  /** Called when the disk has space again. */
+  /** Called when the disk has space, or inodes, again. */
   readonly onSpaceAvailable: () => void;
 }
 
 /**
- * Reports once when the disk is full, and once when it has space again.
+ * Reports once when the disk is full or has no inode left, and once when that is over.
  *
  * @returns stops the watch
  */
 export function watchDisk(folder: string, { report, onSpaceAvailable }: DiskWatch): () => void {
-  let isFull = false;
+  const usedUp = new Set<Resource['name']>();
   const look = async (): Promise<void> => {
-    const bytes = await freeBytes(folder);
-    if (!isFull && bytes < FULL_BYTES) {
-      isFull = true;
-      report(`The disk of ${folder} is full: new checks are refused and log lines are lost until there is room.`);
-    } else if (isFull && bytes >= ROOM_BYTES) {
-      isFull = false;
-      report(`The disk of ${folder} has room again: checks are taken as before.`);
-      onSpaceAvailable();
+    const left = await readLeft(folder);
+    for (const { name, full, room, effect } of resources) {
+      if (!usedUp.has(name) && left[name] < full) {
+        usedUp.add(name);
+        report(`The disk of ${folder} ${name === 'space' ? 'is full' : 'has no inodes left'}: ${effect}.`);
+      } else if (usedUp.has(name) && left[name] >= room) {
+        usedUp.delete(name);
+        report(
+          `The disk of ${folder} has ${name === 'space' ? 'room again: checks are taken as before' : 'inodes again'}.`,
+        );
+        onSpaceAvailable();
+      }
     }
   };
   // A missing folder is not a full disk.
@@ -35,14 +60,21 @@ export function watchDisk(folder: string, { report, onSpaceAvailable }: DiskWatc
   return () => clearInterval(timer);
 }
 
-/** @throws Error with a sentence for the user if the folder is not writable */
+/** @throws Error with a sentence for the user if no files can be written to the folder */
 export async function refuseFullDisk(folder: string): Promise<void> {
-  if ((await freeBytes(folder)) >= FULL_BYTES) return;
-  throw new Error(`The disk of ${folder} is full.\nMake room, or choose another folder with --data.`);
+  const left = await readLeft(folder);
+  const usedUp = resources.find(({ name, full }) => left[name] < full);
+  if (usedUp === undefined) return;
+  const [fault, remedy] = usedUp.name === 'space' ? ['is full', 'Make room'] : ['has no inodes left', 'Remove files'];
+  throw new Error(`The disk of ${folder} ${fault}.\n${remedy}, or choose another folder with --data.`);
 }
 
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bfree, bsize } = await statfs(folder);
-  // File systems reserve blocks for root.
-  return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
+async function readLeft(folder: string): Promise<Readonly<Record<Resource['name'], number>>> {
+  const { bavail, bfree, bsize, files, ffree } = await statfs(folder);
+  return {
+    // File systems reserve blocks for root.
+    space: (process.getuid?.() === 0 ? bfree : bavail) * bsize,
+    // Some file systems make inodes as they need them, and say 0.
+    inodes: files === 0 ? Infinity : ffree,
+  };
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 
 /** A file system in memory in the program's own mount namespace; it disappears with the program. */
 export interface SmallDisk {
@@ -10,6 +10,9 @@ export interface SmallDisk {
   /** @param pid of that program */
   readonly fill: (pid: number) => void;
   readonly free: (pid: number) => void;
+  /** Creates files until there is no inode left. */
+  readonly fillInodes: (pid: number) => void;
+  readonly freeInodes: (pid: number) => void;
 }
 
 /** Without root: a user namespace, if the kernel permits it. */
@@ -20,10 +23,11 @@ export const canMount =
   process.env['CI'] !== undefined ||
   spawnSync(unshare[0]!, [...unshare.slice(1), 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
-export function smallDisk(folder: string, mebibytes: number): SmallDisk {
-  const mount = `mount -t tmpfs -o size=${mebibytes}m tmpfs "$0"`;
+export function smallDisk(folder: string, mebibytes: number, inodes = 1_024): SmallDisk {
+  const mount = `mount -t tmpfs -o size=${mebibytes}m,nr_inodes=${inodes} tmpfs "$0"`;
   const fill = `head -c ${mebibytes + 1}m /dev/zero > "$0/filler" 2> /dev/null`;
-  const filler = (pid: number): string => `/proc/${pid}/root${folder}/filler`;
+  const root = (pid: number): string => `/proc/${pid}/root${folder}`;
+  const filler = (pid: number): string => `${root(pid)}/filler`;
   return {
     prefix: [...unshare, 'sh', '-c', `${mount} && exec "$@"`, folder],
     fullPrefix: [...unshare, 'sh', '-c', `${mount} && mkdir "$0/data" && { ${fill}; exec "$@"; }`, folder],
@@ -40,5 +44,15 @@ export function smallDisk(folder: string, mebibytes: number): SmallDisk {
       closeSync(file);
     },
     free: (pid) => rmSync(filler(pid)),
+    fillInodes: (pid) => {
+      try {
+        for (let number = 0; ; number += 1) writeFileSync(`${filler(pid)}-${number}`, '');
+      } catch {
+        // Expected: no inode left.
+      }
+    },
+    freeInodes: (pid) => {
+      for (const name of readdirSync(root(pid))) if (name.startsWith('filler-')) rmSync(`${root(pid)}/${name}`);
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { createEmpty } from './durable-files.ts';
+import { createEmpty, isFull, isMissing, moveDurable } from './durable-files.ts';
 
 const NAME = /^counter\.(\d{1,15})$/;
 
@@ -22,15 +22,33 @@ export function openCounter(folder: string): Counter {
     (await readdir(folder)).flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number);
   const highest = async (): Promise<number> => Math.max(0, ...(await taken()));
 
+  const file = (value: number): string => join(folder, `counter.${value}`);
+  const rename = async (value: number): Promise<boolean> => {
+    try {
+      await moveDurable(file(value - 1), file(value));
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  };
+  const take = async (value: number): Promise<boolean> => {
+    try {
+      return await createEmpty(file(value));
+    } catch (error) {
+      if (value === 1 || !isFull(error)) throw error;
+      // No inode for a new file: the file of the value before is renamed, which one process alone can do.
+      return rename(value);
+    }
+  };
+
   const next = async (): Promise<number> => {
     for (;;) {
       const value = (await highest()) + 1;
-      if (!(await createEmpty(join(folder, `counter.${value}`)))) continue;
+      if (!(await take(value))) continue;
       // Another process may have used this value and a higher one, and removed the file since.
       const all = await taken();
-      await Promise.all(
-        all.filter((other) => other < value).map((other) => rm(join(folder, `counter.${other}`), { force: true })),
-      );
+      await Promise.all(all.filter((other) => other < value).map((other) => rm(file(other), { force: true })));
       if (!all.some((other) => other > value)) return value;
     }
   };

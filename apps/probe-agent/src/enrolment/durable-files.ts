@@ -34,7 +34,17 @@ export async function createEmpty(path: string): Promise<boolean> {
   return true;
 }
 
-/** Replaces a file by another one of the same folder. */
+/** True if there is no such file. */
+export function isMissing(error: unknown): boolean {
+  return Error.isError(error) && 'code' in error && error.code === 'ENOENT';
+}
+
+/** True if the file system has no space or no inode left, or the user's quota is used up. */
+export function isFull(error: unknown): boolean {
+  return Error.isError(error) && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/** Renames a file within its folder; one that has the new name is replaced. Needs no inode. */
 export async function moveDurable(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolder(dirname(to));

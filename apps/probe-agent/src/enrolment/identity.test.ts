@@ -7,9 +7,12 @@ import { promisify } from 'node:util';
 
 import { challengeText } from '@vantage/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mountSmallDisk } from '@vantage/test-support/programs/small-disk';
 
 import { openCounter } from './counter.ts';
 import { openIdentity, type Identity, type Proof } from './identity.ts';
+
+const isRoot = process.getuid?.() === 0;
 
 let folder: string;
 const lines: string[] = [];
@@ -190,5 +193,23 @@ describe('the counter', () => {
 
     expect(await counter.next()).toBe(3);
     expect(existsSync(join(folder, 'counter.1'))).toBe(false);
+  });
+
+  (isRoot ? it : it.skip)('goes on if the file system has no inode left', async () => {
+    await open(first);
+    const disk = (await mountSmallDisk(folder, 4, 16))!;
+    try {
+      const counter = openCounter(disk.path);
+      await counter.next();
+      disk.fillInodes();
+
+      const values = [await counter.next(), await counter.next(), await counter.next()];
+
+      expect(() => writeFileSync(join(disk.path, 'another'), '')).toThrow('ENOSPC');
+      expect(values).toEqual([2, 3, 4]);
+      expect(readdirSync(disk.path).filter((name) => name.startsWith('counter'))).toEqual(['counter.4']);
+    } finally {
+      await disk.unmount();
+    }
   });
 });

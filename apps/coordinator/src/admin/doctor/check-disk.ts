@@ -1,10 +1,13 @@
 import { readlink, statfs } from 'node:fs/promises';
 
-import { error, ok, sizeOf, warning, type Finding } from './finding.ts';
+import { count, error, ok, sizeOf, warning, type Finding } from './finding.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const LITTLE_BYTES = 1_073_741_824;
 const TOO_LITTLE_BYTES = 64 * 1_048_576;
+const FEW_INODES = 100;
+/** A rewrite creates four files, and saving users one. */
+const TOO_FEW_INODES = 8;
 
 /**
  * Checks the disk of Redis if it runs on this machine; elsewhere, only refused writes are visible. The append-only file
@@ -12,27 +15,43 @@ const TOO_LITTLE_BYTES = 64 * 1_048_576;
  */
 export async function checkDisk(facts: RedisFacts): Promise<readonly Finding[]> {
   const folder = facts.config?.get('dir');
-  const free = folder === undefined ? undefined : await freeBytes(folder, numberOf(facts, 'process_id'));
-  if (folder === undefined || free === undefined) return [];
+  const left = folder === undefined ? undefined : await readLeft(folder, numberOf(facts, 'process_id'));
+  if (folder === undefined || left === undefined) return [];
+  return [spaceOf(folder, left.bytes, facts), ...inodesOf(folder, left.inodes)];
+}
+
+function spaceOf(folder: string, free: number, facts: RedisFacts): Finding {
   const used = numberOf(facts, 'used_memory') ?? 0;
   const message = `The disk of Redis (${folder}) has ${sizeOf(free)} free.`;
   const remedy =
     'Free space, or move the folder to a larger disk: on a full disk Redis refuses writes, and checks get 503.';
-  if (free < TOO_LITTLE_BYTES) return [error('disk', message, remedy)];
+  if (free < TOO_LITTLE_BYTES) return error('disk', message, remedy);
   if (free < used) {
-    return [warning('disk', `${message} A rewrite of the append-only file may need ${sizeOf(used)}.`, remedy)];
+    return warning('disk', `${message} A rewrite of the append-only file may need ${sizeOf(used)}.`, remedy);
   }
-  return [free < LITTLE_BYTES ? warning('disk', message, remedy) : ok('disk', message)];
+  return free < LITTLE_BYTES ? warning('disk', message, remedy) : ok('disk', message);
+}
+
+function inodesOf(folder: string, inodes: number): readonly Finding[] {
+  if (inodes >= FEW_INODES) return [];
+  const message = `The disk of Redis (${folder}) has ${count(inodes, 'inode')} left.`;
+  const remedy =
+    'Remove files: without inodes Redis cannot rewrite its append-only file, which grows until the disk is full, nor save its users.';
+  return [(inodes < TOO_FEW_INODES ? error : warning)('disk', message, remedy)];
 }
 
 /** Undefined if no process here has this id and working folder: Redis runs elsewhere or belongs to another user. */
-async function freeBytes(folder: string, pid: number | undefined): Promise<number | undefined> {
+async function readLeft(
+  folder: string,
+  pid: number | undefined,
+): Promise<{ readonly bytes: number; readonly inodes: number } | undefined> {
   // Redis changes to its data folder. The path through the process also works in another mount namespace.
   const workingFolder = `/proc/${pid}/cwd`;
   try {
     if ((await readlink(workingFolder)) !== folder) return undefined;
-    const { bavail, bsize } = await statfs(workingFolder);
-    return bavail * bsize;
+    const { bavail, bsize, files, ffree } = await statfs(workingFolder);
+    // Some file systems make inodes as they need them, and say 0.
+    return { bytes: bavail * bsize, inodes: files === 0 ? Infinity : ffree };
   } catch {
     return undefined;
   }

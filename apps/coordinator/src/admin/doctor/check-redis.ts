@@ -97,55 +97,64 @@ function checkEviction(facts: RedisFacts): Finding {
 }
 
 function checkPersistence(facts: RedisFacts): readonly Finding[] {
-  const { server, info, config } = facts;
+  return [checkKept(facts), ...checkDiskWrites(facts)];
+}
+
+function checkDiskWrites({ server, info, config }: RedisFacts): readonly Finding[] {
   const appends = info.get('aof_enabled') === '1';
-  const save = config?.get('save');
-  const faults = [
+  const refusing = [
     ...(appends && info.get('aof_last_write_status') === 'err'
       ? ['the last write of the append-only file failed']
       : []),
-    ...(appends && info.get('aof_last_bgrewrite_status') === 'err'
-      ? ['the last rewrite of the append-only file failed']
-      : []),
-    ...(save !== '' && info.get('rdb_last_bgsave_status') === 'err' ? ['the last snapshot failed'] : []),
+    ...(config?.get('save') !== '' && info.get('rdb_last_bgsave_status') === 'err' ? ['the last snapshot failed'] : []),
   ];
-  const written =
-    faults.length === 0
+  const growing = appends && info.get('aof_last_bgrewrite_status') === 'err';
+  return [
+    ...(refusing.length === 0
       ? []
       : [
           error(
             'redis.disk-writes',
-            `Redis at ${server} cannot write its data: ${faults.join(', and ')}.`,
+            `Redis at ${server} cannot write its data: ${refusing.join(', and ')}.`,
             'Free space on its disk and see its log; until then it refuses writes, and checks get 503.',
           ),
-        ];
-  const remedy = 'Set appendonly yes and appendfsync everysec, as infra/redis/redis.conf does.';
-  if (!appends) {
-    return [
-      save === ''
-        ? error(
-            'redis.persistence',
-            `Redis at ${server} keeps nothing on disk: a restart loses probes, API keys and monitors.`,
-            remedy,
-          )
-        : warning(
-            'redis.persistence',
-            `Redis at ${server} has no append-only file: a crash loses what was written since its last snapshot.`,
-            remedy,
+        ]),
+    ...(growing
+      ? [
+          error(
+            'redis.disk-writes',
+            `Redis at ${server} cannot rewrite its append-only file: the last attempt failed.`,
+            'Free space or inodes on its disk and see its log; until then the file grows, in the end until the disk is full.',
           ),
-      ...written,
-    ];
-  }
-  const sync = config?.get('appendfsync') ?? 'unknown';
-  const kept =
-    sync === 'no'
-      ? warning(
+        ]
+      : []),
+  ];
+}
+
+function checkKept({ server, info, config }: RedisFacts): Finding {
+  const save = config?.get('save');
+  const remedy = 'Set appendonly yes and appendfsync everysec, as infra/redis/redis.conf does.';
+  if (info.get('aof_enabled') !== '1') {
+    return save === ''
+      ? error(
           'redis.persistence',
-          `Redis at ${server} leaves syncing its append-only file to the kernel (appendfsync no): a power failure may lose 30 s.`,
+          `Redis at ${server} keeps nothing on disk: a restart loses probes, API keys and monitors.`,
           remedy,
         )
-      : ok('redis.persistence', `Redis at ${server} keeps an append-only file (appendfsync ${sync}).`);
-  return [kept, ...written];
+      : warning(
+          'redis.persistence',
+          `Redis at ${server} has no append-only file: a crash loses what was written since its last snapshot.`,
+          remedy,
+        );
+  }
+  const sync = config?.get('appendfsync') ?? 'unknown';
+  return sync === 'no'
+    ? warning(
+        'redis.persistence',
+        `Redis at ${server} leaves syncing its append-only file to the kernel (appendfsync no): a power failure may lose 30 s.`,
+        remedy,
+      )
+    : ok('redis.persistence', `Redis at ${server} keeps an append-only file (appendfsync ${sync}).`);
 }
 
 function checkClients(facts: RedisFacts, redisAgents: number): Finding {

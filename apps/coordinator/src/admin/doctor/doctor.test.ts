@@ -10,6 +10,7 @@ import { redisKeys } from '@vantage/contract';
 import { findRedisServer, freePort, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { certificateMint, opensslVersion } from '@vantage/test-support/certificate-mint';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { createUntilFull } from '@vantage/test-support/programs/small-disk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
@@ -360,6 +361,32 @@ describe('the doctor, of a Redis that', () => {
     expect(faults(report, 'redis.writes')).toEqual([expect.stringMatching(/^error: Redis refuses writes: MISCONF/)]);
     expect(faults(report, 'redis.disk-writes')).toEqual([
       expect.stringContaining('the last write of the append-only file failed'),
+    ]);
+  });
+
+  (canMount ? it : it.skip)('has no inodes left on its disk', async () => {
+    const data = join(folder, 'few');
+    execFileSync('mkdir', [data]);
+    const server = await start(
+      [],
+      `[ -n "$MOUNTED" ] || MOUNTED=1 exec unshare -m "$0" "$@"; mount -t tmpfs -o size=2g,nr_inodes=200 x ${data}`,
+      data,
+    );
+    const before = await examine({ REDIS_URL: server.url });
+    createUntilFull(`/proc/${server.pid}/root${data}`);
+    const redis = new Redis(server.url);
+    await expect(redis.bgrewriteaof()).rejects.toThrow('ERR');
+    const write = await redis.set('a', 'x');
+    redis.disconnect();
+
+    const report = await examine({ REDIS_URL: server.url });
+
+    expect(faults(before, 'disk')).toEqual([]);
+    expect(write).toBe('OK');
+    expect(faults(report, 'redis.writes')).toEqual([]);
+    expect(faults(report, 'disk')).toEqual([expect.stringMatching(/^error: .*few\) has 0 inodes left/)]);
+    expect(faults(report, 'redis.disk-writes')).toEqual([
+      expect.stringContaining('cannot rewrite its append-only file'),
     ]);
   });
 

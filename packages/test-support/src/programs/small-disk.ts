@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 
 /** A small file system in memory, in a mount namespace that ends with its holder. */
 export interface SmallDisk {
@@ -11,13 +11,16 @@ export interface SmallDisk {
   /** Fills the disk completely. */
   readonly fill: () => void;
   readonly free: () => void;
+  /** Creates files until there is no inode left. */
+  readonly fillInodes: () => void;
   readonly unmount: () => Promise<void>;
 }
 
 /** @returns undefined without root */
-export async function mountSmallDisk(at: string, sizeMiB: number): Promise<SmallDisk | undefined> {
+export async function mountSmallDisk(at: string, sizeMiB: number, inodes?: number): Promise<SmallDisk | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const mount = `mount -t tmpfs -o size=${sizeMiB}m tmpfs "$0" && echo mounted && exec sleep 1000000`;
+  const limits = `size=${sizeMiB}m${inodes === undefined ? '' : `,nr_inodes=${inodes}`}`;
+  const mount = `mount -t tmpfs -o ${limits} tmpfs "$0" && echo mounted && exec sleep 1000000`;
   const holder = spawn('unshare', ['--mount', 'sh', '-c', mount, at], { stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = once(holder, 'exit').catch(() => undefined);
   const mounted = await Promise.race([once(holder.stdout, 'data').then(() => true), ended.then(() => false)]);
@@ -33,11 +36,23 @@ export async function mountSmallDisk(at: string, sizeMiB: number): Promise<Small
       closeSync(file);
     },
     free: () => rmSync(filler, { force: true }),
+    fillInodes: () => createUntilFull(path),
     unmount: async () => {
       holder.kill('SIGKILL');
       await ended;
     },
   };
+}
+
+/** Creates files until there is no inode left. */
+export function createUntilFull(folder: string): void {
+  for (let number = 0; ; number += 1) {
+    try {
+      writeFileSync(`${folder}/filler-${number}`, '');
+    } catch {
+      return;
+    }
+  }
 }
 
 function writeUntilFull(file: number, block: Buffer): void {
