@@ -29,6 +29,15 @@ describe('the results as CSV', () => {
     );
   });
 
+  it('have both measurements of a check over both families in one row', () => {
+    const otherFamily = { family: 6, rt: 2, answers: [{ data: '192.0.2.6' }] };
+
+    expect(asCsv([['fra-1', { rt: 1, answers: [{ data: '192.0.2.4' }], otherFamily }]])).toBe(
+      'probe,countryCode,city,asNumber,isp,rt,answers,otherFamily.family,otherFamily.rt,otherFamily.answers\r\n' +
+        'fra-1,,,,,1,192.0.2.4,6,2,192.0.2.6\r\n',
+    );
+  });
+
   it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx'])('have no formula of a stranger: %j', (text) => {
     const [, row] = asCsv([['fra-1', { hostname: text }]]).split(/\r\n/);
 

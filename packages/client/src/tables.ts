@@ -38,13 +38,16 @@ function factsOf(probes: Readonly<Record<string, ProbeFacts>>, id: string): Part
 function flatten(value: object, prefix = ''): Record<string, unknown> {
   const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {
     if (Array.isArray(field)) {
-      const items = field.map((item: unknown) => (prefix === '' && name === 'answers' ? dataOf(item) : item));
+      const items = field.map((item: unknown) => (name === 'answers' && answersOf.has(prefix) ? dataOf(item) : item));
       return items.some(isObject) ? [] : [[`${prefix}${name}`, items.join(' ')]];
     }
     return isObject(field) ? Object.entries(flatten(field, `${prefix}${name}.`)) : [[`${prefix}${name}`, field]];
   });
   return Object.fromEntries(fields);
 }
+
+/** The measurements of a result. */
+const answersOf: ReadonlySet<string> = new Set(['', 'otherFamily.']);
 
 function dataOf(item: unknown): unknown {
   return isObject(item) && 'data' in item ? item.data : item;

@@ -5,7 +5,7 @@ import { Type, type Static } from './type.ts';
 
 /** Subjects of differences, the gravest first. */
 export const differenceSubjects = {
-  request: 'What was asked: host, port, record type, protocol, size or TTL of the packets.',
+  request: 'What was asked: host, port, record type, protocol, size or TTL of the packets, address families.',
   verdict: 'The verdict of the summary.',
   outcome: 'The outcome of a probe, or the code of its failure.',
   state: 'The state of a port.',
@@ -30,6 +30,10 @@ const subject = Type.Enum(Object.keys(differenceSubjects) as [DifferenceSubject,
     .join(' '),
 });
 
+const family = Type.Optional(
+  Type.Enum([4, 6], { description: 'The address family of the difference, if both checks measured over both.' }),
+);
+
 const certain = Type.Boolean({
   description:
     'False if two checks cannot tell: a path that a load balancer explains as well, a time that each check measured once.',
@@ -45,6 +49,7 @@ export const differenceSchema = Type.Object(
   {
     subject,
     name: nullable(Type.String({ maxLength: 32, description: 'The field or phase, if the subject has several.' })),
+    family,
     a: values('Values of the first check.'),
     b: values('Values of the second check.'),
     amounts: Type.Optional(
@@ -63,7 +68,7 @@ export const differenceSchema = Type.Object(
 );
 
 const sharedDifference = Type.Object(
-  { subject, name: differenceSchema.properties.name, certain, text, probes },
+  { subject, name: differenceSchema.properties.name, family, certain, text, probes },
   { additionalProperties: false, title: 'Difference with its probes' },
 );
 
@@ -138,8 +143,13 @@ export const comparisonSchema = Type.Object(
         Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
         Type.Object(
           {
-            differences: Type.Array(differenceSchema, { maxItems: 32 }),
+            differences: Type.Array(differenceSchema, { maxItems: 64 }),
             path: Type.Optional(pathComparison),
+            otherPath: Type.Optional({
+              ...pathComparison,
+              description:
+                'The paths over IPv6, if both checks measured over both families; `path` has those over IPv4.',
+            }),
           },
           { additionalProperties: false, title: 'Comparison of one probe' },
         ),
@@ -159,4 +169,5 @@ export type PathComparison = Static<typeof pathComparison>;
 export interface ProbeComparison {
   readonly differences: readonly Difference[];
   readonly path?: PathComparison;
+  readonly otherPath?: PathComparison;
 }

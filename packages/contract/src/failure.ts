@@ -72,7 +72,9 @@ export const failureCodes = {
   target_refused_by_policy: 'The policy of the probe refuses the target; the message names the reason.',
   target_rate_limited:
     'The probe has reached its limit for the target’s network (its /24, or /48 of IPv6) in the last minute.',
-  family_unavailable: 'The probe has no connectivity in the required address family.',
+  family_unavailable:
+    'The probe has no connectivity in the required address family; with the source `resolver`, its resolver, or each name server ' +
+    'of a zone, has no address of that family.',
   capability_missing: 'The probe lacks a capability of the check, such as the privilege to open raw sockets.',
   probe_offline: 'The probe was offline when the check was created.',
   probe_busy: 'The probe had no capacity for this check.',

@@ -77,7 +77,7 @@ export function withOtherFamily<R extends TProperties>(fields: R) {
   const optional = Object.fromEntries(Object.entries(own).map(([name, schema]) => [name, Type.Optional(schema)]));
   const otherFamily = Type.Unsafe<OtherFamily<R>>(
     Type.Object(
-      { family: Type.Enum([4, 6], { description: 'Family of this measurement.' }), ...optional },
+      { ...optional, family: Type.Enum([4, 6], { description: 'Family of this measurement.' }) },
       {
         additionalProperties: false,
         description:

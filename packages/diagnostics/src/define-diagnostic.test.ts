@@ -66,7 +66,7 @@ describe('a check over both families', () => {
     expect(outcome.otherFamily).toMatchObject({ family: 4, result: 'failure', error: { code: 'dns_no_address' } });
   });
 
-  it.each(['ping', 'traceroute', 'tcp', 'http'] as const)(
+  it.each(['ping', 'traceroute', 'tcp', 'http', 'dns'] as const)(
     'of type %s costs twice as much, within the bounds of a check',
     (type) => {
       const checkType: AnyCheckType = checkTypes[type];
@@ -83,6 +83,7 @@ describe('a check over both families', () => {
         headers: {},
       };
       const params = (family?: unknown) => ({
+        recordType: 'AAAA',
         host: type === 'http' ? 'https://example.com/' : 'example.com',
         options: { ...options, family },
       });
@@ -104,6 +105,23 @@ describe('a check over both families', () => {
     const options = { family: 'both', maxHops: 30, queries: 3, flows: 1, protocol: 'icmp', headers: {} };
 
     expect(ruleErrors(checkType, { host, options })).toMatchObject([{ path: '/options/family' }]);
+  });
+
+  it.each([
+    ['192.0.2.53', 'both', 'must be 4, or absent, with the resolver 192.0.2.53: only a name can have another family'],
+    [
+      '[2001:db8::53]:53',
+      4,
+      'must be 6, or absent, with the resolver 2001:db8::53: only a name can have another family',
+    ],
+    ['192.0.2.53', 4, undefined],
+    ['resolver.example', 'both', undefined],
+    [undefined, 'both', undefined],
+  ] as const)('of type dns is that of its resolver: %s with %s', (resolver, family, message) => {
+    const dns: AnyCheckType = checkTypes.dns;
+    const errors = ruleErrors(dns, { host: 'example.com', recordType: 'A', options: { resolver, family } });
+
+    expect(errors).toEqual(message === undefined ? [] : [{ path: '/options/family', message }]);
   });
 
   it('traces with the packets of one check', () => {

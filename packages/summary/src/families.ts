@@ -3,14 +3,16 @@ import type { Difference, Family } from '@vantage/contract';
 import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences } from './compare/fields/of-type.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
+import { measurementsOf, type Measurements } from './measurements.ts';
 import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
+import { isUsuallyDifferent } from './types/dns.ts';
 import { listed, naming, shown, unique } from './words.ts';
 
 /** One probe’s measurements over both families. */
 interface Pair {
   readonly probe: string;
-  readonly of: Readonly<Record<Family, ProbeResult>>;
+  readonly of: Measurements;
 }
 
 type WithOther = ResultOf<'ping'>;
@@ -23,7 +25,7 @@ export function findFamilies(type: string, probeResults: readonly ProbeResult[])
   if (pairs.length === 0) return [];
   return [
     ...findBroken(pairs),
-    ...findAbsent(pairs),
+    ...findAbsent(type, pairs),
     // A broken family explains any other difference.
     ...findDifferences(type, pairs.filter(isAlike)),
     ...(type === 'traceroute' ? findPaths(pairs.filter(isMeasured)) : []),
@@ -32,12 +34,8 @@ export function findFamilies(type: string, probeResults: readonly ProbeResult[])
 }
 
 function pairOf(probeResult: ProbeResult): readonly Pair[] {
-  const { otherFamily } = probeResult.result as WithOther;
-  if (otherFamily?.result === undefined || probeResult.outcome === 'pending') return [];
-  const { family, result: outcome, ...result } = otherFamily;
-  const other = { probe: probeResult.probe, facts: probeResult.facts, outcome, result };
-  const of = family === 6 ? { 4: probeResult, 6: other } : { 4: other, 6: probeResult };
-  return [{ probe: probeResult.probe, of }];
+  const of = measurementsOf(probeResult);
+  return of === undefined ? [] : [{ probe: probeResult.probe, of }];
 }
 
 const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(of[family]));
@@ -69,18 +67,31 @@ function findBroken(pairs: readonly Pair[]): readonly FindingDraft[] {
   });
 }
 
-function findAbsent(pairs: readonly Pair[]): readonly FindingDraft[] {
+function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   return families.flatMap((family) => {
     const without = (code: string): readonly Pair[] => pairs.filter(({ of }) => of[family].result.error?.code === code);
     const [nameless, unconnected] = [without('dns_no_address'), without('family_unavailable')];
     const texts = [
       ...(nameless.length > 0 ? [`the name has no IPv${family} address`] : []),
-      ...(unconnected.length > 0 ? [`${naming(unconnected)} can not use IPv${family}`] : []),
+      ...absentTexts(type, family, unconnected),
     ];
     if (texts.length === 0) return [];
     const text = `Only IPv${otherOf(family)} was measured where ${listed(texts)}.`;
     return [buildFinding('family_absent', 'info', [...nameless, ...unconnected], text)];
   });
+}
+
+/** The family of dns is that of the servers that are asked. */
+function absentTexts(type: string, family: Family, pairs: readonly Pair[]): readonly string[] {
+  const isOfServer = ({ of }: Pair): boolean => type === 'dns' && of[family].result.error?.source === 'resolver';
+  const isTrace = ({ of }: Pair): boolean => (of[family].result as ResultOf<'dns'>).trace !== undefined;
+  const [servers, own] = [pairs.filter(isOfServer), pairs.filter((pair) => !isOfServer(pair))];
+  const [zones, resolvers] = [servers.filter(isTrace), servers.filter((pair) => !isTrace(pair))];
+  return [
+    ...(zones.length > 0 ? [`no name server of a zone has an IPv${family} address`] : []),
+    ...(resolvers.length > 0 ? [`the resolver of ${naming(resolvers)} has no IPv${family} address`] : []),
+    ...(own.length > 0 ? [`${naming(own)} can not use IPv${family}`] : []),
+  ];
 }
 
 /** Times and answers that differ, by the rules for two checks. */
@@ -99,7 +110,15 @@ function findDifferences(type: string, pairs: readonly Pair[]): readonly Finding
   const probes = probesIn(answers);
   const texts = unique(answers.map(({ difference }) => difference.text));
   const text = `IPv4 → IPv6: ${listed(texts, 3)}, from ${naming(probes)}.`;
-  return [...slower, buildFinding('family_answers_differ', severityByShare(probes.length, pairs.length), probes, text)];
+  const isUsual = answers.every(({ pair, difference }) => isUsualFor(type, pair, difference));
+  const severity = isUsual ? 'info' : severityByShare(probes.length, pairs.length);
+  return [...slower, buildFinding('family_answers_differ', severity, probes, text)];
+}
+
+/** Two queries get different records of such types from one resolver, too. */
+function isUsualFor(type: string, { of }: Pair, { subject, name }: Difference): boolean {
+  const { recordType = '' } = of[4].result as ResultOf<'dns'>;
+  return type === 'dns' && subject === 'answers' && name === null && isUsuallyDifferent(recordType);
 }
 
 interface Seen {

@@ -57,13 +57,13 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   families_differ: rule(['info'], 'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`.'),
   family_broken: degrading(
     ['warning', 'info'],
-    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. Warning if half of the probes that measured both see it.',
+    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. Warning if half of the probes that measured both see it.',
   ),
   family_absent: rule(['info'], 'A measurement has the error `dns_no_address` or `family_unavailable`.'),
   family_slower: rule(['info'], 'Round-trip times or phases of both measurements differ by the rules for two checks.'),
   family_answers_differ: degrading(
     ['warning', 'info'],
-    'Status, URL, redirect, certificate, protocol or port state of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it.',
+    'Status, URL, redirect, certificate, protocol, port state or records of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it; info for records that often differ between two answers (A, AAAA, CNAME, HTTPS, SVCB, signatures).',
   ),
   family_paths_differ: rule(['info'], 'traceroute: the networks (AS) of both paths differ, in their order.'),
   dns_nxdomain_some: degrading(

@@ -15,6 +15,7 @@ import { headlineOf } from './headline.ts';
 import { findFamilies } from './families.ts';
 import { findLatencies } from './latency.ts';
 import { findNames } from './names.ts';
+import { otherTraces } from './measurements.ts';
 import { byText, ofType, probeResultsOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import { findScopes } from './scopes.ts';
@@ -79,7 +80,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     headline: escapeText(headlineOf({ check, probeResults, partition, verdict, findings }), 1_024),
     findings: findings.map(publicFinding),
     groups: [...groupsOfType(type, probeResults)],
-    ...(type === 'traceroute' ? { paths: mergePaths(traces) } : {}),
+    ...(type === 'traceroute' ? { paths: mergePaths(traces, tracesOf(otherTraces(probeResults))) } : {}),
   };
 }
 

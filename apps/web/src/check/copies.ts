@@ -2,6 +2,7 @@ import type { Summary } from '@vantage/contract';
 
 import type { Asked } from './asked.ts';
 import { cellsOf } from './columns.ts';
+import { measurementsOf } from '../views/measurements.ts';
 import { nameOfCheck } from './name.ts';
 import type { CheckData } from './use-check.ts';
 
@@ -36,7 +37,7 @@ export function asMarkdown(
 ): string {
   const name = nameOfCheck(check.type, check.host, asked);
   const heads = ['Probe', ...cellsOf(check.type, { result: 'pending' }).map(([title]) => title)];
-  const rows = Object.entries(check.results).map(([probe, result]) => [
+  const rows = measurementsOf(Object.entries(check.results)).map(([probe, result]) => [
     probe,
     ...cellsOf(check.type, result).map(([, text]) => text),
   ]);

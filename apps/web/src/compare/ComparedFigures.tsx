@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 
 import { cellsOf, columnsOf } from '../check/columns.ts';
 import { Section } from '../parts/section.tsx';
+import { measurementPairs } from './measurement-pairs.ts';
 import type { Compared } from './use-comparison.ts';
 
 /** The figures of both checks, probe by probe, whether they differ or not. */
@@ -24,8 +25,8 @@ export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | n
             </tr>
           </thead>
           <tbody>
-            {probes.map((probe) => {
-              const [first, second] = [a, b].map(({ results, type }) => cellsOf(type, results[probe]!));
+            {measurementPairs(probes, a, b).map(([probe, ...results]) => {
+              const [first, second] = results.map((result) => cellsOf(comparison.type, result));
               return (
                 <tr key={probe}>
                   <th scope="row">{probe}</th>

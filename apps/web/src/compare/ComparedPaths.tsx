@@ -15,9 +15,10 @@ const relations: Readonly<Record<PathRelation, readonly [Tone, string]>> = {
 
 /** The paths of each probe, hop by hop in one table. */
 export function ComparedPaths({ comparison }: { readonly comparison: Comparison }): JSX.Element | null {
-  const paths = Object.entries(comparison.probes).flatMap(([probe, { path }]) =>
-    path === undefined ? [] : [[probe, path] as const],
-  );
+  const paths = Object.entries(comparison.probes).flatMap(([probe, { path, otherPath }]) => {
+    if (path === undefined || otherPath === undefined) return path === undefined ? [] : [[probe, path] as const];
+    return [[`${probe} IPv4`, path] as const, [`${probe} IPv6`, otherPath] as const];
+  });
   if (paths.length === 0) return null;
   return (
     <Section title="Paths" note="Silent hops and alternatives of load balancers are no change">

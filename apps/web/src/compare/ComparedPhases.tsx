@@ -6,15 +6,16 @@ import { ScaleAxis } from '../views/Axis.tsx';
 import { Legend, Waterfall } from '../views/HttpView.tsx';
 import { scaleTo } from '../views/scale.ts';
 import type { Timings } from '../views/phases.ts';
+import { measurementPairs } from './measurement-pairs.ts';
 import type { Compared } from './use-comparison.ts';
 
 /** The phases of both requests of each probe, one below the other. */
 export function ComparedPhases({ comparison, a, b }: Compared): JSX.Element | null {
-  const rows = Object.keys(comparison.probes).flatMap((probe) =>
-    ([a, b] as const).map((check, index) => ({
+  const rows = measurementPairs(Object.keys(comparison.probes), a, b).flatMap(([probe, ...results]) =>
+    results.map((result, index) => ({
       probe,
       which: index === 0 ? 'first' : 'second',
-      timings: check.results[probe]?.['timings'] as Timings | undefined,
+      timings: result['timings'] as Timings | undefined,
     })),
   );
   if (comparison.type !== 'http' || rows.length === 0) return null;

@@ -24,9 +24,9 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ probe, difference: { subject, name, a, b, certain } }) => (
-              <tr key={`${probe} ${subject} ${name}`}>
-                <th scope="row">{probe}</th>
+            {rows.map(({ probe, difference: { subject, name, family, a, b, certain } }) => (
+              <tr key={`${probe} ${family} ${subject} ${name}`}>
+                <th scope="row">{family === undefined ? probe : `${probe} IPv${family}`}</th>
                 <td>{name === null ? subject : `${subject}: ${name}`}</td>
                 <td>{valueText(a)}</td>
                 <td>{valueText(b)}</td>

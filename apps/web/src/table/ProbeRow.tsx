@@ -2,12 +2,14 @@ import type { Probe } from '@vantage/contract';
 import type { JSX } from 'preact';
 
 import type { Column } from '../check/columns.ts';
+import type { Result } from '../check/use-check.ts';
 import type { Row } from '../filter/rows.ts';
 import { placeOf } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { toneOf, ToneMark } from '../parts/tone.tsx';
+import { otherMeasurement } from '../views/measurements.ts';
 
-/** One probe in the table, and the button that opens its details. */
+/** One probe in the table, and the button that opens its details; of a check over both families, in two rows. */
 export function ProbeRow(props: {
   readonly row: Row;
   readonly columns: readonly Column[];
@@ -17,8 +19,8 @@ export function ProbeRow(props: {
 }): JSX.Element {
   const { row, columns, probe, isOpen, onToggle } = props;
   const [id, result] = row;
-  const tone = toneOf(result.result);
-  return (
+  const other = otherMeasurement(result);
+  const first = (
     <tr class={`row ${isOpen ? 'is-open' : ''}`} data-probe={id} onClick={onToggle}>
       <th scope="row">
         <button
@@ -34,6 +36,7 @@ export function ProbeRow(props: {
           <Icon name="chevron" />
           <span>
             <span class="probe-id">{id}</span>
+            {other === undefined ? null : <span class="note"> IPv{other.family === 6 ? 4 : 6}</span>}
             {probe === undefined ? null : (
               <span class="probe-place">
                 {placeOf(probe)}
@@ -45,6 +48,28 @@ export function ProbeRow(props: {
           </span>
         </button>
       </th>
+      <Cells columns={columns} result={result} />
+    </tr>
+  );
+  if (other === undefined) return first;
+  return (
+    <>
+      {first}
+      <tr class="row other-family" onClick={onToggle}>
+        <th scope="row">
+          <span class="unseen">{id} </span>
+          <span class="note">IPv{other.family}</span>
+        </th>
+        <Cells columns={columns} result={other.result} />
+      </tr>
+    </>
+  );
+}
+
+function Cells({ columns, result }: { readonly columns: readonly Column[]; readonly result: Result }): JSX.Element {
+  const tone = toneOf(result.result);
+  return (
+    <>
       {columns.slice(1).map((column) => (
         <td key={column.key} class={column.isNumber === true ? 'number' : ''} data-title={column.title}>
           {column.key === 'result' ? (
@@ -57,6 +82,6 @@ export function ProbeRow(props: {
           )}
         </td>
       ))}
-    </tr>
+    </>
   );
 }

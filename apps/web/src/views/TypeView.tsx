@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 
 import { lazyView, type LazyView } from '../parts/view.tsx';
+import { measurementsOf, probeIn } from './measurements.ts';
 import type { ViewProps } from './types.ts';
 
 const view = (load: () => Promise<(props: ViewProps) => JSX.Element>): LazyView<ViewProps> =>
@@ -21,7 +22,15 @@ const views: Readonly<Record<string, LazyView<ViewProps>>> = {
 export function TypeView(props: ViewProps): JSX.Element | null {
   const view = viewOf(props.check.type);
   // The key: views of two types are two components.
-  return view === undefined ? null : <view.View key={props.check.type} {...props} />;
+  return view === undefined ? null : <view.View key={props.check.type} {...overFamilies(props)} />;
+}
+
+/** Charts have a row for each measurement. The graph of a traceroute has the paths of both families. */
+function overFamilies(props: ViewProps): ViewProps {
+  const { check, rows, nameOf, onChoose } = props;
+  const all = check.type === 'traceroute' ? rows : measurementsOf(rows);
+  if (all.length === rows.length) return props;
+  return { ...props, rows: all, nameOf: (id) => nameOf(probeIn(id)), onChoose: (id) => onChoose(probeIn(id)) };
 }
 
 /** Resolves when the view can be drawn at once, or its code cannot be loaded now. */

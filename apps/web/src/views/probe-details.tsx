@@ -8,24 +8,21 @@ import type { AllPaths as AllPathsCode } from './AllPaths.tsx';
 import { Records } from './DnsView.tsx';
 import { HopTable, StopNote } from './HopTable.tsx';
 import { AddressFacts } from './InfoView.tsx';
+import { otherMeasurement } from './measurements.ts';
 import { phaseNames, phaseTitles } from './phases.ts';
 import { Attempts } from './PortView.tsx';
 import type { FieldsOf } from './types.ts';
 
-interface WithOtherFamily {
-  readonly otherFamily?: Partial<Result> & { readonly family: 4 | 6 };
-}
-
 /** Expanded row of a probe; of a check over both families, both measurements. */
 export function ProbeDetails({ type, result }: { readonly type: string; readonly result: Result }): JSX.Element {
-  const { otherFamily } = result as WithOtherFamily;
-  if (otherFamily === undefined) return <DetailsOfType type={type} result={result} />;
-  const { family, result: outcome = 'pending', resolvedIp, rt, error } = otherFamily;
+  const other = otherMeasurement(result);
+  if (other === undefined) return <DetailsOfType type={type} result={result} />;
+  const { result: outcome, resolvedIp, rt, error } = other.result;
   return (
     <>
       <DetailsOfType type={type} result={result} />
       <div>
-        <h3>Over IPv{family}</h3>
+        <h3>Over IPv{other.family}</h3>
         <Facts
           facts={[
             ['Result', outcome],
@@ -34,7 +31,7 @@ export function ProbeDetails({ type, result }: { readonly type: string; readonly
             ['Error', error?.message],
           ]}
         />
-        <DetailsOfType type={type} result={otherFamily as Result} />
+        <DetailsOfType type={type} result={other.result} />
       </div>
     </>
   );

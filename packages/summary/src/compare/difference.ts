@@ -84,6 +84,18 @@ export function certainly({ text, ...difference }: DifferenceDraft): DifferenceD
   return { ...difference, certain: true, text: text.replace(/, measured (?:once|\d+ times) each$/, '') };
 }
 
+/** The difference with the family in its text, if it is that of one of both. */
+export function overFamily<D extends { readonly family?: Difference['family'] | undefined; readonly text: string }>(
+  difference: D,
+): D {
+  const { family, text } = difference;
+  return family === undefined ? difference : { ...difference, text: `over IPv${family} ${text}` };
+}
+
+export function uncertainly(difference: Difference): Difference {
+  return { ...difference, certain: false };
+}
+
 function some(values: readonly string[]): string {
   if (values.length === 0) return 'none';
   const named = values

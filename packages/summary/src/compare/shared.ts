@@ -2,7 +2,7 @@ import { differenceSubjects, type Difference, type SharedDifference } from '@van
 
 import { byText } from '../probe-result.ts';
 import { listed } from '../words.ts';
-import type { DifferenceDraft } from './difference.ts';
+import { overFamily, type DifferenceDraft } from './difference.ts';
 import { isBeyondChance } from './noise.ts';
 
 const order = Object.keys(differenceSubjects);
@@ -25,9 +25,11 @@ export function sharedDifferences(
   );
   const groups = Map.groupBy(all, ({ difference }) => keyOf(difference));
   const shared = [...groups.values()].map((own): SharedDifference => {
-    const { subject, name } = own[0]!.difference;
-    const certain = isCertain(own, probes.size);
-    return { subject, name, certain, text: textOf(own, certain), probes: own.map(({ probe }) => probe) };
+    const { subject, name, family } = own[0]!.difference;
+    const certain = isCertain(own, family === undefined ? probes.size : 2 * probes.size);
+    const { text } = overFamily({ family, text: textOf(own, certain) });
+    const over = family === undefined ? {} : { family };
+    return { subject, name, ...over, certain, text, probes: own.map(({ probe }) => probe) };
   });
   return [
     ...ofCheck.map(({ subject, name, certain, text }) => ({ subject, name, certain, text, probes: [] })),
@@ -44,8 +46,13 @@ export function sharedDifferences(
 }
 
 /** Amounts differ between probes: those in one direction are combined. */
-function keyOf({ subject, name, certain, text, amounts }: Difference): string {
-  return JSON.stringify([subject, name, ...(amounts === undefined ? [certain, text] : [amounts.b > amounts.a])]);
+function keyOf({ subject, name, family, certain, text, amounts }: Difference): string {
+  return JSON.stringify([
+    subject,
+    name,
+    family,
+    ...(amounts === undefined ? [certain, text] : [amounts.b > amounts.a]),
+  ]);
 }
 
 interface Own {

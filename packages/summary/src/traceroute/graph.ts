@@ -20,8 +20,11 @@ interface Place {
 /**
  * Merges paths. A router is one node in all paths. A hop without an address is shared by two paths if it has the same
  * neighbouring addresses and the same position between them.
+ *
+ * @param others traces over the other family
  */
-export function mergePaths(traces: readonly Trace[]): Paths {
+export function mergePaths(first: readonly Trace[], others: readonly Trace[] = []): Paths {
+  const traces = [...first, ...others];
   const nodes = new Map<string, Draft>();
   const edges: Edges = new Map();
   const ends = new Map<string, PathEnd & { readonly probes: string[] }>();
@@ -64,7 +67,7 @@ export function mergePaths(traces: readonly Trace[]): Paths {
     nodes: sorted,
     edges: sorted.flatMap(({ id }) => edgesFrom(id, edges.get(id))),
     ends: [...ends.values()].toSorted((a, b) => byText(a.node, b.node) || byText(a.reason, b.reason)),
-    canonical: Object.fromEntries(traces.map((trace) => [trace.probeResult.probe, canonicalPath(trace)])),
+    canonical: Object.fromEntries(first.map((trace) => [trace.probeResult.probe, canonicalPath(trace)])),
   };
 }
 

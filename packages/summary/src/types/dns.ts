@@ -43,6 +43,11 @@ function answersOf(probeResult: DnsResult): readonly string[] | undefined {
     : [dnsReason(probeResult.result) ?? 'no valid answer'];
 }
 
+/** True if the records of this type usually differ between servers: by place, in turns, or because they are made for each answer. */
+export function isUsuallyDifferent(type: string): boolean {
+  return placedTypes.has(type) || madeTypes.has(type);
+}
+
 export function groupAnswers(probeResults: readonly DnsResult[]): readonly SummaryGroup[] {
   return groupsOf('answers', probeResults, answersOf);
 }
@@ -114,10 +119,9 @@ function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   const groups = groupBy(whole, (probeResult) => JSON.stringify(answersOf(probeResult)));
   if (groups.length < 2) return [];
   const type = whole[0]!.result.recordType ?? '';
-  const isUsual = placedTypes.has(type) || madeTypes.has(type);
   const seen = tally(whole, (probeResult) => shown(answersOf(probeResult)!.join(' | '), 80));
   const text = `There are ${groups.length} different answers: ${seen}. ${whyDifferent(type)}`;
-  return [buildFinding('dns_answers_differ', isUsual ? 'info' : 'warning', whole, text)];
+  return [buildFinding('dns_answers_differ', isUsuallyDifferent(type) ? 'info' : 'warning', whole, text)];
 }
 
 function whyDifferent(type: string): string {

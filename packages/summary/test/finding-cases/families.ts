@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { CommonResult } from '@vantage/contract';
 
 import { bad, broken, each, pending, summaryOf } from '../cases.ts';
-import { http, lost, ping, tcp, trace } from '../results.ts';
+import { dns, http, lost, ping, tcp, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
 /** The first measurement with the second one; IPv6 is the second unless the first is. */
@@ -19,6 +19,9 @@ const goodOverSix = { ...ping([20, 22, 21, 21]), ...six };
 const nameless = bad('dns_no_address', { resolvedIp: null }, { phase: 'resolve' });
 const unconnected = bad('family_unavailable', { resolvedIp: null }, { source: 'probe', result: 'error' });
 const refused = { ...tcp('closed'), ...six };
+const noResolver = bad('family_unavailable', { resolvedIp: null, recordType: 'A' }, { source: 'resolver' });
+const noServer = { ...noResolver, trace: [] };
+const records = (...addresses: readonly string[]) => dns(addresses.map((address) => `A ${address}`));
 const [viaTransit, direct] = [
   trace(['198.51.100.1 9 9 9', '192.0.2.1 9 9 9', '203.0.113.1 9 9 9']),
   trace(['198.51.100.1 9 9 9', '203.0.113.1 9 9 9']),
@@ -31,6 +34,10 @@ export const familyCases: FindingCases = {
       [
         'IPv6 does not answer',
         summaryOf('ping', { 'fra-1': both(good, { ...lost, ...six }), 'ber-1': both(good, goodOverSix) }),
+      ],
+      [
+        'the name server does not answer over IPv6',
+        summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), bad('timed_out', { recordType: 'A' })) }),
       ],
       ['IPv4 alone is refused', summaryOf('tcp', { 'fra-1': both({ ...tcp('open'), ...six }, tcp('closed')) })],
     ],
@@ -46,6 +53,8 @@ export const familyCases: FindingCases = {
     present: [
       ['the name has no IPv6', summaryOf('ping', { 'fra-1': both(good, nameless) })],
       ['the probe has no IPv6', summaryOf('ping', { 'fra-1': both(good, unconnected) })],
+      ['the resolver has no IPv6', summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), noResolver) })],
+      ['no name server has IPv6', summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), noServer) })],
     ],
     absent: [['IPv6 does not answer', summaryOf('ping', { 'fra-1': both(good, { ...lost, ...six }) })]],
   },
@@ -60,9 +69,19 @@ export const familyCases: FindingCases = {
     ],
   },
   family_answers_differ: {
-    present: [['another status', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(204), ...six })))]],
+    present: [
+      ['another status', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(204), ...six })))],
+      [
+        'other name servers of a zone',
+        summaryOf('dns', { 'fra-1': both(records('192.0.2.1'), records('192.0.2.2', '192.0.2.3')) }),
+      ],
+    ],
     absent: [
       ['the same status', summaryOf('http', { 'fra-1': both(http(200), { ...http(200), ...six }) })],
+      [
+        'the same records in another order',
+        summaryOf('dns', { 'fra-1': both(records('192.0.2.1', '192.0.2.2'), records('192.0.2.2', '192.0.2.1')) }),
+      ],
       ['IPv6 is broken', summaryOf('http', each('fra-1 ber-1', both(http(200), { ...http(404), ...six })))],
     ],
   },

@@ -172,7 +172,9 @@ function judgedTarget(
   { port }: Readonly<Record<string, unknown>>,
   broken: FieldPaths,
 ): JudgedTarget {
-  const family = broken.has('/options') || broken.has('/options/family') ? undefined : options['family'];
+  // The family of dns is that of the resolver.
+  const isUnread = hostKind === 'name' || broken.has('/options') || broken.has('/options/family');
+  const family = isUnread ? undefined : options['family'];
   return {
     hostKind,
     purpose,

@@ -3,24 +3,26 @@ import {
   defineCheckType,
   durationSchema,
   failureSchema,
+  familiesSchema,
+  jobOverFamilies,
   nullable,
   type InputError,
   resolutionField,
   resolutionRules,
+  trafficOverFamilies,
   Type,
+  withOtherFamily,
 } from '@vantage/contract';
 
 import { parseRecordType } from './codec/record-types.ts';
 import { looksLikeAddress, parseResolver } from './resolver.ts';
+import { resolverErrors } from './resolver-errors.ts';
 
 export const DNS_BUDGET_MS = 10_000;
 export const TRACE_BUDGET_MS = 20_000;
 
 export const dnsTransports = ['udp', 'tcp', 'tls', 'https'] as const;
 export type DnsTransport = (typeof dnsTransports)[number];
-
-/** Allowed ports of a client's resolver. */
-const RESOLVER_PORTS: ReadonlySet<number> = new Set([53, 853, 443]);
 
 const recordSchema = Type.Object(
   {
@@ -129,9 +131,16 @@ export const dns = defineCheckType({
         'Follow the delegations from the root instead of asking a resolver. The row of each server asked is ' +
         'in `trace`.',
     }),
+    family: Type.Optional({
+      ...familiesSchema,
+      description:
+        'Address family of the packets to the resolver, or with `trace` to the name servers; which records are asked for depends on `recordType` alone. ' +
+        'Default: any that the probe has, IPv4 first. `both`: each probe asks over IPv4 and IPv6 at the same time, and `otherFamily` of its result has the ' +
+        'second answer.',
+    }),
   },
   rules: resolutionRules,
-  result: {
+  result: withOtherFamily({
     ...resolutionField,
     recordType: Type.String({ maxLength: 10, description: 'The requested record type, in upper case.' }),
     queryName: Type.String({
@@ -233,7 +242,11 @@ export const dns = defineCheckType({
       maxItems: 20,
       description: 'With the option `trace`: one row per server, from the root on.',
     }),
-  },
+    family: Type.Enum([4, 6], {
+      description:
+        'Address family that was asked over, with the option `family`. Absent from agents that do not know it.',
+    }),
+  }),
   requiredOnSuccess: [
     'recordType',
     'queryName',
@@ -249,11 +262,12 @@ export const dns = defineCheckType({
   ],
   needsRawSockets: false,
   // Limits of the packets and bytes of one answer over TCP, or of the servers of each zone.
-  traffic: () => ({ packets: 48, bytes: 128 * 1024 }),
+  traffic: ({ options }) => trafficOverFamilies(options, { packets: 48, bytes: 128 * 1024 }),
+  jobParams: jobOverFamilies,
   budgetMs: ({ options }) => (options.trace ? TRACE_BUDGET_MS : DNS_BUDGET_MS),
   inputRules: [
     ({ host, recordType }) => recordTypeErrors(host, recordType),
-    ({ options }) => resolverErrors(options.resolver),
+    ({ options }) => resolverErrors(options),
     ({ options }) => (options.trace ? traceErrors(options) : []),
   ],
   otherTargets: ({ options }) => {
@@ -267,19 +281,6 @@ function recordTypeErrors(host: string, recordType: string): InputError[] {
   if (!parsed.ok) return [{ path: '/recordType', message: parsed.reason }];
   if (looksLikeAddress(host) && parsed.recordType.name !== 'PTR') {
     return [{ path: '/recordType', message: 'An address has PTR records only: ask for PTR, or give a name.' }];
-  }
-  return [];
-}
-
-function resolverErrors(resolver: string | undefined): InputError[] {
-  if (resolver === undefined) return [];
-  const path = '/options/resolver';
-  const parsed = parseResolver(resolver);
-  if (parsed === undefined) {
-    return [{ path, message: 'Give a host name or an address; an IPv6 address with a port in brackets.' }];
-  }
-  if (parsed.port !== undefined && !RESOLVER_PORTS.has(parsed.port)) {
-    return [{ path, message: 'The port of a resolver is 53, 853 or 443.' }];
   }
   return [];
 }

@@ -1,7 +1,7 @@
 import { reverseName } from '@vantage/contract/dns-message';
 import { isIP } from 'node:net';
 
-import type { Failure, ParamsOf } from '@vantage/contract';
+import { singleFamily, type Failure, type ParamsOf } from '@vantage/contract';
 
 import { timedOut } from '../../shared/classify-error.ts';
 import { addressBytes } from '@vantage/contract/address';
@@ -57,25 +57,41 @@ export async function runDns(
 ): Promise<Outcome<Dns>> {
   const prepared = prepare(params);
   if ('failure' in prepared) return ended(prepared.failure, {});
-  const fields = questionFields(prepared.query);
-  context.emitPartial(fields);
+  const family = singleFamily(params.options);
+  const asked = family === undefined ? {} : { family };
+  context.emitPartial({ ...questionFields(prepared.query), ...asked });
   const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
-  if (params.options.trace) {
-    const transport = params.options.transport === 'tcp' ? 'tcp' : 'udp';
-    const traced = await traceDns(
-      prepared.query,
-      { ...traceStart, transport, waitsMs: waits.traceMs },
-      context,
-      signal,
-    );
-    const budget = newRecordBudget();
-    const outcome = concluded(traced, prepared.query, context, budget);
-    return { ...outcome, trace: traced.rows(budget) };
-  }
+  const outcome = params.options.trace
+    ? await followDelegations(params, prepared.query, traceStart, waits, context, signal)
+    : await queryResolver(params, prepared.query, waits, context, signal);
+  return { ...outcome, ...asked };
+}
 
+async function followDelegations(
+  { options }: DnsParams,
+  query: PreparedQuery,
+  start: TraceStart,
+  { traceMs: waitsMs }: DnsWaits,
+  context: DiagnosticContext<Dns>,
+  signal: AbortSignal,
+): Promise<Outcome<Dns>> {
+  const transport = options.transport === 'tcp' ? 'tcp' : 'udp';
+  const path = { ...start, transport, waitsMs, family: singleFamily(options) } as const;
+  const traced = await traceDns(query, path, context, signal);
+  const budget = newRecordBudget();
+  return { ...concluded(traced, query, context, budget), trace: traced.rows(budget) };
+}
+
+async function queryResolver(
+  params: DnsParams,
+  query: PreparedQuery,
+  waits: DnsWaits,
+  context: DiagnosticContext<Dns>,
+  signal: AbortSignal,
+): Promise<Outcome<Dns>> {
   const chosen = await chooseResolvers(params.options, context, signal);
-  if ('failure' in chosen) return ended(chosen.failure, fields);
+  if ('failure' in chosen) return ended(chosen.failure, questionFields(query));
   const options: AskOptions = {
     transport: params.options.transport,
     waitsMs: chosen.servers.length === 1 ? waits.oneMs : waits.eachMs,
@@ -83,9 +99,9 @@ export async function runDns(
     userAgent: context.attribution.userAgent,
     icmp: context,
   };
-  const asked = await askInTurn(chosen.servers, prepared.query, options, signal);
-  const validation = await checkValidation(asked, prepared.query, options, waits.uncheckedMs, signal);
-  return concluded({ ...asked, validation }, prepared.query, context, newRecordBudget());
+  const asked = await askInTurn(chosen.servers, query, options, signal);
+  const validation = await checkValidation(asked, query, options, waits.uncheckedMs, signal);
+  return concluded({ ...asked, validation }, query, context, newRecordBudget());
 }
 
 function prepare(params: DnsParams): { readonly query: PreparedQuery } | { readonly failure: Failure } {

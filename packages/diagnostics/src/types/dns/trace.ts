@@ -1,5 +1,7 @@
 import { type AnswerKind, type DnsRecord, type Message, rcodeName, sameName } from '@vantage/contract/dns-message';
-import { escapeText, roundMs, type Failure, type ResultFieldsOf, type Target } from '@vantage/contract';
+import { escapeText, roundMs, type Failure, type Family, type ResultFieldsOf, type Target } from '@vantage/contract';
+
+import { isIP } from 'node:net';
 
 import { timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext } from '../../diagnostic.ts';
@@ -33,6 +35,8 @@ export interface TraceStart {
 
 export interface TracePath extends TraceStart {
   readonly transport: 'udp' | 'tcp';
+  /** The only family to use; undefined for both. */
+  readonly family?: Family | undefined;
   /** Time to wait for a server after each transmission over UDP. */
   readonly waitsMs: readonly number[];
 }
@@ -74,7 +78,7 @@ export async function traceDns(
   for (let delegations = 0; delegations < MAX_DELEGATIONS; delegations++) {
     let next: Zone | undefined;
     const failed: FailedStep[] = [];
-    for (const server of zone.servers.slice(0, MAX_SERVERS_PER_ZONE)) {
+    for (const server of inFamily(zone.servers, path.family).slice(0, MAX_SERVERS_PER_ZONE)) {
       if (signal.aborted || steps.length === MAX_ROWS) break;
       const step = await askServer(zone, server, path, prepared, context, signal);
       steps.push(step);
@@ -134,12 +138,12 @@ type Step =
 async function askServer(
   zone: Zone,
   server: DelegatedServer,
-  { port, transport, waitsMs }: TracePath,
+  { port, transport, waitsMs, family }: TracePath,
   prepared: PreparedQuery,
   context: Context,
   signal: AbortSignal,
 ): Promise<Step> {
-  const admitted = await admitServer(server, port, context, signal);
+  const admitted = await admitServer(server, { port, family }, context, signal);
   if ('failure' in admitted) return { kind: 'failure', zone, server, target: null, answer: null, ...admitted };
   const { target } = admitted;
   const options = {
@@ -159,7 +163,7 @@ async function askServer(
 /** The first address of the glue that the policy admits; without glue the name itself. */
 async function admitServer(
   server: DelegatedServer,
-  port: number,
+  { port, family }: Pick<TracePath, 'port' | 'family'>,
   { admit }: Context,
   signal: AbortSignal,
 ): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
@@ -167,9 +171,9 @@ async function admitServer(
   let failure = timedOut('resolve', 'The name server was not resolved in time.');
   try {
     for (const host of hosts.slice(0, 2)) {
-      const admission = await admit({ host, port, purpose: 'dns' }, signal);
+      const admission = await admit({ host, port, purpose: 'dns', family }, signal);
       if (admission.admitted) return { target: admission.target };
-      failure = resolverNameFailure(admission.failure, 'name server');
+      failure = resolverNameFailure(admission.failure, 'name server', family);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -204,6 +208,17 @@ function glueOf(server: string, additional: readonly DnsRecord[]): string[] {
   const of = (type: string): string[] =>
     additional.filter((record) => record.type === type && sameName(record.name, server)).map(({ data }) => data);
   return [...of('A'), ...of('AAAA')];
+}
+
+/** The servers with the addresses of one family: those with glue of it first, the others are asked for by name. */
+function inFamily(servers: readonly DelegatedServer[], family: Family | undefined): readonly DelegatedServer[] {
+  if (family === undefined) return servers;
+  return withGlueFirst(
+    servers.map(({ name, addresses }) => ({
+      name,
+      addresses: addresses.filter((address) => isIP(address) === family),
+    })),
+  );
 }
 
 /** Servers whose address is known cost no resolution. */

@@ -36,7 +36,7 @@ export function requestDifferences(type: string, a: ProbeResult, b: ProbeResult)
 
 type Asked = Pick<ResultOf<'ping'>, 'size' | 'ttl'> &
   Pick<ResultOf<'tcp'>, 'port'> &
-  Pick<ResultOf<'dns'>, 'recordType'> &
+  Pick<ResultOf<'dns'>, 'recordType' | 'family'> &
   Pick<ResultOf<'traceroute'>, 'protocol'>;
 
 const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, string])[]>> = {
@@ -46,7 +46,10 @@ const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, stri
   ],
   tcp: [['port', 'port']],
   udp: [['port', 'port']],
-  dns: [['recordType', 'record type']],
+  dns: [
+    ['recordType', 'record type'],
+    ['family', 'address family'],
+  ],
   traceroute: [['protocol', 'protocol']],
 };
 

@@ -1,0 +1,16 @@
+import type { Result } from '../check/use-check.ts';
+import { measurementsOf } from '../views/measurements.ts';
+import type { Compared } from './use-comparison.ts';
+
+/** Measurements of both checks by family; those of a family that one check lacks are left out. */
+export function measurementPairs(
+  probes: readonly string[],
+  a: Compared['a'],
+  b: Compared['b'],
+): readonly (readonly [id: string, a: Result, b: Result])[] {
+  return probes.flatMap((probe) => {
+    const [ofA, ofB] = [a, b].map(({ results }) => measurementsOf([[probe, results[probe]!]]));
+    if (ofA!.length !== ofB!.length) return [[probe, a.results[probe]!, b.results[probe]!] as const];
+    return ofA!.map(([id, result], index) => [id, result, ofB![index]![1]] as const);
+  });
+}

@@ -1,0 +1,33 @@
+import type { Result } from '../check/use-check.ts';
+
+/** Id of a probe, with the family if it has a measurement over each, and that measurement. */
+export type Measurement = readonly [id: string, result: Result];
+
+interface WithOtherFamily {
+  readonly otherFamily?: Partial<Result> & { readonly family: 4 | 6 };
+}
+
+/** The measurement of a result over the other family; undefined if it is over one. */
+export function otherMeasurement(result: Result): { readonly family: 4 | 6; readonly result: Result } | undefined {
+  const { otherFamily } = result as WithOtherFamily;
+  if (otherFamily === undefined) return undefined;
+  return { family: otherFamily.family, result: { ...otherFamily, result: otherFamily.result ?? 'pending' } };
+}
+
+/** The rows of a check over both families, each with the family: IPv4 beside IPv6. */
+export function measurementsOf(rows: readonly Measurement[]): readonly Measurement[] {
+  return rows.flatMap(([id, result]): Measurement[] => {
+    const other = otherMeasurement(result);
+    if (other === undefined) return [[id, result]];
+    const both: Measurement[] = [
+      [`${id} IPv${other.family === 6 ? 4 : 6}`, result],
+      [`${id} IPv${other.family}`, other.result],
+    ];
+    return other.family === 6 ? both : both.toReversed();
+  });
+}
+
+/** The probe in the id of a measurement. */
+export function probeIn(id: string): string {
+  return id.split(' ', 1)[0]!;
+}

@@ -1,0 +1,89 @@
+import type { Difference, Family, ProbeComparison } from '@vantage/contract';
+
+import { measurementsOf } from '../measurements.ts';
+import { ofType, type ProbeResult } from '../probe-result.ts';
+import { tracesOf } from '../traceroute/trace.ts';
+import { percent } from '../words.ts';
+import { certainly, differentValue, uncertainly, type DifferenceDraft } from './difference.ts';
+import { isUnmeasured, outcomeDifferences } from './fields/common.ts';
+import { lossOf, measuredDifferences, requestDifferences } from './fields/of-type.ts';
+import { isBeyondChance, isLossChange } from './noise.ts';
+import { comparePaths } from './path/compare-paths.ts';
+import { pathDifferences } from './path/path-text.ts';
+
+/** A comparison before it is known how many probes agree. */
+export interface ProbeDraft extends ProbeComparison {
+  readonly differences: readonly DifferenceDraft[];
+}
+
+/**
+ * Compares the results of one probe; family by family if both checks measured over both.
+ *
+ * @param count number of compared probes
+ */
+export function compareProbe(type: string, a: ProbeResult, b: ProbeResult, count: number): ProbeDraft {
+  const [ofA, ofB] = [measurementsOf(a), measurementsOf(b)];
+  const request = [...requestDifferences(type, a, b), ...familiesDifference(ofA !== undefined, ofB !== undefined)];
+  if (ofA === undefined || ofB === undefined) {
+    const { differences, ...draft } = compareMeasurements(type, a, b, count);
+    return { differences: [...request, ...differences], ...draft };
+  }
+  const over = (family: Family): ProbeDraft => compareMeasurements(type, ofA[family], ofB[family], 2 * count);
+  const [ipv4, ipv6] = [over(4), over(6)];
+  return {
+    differences: [...request, ...ipv4.differences.map(of(4)), ...ipv6.differences.map(of(6))],
+    ...(ipv4.path === undefined ? {} : { path: ipv4.path }),
+    ...(ipv6.path === undefined ? {} : { otherPath: ipv6.path }),
+  };
+}
+
+function familiesDifference(a: boolean, b: boolean): readonly Difference[] {
+  const text = (isBoth: boolean): string => (isBoth ? 'both' : 'one');
+  return differentValue({ subject: 'request', name: 'families', label: 'address families' }, text(a), text(b));
+}
+
+function of(family: Family): (difference: DifferenceDraft) => DifferenceDraft {
+  return (difference) => ({ ...difference, family });
+}
+
+function compareMeasurements(type: string, a: ProbeResult, b: ProbeResult, count: number): ProbeDraft {
+  const outcome = outcomeDifferences(a, b);
+  // A probe that could not measure says nothing about the target.
+  if (isUnmeasured(a) || isUnmeasured(b)) return { differences: outcome.map(uncertainly) };
+  const { path, differences: ofPath } = type === 'traceroute' ? pathOf(a, b) : { path: undefined, differences: [] };
+  const loss = outcome.length > 0 ? [] : lossDifferences(type, a, b, count);
+  const measured = measuredDifferences(type, a, b).map((draft) =>
+    draft.chance !== undefined && isBeyondChance(1, count, draft.chance) ? certainly(draft) : draft,
+  );
+  const differences = [...outcome, ...measured, ...ofPath, ...loss];
+  return { differences, ...(path === undefined ? {} : { path }) };
+}
+
+function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 'path' | 'differences'>> {
+  const [[traceOfA], [traceOfB]] = [a, b].map((one) => tracesOf(ofType<'traceroute'>([one]))) as [
+    ReturnType<typeof tracesOf>,
+    ReturnType<typeof tracesOf>,
+  ];
+  const path = comparePaths(traceOfA, traceOfB);
+  return { path, differences: pathDifferences(path, traceOfA, traceOfB) };
+}
+
+function lossDifferences(type: string, a: ProbeResult, b: ProbeResult, count: number): readonly Difference[] {
+  const [ofA, ofB] = [lossOf(type, a), lossOf(type, b)];
+  if (ofA === undefined || ofB === undefined || !isLossChange(ofA, ofB, count)) return [];
+  const [shareOfA, shareOfB] = [ofA, ofB].map(({ sent, lost }) => lost / sent) as [number, number];
+  const text = ([share, { sent, lost }]: readonly [number, { readonly sent: number; readonly lost: number }]): string =>
+    lost === 0 ? `0 of ${sent}` : `${lost} of ${sent} (${percent(share)})`;
+  const [textOfA, textOfB] = [text([shareOfA, ofA]), text([shareOfB, ofB])];
+  return [
+    {
+      subject: 'loss',
+      name: null,
+      certain: true,
+      a: [textOfA],
+      b: [textOfB],
+      amounts: { a: shareOfA, b: shareOfB, unit: 'share' },
+      text: `lost ${textOfA} → ${textOfB}`,
+    },
+  ];
+}

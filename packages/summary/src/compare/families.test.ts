@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { bad, type Result } from '../../test/cases.ts';
+import { compared } from '../../test/compared.ts';
+import { lost, ping, trace } from '../../test/results.ts';
+
+describe('a comparison of checks over both families', () => {
+  type Ping = Result<'ping'>;
+  const over = (ipv4: Ping, ipv6: Ping): Ping => {
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = { ...ipv6, resolvedIp: '2001:db8::1' };
+    return { ...ipv4, otherFamily: { family: 6, ...other } } as Ping;
+  };
+  const [fast, slow] = [ping([20, 21, 20, 22, 21]), ping([80, 81, 80, 82, 81])];
+  const textsIn = (a: Ping, b: Ping): readonly string[] =>
+    compared('ping', { 'fra-1': a }, { 'fra-1': b }).probes['fra-1']!.differences.map(({ text }) => text);
+
+  it('names the family of each difference', () => {
+    const { probes, result, sentence } = compared('ping', { 'fra-1': over(fast, fast) }, { 'fra-1': over(fast, lost) });
+
+    expect(probes['fra-1']!.differences).toMatchObject([
+      { subject: 'outcome', family: 6, text: 'over IPv6 outcome success → timeout (timed_out)' },
+    ]);
+    expect(result).toBe('different');
+    expect(sentence).toBe('Verdict up → degraded; over IPv6 outcome success → timeout (timed_out) (fra-1).');
+  });
+
+  it('compares IPv4 with IPv4, whichever is first', () => {
+    const nameless = bad('dns_no_address', { resolvedIp: null });
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = nameless;
+    const swapped = { ...fast, resolvedIp: '2001:db8::1', otherFamily: { family: 4, ...other } } as unknown as Ping;
+
+    expect(textsIn(over(fast, fast), swapped)).toEqual(['over IPv4 outcome success → failure (dns_no_address)']);
+  });
+
+  it('finds nothing in equal checks, and the times of one family in others', () => {
+    expect(textsIn(over(fast, slow), over(fast, slow))).toEqual([]);
+    expect(textsIn(over(fast, fast), over(fast, slow))).toEqual([
+      expect.stringMatching(/^over IPv6 round trip 21 ms → 81 ms/),
+    ]);
+  });
+
+  it('says that one check measured one family', () => {
+    expect(textsIn(over(fast, fast), fast)).toEqual(['address families both → one']);
+  });
+
+  it('has the paths of both', () => {
+    const [path, other] = [
+      trace(['198.51.100.1 9 9 9', '203.0.113.1 9 9 9']),
+      trace(['192.0.2.9 9 9 9', '203.0.113.1 9 9 9']),
+    ];
+    const both = { ...path, otherFamily: { family: 6, ...other } } as Result<'traceroute'>;
+    const { path: ipv4, otherPath: ipv6 } = compared('traceroute', { 'fra-1': both }, { 'fra-1': both }).probes[
+      'fra-1'
+    ]!;
+
+    expect([ipv4, ipv6].map((one) => one!.a!.hops[0])).toEqual([['198.51.100.1'], ['192.0.2.9']]);
+  });
+});
