@@ -3,6 +3,6 @@ export { summarize, type SummaryFacts } from './summarize.ts';
 export type { ProbeFacts } from './probe-result.ts';
 export { evidenceByProbe } from './evidence.ts';
 export type { Evidence } from './partition.ts';
-export { partingSentence } from './traceroute/parting.ts';
+export { partingSentence } from './traceroute/parting/parting.ts';
 export { followPath, pathChangeSentence, reachedFrom } from './compare/path-changes.ts';
 export { compareChecks, type ComparedCheck } from './compare/compare-checks.ts';

@@ -2,7 +2,7 @@ import type { Summary } from '@vantage/contract';
 
 import type { Asked } from './asked.ts';
 import { cellsOf } from './columns.ts';
-import { measurementsOf } from '../views/measurements.ts';
+import { measurementsOf } from './measurements.ts';
 import { nameOfCheck } from './name.ts';
 import type { CheckData } from './use-check.ts';
 

@@ -1,5 +1,5 @@
 import type { Result } from '../check/use-check.ts';
-import { measurementsOf } from '../views/measurements.ts';
+import { measurementsOf } from '../check/measurements.ts';
 import type { Compared } from './use-comparison.ts';
 
 /** Measurements of both checks by family; those of a family that one check lacks are left out. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 
 import { lazyView, type LazyView } from '../parts/view.tsx';
-import { measurementsOf, probeIn } from './measurements.ts';
+import { measurementsOf, probeIn } from '../check/measurements.ts';
 import type { ViewProps } from './types.ts';
 
 const view = (load: () => Promise<(props: ViewProps) => JSX.Element>): LazyView<ViewProps> =>

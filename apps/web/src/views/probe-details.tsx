@@ -8,7 +8,7 @@ import type { AllPaths as AllPathsCode } from './AllPaths.tsx';
 import { Records } from './DnsView.tsx';
 import { HopTable, StopNote } from './HopTable.tsx';
 import { AddressFacts } from './InfoView.tsx';
-import { otherMeasurement } from './measurements.ts';
+import { otherMeasurement } from '../check/measurements.ts';
 import { phaseNames, phaseTitles } from './phases.ts';
 import { Attempts } from './PortView.tsx';
 import type { FieldsOf } from './types.ts';

@@ -13,9 +13,8 @@ import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type 
  * rate limit, forwards without loss.
  */
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
-  const reached = traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined && !hasDeadEnd(trace));
-  const lossy = reached.flatMap((trace) => lossyPath(trace) ?? []);
-  const losses = beginsOf(lossy.map((path) => (mayBeLimited(path, lossy) ? withoutRouters(path) : path)));
+  const reached = reachedOf(traces);
+  const losses = lossesOf(traces);
   return [
     ...carriedOn(losses.filter(({ begin, end }) => begin.hop !== end.hop)),
     ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
@@ -25,6 +24,16 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
       losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
     ),
   ];
+}
+
+/** Where the loss of each path begins that reaches the target, as far as its packets prove. */
+export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
+  const lossy = reachedOf(traces).flatMap((trace) => lossyPath(trace) ?? []);
+  return beginsOf(lossy.map((path) => (mayBeLimited(path, lossy) ? withoutRouters(path) : path)));
+}
+
+function reachedOf(traces: readonly Trace[]): readonly Trace[] {
+  return traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined && !hasDeadEnd(trace));
 }
 
 /** True if a search for all paths found some that do not reach the target: loss at its hops is not loss of the others. */
@@ -105,7 +114,7 @@ function carriedOn(losses: readonly Loss[]): readonly FindingDraft[] {
 }
 
 /** Describes where the loss begins, as far as proved. */
-function placeText(loss: Loss): string {
+export function placeText(loss: Loss): string {
   const { after, begin, trace } = loss;
   if (isExact(loss) && begin.routers.length < 2) return `at ${stepText(begin)}`;
   return `between ${after === null ? trace.probeResult.probe : routerText(after)} and ${routerText(begin)}`;
@@ -169,7 +178,8 @@ function lostOf(losses: readonly Loss[]): number {
   return losses.reduce((sum, { end }) => sum + end.lost, 0);
 }
 
-function sharesOf(losses: readonly Loss[]): string {
+/** `fra-1 loses 40 %` of each path. */
+export function sharesOf(losses: readonly Loss[]): string {
   const values = losses.map(({ trace, end }) => `${trace.probeResult.probe} loses ${percent(end.lost / end.sent)}`);
   return listed(values);
 }

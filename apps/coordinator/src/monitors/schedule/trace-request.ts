@@ -4,6 +4,8 @@ import type { MonitorState } from '../state/reduce.ts';
 
 const MOST_FAILING = 5;
 const MOST_WORKING = 3;
+/** Enough packets per hop to tell where loss begins. */
+const QUERIES = 10;
 
 /** The probes of the traceroute that follows a change to bad: failing ones, and working ones to compare with. */
 export function probesToTrace(state: MonitorState): readonly string[] {
@@ -24,7 +26,7 @@ export function readTrace(
 function targetOf({ checkType: { type }, params }: MonitorDefinition['accepted']): object {
   const { host, port } = params as typeof params & { readonly port?: number };
   const family = params.options['family'];
-  const common = family === undefined ? {} : { family };
+  const common = { queries: QUERIES, ...(family === undefined ? {} : { family }) };
   if (type === 'http') {
     const url = new URL(host);
     const ofScheme = url.protocol === 'https:' ? 443 : 80;

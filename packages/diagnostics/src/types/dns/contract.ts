@@ -15,8 +15,7 @@ import {
 } from '@vantage/contract';
 
 import { parseRecordType } from './codec/record-types.ts';
-import { looksLikeAddress, parseResolver } from './resolver.ts';
-import { resolverErrors } from './resolver-errors.ts';
+import { looksLikeAddress, parseResolver, resolverErrors } from './resolver.ts';
 
 export const DNS_BUDGET_MS = 10_000;
 export const TRACE_BUDGET_MS = 20_000;

@@ -1,9 +1,12 @@
 import type { Check } from '@vantage/contract';
 
-import { ofType, probeResultsOf } from '../probe-result.ts';
-import { asText, listed, shown, unique } from '../words.ts';
-import { endReason, lastAnswer, probeResults } from './ends.ts';
-import { isSilent, stepText, tracesOf, type Step, type Trace } from './trace.ts';
+import { ofType, probeResultsOf } from '../../probe-result.ts';
+import { listed, shown, unique } from '../../words.ts';
+import { endReason, lastAnswer, probeResults } from '../ends.ts';
+import { lossesOf } from '../losses.ts';
+import { lossText } from './loss-text.ts';
+import { networkText, onwardText } from './network-text.ts';
+import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
  * One sentence about the traceroute of a monitor that turned bad: the last router that paths from failing and from
@@ -19,8 +22,12 @@ export function partingSentence(check: Check, failing: readonly string[]): strin
   const own = traces.filter(isFailing);
   const broken = own.filter((trace) => brokenReasons.has(endReason(trace)));
   const through = own.filter(({ isReached }) => isReached);
-  if (broken.length === 0) return through.length === 0 ? undefined : reachedText(through);
   const working = traces.filter((trace) => !isFailing(trace) && trace.isReached);
+  if (broken.length === 0) {
+    const losses = lossesOf(traces).filter(({ trace }) => isFailing(trace));
+    if (losses.length > 0) return `${lossText(losses, working)}.`;
+    return through.length === 0 ? undefined : reachedText(through);
+  }
   const same = working.filter(({ target }) => broken.some((trace) => trace.target === target));
   const others = through.length === 0 ? '' : `; those from ${namesOf(through)} reach the target`;
   if (working.length > 0 && same.length === 0) return `${otherTargetText(broken, working)}${others}.`;
@@ -81,21 +88,6 @@ function forkOf(trace: Trace, working: readonly Trace[]): Fork | undefined {
   const { steps } = passedBy(at)!;
   const index = steps.findIndex(({ routers }) => routers.some(({ ip }) => at.routers.some((one) => one.ip === ip)));
   return { trace, at, onward: steps.slice(index + 1).find((step) => !isSilent(step) && step.routers.length > 0) };
-}
-
-function networkText(at: Step, onward: Step | undefined): string {
-  const [own, next] = [networkOf(at), networkOf(onward)];
-  if (own === undefined) return next === undefined ? 'there' : `before ${next}`;
-  return next === undefined || next === own ? `in ${own}` : `between ${own} and ${next}`;
-}
-
-function onwardText(onward: Step | undefined): string {
-  return onward === undefined ? '' : ` over ${stepText(onward)}`;
-}
-
-function networkOf(step: Step | undefined): string | undefined {
-  const [router] = step?.routers ?? [];
-  return router === undefined ? undefined : asText(router.asn, router.asName);
 }
 
 /** `Nothing answers beyond hop 4 … from fra-1` of each distinct end. */

@@ -1,4 +1,4 @@
-import type { Result } from '../check/use-check.ts';
+import type { Result } from './use-check.ts';
 
 /** Id of a probe, with the family if it has a measurement over each, and that measurement. */
 export type Measurement = readonly [id: string, result: Result];
@@ -14,7 +14,7 @@ export function otherMeasurement(result: Result): { readonly family: 4 | 6; read
   return { family: otherFamily.family, result: { ...otherFamily, result: otherFamily.result ?? 'pending' } };
 }
 
-/** The rows of a check over both families, each with the family: IPv4 beside IPv6. */
+/** The rows of a check over both families, each with the family. */
 export function measurementsOf(rows: readonly Measurement[]): readonly Measurement[] {
   return rows.flatMap(([id, result]): Measurement[] => {
     const other = otherMeasurement(result);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Check } from '@vantage/contract';
 
-import { CHECK_ID, type Result } from '../../test/cases.ts';
-import { trace } from '../../test/results.ts';
+import { CHECK_ID, type Result } from '../../../test/cases.ts';
+import { trace } from '../../../test/results.ts';
 import { partingSentence } from './parting.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -35,6 +35,56 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
         'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the failing ones, ' +
         'and the working ones go on over hop 4, 203.0.113.1 in AS64512 (Target Net).',
     );
+  });
+
+  const ten = (ip: string, ...lost: readonly number[]): string =>
+    `${ip} ${Array.from({ length: 10 }, (_, index) => (lost.includes(index) ? '*' : '5')).join(' ')}`;
+  const whole = trace([ten('198.51.100.1'), ten('192.0.2.1'), ten('192.0.2.2'), ten('192.0.2.8'), ten('203.0.113.1')]);
+
+  it.each<[string, readonly string[], string]>([
+    [
+      'loss begins behind the last router in common',
+      [
+        ten('198.51.100.2'),
+        ten('192.0.2.1'),
+        ten('192.0.2.9', 0, 3, 7, 8),
+        ten('192.0.2.8', 1, 2, 6),
+        ten('203.0.113.1', 2, 4, 5, 9),
+      ],
+      'have hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common before loss shows: they part in AS64511 (Transit Net), ' +
+        'loss begins between ber-1 and hop 3, 192.0.2.9 in AS64511 (Transit Net) (ber-1 loses 40 %), and the working ones go on over hop 3, 192.0.2.2 in AS64511 (Transit Net) ' +
+        'and lose none of 10 packets.',
+    ],
+    [
+      'loss begins before any router in common',
+      [
+        ten('198.51.100.2', 0, 3, 7, 8),
+        ten('192.0.2.1', 2, 4, 6),
+        ten('192.0.2.2', 0, 3, 7, 8),
+        ten('192.0.2.8', 1, 2, 6),
+        ten('203.0.113.1', 2, 4, 5, 9),
+      ],
+      'have no router in common before loss shows: loss begins at hop 1, 198.51.100.2',
+    ],
+    [
+      'the working ones pass the same routers',
+      [
+        ten('198.51.100.2'),
+        ten('192.0.2.1'),
+        ten('192.0.2.2', 0, 3, 7, 8),
+        ten('192.0.2.8', 1, 2, 6),
+        ten('203.0.113.1', 2, 4, 5, 9),
+      ],
+      'for the failing ones alone (ber-1 loses 40 %), while the working ones lose none of 10 packets: it may be on the way back, or on one way of a load balancer.',
+    ],
+  ])('names where packets are lost, if %s', (_reason, path, part) => {
+    expect(sentence({ 'ber-1': trace(path), 'fra-1': whole })).toContain(part);
+  });
+
+  it('claims no place if the working ones lose as much', () => {
+    const lossy = [ten('198.51.100.2'), ten('192.0.2.1'), ten('192.0.2.9', 0, 3, 7, 8), ten('203.0.113.1', 2, 4, 5, 9)];
+
+    expect(sentence({ 'ber-1': trace(lossy), 'fra-1': trace(lossy) })).toContain('lose packets alike');
   });
 
   const apart = trace([access(2), '192.0.2.50 3 3', ...silence]);

@@ -1,0 +1,88 @@
+import { listed, percent } from '../../words.ts';
+import type { Loss } from '../begin.ts';
+import { chanceOfMore, type Sample } from '../chance.ts';
+import { placeText, sharesOf } from '../losses.ts';
+import { networkText, onwardText } from './network-text.ts';
+import { stepText, targetIndex, type Step, type Trace } from '../trace.ts';
+import { thresholds } from '../../thresholds.ts';
+
+/** A path with loss, and what it has in common with paths of working probes before the loss begins. */
+interface LossyFork {
+  readonly loss: Loss;
+  /** The last router before the loss that also answered a working probe. */
+  readonly common: Step | undefined;
+  /** The next router of that working probe. */
+  readonly onward: Step | undefined;
+  /** Whether the working probe passes the router at which the loss shows first, too. */
+  readonly isShared: boolean;
+}
+
+/**
+ * What the traces say about failing probes whose packets reach the target in part.
+ *
+ * @param losses of the failing probes; not empty
+ * @param working traces of working probes that reach the target
+ */
+export function lossText(losses: readonly Loss[], working: readonly Trace[]): string {
+  const failing = listed(losses.map(({ trace }) => trace.probeResult.probe));
+  const same = working.filter(({ target }) => losses.some(({ trace }) => trace.target === target));
+  const [first] = [...Map.groupBy(losses, placeText).values()].toSorted((a, b) => b.length - a.length);
+  const what = `loss begins ${placeText(first![0]!)}`;
+  if (same.length === 0) {
+    return `Paths from the failing ${failing} reach the target with loss: ${what} (${sharesOf(first!)}), and no working probe was traced to compare`;
+  }
+  const who = `Paths from the failing ${failing} and from the working ${listed(same.map(({ probeResult }) => probeResult.probe))}`;
+  const [own, others] = [pooled(losses.map(({ trace }) => trace)), pooled(same)];
+  if (chanceOfMore(own, others) > thresholds.lossByChance) {
+    return `${who} reach the target, and lose packets alike: ${shareOf(own)} and ${shareOf(others)}`;
+  }
+  const { common, onward, isShared } = forkOf(first![0]!, same);
+  const rest = `lose ${shareOf(others)}`;
+  if (isShared) {
+    const place = common === undefined ? '' : ` up to ${stepText(common)} and beyond`;
+    return `${who} pass the same routers${place}, and ${what} for the failing ones alone (${sharesOf(first!)}), while the working ones ${rest}: it may be on the way back, or on one way of a load balancer`;
+  }
+  if (common === undefined)
+    return `${who} have no router in common before loss shows: ${what} (${sharesOf(first!)}), and the working ones ${rest}`;
+  const parts = `they part ${networkText(common, onward)}, ${what} (${sharesOf(first!)})`;
+  return `${who} have ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward)} and ${rest}`;
+}
+
+function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {
+  const { trace, begin } = loss;
+  const before = trace.steps.filter(({ hop }) => hop < begin.hop);
+  const common = before.findLast((step) => working.some((other) => indexOf(other, step) !== -1));
+  const passing = working.filter((other) => common === undefined || indexOf(other, common) !== -1);
+  const isTarget = begin.routers.some(({ ip }) => ip === trace.target);
+  const isShared = passing.some((other) => follows(other, common, begin, isTarget));
+  const [other] = passing;
+  const at = other === undefined || common === undefined ? -1 : indexOf(other, common);
+  return { loss, common, onward: at === -1 ? undefined : other!.steps.slice(at + 1).find(isAnswering), isShared };
+}
+
+/** True if the next router after the common one is that of the loss; all paths pass the target. */
+function follows({ steps }: Trace, common: Step | undefined, begin: Step, isTarget: boolean): boolean {
+  const from = common === undefined ? -1 : steps.findIndex((step) => isSameRouter(step, common));
+  const next = steps.slice(from + 1).find(isAnswering);
+  return next !== undefined && isSameRouter(next, begin) && (common !== undefined || !isTarget);
+}
+
+const isAnswering = ({ routers }: Step): boolean => routers.length > 0;
+
+function isSameRouter(a: Step, b: Step): boolean {
+  return a.routers.some(({ ip }) => b.routers.some((one) => one.ip === ip));
+}
+
+function indexOf({ steps }: Trace, step: Step): number {
+  return steps.findIndex((one) => isSameRouter(one, step));
+}
+
+/** Packets to the target’s hop. */
+function pooled(traces: readonly Trace[]): Sample {
+  const ends = traces.map((trace) => trace.steps[targetIndex(trace) ?? trace.steps.length - 1]!);
+  return { sent: ends.reduce((sum, { sent }) => sum + sent, 0), lost: ends.reduce((sum, { lost }) => sum + lost, 0) };
+}
+
+function shareOf({ sent, lost }: Sample): string {
+  return lost === 0 ? `none of ${sent} packets` : `${lost} of ${sent} packets (${percent(lost / sent)})`;
+}
