@@ -56,12 +56,16 @@ export interface JobLoop {
   readonly refusal: () => string | undefined;
 }
 
-/** Concurrent takes while there are no jobs: while one reply travels, the next take waits. */
+/**
+ * Concurrent takes while there are no jobs. Far from Redis two: while one reply travels, the next take waits. Near it
+ * one, so that the read of its job and the next take share a write.
+ */
 const IDLE = 2;
+const IDLE_NEAR = 1;
 /** Shorter than the socket timeout of an agent's connection, which a wait must not reach. */
 const IDLE_WAIT_SECONDS = 3;
 /** Above this round-trip time, each job doubles the concurrent takes: jobs may arrive faster than the next take. */
-const NEAR_MS = 2;
+const NEAR_MS = 1;
 const WIDEST = 16;
 /**
  * Timeout of each additional take. A silently lost connection takes a job for each pending take, so the sum must be
@@ -85,7 +89,8 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   const underWay = new Set<Promise<void>>();
   /** Slots reserved by a pending take, and by a taken job. */
   let [asked, held] = [0, 0];
-  let width = IDLE;
+  const idleWidth = (): number => (rttMs() <= NEAR_MS ? IDLE_NEAR : IDLE);
+  let width = 0;
   let [running, turns, taken] = [0, 0, 0];
   let failures = 0;
   let refusal: string | undefined;
@@ -155,7 +160,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
     if (id === null && Math.abs(waitedMs - waitSeconds * 1_000 - rttMs()) > ODD_WAIT_MS) onOddWait?.();
     if (id !== undefined) {
       [turns, failures, refusal] = [turns + 1, 0, undefined];
-      width = id === null || rttMs() <= NEAR_MS ? IDLE : Math.min(width * 2, WIDEST);
+      width = id === null || rttMs() <= NEAR_MS ? idleWidth() : Math.min(width * 2, WIDEST);
     }
     if (typeof id === 'string') track(workInPlace(id));
     ask();
@@ -168,6 +173,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   return {
     start: () => {
       isTaking = true;
+      width = idleWidth();
       ask();
     },
     stop: async () => {

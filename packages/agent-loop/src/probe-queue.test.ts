@@ -46,10 +46,10 @@ function connected(): Redis {
   return redis;
 }
 
-/** Its connections are ready: a take waits for only a few milliseconds. */
-async function consumerOf(probe: string, { withoutWriting = false } = {}): Promise<ProbeQueue> {
+/** The connections of an agent, ready: a take waits for only a few milliseconds. */
+async function connectionsOf(): Promise<Record<'redis' | 'blocking' | 'writing', Redis>> {
   const connect = (name: string, resend: boolean): Redis =>
-    openPatient({ url: server.url, keyInUse: redisKeys.results(probe), name, resend, log: silent });
+    openPatient({ url: server.url, keyInUse: 'in-use', name, resend, log: silent });
   const connections = {
     redis: connect('jobs', true),
     blocking: connect('wait', false),
@@ -58,6 +58,11 @@ async function consumerOf(probe: string, { withoutWriting = false } = {}): Promi
   const all = Object.values(connections);
   opened.push({ close: async () => all.forEach((each) => each.disconnect()) });
   for (const each of all) if (each.status !== 'ready') await once(each, 'ready');
+  return connections;
+}
+
+async function consumerOf(probe: string, { withoutWriting = false } = {}): Promise<ProbeQueue> {
+  const connections = await connectionsOf();
   // Its state is not known at once, so the next command is still sent to it.
   if (withoutWriting) connections.writing.stream.destroy();
   return openQueue({ probeId: probe, ...connections });
@@ -114,6 +119,41 @@ describe('a queue that is consumed by plain commands', () => {
     const taken = [await take(consumer), await take(consumer), await take(consumer), await take(consumer)];
 
     expect(taken).toEqual([...seen, undefined]);
+  });
+
+  it('reads a job on the connection of the next take, unless one is pending there', async () => {
+    await add(queueOf('shared'));
+    const consumer = await consumerOf('shared');
+    const watched: string[] = [];
+    const monitor = await connected().monitor();
+    opened.push({ close: async () => monitor.disconnect() });
+    monitor.on('monitor', (_time: string, [command = '', key = '']: string[], source: string) => {
+      if (/^(?:blmove|hgetall)$/i.test(command) && key.includes('{shared}')) watched.push(`${command} ${source}`);
+    });
+
+    const id = await consumer.next(1);
+    const [job, second] = await Promise.all([consumer.read(id!), consumer.next(1)]);
+    const pending = Promise.all([consumer.next(1), consumer.next(1)]);
+    const other = await consumer.read(second!);
+    await pending;
+
+    expect([job?.id, other?.id]).toEqual(['first', 'second']);
+    await eventually(() => (watched.length === 6 ? true : undefined));
+    const [, waiting] = watched[0]!.split(' ');
+    const reads = watched.filter((line) => line.startsWith('hgetall'));
+    expect(reads[0]).toBe(`hgetall ${waiting}`);
+    expect(reads[1]).not.toBe(`hgetall ${waiting}`);
+  });
+
+  it('reads a job that was taken just before the connection of the takes was lost', async () => {
+    await add(queueOf('torn'));
+    const connections = await connectionsOf();
+    const consumer = openQueue({ probeId: 'torn', ...connections });
+
+    const id = await consumer.next(1);
+    connections.blocking.stream.destroy();
+
+    expect(await consumer.read(id!)).toMatchObject({ id: 'first', name: 'tcp' });
   });
 
   it('leaves what BullMQ’s own worker leaves, while jobs are active and after them', async () => {
