@@ -73,6 +73,8 @@ export const redisKeys = {
    * Coordinators only.
    */
   checkFollowers: (id: string) => `check:{${id}}:f`,
+  /** Written when a check is admitted that was sent along with its count; its start removes it. Coordinators only. */
+  checkGrant: (id: string) => `check:{${id}}:g`,
   /** Channel of a check's events. Coordinators only. */
   checkEvents: (id: string) => `check:{${id}}:ev`,
   /** Sorted set of check ids by deadline (milliseconds since the epoch, Redis clock). Coordinators only. */

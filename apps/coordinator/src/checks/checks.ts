@@ -27,8 +27,19 @@ export type Creation =
   /** `admit` returned false. */
   | { readonly created: false; readonly reason: 'not-admitted' };
 
-/** Called before anything is written, with the number of selected probes. Never rejects. */
-export type AdmitCheck = (probes: number) => Promise<boolean>;
+/**
+ * Called with the number of selected probes, before anything is written that does not depend on it. Never rejects.
+ *
+ * @param early starts the check in one write with the count, which costs one trip to Redis less
+ */
+export type AdmitCheck = (probes: number, early?: EarlyStart) => Promise<boolean>;
+
+export interface EarlyStart {
+  /** Key that Redis writes if it admits the check: what `onLikely` sends has an effect only then. */
+  readonly grant: string;
+  /** Called after the count was sent, if no local count refuses the check. */
+  readonly onLikely: () => void;
+}
 
 /** Checks as the HTTP layer uses them. */
 export interface Checks {

@@ -14,7 +14,7 @@ import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
 import { createRedisClock } from '../../redis/clock.ts';
-import type { Checks } from '../checks.ts';
+import type { AdmitCheck, Checks } from '../checks.ts';
 import { createCheckTypes } from '../store/check-type-cache.ts';
 import { createCounters } from '../store/counters.ts';
 import { createChecks, drawId } from './create-check.ts';
@@ -276,6 +276,30 @@ describe('the creation of a check', () => {
     expect(deadlineAt - Number(createdAt)).toBe(5_000);
     const { deadlineAt: ofJob } = JSON.parse((await bed.redis.hget(queueKey('fra-1', id), 'data'))!) as Job;
     expect(ofJob).toBe(deadlineAt);
+  });
+
+  it.each([
+    ['is started before the reply to its count', true, true],
+    ['leaves nothing if Redis refuses it', false, false],
+    ['is started without a grant if it was counted in memory', false, true],
+  ])('%s', async (_what, isGranted, isAdmitted) => {
+    const keysBefore = await allKeys();
+    const create = creatorWith(startTogether);
+    let [id, startedEarly] = ['', 0];
+    const admit: AdmitCheck = async (_probes, early) => {
+      id = /\{(.+)\}/.exec(early!.grant)![1]!;
+      if (isGranted) await bed.redis.set(early!.grant, '');
+      early!.onLikely();
+      if (isGranted) await until(async () => (startedEarly = await bed.redis.exists(redisKeys.check(id))) === 1);
+      return isAdmitted;
+    };
+
+    const creation = await create({ ...request, probes: ['fra-1'] }, admit);
+
+    expect(startedEarly).toBe(isGranted ? 1 : 0);
+    expect(creation).toMatchObject(isAdmitted ? { created: true, checkId: id } : { reason: 'not-admitted' });
+    expect(await bed.redis.exists(redisKeys.check(id))).toBe(isAdmitted ? 1 : 0);
+    if (!isAdmitted) await untilKeysAre(keysBefore);
   });
 
   it('is refused, and leaves nothing, if the time cannot be read', async () => {

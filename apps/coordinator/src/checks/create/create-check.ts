@@ -1,6 +1,7 @@
 import { createHash, randomFillSync } from 'node:crypto';
 
 import { redisKeys, screenshotJobId, type Job } from '@vantage/contract';
+import { isCluster } from '@vantage/redis-connections';
 import type { Tracing } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
@@ -25,7 +26,7 @@ import type { Deadlines } from '../store/deadlines.ts';
 import type { JobQueues } from '../store/job-queues.ts';
 import type { ProbeCapacity } from './probe-capacity.ts';
 import { screenshotJob, type Screenshots } from '../screenshots/screenshots.ts';
-import { ClockSteppedBack, type NewJob, type StartCheck } from './enqueue-check.ts';
+import { ClockSteppedBack, NotGranted, type NewJob, type StartCheck } from './enqueue-check.ts';
 
 export interface CreateCheckDependencies {
   readonly redis: Redis;
@@ -102,9 +103,6 @@ async function createCheck(
     const { selected: _, ...refusal } = selection;
     return { created: false, ...refusal };
   }
-  if (admit !== undefined && !(await admit(selection.probes.length))) {
-    return { created: false, reason: 'not-admitted' };
-  }
   const id = givenId ?? drawId();
   types.remember(id, request.checkType);
   const selected = dependencies.selector.find(known, selection.probes);
@@ -112,9 +110,42 @@ async function createCheck(
   const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
   const once = givenId !== undefined;
   const atGateways = selected.filter(mayBeAtGateway).map(({ record }) => record.id);
-  await startInTime(dependencies, id, request, { ...selection, atGateways, screenshot, client, first, once });
+  const chosen = { ...selection, atGateways, screenshot, client, first, once };
+  const startNow = (grant?: string): Promise<void> => startInTime(dependencies, id, request, { ...chosen, grant });
+  if (!(await admitAndStart(dependencies.redis, id, admit, chosen.probes.length, startNow))) {
+    return { created: false, reason: 'not-admitted' };
+  }
   counters.checksCreated += 1;
   return { created: true, checkId: id, probes: [...selection.probes] };
+}
+
+/**
+ * Starts a check that is admitted. On one server the check is sent along with its count: the server runs them in this
+ * order, and starts nothing that it has not admitted.
+ *
+ * @returns false if it is not admitted
+ */
+async function admitAndStart(
+  redis: Redis,
+  id: string,
+  admit: AdmitCheck | undefined,
+  probes: number,
+  start: (grant?: string) => Promise<void>,
+): Promise<boolean> {
+  const early: { started?: Promise<boolean> } = {};
+  const grant = redisKeys.checkGrant(id);
+  const onLikely = (): void => {
+    early.started = start(grant).then(
+      () => true,
+      (error: unknown) => (error instanceof NotGranted ? false : Promise.reject(error as Error)),
+    );
+    // Awaited below, unless the check is not admitted.
+    early.started.catch(() => undefined);
+  };
+  if (admit !== undefined && !(await admit(probes, isCluster(redis) ? undefined : { grant, onLikely }))) return false;
+  // Without a grant: counted in memory, because Redis was slow or had forgotten the script that counts.
+  if ((await early.started) !== true) await start();
+  return true;
 }
 
 /**
@@ -159,6 +190,7 @@ interface Chosen {
   readonly screenshot: NewScreenshot | undefined;
   readonly client: string | undefined;
   readonly first: string | undefined;
+  readonly grant?: string | undefined;
   /** True if another coordinator may have started the check. */
   readonly once: boolean;
 }
@@ -233,7 +265,7 @@ async function start(
     }
   } catch (error) {
     load.removed(id);
-    if (error instanceof ClockSteppedBack) throw error;
+    if (error instanceof ClockSteppedBack || error instanceof NotGranted) throw error;
     const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
     await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
     throw new StoreUnavailable('The check could not be enqueued', { cause: error });

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { quiet, until } from '../../../test/core-bed.ts';
 import { readCheck, type NewCheck } from '../store/check-records.ts';
 import { createJobQueues } from '../store/job-queues.ts';
-import { createStartCheck, startApart, type NewJob, type StartCheck } from './enqueue-check.ts';
+import { createStartCheck, NotGranted, startApart, type NewJob, type StartCheck } from './enqueue-check.ts';
 
 const RETENTION_MS = 60_000;
 const ID = 'A'.repeat(22);
@@ -148,6 +148,29 @@ describe('the jobs of a check that is started in one script', () => {
       ['fra-1', 'nyc-1'].map((probe) => redis.hget(queueKey(probe, 'meta'), 'opts.maxLenEvents')),
     );
     expect(lengths).toEqual(['10', '10']);
+  });
+});
+
+describe('a check that depends on a grant', () => {
+  const grant = redisKeys.checkGrant(ID);
+  const start = (): ReturnType<StartCheck> =>
+    createStartCheck(redis, noQueues, RETENTION_MS)({ ...checkOn('fra-1'), grant }, jobsFor('fra-1'));
+
+  it('is started once by it', async () => {
+    await redis.set(grant, '');
+
+    await start();
+    const again = start();
+
+    await expect(again).rejects.toBeInstanceOf(NotGranted);
+    expect(await redis.lrange(queueKey('fra-1', 'wait'), 0, -1)).toEqual([ID]);
+    expect(await redis.exists(grant)).toBe(0);
+  });
+
+  it('leaves nothing without it', async () => {
+    await expect(start()).rejects.toBeInstanceOf(NotGranted);
+
+    expect(await redis.keys('*')).toEqual([]);
   });
 });
 

@@ -23,12 +23,21 @@ export interface NewJob {
  *
  * @returns the outcome of each job, in order, after all replies; a failure of one probe's queue affects its job only
  * @throws ClockSteppedBack if the times of the check are ahead of the clock of Redis; nothing was written
+ * @throws NotGranted if the check depends on a grant that Redis has not written; nothing was written
  * @throws if the check is refused or its state is unknown; parts of it may have been written
  */
 export type StartCheck = (
   check: NewCheck,
   jobs: readonly NewJob[],
 ) => Promise<readonly PromiseSettledResult<unknown>[]>;
+
+/** The check was sent along with its count, and Redis did not admit it; nothing was written. */
+export class NotGranted extends Error {
+  constructor() {
+    super('The check was not admitted.');
+    this.name = 'NotGranted';
+  }
+}
 
 /** The clock of Redis was stepped back after the last look at it: with these times the check would end late. */
 export class ClockSteppedBack extends Error {
@@ -47,6 +56,8 @@ interface Start {
   readonly id: string;
   /** True to do nothing if the check exists. */
   readonly once: boolean;
+  /** Key that must exist, and is removed; undefined if the check is admitted already. */
+  readonly grant: string | undefined;
   readonly deadline: number;
   /** Lifetime of the record, milliseconds. */
   readonly ttl: number;
@@ -76,7 +87,8 @@ interface Start {
  * The keys of the queues are not declared, so it is for one server.
  *
  * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
- * Returns '' or an error for each queue of each job; nothing if it was started before; 'stepped' if the clock was stepped back.
+ * Returns '' or an error for each queue of each job; nothing if it was started before; 'stepped' if the clock was stepped
+ * back; 'refused' without a grant.
  */
 export const startScript = defineScript(
   '',
@@ -89,6 +101,7 @@ local start = cjson.decode(ARGV[1])
 if start.once and redis.call('EXISTS', KEYS[2]) == 1 then return {} end
 local time = redis.call('TIME')
 if start.now - time[1] * 1000 - time[2] / 1000 > ${CLOCK_STEP_MS} then return 'stepped' end
+if start.grant and redis.call('DEL', start.grant) == 0 then return 'refused' end
 redis.call('ZADD', KEYS[1], start.deadline, start.id)
 writeRecord(KEYS[2], KEYS[3], start.ttl, start.probes, start.fields)
 if start.watched then redis.call('ZADD', KEYS[4], start.deadline, start.watched) end
@@ -121,6 +134,7 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
     const start: Start = {
       id,
       once: check.once === true,
+      grant: check.grant,
       deadline: deadlineAt,
       ttl: deadlineAt - createdAt + retentionMs,
       watched: watchedScreenshot(check),
@@ -130,8 +144,12 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
       now: createdAt,
       jobs: gather(jobs),
     };
-    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[] | 'stepped';
+    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as
+      | readonly string[]
+      | 'stepped'
+      | 'refused';
     if (said === 'stepped') throw new ClockSteppedBack();
+    if (said === 'refused') throw new NotGranted();
     if (said.length === 0) return jobs.map(() => ({ status: 'fulfilled', value: undefined }));
     return said.map((error) =>
       error === ''

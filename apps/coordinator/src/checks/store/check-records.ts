@@ -40,6 +40,8 @@ export interface NewCheck extends Pick<
   readonly client?: string | undefined;
   /** Digest of the `Idempotency-Key` of the request. */
   readonly first?: string | undefined;
+  /** Key that Redis must have written for the check to be created; without it the check is admitted already. */
+  readonly grant?: string | undefined;
   /** True to create it only if there is no check with this id. */
   readonly once?: boolean | undefined;
   /** The probes whose agents may connect to gateways, which wait for a notification of the job; by default all. */

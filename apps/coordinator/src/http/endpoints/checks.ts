@@ -71,8 +71,10 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
         const accepted = await resolvePair(fulfilled(reading).accepted, apiKeyOf(request)?.allow);
         const caller = callerOf(request);
-        const admit: AdmitCheck = (probes) =>
-          counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, caller, targetLimits) });
+        const admit: AdmitCheck = (probes, early) => {
+          const targets = targetAxes(accepted, probes, caller, targetLimits);
+          return counter.admit({ cost: clientCost(accepted), targets, ...early });
+        };
         return startCheck(checks, accepted, { admit, client: callerDigest(caller), first });
       };
       const answer = await settled(answerOnce(claim, start));
@@ -125,7 +127,7 @@ const COUNT_CLIENT_AFTER_MS = 1_250;
 
 interface Counter {
   /** Counts the request with its targets before the check is accepted; false if a limit refuses it. Never rejects. */
-  readonly admit: (asked: Pick<Asked, 'cost' | 'targets'>) => Promise<boolean>;
+  readonly admit: (asked: Partial<Asked>) => Promise<boolean>;
   /**
    * Counts the request without targets, unless it was counted before.
    *

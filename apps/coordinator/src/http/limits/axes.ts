@@ -21,6 +21,8 @@ export interface Charge {
   readonly client: readonly Axis[];
   /** Counted only if every client axis admits the request, and then all or none. */
   readonly target: readonly Axis[];
+  /** Key that Redis writes if all axes admit the request: a later command depends on it. On one server only. */
+  readonly grant?: string | undefined;
 }
 
 /** An IPv6 client is a /64; larger prefixes have larger limits. */

@@ -44,9 +44,11 @@ export interface Asked {
    * the request is refused. May never be called.
    */
   readonly onLikely: (() => void) | undefined;
+  /** Key that Redis writes if it admits the request. */
+  readonly grant: string | undefined;
 }
 
-const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined };
+const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined, grant: undefined };
 
 /** A limit with a check in memory: clients known to be over their limit are refused before their request is read. */
 export interface EarlyLimit {
@@ -82,9 +84,9 @@ export function limitEarly(
     keyGenerator: () => callerKey(counting.getStore()!.caller),
     store: {
       increment: async () => {
-        const { caller, cost, targets, onLikely, response } = counting.getStore()!;
+        const { caller, cost, targets, onLikely, grant, response } = counting.getStore()!;
         const client = callerAxes(caller, bucket.limit, cost);
-        const count = await window.count(bucket, { client, target: targets }, onLikely);
+        const count = await window.count(bucket, { client, target: targets, grant }, onLikely);
         const { refusedBy } = count;
         if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
         showClientLimit(response, bucket, caller, count);

@@ -3,9 +3,13 @@ import { createHash } from 'node:crypto';
 import type { Axis, Charge } from './axes.ts';
 import { SLICE_MS, WINDOW_MS, type Count } from './window.ts';
 
+/** Lifetime of a grant: the command that takes it follows in the same write. */
+const GRANT_MS = 5_000;
+
 /**
  * Counts a request. KEYS are the axes, those of the client first. ARGV: number of client axes, then limit, cost and
- * member of each axis, then, in tests, the time. Times are those of Redis, so that all coordinators agree.
+ * member of each axis, then a key to write if all axes admit the request, or '', then, in tests, the time. Times are
+ * those of Redis, so that all coordinators agree.
  * The client axes admit the request together or count nothing. If they do, it is counted on them, whatever the target
  * axes decide; these, too, admit it together or count nothing. A cost beyond the limit is admitted into an empty
  * window.
@@ -17,7 +21,8 @@ import { SLICE_MS, WINDOW_MS, type Count } from './window.ts';
 const lua = `
 local WINDOW, SLICE = ${WINDOW_MS}, ${SLICE_MS}
 local clients = tonumber(ARGV[1])
-local now = tonumber(ARGV[3 * #KEYS + 2])
+local grant = ARGV[3 * #KEYS + 2]
+local now = tonumber(ARGV[3 * #KEYS + 3])
 if now == nil then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -97,15 +102,18 @@ for axis = clients + 1, #KEYS do
     refused, left, target_wait = axis - clients, math.max(0, tonumber(ARGV[3 * axis - 1]) - count), wait
   end
 end
-if refused == 0 then add(clients + 1, #KEYS) end
+if refused == 0 then
+  add(clients + 1, #KEYS)
+  if grant ~= '' then redis.call('SET', grant, '', 'PX', ${GRANT_MS}) end
+end
 return { 1, hits, reset, refused, left, target_wait }
 `;
 
 export const countScript = { lua, sha1: createHash('sha1').update(lua).digest('hex') } as const;
 
 /** The script's arguments without the time. */
-export function countArguments({ client, target }: Charge): readonly string[] {
-  return [String(client.length), ...[...client, ...target].flatMap(axisArguments)];
+export function countArguments({ client, target, grant = '' }: Charge): readonly string[] {
+  return [String(client.length), ...[...client, ...target].flatMap(axisArguments), grant];
 }
 
 function axisArguments({ limit, cost = 1, member = '' }: Axis): readonly string[] {

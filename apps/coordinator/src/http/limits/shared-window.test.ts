@@ -3,7 +3,9 @@ import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/re
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 
+import type { Charge } from './axes.ts';
 import { createSharedWindow, type SharedWindow } from './shared-window.ts';
+import type { Count } from './window.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 const open: { server: RedisServer | undefined; readonly clients: Redis[] } = { server: undefined, clients: [] };
@@ -54,6 +56,22 @@ describe('the shared window', () => {
 
     expect(await admitted(one, 2)).toEqual([true, true]);
     expect(await admitted(other, 2)).toEqual([true, false]);
+  });
+
+  it('writes a grant if all axes admit the request, and only then', async () => {
+    open.server = await startRedisServer({ executable });
+    const redis = await connection(open.server.url);
+    const window = createSharedWindow(redis, pino({ level: 'silent' }), () => performance.now(), PATIENT_MS);
+    const count = (grant: string, target: Charge['target']): Promise<Count> =>
+      window.count({ name: 'bucket' }, { client: axes, target, grant });
+    const once = [{ key: 'target', limit: 1 }];
+
+    const counts = [await count('a', once), await count('b', once), await count('c', []), await count('d', [])];
+
+    const granted = counts.map(({ admitted: isAdmitted, refusedBy }) => isAdmitted && refusedBy === undefined);
+    expect(granted).toEqual([true, false, true, false]);
+    expect((await redis.keys('?')).toSorted()).toEqual(['a', 'c']);
+    expect(await redis.pttl('a')).toBeGreaterThan(0);
   });
 
   it('says before the count is there whether anything is known here against a request', async () => {

@@ -85,9 +85,9 @@ export function createSharedWindow(
   };
 }
 
-function withKeys({ client, target }: Charge, keyOf: (key: string) => string): Charge {
+function withKeys({ client, target, grant }: Charge, keyOf: (key: string) => string): Charge {
   const renamed = (axes: readonly Axis[]): readonly Axis[] => axes.map((axis) => ({ ...axis, key: keyOf(axis.key) }));
-  return { client: renamed(client), target: renamed(target) };
+  return { client: renamed(client), target: renamed(target), grant };
 }
 
 /** The script may be missing after a restart of Redis; then its whole text is sent. */

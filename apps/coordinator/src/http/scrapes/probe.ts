@@ -14,7 +14,7 @@ import { summarize } from '@vantage/summary';
 import { canonicalizeHost } from '@vantage/target-policy';
 import type { Request, Response } from 'express';
 
-import type { AcceptedRequest, Checks } from '../../checks/checks.ts';
+import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
@@ -100,9 +100,9 @@ async function start(
 ): Promise<Started> {
   const caller = callerOf(request);
   let refusal: unknown;
-  const admit = async (probes: number): Promise<boolean> => {
+  const admit: AdmitCheck = async (probes, early) => {
     try {
-      await limit.count(request, response, { targets: targetAxes(accepted, probes, caller, targetLimits) });
+      await limit.count(request, response, { targets: targetAxes(accepted, probes, caller, targetLimits), ...early });
       return true;
     } catch (error) {
       refusal = error;
