@@ -39,7 +39,7 @@ async function lasting(redis: Redis): Promise<ReadonlyMap<string, number>> {
   const keys = await redis.keys('*');
   const found = new Map<string, number>();
   for (const key of keys.toSorted()) {
-    // It may have expired between the list and the read.
+    // The key may have expired between the list and the read.
     const [leftMs, bytes] = await Promise.all([redis.pttl(key), redis.memory('USAGE', key)]);
     if (leftMs === -1) found.set(key, Number(bytes));
   }

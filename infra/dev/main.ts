@@ -29,7 +29,7 @@ const child = spawn(
   [...process.execArgv, service, ...flags, '--port', String(servicePort), '--watch'],
   {
     env: { ...process.env, PUBLIC_URL: publicUrl },
-    // It ends when this process is killed, and so closes the channel.
+    // If this process is killed, the channel closes, and the service ends.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   },
 );

@@ -48,7 +48,7 @@ function secrets() {
     write(
       users,
       [
-        // It cannot log in. It has its rights because Redis reads its append-only file as this user: without them
+        // This user cannot log in. It has rights because Redis reads its append-only file as this user: without them
         // every transaction, and so what every script wrote, would be left out at a restart.
         'user default off resetpass ~* &* +@all',
         `user operator on #${sha256(passwords.operator)} ~* &* +@all`,

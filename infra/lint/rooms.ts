@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** A folder of sources is a room. Its children are its files and the rooms inside it. */
+/** Imports that form a circle in a room, which is a folder of sources; its children are its files and rooms. */
 export interface Circle {
   readonly room: string;
   /** Children of the room that import each other in a circle, in order. */

@@ -28,7 +28,7 @@ const library = `LD_LIBRARY_PATH=${tools?.environment['LD_LIBRARY_PATH'] ?? ''}`
 /** Packets that leave the probe during the run, as tcpdump prints them. */
 async function sentDuring(filter: string, run: () => Promise<unknown>): Promise<readonly string[]> {
   const capture = ['-n', '-v', '-l', '-U', '--immediate-mode', '-Z', 'root', '-Q', 'out', '-i', 'to0a', filter];
-  // It says on standard error that it listens.
+  // tcpdump reports on standard error that it listens.
   const script = 'exec env "$0" "$@" 2>&1';
   const child = lab!.start('probe', 'sh', '-c', script, library, tools!.program('tcpdump'), ...capture);
   let printed = '';

@@ -14,7 +14,7 @@ export interface LabService {
   readonly port: number;
   readonly packages: readonly string[];
   readonly program: string;
-  /** Its arguments; it may write files into its folder. */
+  /** Returns the program's arguments; may write files into the folder. */
   readonly prepare: (folder: string, packages: UnpackedPackages) => Promise<readonly string[]>;
   readonly isAnswer: (response: Buffer) => boolean;
 }
@@ -32,7 +32,7 @@ export const labServices: readonly LabService[] = [
       const text = `server:\n  rundir: "${folder}"\n  ${listen}\ndatabase:\n  storage: "${folder}"\n`;
       return ['-c', await written(folder, 'knot.conf', text)];
     },
-    // It has no zone: the answer to any query is REFUSED.
+    // A server without zones answers REFUSED to any query.
     isAnswer: (response) => (response[2]! & 0x80) !== 0 && (response[3]! & 0x0f) === 5,
   },
   {

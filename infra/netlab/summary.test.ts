@@ -45,7 +45,7 @@ describe('the summary of a network whose truth is known', () => {
     const summary = summaryOf('traceroute', host, outcome);
 
     expect(summary.verdict).toBe('up');
-    // It sends six replies at once, then one per second.
+    // The router sends six replies at once, then one per second.
     const isLimited = outcome.hops?.[1]?.rtts.includes(null) === true;
     expect(textOf(summary, 'rate_limited_hop')?.includes(`hop 2, ${ipv4(11, 2)}`) ?? false).toBe(isLimited);
     expect(summary.findings.map(({ code }) => code)).not.toContain('path_loss');

@@ -23,7 +23,7 @@ const SCRIPTS = 'ja zh zh-Hant ko ru uk bg sr el ar he fa hi th ka hy'.split(' '
 const MIN_STATE_CITY = 5_000;
 /** The codes of GeoNames are those of ISO 3166-2. */
 const SAME_CODES = new Set(['US', 'CH']);
-/** They are not: a city of each state by the code of ISO 3166-2. */
+/** For countries whose GeoNames codes are others: a city of each state, by the state's code of ISO 3166-2. */
 const STATE_CITIES: Readonly<Record<string, string>> = {
   AT: '1 Eisenstadt,2 Klagenfurt am Wörthersee,3 Sankt Pölten,4 Linz,5 Salzburg,6 Graz,7 Innsbruck,8 Bregenz,9 Vienna',
   AU: 'NSW Sydney,VIC Melbourne,QLD Brisbane,WA Perth,SA Adelaide,TAS Hobart,ACT Canberra,NT Darwin',

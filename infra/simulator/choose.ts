@@ -76,7 +76,7 @@ export function shareOf(scenarios: readonly Scenario[]): readonly Case[] {
   return chosen.map((scenario, number) => {
     const families = scenario.families ?? FAMILIES;
     const all = scenario.checks ?? CHECKS;
-    // Their defects concerned traces.
+    // The defects that these scenarios found concerned traces, not ping.
     const checks = shown.has(scenario.name) ? all.filter((check) => check !== 'ping') : all;
     return caseOf(scenario, number, families[number % families.length]!, checks[(number >> 1) % checks.length]!);
   });

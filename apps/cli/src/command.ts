@@ -73,7 +73,7 @@ function parseHelp(args: readonly string[]): Command {
   return isCommand(topic) ? { kind: 'help', of: undefined } : { kind: 'invalid', faults: [unknownCommand(topic)] };
 }
 
-/** As many as `mtr --report` sends. */
+/** Rounds of `mtr --report`. */
 const MTR_ROUNDS = '10';
 
 function hasFlag(args: readonly string[], name: string): boolean {

@@ -90,7 +90,7 @@ async function startAgents(on: GatewayService, proxies: Readonly<Record<keyof ty
   return agents;
 }
 
-/** It has seen Redis and the probes. */
+/** True if the coordinator has read the probes from Redis. */
 async function isReady({ port }: Coordinator): Promise<boolean> {
   return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
 }
@@ -150,7 +150,7 @@ describe('agents behind programs that others wrote', () => {
         try {
           await someMore();
           service.route(second);
-          // It has no requests in transit: without a proxy they would not be repeated.
+          // The first coordinator stops without requests in transit: without a proxy they would not be repeated.
           await Promise.allSettled(checks);
           await stop(first);
           first = await service.startCoordinator(settings(one));

@@ -112,7 +112,7 @@ describe('an agent with an address and a token', () => {
     const older = await enrol('fra-7');
     const newer = service.startAgent({ VANTAGE_STATE_FOLDER: join(service.folder, 'state-fra-7') });
     await until(() => older.log().includes('another agent with the key of this state folder is connected'));
-    // It asks at least once in this time.
+    // The older agent tries to connect at least once in this time.
     await sleep(35_000);
     const [retired, wasRetired] = [older, newer].map((agent) => agent.log().includes('has taken over'));
     await end(newer.process);

@@ -127,7 +127,7 @@ export async function startSquid(at: string, { user, password }: Login): Promise
     'max_filedescriptors 1024',
   ];
   writeFileSync(join(folder, 'squid.conf'), `${lines.join('\n')}\n`);
-  // Its shared memory has this name, and stays after a SIGKILL.
+  // Squid's shared memory has this name and remains after a SIGKILL, so each instance needs another one.
   const words = ['-N', '-n', `vantage${port}`, '-f', join(folder, 'squid.conf')];
   return start(unpacked, 'squid', words, port, join(folder, 'access.log'), join(folder, 'cache.log'));
 }

@@ -92,7 +92,7 @@ async function watch(network: Network, transport: CanaryTransport, allow: string
   return { ...report, touches: [...unexpected, ...(loopback === 0 ? [] : [toItself])] };
 }
 
-/** Its Redis or gateway, its resolver at their ports, and permitted targets. */
+/** True for the agent's Redis or gateway and its resolver, each at its port, and for permitted targets. */
 function isExpected({ protocol, address, port }: Touch, servicePort: number): boolean {
   if (address === WORLD.ipv4) {
     return (protocol === 'tcp' && port === servicePort) || (protocol !== 'icmp' && port === DNS_PORT);

@@ -36,7 +36,7 @@ interface Latencies {
   readonly longestMs: number;
 }
 
-/** Failures of one address per minute, and its concurrent handshakes; a run may touch two minutes. */
+/** Most signatures verified for one address: 30 failures in each of two minutes, and 64 concurrent handshakes. */
 export const MOST_VERIFIED = 2 * 30 + 64;
 const EVERY_MS = 20;
 const CHECK_EVERY_MS = 20;

@@ -16,7 +16,7 @@ const lossless = (rttMs: number): Path => ({ name: `${rttMs} ms`, address: `10.2
 
 export const paths = { near: lossless(50), far: lossless(150) } as const;
 export const lossyPath: Path = { name: '50 ms with 1 % loss each way', address: '10.200.51.99', rttMs: 50 };
-/** Its delay is halved between the directions. */
+/** A path with half of its delay in each direction. */
 export const evenPath: Path = { name: '50 ms, 25 each way', address: '10.200.52.99', rttMs: 50 };
 
 const stories: Readonly<Record<number, LinkStory>> = {

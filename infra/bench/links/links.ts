@@ -9,7 +9,7 @@ import { files, hostOf, ports, startServers, urlOf, type FileName } from './serv
 
 const ROUNDS = 15;
 const QUICK_ROUNDS = 5;
-/** As many as the bounds of the comparison of distributions are for. */
+/** Sample size for which the bounds of the comparison of distributions hold. */
 const LOSSY_ROUNDS = 60;
 
 /**

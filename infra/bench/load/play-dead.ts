@@ -21,7 +21,7 @@ export async function playDead(redisUrl: string, ids: readonly string[]): Promis
   };
 }
 
-/** Its capacity never lets the queue become too long for a further job. */
+/** A heartbeat with so much capacity that the queue is never too long for a further job. */
 const idle: Heartbeat = {
   v: 1,
   version: '0.1.0',

@@ -14,7 +14,7 @@ export async function fillRuns(port: number, names: readonly string[]): Promise<
   redis.disconnect();
 }
 
-/** With changed times, because it is not a tick of the monitor to which it is copied. */
+/** Any recorded run, for a monitor that has not run. */
 async function anyRun(redis: Redis, names: readonly string[]): Promise<string> {
   for (const name of names) {
     const [run] = await redis.lrange(redisKeys.monitorRuns(name), 0, 0);

@@ -17,7 +17,7 @@ export const deaths: readonly Fault[] = [
       await agent.part.kill();
       await observer.burst(anyCoordinator(scene), 3);
       agent.part.start();
-      // It is not offline before fifteen seconds.
+      // A probe is offline only after fifteen seconds without a heartbeat.
       await agent.part.started();
     },
   },
@@ -82,7 +82,7 @@ function killAll(pids: readonly number[]): number {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended itself.
+      // The process has ended already.
     }
   }
   return pids.length;

@@ -16,7 +16,7 @@ export const failOvers: readonly Fault[] = [
       const pid = await deployment.store.masterPid();
       process.kill(pid, 'SIGSTOP');
       await untilMasterIsNot(before, deployment);
-      // It acts as master until a Sentinel reconfigures it, and its clients believe it.
+      // The replaced master acts as master until a Sentinel reconfigures it, and its clients believe it.
       process.kill(pid, 'SIGCONT');
       await sleep(15_000);
       await untilProbesAreUp(deployment.coordinators[0]!.url, deployment.agents.length);

@@ -8,7 +8,7 @@ import { redisUntil } from './redis.ts';
 
 const THIEF = 'chaos-thief';
 const PASSWORD = 'stolen';
-/** As many as an agent's user may keep. */
+/** Limit of connections of one agent's user. */
 const CONNECTIONS = 6;
 const LARGE = 'x'.repeat(3 * 1_048_576);
 /** Redis executes the first one regardless of permissions, and reads the others before it refuses them. */

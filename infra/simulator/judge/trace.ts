@@ -110,7 +110,7 @@ function stopReasonOf({ of, own }: Look): string | null {
   const isPassing = places.some(({ refuse }) => refuse?.packets !== undefined);
   if (isPassing || scenario.truth?.isUnsteady === true) return null;
   if (own.some((passage) => isFromTarget(of, passage) && passage.ttl < FULL_TTL)) return 'completed';
-  // Its error quotes the remaining TTL, so the place of the target is known although not every hop was probed.
+  // The ICMP error of a UDP port quotes the remaining TTL, so the distance of the target is known without probing every hop.
   if (of.check === 'udp' && own.some((passage) => isFromTarget(of, passage))) return null;
   if (own.some((passage) => soundAnswer(passage)?.what === 'refused')) return 'unreachable';
   if (scenario.path.some((stage) => 'circle' in stage)) return 'loop';

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { eventually } from '../test/eventually.ts';
 import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
 import { silent } from '../test/silent.ts';
-import { createAgentLoop, type AgentLoop, type JobRunner, type Link, type Work } from './agent-loop.ts';
+import { createAgentLoop, type AgentLoop } from './agent-loop.ts';
+import type { JobRunner, Link, Work } from './job-runner.ts';
 
 const PROBE = 'sim-1';
 let redis: ProbeRedis;

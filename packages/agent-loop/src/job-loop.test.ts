@@ -149,7 +149,7 @@ describe('the loop that takes jobs', () => {
     source.add('job-0', 'job-1', 'job-2');
     await eventually(() => (source.questions().length === 16 ? true : undefined));
 
-    // Those that are added wait for a moment only: all together no longer than a few seconds.
+    // Additional takes wait for a moment only: all together no longer than a few seconds.
     expect(source.questions().reduce((sum, seconds) => sum + seconds)).toBeLessThan(10);
     for (let answers = 0; answers < 14; answers += 1) {
       source.timeOut();
@@ -280,7 +280,7 @@ describe('the loop that takes jobs', () => {
     expect(loop.refusal()).toBe('NOPERM');
 
     source.fault = undefined;
-    // It was taken but could not be read: the look for active jobs finds it.
+    // The job was taken but could not be read: the look for active jobs finds it.
     loop.adopt('second');
     await eventually(() => (source.finished.length === 2 ? true : undefined));
     await eventually(() => (source.questions().length === 1 ? true : undefined));

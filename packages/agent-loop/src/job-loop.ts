@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { createFinisher } from './finisher.ts';
+import { createFinisher, type Finisher } from './finisher.ts';
 import { backoffMs, isClosed, logRefusal, refusalOf } from './refusals.ts';
 import { rememberIds } from './remember-ids.ts';
 
@@ -30,9 +30,7 @@ export interface JobLoopOptions<J> {
   readonly rttMs: () => number;
   /** Runs one job; never rejects. */
   readonly run: (job: J) => Promise<void>;
-  /**
-   * Called when a wait without a job took shorter or longer than requested: the clock of Redis may have been stepped.
-   */
+  /** Called when a wait without a job was shorter or longer than requested: Redis' clock may have been stepped. */
   readonly onOddWait?: (() => void) | undefined;
   readonly log: Logger;
 }
@@ -56,21 +54,17 @@ export interface JobLoop {
   readonly refusal: () => string | undefined;
 }
 
-/**
- * Concurrent takes while there are no jobs. Far from Redis two: while one reply travels, the next take waits. Near it
- * one, so that the read of its job and the next take share a write.
- */
+/** Concurrent takes without jobs, far from Redis: one waits while the reply of the other travels. */
 const IDLE = 2;
+/** The same near Redis: the read of a job and the next take share a write. */
 const IDLE_NEAR = 1;
 /** Shorter than the socket timeout of an agent's connection, which a wait must not reach. */
 const IDLE_WAIT_SECONDS = 3;
 /** Above this round-trip time, each job doubles the concurrent takes: jobs may arrive faster than the next take. */
 const NEAR_MS = 1;
 const WIDEST = 16;
-/**
- * Timeout of each additional take. A silently lost connection takes a job for each pending take, so the sum must be
- * small.
- */
+const idleWidth = (rttMs: number): number => (rttMs <= NEAR_MS ? IDLE_NEAR : IDLE);
+/** Timeout of each further take. A silently lost connection takes a job per pending take, so the sum must be small. */
 const FURTHER_WAIT_SECONDS = 0.25;
 /** Redis ends waits by its clock of the day. */
 const ODD_WAIT_MS = 500;
@@ -81,115 +75,124 @@ const REMEMBER_MS = 300_000;
  * next take before its job runs.
  */
 export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
-  const { source, concurrency, isAside = () => false, rttMs, run, onOddWait, log } = options;
-  const finisher = createFinisher(source.finish, log);
-  const known = rememberIds(REMEMBER_MS);
-  const reading = new Set<string>();
+  return new Loop(options);
+}
+
+class Loop<J> implements JobLoop {
+  private readonly options: JobLoopOptions<J>;
+  private readonly finisher: Finisher<J>;
+  private readonly known = rememberIds(REMEMBER_MS);
+  private readonly reading = new Set<string>();
   /** Everything that a stop waits for. */
-  const underWay = new Set<Promise<void>>();
-  /** Slots reserved by a pending take, and by a taken job. */
-  let [asked, held] = [0, 0];
-  const idleWidth = (): number => (rttMs() <= NEAR_MS ? IDLE_NEAR : IDLE);
-  let width = 0;
-  let [running, turns, taken] = [0, 0, 0];
-  let failures = 0;
-  let refusal: string | undefined;
-  let rest: NodeJS.Timeout | undefined;
+  private readonly underWay = new Set<Promise<void>>();
+  /** Slots reserved by pending takes, and by taken jobs. */
+  private readonly slots = { asked: 0, held: 0 };
+  /** Limit of concurrent takes. */
+  private width = 0;
+  private readonly counts = { running: 0, turns: 0, taken: 0 };
+  private failures = 0;
+  private refusalCode: string | undefined;
+  private rest: NodeJS.Timeout | undefined;
   /** The next wait begins once the previous one was answered. */
-  let answeredMs = 0;
-  let isTaking = false;
+  private answeredMs = 0;
+  private isTaking = false;
 
-  const knows = (id: string): boolean => reading.has(id) || known.has(id);
+  constructor(options: JobLoopOptions<J>) {
+    this.options = options;
+    this.finisher = createFinisher(options.source.finish, options.log);
+  }
 
-  const track = (work: Promise<void>): void => {
-    underWay.add(work);
-    void work.finally(() => underWay.delete(work));
+  readonly start = (): void => {
+    this.isTaking = true;
+    this.width = idleWidth(this.options.rttMs());
+    this.ask();
   };
 
-  const fail = (error: unknown): void => {
-    if (isClosed(error)) return;
-    refusal = refusalOf(error);
-    if (refusal !== undefined) turns += 1;
-    if (rest !== undefined) return;
-    logRefusal(log, error, failures);
-    rest = setTimeout(
-      () => {
-        rest = undefined;
-        ask();
-      },
-      backoffMs(failures + 1),
-    );
-    failures += 1;
+  readonly stop = async (): Promise<void> => {
+    this.isTaking = false;
+    clearTimeout(this.rest);
+    this.options.source.stopWaiting();
+    // Waits for a job that was taken by the last reply, too.
+    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    await this.finisher.flush();
   };
 
-  const runToEnd = async (job: J): Promise<void> => {
-    await run(job).catch((error: unknown) => log.error({ err: error }, 'job handler threw'));
-    finisher.add(job);
-  };
+  readonly running = (): number => this.counts.running;
+  readonly knows = (id: string): boolean => this.reading.has(id) || this.known.has(id);
+  readonly adopt = (id: string): void => this.track(this.workInPlace(id));
+  readonly turns = (): number => this.counts.turns;
+  readonly taken = (): number => this.counts.taken;
+  readonly isFull = (): boolean => this.slots.held >= this.options.concurrency;
+  readonly refusal = (): string | undefined => this.refusalCode;
 
-  /** Reads and runs a taken job, unless it is known: a reply may arrive after its job was found and adopted. */
-  const work = async (id: string): Promise<void> => {
-    if (knows(id)) return;
-    reading.add(id);
-    const job = await source.read(id).finally(() => reading.delete(id));
-    if (job === undefined) return;
-    known.add(id);
-    if (isAside(job)) return track(runToEnd(job));
-    running += 1;
-    await runToEnd(job);
-    running -= 1;
-  };
+  private ask(): void {
+    const { slots, options } = this;
+    const hasRoom = (): boolean => slots.asked < this.width && slots.asked + slots.held < options.concurrency;
+    while (this.isTaking && this.rest === undefined && hasRoom()) this.track(this.askOnce());
+  }
 
-  const workInPlace = async (id: string): Promise<void> => {
-    held += 1;
-    taken += 1;
-    await work(id).catch(fail);
-    held -= 1;
-    ask();
-  };
-
-  const askOnce = async (): Promise<void> => {
-    const waitSeconds = asked < IDLE ? IDLE_WAIT_SECONDS : FURTHER_WAIT_SECONDS;
-    asked += 1;
+  private async askOnce(): Promise<void> {
+    const { source, rttMs, onOddWait } = this.options;
+    const waitSeconds = this.slots.asked < IDLE ? IDLE_WAIT_SECONDS : FURTHER_WAIT_SECONDS;
+    this.slots.asked += 1;
     const askedMs = performance.now();
-    const id = await source.next(waitSeconds).catch(fail);
-    asked -= 1;
+    const id = await source.next(waitSeconds).catch(this.fail);
+    this.slots.asked -= 1;
     const nowMs = performance.now();
-    const waitedMs = nowMs - Math.max(askedMs, answeredMs);
-    answeredMs = nowMs;
+    const waitedMs = nowMs - Math.max(askedMs, this.answeredMs);
+    this.answeredMs = nowMs;
     if (id === null && Math.abs(waitedMs - waitSeconds * 1_000 - rttMs()) > ODD_WAIT_MS) onOddWait?.();
     if (id !== undefined) {
-      [turns, failures, refusal] = [turns + 1, 0, undefined];
-      width = id === null || rttMs() <= NEAR_MS ? idleWidth() : Math.min(width * 2, WIDEST);
+      [this.counts.turns, this.failures, this.refusalCode] = [this.counts.turns + 1, 0, undefined];
+      this.width = id === null || rttMs() <= NEAR_MS ? idleWidth(rttMs()) : Math.min(this.width * 2, WIDEST);
     }
-    if (typeof id === 'string') track(workInPlace(id));
-    ask();
+    if (typeof id === 'string') this.track(this.workInPlace(id));
+    this.ask();
+  }
+
+  private async workInPlace(id: string): Promise<void> {
+    this.slots.held += 1;
+    this.counts.taken += 1;
+    await this.work(id).catch(this.fail);
+    this.slots.held -= 1;
+    this.ask();
+  }
+
+  /** Reads and runs a taken job, unless it is known: a reply may arrive after its job was found and adopted. */
+  private async work(id: string): Promise<void> {
+    const { source, isAside = () => false } = this.options;
+    if (this.knows(id)) return;
+    this.reading.add(id);
+    const job = await source.read(id).finally(() => this.reading.delete(id));
+    if (job === undefined) return;
+    this.known.add(id);
+    if (isAside(job)) return this.track(this.runToEnd(job));
+    this.counts.running += 1;
+    await this.runToEnd(job);
+    this.counts.running -= 1;
+  }
+
+  private async runToEnd(job: J): Promise<void> {
+    const { run, log } = this.options;
+    await run(job).catch((error: unknown) => log.error({ err: error }, 'job handler threw'));
+    this.finisher.add(job);
+  }
+
+  private readonly fail = (error: unknown): void => {
+    if (isClosed(error)) return;
+    this.refusalCode = refusalOf(error);
+    if (this.refusalCode !== undefined) this.counts.turns += 1;
+    if (this.rest !== undefined) return;
+    logRefusal(this.options.log, error, this.failures);
+    this.failures += 1;
+    this.rest = setTimeout(() => {
+      this.rest = undefined;
+      this.ask();
+    }, backoffMs(this.failures));
   };
 
-  const ask = (): void => {
-    while (isTaking && rest === undefined && asked < width && asked + held < concurrency) track(askOnce());
-  };
-
-  return {
-    start: () => {
-      isTaking = true;
-      width = idleWidth();
-      ask();
-    },
-    stop: async () => {
-      isTaking = false;
-      clearTimeout(rest);
-      source.stopWaiting();
-      // Waits for a job that was taken by the last reply, too.
-      while (underWay.size > 0) await Promise.all(underWay);
-      await finisher.flush();
-    },
-    running: () => running,
-    knows,
-    adopt: (id) => track(workInPlace(id)),
-    turns: () => turns,
-    taken: () => taken,
-    isFull: () => held >= concurrency,
-    refusal: () => refusal,
-  };
+  private track(work: Promise<void>): void {
+    this.underWay.add(work);
+    void work.finally(() => this.underWay.delete(work));
+  }
 }

@@ -63,7 +63,7 @@ async function connectionsOf(): Promise<Record<'redis' | 'blocking' | 'writing',
 
 async function consumerOf(probe: string, { withoutWriting = false } = {}): Promise<ProbeQueue> {
   const connections = await connectionsOf();
-  // Its state is not known at once, so the next command is still sent to it.
+  // ioredis notices the end later, so the next command is still sent on this connection.
   if (withoutWriting) connections.writing.stream.destroy();
   return openQueue({ probeId: probe, ...connections });
 }

@@ -1,4 +1,8 @@
+import { pause } from '@vantage/timers';
 import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+
+const RETRY_START_MS = 500;
 
 /** Resolves when the connection is usable. Rejects with the reason of the signal. */
 export function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
@@ -14,4 +18,23 @@ export function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', done);
     if (signal.aborted) done();
   });
+}
+
+/**
+ * Retries until it succeeds.
+ *
+ * @returns false if the agent was stopped meanwhile
+ */
+export async function retried(signal: AbortSignal, log: Logger, action: () => Promise<void>): Promise<boolean> {
+  while (!signal.aborted) {
+    try {
+      await action();
+      return !signal.aborted;
+    } catch (error) {
+      // The server is loading its data, or refuses the login for now.
+      if (!signal.aborted) log.warn({ err: error }, 'Redis not ready');
+      await pause(RETRY_START_MS, signal);
+    }
+  }
+  return false;
 }

@@ -14,7 +14,7 @@ export interface LabOptions {
   readonly executablePath: string;
   /** Address of the page's server; the only one that the fake admission admits. */
   readonly pageAddress: string;
-  /** Its name: one in `.localhost` may have a service worker without a certificate. */
+  /** Host name of the page: one in `.localhost` may have a service worker without a certificate. */
   readonly pageHost: string;
   /** Addresses of the canaries; those that the machine lacks are omitted. */
   readonly canaries: readonly string[];

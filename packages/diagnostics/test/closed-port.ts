@@ -25,7 +25,7 @@ export async function closedPort(): Promise<{ readonly port: number; readonly cl
     await close();
     return closedPort();
   }
-  // Its only peer is itself, and it sends nothing.
+  // A connected socket takes packets of its peer only: here itself, and it sends nothing.
   udp.connect(port, '127.0.0.1');
   await once(udp, 'connect');
   return { port, close };

@@ -8,7 +8,7 @@ import type { Issued } from '@vantage/test-support/certificate-mint';
 
 export interface OpensslServer {
   readonly port: number;
-  /** Its output, including the extensions of each ClientHello. */
+  /** Output of the server, including the extensions of each ClientHello. */
   readonly output: () => string;
   /** Writes a line to its standard input, such as `R`, which requests a renegotiation. */
   readonly command: (line: string) => void;

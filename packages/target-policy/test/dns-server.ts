@@ -129,7 +129,7 @@ export async function refusingPort(): Promise<DnsServer> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
   const { port } = socket.address();
-  // Its only peer is itself, and it sends nothing.
+  // A connected socket takes packets of its peer only: here itself, and it sends nothing.
   socket.connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const stop = async (): Promise<void> => {

@@ -140,7 +140,7 @@ function describe(monitor: Monitor): readonly Line[] {
 
 function stateLine({ name, state, since, alarmSince, headline }: MonitorInList): Line {
   const at = since === null ? '' : ` since ${timeOf(since)}`;
-  // It lasts while a monitor that was bad is unknown, or was changed and has not run since.
+  // An alarm outlasts `bad` while the monitor is unknown, or was changed and has not run since.
   const alarm = alarmSince === null || state === 'bad' ? '' : `, alarm since ${timeOf(alarmSince)}`;
   return [
     piece(name, 'bold'),

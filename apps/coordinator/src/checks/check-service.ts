@@ -54,7 +54,7 @@ const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
 /** Interval at which completed checks are added to the result budget. */
 const BUDGET_EVERY_MS = TICK_MS;
-/** Plus the five seconds of the shortest check, a job that waited this long still ends on time. */
+/** A job may wait this long in the queue: the deadline allows for it and the five seconds of the shortest check. */
 const LONGEST_QUEUE_MS = 2_000;
 /**
  * The retention of a screenshot starts when it is stored, that of its check when the check ends: this is the longest

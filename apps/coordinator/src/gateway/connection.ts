@@ -54,7 +54,7 @@ const MOST_WRITES = 128;
 const RETIRE_MS = 75_000;
 const RETIRE_LOOK_MS = 250;
 const STUCK = 'It does not end its jobs: one is long past its deadline.';
-/** Limit of the reasons that a heartbeat has. */
+/** Most `degraded` reasons in a heartbeat. */
 const MOST_REASONS = 16;
 const DEADLINE = /"deadlineAt":(\d+)/;
 

@@ -130,7 +130,7 @@ describe('a gateway', () => {
     for (let count = 0; count < 4; count += 1) checks.push(await startCheck('slots'));
     await agent.next('job');
     await agent.next('job');
-    // Its answer follows everything that was given before.
+    // The reply to a time request follows all jobs that were sent before it.
     agent.send({ t: 'time', id: 1 });
     await agent.next('time');
     const before = jobsOf(agent);

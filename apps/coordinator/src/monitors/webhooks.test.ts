@@ -119,7 +119,7 @@ describe('a receiver that does not answer', () => {
       attempts: 0,
     });
 
-  /** Its webhooks are due first. @returns those that were sent */
+  /** Queues webhooks of a silent receiver before all others and starts the coordinator. @returns receivers, in the order of sending */
   async function sendBehind(waiting: number): Promise<readonly string[]> {
     const hosts: string[] = [];
     const { promise: never } = Promise.withResolvers<DeliveryOutcome>();

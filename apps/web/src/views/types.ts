@@ -9,7 +9,7 @@ export interface ViewProps {
   readonly check: CheckData;
   /** The rows that the filter shows, in their order. */
   readonly rows: readonly (readonly [probe: string, result: Result])[];
-  /** Long charts are complete. */
+  /** True to show all rows of a long chart instead of the first ones. */
   readonly isAll: boolean;
   readonly summary: Summary | undefined;
   readonly nameOf: (probe: string) => string;

@@ -9,7 +9,8 @@ import { pino } from 'pino';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { eventually } from '../../test/eventually.ts';
-import type { AgentLoop, JobRunner, Link } from '../agent-loop.ts';
+import type { AgentLoop } from '../agent-loop.ts';
+import type { JobRunner, Link } from '../job-runner.ts';
 import { createGatewayLoop } from './gateway-loop.ts';
 import type { AgentIdentity } from './session.ts';
 

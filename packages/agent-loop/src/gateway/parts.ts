@@ -1,8 +1,9 @@
 import { screenshotJobId, type GatewayMessage } from '@vantage/contract';
 
 import { listenAbandoned } from '../abandoned.ts';
-import type { AgentLoopOptions, JobRunner, Work } from '../agent-loop.ts';
+import type { AgentLoopOptions } from '../agent-loop.ts';
 import { createAgentClock, type AgentClock } from '../clock.ts';
+import type { JobRunner, Work } from '../job-runner.ts';
 import { createResults, type ResultOutlet, type Results } from '../results.ts';
 import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';

@@ -241,7 +241,7 @@ describe('the packet process', () => {
   itWithIpv4('starts it again for those who ask while it dies', async () => {
     const own = createPacketSockets();
     await own.sourceFor('127.0.0.1');
-    // It exits before it reads the next request, and this process has not noticed yet.
+    // The packet process exits before it reads the next request, and this process has not noticed yet.
     killed(own.status().pid);
     const [socket, privilege, source] = await Promise.all([
       own.open({ family: 4, protocol: 'icmp' }),

@@ -59,7 +59,7 @@ const icmp = struct(
   ({ ttl = 0 }) => (ttl < 0 || ttl > 255 ? [[['ttl'], 'ttl must be from 0 to 255']] : []),
 );
 
-/** Their expressions are compiled for each probe by blackbox_exporter: at the start any text passes. */
+/** blackbox_exporter compiles these expressions at each probe, not at its start: any text is a valid file. */
 const recordRules = struct({
   fail_if_matches_regexp: listOf(string),
   fail_if_all_match_regexp: listOf(string),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { bad, each, ok, type Result } from '../../test/cases.ts';
-import { compared } from '../../test/compared.ts';
+import { compared, comparedWithVerdict } from '../../test/compared.ts';
 import { dns, http, info, lost, ping, tcp, tls, trace, udp } from '../../test/results.ts';
 import { seeded, type Random } from '../../test/generate.ts';
 
@@ -286,8 +286,8 @@ describe('the rule of round-trip times', () => {
     const samples = (count: number) => ping(Array.from({ length: count }, () => rtt(random)));
     const namedOf = (probes: string, count: number): number => {
       const runs = Array.from({ length: 1_000 }, () => {
-        const check = () => Object.fromEntries(probes.split(' ').map((probe) => [probe, samples(count)]));
-        return compared('ping', check(), check()).differences;
+        const results = () => Object.fromEntries(probes.split(' ').map((probe) => [probe, samples(count)]));
+        return comparedWithVerdict('reachable', 'ping', results(), results()).differences;
       });
       return runs.filter((all) => all.some(({ subject, certain }) => subject === 'rtt' && certain)).length;
     };

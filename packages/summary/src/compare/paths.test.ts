@@ -22,7 +22,7 @@ const balanced: readonly Segment[] = [
   '192.0.2.9',
 ];
 
-/** Its alternatives differ in length. */
+/** A path whose alternatives differ in length. */
 const uneven: readonly Segment[] = [
   '198.51.100.1',
   [['198.51.100.2'], ['198.51.100.3', '198.51.100.4']],

@@ -53,7 +53,7 @@ export async function startKnot(options: KnotOptions = {}): Promise<Knot> {
   const isReady = async (): Promise<boolean> => {
     // A query to a socket that is bound but not served would be lost.
     await connects(address, port);
-    // It listens before it has signed.
+    // Knot listens before it has signed its zones.
     for (const zone of signed) if (!/IN\s+RRSIG\s/.test(await kdig('+dnssec', 'SOA', zone))) return false;
     return /status: (NOERROR|REFUSED)/.test(await kdig('SOA', Object.keys(zones)[0]!));
   };

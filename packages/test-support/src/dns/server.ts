@@ -22,7 +22,7 @@ export interface DnsServerOptions {
   readonly address?: string;
   /** 0 or undefined for a free one. */
   readonly port?: number;
-  /** Its port refuses connections over TCP. */
+  /** True if the port refuses connections over TCP. */
   readonly udpOnly?: boolean;
 }
 

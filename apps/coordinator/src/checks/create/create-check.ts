@@ -214,7 +214,7 @@ async function startInTime(
     } catch (error) {
       if (!(error instanceof ClockSteppedBack)) throw error;
       const sentAt = performance.now();
-      // It moves those of the checks under way first: never that of this one.
+      // `due` moves the deadlines of the checks in progress after a step back; this check has none yet.
       const { nowMs } = await deadlines.due(0);
       clock.observe(nowMs, sentAt);
     }

@@ -128,7 +128,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       const checkType = dependencies.types.ofOwn(note.check);
       if (checkType === undefined) return drainIn(probe, ELSEWHERE_MS);
       if (dependencies.preparePlace !== undefined) {
-        // The result may need a registration first, which takes time.
+        // The result may need an RDAP query first, which takes time.
         void drain(probe);
         return;
       }

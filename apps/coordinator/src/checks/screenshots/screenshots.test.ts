@@ -335,7 +335,7 @@ describe('a screenshot that fails', () => {
 
   it('is asked of another probe at once where the queue of the first is broken', async () => {
     const on = probes([true, true]);
-    // Its agent can write to these keys.
+    // The agent of a probe can write to the keys of its queue.
     await bed.redis.set(`${redisKeys.queuePrefix(on[0]!)}:${JOB_QUEUE}:wait`, 'broken');
 
     const ids = await Promise.all(Array.from({ length: 6 }, () => start(on)));

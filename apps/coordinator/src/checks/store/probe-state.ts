@@ -3,7 +3,7 @@ export interface ProbeState {
   readonly probe: string;
   /** 0 if the probe has no committed result yet. */
   readonly version: number;
-  /** Its result without the screenshot, pending or final, as JSON. */
+  /** Result of the probe without the screenshot, pending or final, as JSON. */
   readonly json: string;
   /** True if the check's screenshot is from this probe. */
   readonly hasPicture: boolean;

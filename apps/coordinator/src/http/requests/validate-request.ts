@@ -17,9 +17,9 @@ import { createAjv } from '../../create-ajv.ts';
 export interface ReadBody {
   readonly checkType: AnyCheckType;
   readonly body: RequestBody;
-  /** Faults of its fields. */
+  /** Faults of the body's fields. */
   readonly errors: readonly InputError[];
-  /** Those fields, whose values must not be read. */
+  /** The fields with faults: their values must not be read. */
   readonly broken: FieldPaths;
 }
 

@@ -10,7 +10,7 @@ import { commitParting, type PartingTask } from './monitor-records.ts';
 
 /** A traceroute that is not completed is read again after this time. */
 const AGAIN_MS = 1_000;
-/** One that is not completed by then never will be. */
+/** A traceroute that is not completed after this time never will be. */
 const GIVEN_UP_MS = 180_000;
 
 /** Reads the traceroute that followed a change to bad and, once it is completed, reports where the paths diverge. */

@@ -150,7 +150,7 @@ function yieldProcessor(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It may have exited, or have another user already; then its priority is unchanged.
+    // The browser may have exited, or have changed to another user; then its priority is unchanged.
   }
 }
 

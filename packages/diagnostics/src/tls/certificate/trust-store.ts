@@ -31,7 +31,7 @@ export interface TrustStoreOptions {
 
 /** The trusted certificates, for building paths. */
 export interface TrustAnchors {
-  /** Those with this subject, in the form of `Certificate.subject`. */
+  /** Trusted certificates with this subject, in the form of `Certificate.subject`. */
   readonly named: (subject: string) => readonly Certificate[];
   readonly includes: (certificate: Certificate) => boolean;
   /** True for a root in the browsers' stores: the rules of the public web apply to it. */

@@ -41,7 +41,7 @@ export interface ShownRecords {
   readonly truncated: boolean;
 }
 
-/** As many records as the budget allows, each truncated to its limit. Uses up the budget. */
+/** Returns as many records as the budget allows, each truncated to its limit, and reduces the budget. */
 export function showRecords(records: readonly DnsRecord[], budget: RecordBudget): ShownRecords {
   const shown: DnsRecord[] = [];
   let truncated = false;

@@ -187,7 +187,7 @@ describe('a resolver', () => {
     });
   }
 
-  // Its cache does not keep the AD bit of the upstream resolver.
+  // The cache of dnsmasq does not keep the AD bit of the upstream resolver.
   const stripped = ['not_validated', 'not_validated', 'not_validated', 'validation_failed'];
   const passedOn = ['validated', 'validated', 'not_validated', 'validation_failed'];
 

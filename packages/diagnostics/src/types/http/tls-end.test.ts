@@ -36,7 +36,7 @@ describeWithOpenssl('an answer that ends with the connection (skipped without th
   });
 
   it.each(VERSIONS)('is whole over %s where TLS ends with close_notify', async (version) => {
-    // Its page has no length.
+    // The page of `s_server -www` has no Content-Length: it ends with the connection.
     const { port, close } = await startOpensslServer({ certificate, args: ['-www', version] });
     closers.push(close);
 

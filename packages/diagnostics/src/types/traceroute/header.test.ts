@@ -65,7 +65,7 @@ describe('the packets of a traceroute', () => {
     expect(outcome).toMatchObject({ result: 'success', ...shown });
     expect(new Set(sent.map(({ packet }) => packet.length))).toEqual(new Set([880]));
     expect(new Set(sent.map(({ identifier }) => identifier))).toEqual(new Set([5_000, 5_001]));
-    // Those of the search for the path MTU too.
+    // All packets, including those of the path MTU search.
     expect(new Set(fake.sent.map(({ header }) => header?.dscp))).toEqual(new Set([46]));
   });
 

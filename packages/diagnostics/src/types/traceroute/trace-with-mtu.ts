@@ -75,7 +75,7 @@ export async function traceWithMtu(
   };
   const startedMs = performance.now();
   const pursuit = pursue(plan, signal, (trace) => {
-    // Its first states already have the figures of the first round.
+    // Partial states before the end of the first round already have its figures.
     if (rounds !== undefined) trace.rounds = 1;
     onChange(trace);
   });

@@ -8,7 +8,7 @@ type Link = Multipath['links'][number];
 /** A node with the links from and to it; its index is that of the result. */
 export interface WayNode extends Node {
   readonly index: number;
-  /** Its key in the merged graph; equal for nodes that packets cannot distinguish. */
+  /** Key of the node in the merged graph; equal for nodes that packets cannot distinguish. */
   readonly id: string;
   readonly next: readonly WayLink[];
   readonly before: readonly WayLink[];
@@ -41,7 +41,7 @@ export function waysOf({ nodes, links }: Multipath, start: string): readonly Way
   return found;
 }
 
-/** Its members are chosen per packet: which of them leads on is unknown. */
+/** True for one of several nodes that a balancer chooses per packet: which of them leads on is unknown. */
 export function isOfCloud({ before }: WayNode): boolean {
   return before.length === 0 || before.some(({ from }) => from !== undefined && isPacketwise(from));
 }

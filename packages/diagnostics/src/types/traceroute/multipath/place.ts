@@ -18,7 +18,7 @@ export interface Place {
   readonly seenNext: Map<string, number>;
   /** Flows probed beyond it, or packets if they are balanced per packet. */
   samples: number;
-  /** Packets that repeated a flow beyond it. */
+  /** Further packets of flows that were already probed beyond it. */
   repeats: number;
   /** True if one flow got different answers beyond it. */
   isPacketwise: boolean;

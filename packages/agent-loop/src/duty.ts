@@ -1,0 +1,89 @@
+import { hasAnswered } from '@vantage/redis-connections';
+import type { Logger } from 'pino';
+
+import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
+import { createJobLoop, type JobLoop } from './job-loop.ts';
+import type { Work } from './job-runner.ts';
+import { watchLeftovers, type LeftoverWatch } from './leftover-watch.ts';
+import { createLiveness, type Liveness } from './liveness.ts';
+import type { ProbeQueue } from './probe-queue.ts';
+import type { RedisLink } from './redis-link.ts';
+import { heartbeatKey } from './wire.ts';
+
+/** Takes jobs once Redis is usable, and reports that in heartbeats. */
+export interface Duty {
+  readonly loop: JobLoop;
+  readonly liveness: Liveness;
+  readonly heartbeat: HeartbeatWriter;
+  readonly leftovers: LeftoverWatch;
+}
+
+export interface DutyOptions {
+  readonly probeId: string;
+  readonly concurrency: number;
+  /** Changes with every start of the agent. */
+  readonly instance: string;
+  /** Aborted when running jobs must end. */
+  readonly interrupted: AbortSignal;
+  readonly isDraining: () => boolean;
+  readonly onHopeless?: (() => void) | undefined;
+  readonly log: Logger;
+}
+
+export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, options: DutyOptions): Duty {
+  const { concurrency, interrupted, log } = options;
+  const { resultsRedis, results, clock } = link;
+  const loop = createJobLoop({
+    source: queue,
+    concurrency,
+    rttMs: clock.rttMs,
+    isAside: (job) => work.isAside(job.id),
+    run: (job) => work.run(job, job.id, interrupted),
+    onOddWait: () => {
+      clock.refresh();
+      // After a step forward, Redis expires the heartbeat.
+      void heartbeat.beat();
+    },
+    log,
+  });
+  const liveness = createLiveness({
+    turns: loop.turns,
+    isFull: loop.isFull,
+    isConnected: () => hasAnswered(resultsRedis),
+    reconnect: link.reconnect,
+    giveUp: () => options.onHopeless?.(),
+    log,
+  });
+  const heartbeat = createHeartbeat({
+    instance: options.instance,
+    describe: () => describe(loop, liveness, work, options),
+    ...heartbeatKey(options.probeId, resultsRedis),
+    log,
+  });
+  const { knows, adopt } = loop;
+  const looked = { queue, knows, adopt, isCheckId: work.isCheckId, outlet: results, now: clock.now, log };
+  return { loop, liveness, heartbeat, leftovers: watchLeftovers(looked, link) };
+}
+
+function describe(
+  loop: JobLoop,
+  liveness: Liveness,
+  work: Work,
+  { concurrency, isDraining }: DutyOptions,
+): ReturnType<HeartbeatParts['describe']> {
+  const { degraded, ...rest } = work.describe();
+  return {
+    ...rest,
+    degraded: [...reasonsOf(loop, liveness), ...degraded],
+    load: { running: loop.running(), capacity: concurrency },
+    taken: loop.taken(),
+    draining: isDraining(),
+  };
+}
+
+function reasonsOf({ refusal }: JobLoop, { reason }: Liveness): readonly string[] {
+  const refused = refusal();
+  if (refused !== undefined) return [`It takes no jobs: Redis refuses its commands (${refused}).`];
+  const why = reason();
+  return why === undefined ? [] : [why];
+}

@@ -1,0 +1,54 @@
+import type { OnAbandoned } from './abandoned.ts';
+import type { AgentClock } from './clock.ts';
+import type { HeartbeatParts } from './heartbeat.ts';
+import type { QueuedJob } from './probe-queue.ts';
+import type { ResultOutlet } from './results.ts';
+
+/** Runs the jobs of a probe. */
+export interface JobRunner {
+  /** Called once with the connections, before they are usable. */
+  readonly watch?: ((watched: WatchedLoop) => void) | undefined;
+  /** Called with the address of Redis after each connection. */
+  readonly noteRedis?: ((address: string | undefined, port: number | undefined) => void) | undefined;
+  /** Called once, when Redis is usable. */
+  readonly prepare: (link: Link) => Work;
+  /** Called once jobs are taken. */
+  readonly started?: ((instance: string) => void) | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Dependencies of a job runner that the loop provides. */
+export interface Link {
+  /** The clock of Redis. */
+  readonly clock: Pick<AgentClock, 'now' | 'rttMs' | 'read'>;
+  readonly outlet: ResultOutlet;
+  readonly onAbandoned: OnAbandoned;
+}
+
+export interface Work {
+  /**
+   * Runs a job and writes its results. Never rejects.
+   *
+   * @param interrupted aborted when the agent must stop now
+   */
+  readonly run: (job: QueuedJob, id: string, interrupted: AbortSignal) => Promise<void>;
+  /** Jobs exempt from the concurrency limit: their runner has a separate limit. */
+  readonly isAside: (id: string) => boolean;
+  readonly isCheckId: (id: string) => boolean;
+  /** Fields of the heartbeat in addition to the load. */
+  readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'taken' | 'draining'>;
+}
+
+/** Properties of a connection that metrics observe. */
+export interface WatchedConnection {
+  readonly status: string;
+  readonly on: (event: 'ready', listener: () => void) => unknown;
+}
+
+export interface WatchedLoop {
+  readonly connections: Readonly<Record<string, WatchedConnection>>;
+  readonly rttMs: () => number;
+  /** Undefined until jobs are taken. */
+  readonly running: () => number | undefined;
+  readonly capacity: number;
+}

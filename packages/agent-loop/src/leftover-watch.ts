@@ -1,0 +1,50 @@
+import { createLeftoverLook, type LeftoverParts } from './leftover-jobs.ts';
+import type { RedisLink } from './redis-link.ts';
+
+/** Looks for jobs that an earlier agent left behind, or whose take reply was lost. */
+export interface LeftoverWatch {
+  /** Looks once. Rejects if Redis does not answer. */
+  readonly look: () => Promise<void>;
+  readonly start: () => void;
+  readonly stop: () => void;
+}
+
+/** Interval of looks for jobs whose take reply was lost; two looks confirm one. */
+const LOOK_EVERY_MS = 2_000;
+/** Replies are lost only with a connection: this many looks after the last connection, looks become rare. */
+const LOOKS_AFTER_CONNECTING = 30;
+const SELDOM_LOOKS = 5;
+
+export function watchLeftovers(
+  parts: LeftoverParts,
+  { redis, blocking }: Pick<RedisLink, 'redis' | 'blocking'>,
+): LeftoverWatch {
+  const look = createLeftoverLook(parts);
+  let timer: NodeJS.Timeout | undefined;
+  let looks = 0;
+  let hasFailed = false;
+
+  const lookQuietly = async (): Promise<void> => {
+    // Lost connections are logged separately.
+    if (redis.status !== 'ready') return;
+    try {
+      await look();
+      hasFailed = false;
+    } catch (error) {
+      if (!hasFailed && redis.status === 'ready') parts.log.warn({ err: error }, 'recovery of leftover jobs failed');
+      hasFailed = true;
+    }
+  };
+
+  return {
+    look,
+    start: () => {
+      blocking.on('ready', () => (looks = 0));
+      timer ??= setInterval(() => {
+        looks += 1;
+        if (looks <= LOOKS_AFTER_CONNECTING || looks % SELDOM_LOOKS === 0) void lookQuietly();
+      }, LOOK_EVERY_MS);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

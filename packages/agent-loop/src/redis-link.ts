@@ -1,0 +1,90 @@
+import { redisKeys } from '@vantage/contract';
+import { openPatient } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+
+import { createAgentClock, type AgentClock } from './clock.ts';
+import { createResults, type Results } from './results.ts';
+import { resultStream } from './wire.ts';
+
+export interface RedisLinkOptions {
+  readonly probeId: string;
+  readonly redisUrl: string;
+  readonly redisCertificates?: string | undefined;
+  readonly placeOf?: ((checkId: string) => string | undefined) | undefined;
+  /** Ends the connection that waits for jobs. */
+  readonly stopping: AbortSignal;
+  /** Ends the other connections. */
+  readonly interrupted: AbortSignal;
+  readonly log: Logger;
+}
+
+/** The connections of an agent to Redis, with its clock and the results to be written. */
+export interface RedisLink {
+  /** For all commands that do not block. */
+  readonly redis: Redis;
+  /** For the command that waits for a job. */
+  readonly blocking: Redis;
+  readonly resultsRedis: Redis;
+  readonly clock: LinkClock;
+  readonly results: Results;
+  /** Replaces the connections of the job loop. */
+  readonly reconnect: () => void;
+  readonly close: () => void;
+}
+
+export interface LinkClock extends AgentClock {
+  /** Measures the clock of Redis several times. Rejects if Redis does not answer. */
+  readonly set: () => Promise<void>;
+  /** Reads the clock once; a failure has no effect. */
+  readonly refresh: () => void;
+}
+
+/** Readings per measurement of the clock; the one with the shortest round trip counts. */
+const READINGS = 3;
+
+export function openRedisLink(options: RedisLinkOptions): RedisLink {
+  const { probeId, stopping, interrupted, log } = options;
+  const shared = {
+    url: options.redisUrl,
+    certificates: options.redisCertificates,
+    // All keys of a probe have the same hash tag.
+    keyInUse: redisKeys.results(probeId),
+    log,
+  };
+  const nameOf = (use: string): string => `vantage-agent:${probeId}:${use}`;
+  const redis = openPatient({ ...shared, name: nameOf('jobs'), resend: true, closing: interrupted });
+  const blocking = openPatient({ ...shared, name: nameOf('wait'), resend: false, closing: stopping });
+  const resultsRedis = openPatient({ ...shared, name: nameOf('results'), resend: false, closing: interrupted });
+  const clock = clockOf(redis);
+  const writer = resultStream(probeId, resultsRedis, options.placeOf);
+  const results = createResults({ writer, now: clock.now, log });
+  resultsRedis.on('ready', results.resume);
+  return {
+    redis,
+    blocking,
+    resultsRedis,
+    clock,
+    results,
+    reconnect: () => {
+      // ioredis would not retry a connection that is being established.
+      for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);
+    },
+    close: () => {
+      results.close();
+      for (const each of [redis, blocking, resultsRedis]) each.disconnect();
+    },
+  };
+}
+
+function clockOf(redis: Redis): LinkClock {
+  const clock = createAgentClock(() => redis.time());
+  return {
+    ...clock,
+    set: async () => {
+      await clock.read(true);
+      for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
+    },
+    refresh: () => void clock.read().catch(() => undefined),
+  };
+}
