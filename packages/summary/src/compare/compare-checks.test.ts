@@ -287,7 +287,7 @@ describe('the rule of round-trip times', () => {
     const namedOf = (probes: string, count: number): number => {
       const runs = Array.from({ length: 1_000 }, () => {
         const results = () => Object.fromEntries(probes.split(' ').map((probe) => [probe, samples(count)]));
-        return comparedWithVerdict('reachable', 'ping', results(), results()).differences;
+        return comparedWithVerdict('up', 'ping', results(), results()).differences;
       });
       return runs.filter((all) => all.some(({ subject, certain }) => subject === 'rtt' && certain)).length;
     };
