@@ -63,7 +63,8 @@ export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[]
     const steps = sorted.map(stepOf);
     const isFinal = probeResult.outcome !== 'pending';
     const isReached = reached === true;
-    const ways = flows.length === 0 ? [{ steps, isReached, isEnded: false }] : flows.map((flow) => wayOf(flow, sorted));
+    const ways =
+      flows.length === 0 ? [{ steps, isReached, isEnded: false }] : flows.map((flow) => wayOf(flow, sorted, steps));
     const branching = multipath === undefined ? [] : waysOf(multipath, `probe:${probeResult.probe}`);
     const target = resolvedIp ?? null;
     return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, ways, branching }];
@@ -87,8 +88,11 @@ type FlowPath = NonNullable<ResultOf<'traceroute'>['flows']>[number];
 
 const ended: ReadonlySet<string> = new Set(['gap_limit', 'unreachable']);
 
-function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly Hop[]): Way {
-  const steps = hops.map((hop) => ({ ...stepOf(hop), ...seenBy(answers[hop.hop - 1] ?? [], hop) })).map(onTheWay);
+/** @param all the steps of all flows together, one per hop */
+function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly Hop[], all: readonly Step[]): Way {
+  const steps = all
+    .map((step, index) => ({ ...step, ...seenBy(answers[step.hop - 1] ?? [], hops[index]!, step.routers) }))
+    .map(onTheWay);
   return { steps, isReached: reached, isEnded: !reached && ended.has(stopReason) };
 }
 
@@ -101,13 +105,16 @@ function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
 }
 
 /** Responders to one flow's packets at a hop, most frequent first. */
-function seenBy(answers: readonly (number | null)[], hop: Hop): Pick<Step, 'routers' | 'isPrivate' | 'sent' | 'lost'> {
+function seenBy(
+  answers: readonly (number | null)[],
+  { responders }: Hop,
+  known: readonly Router[],
+): Pick<Step, 'routers' | 'isPrivate' | 'sent' | 'lost'> {
   const counts = new Map<number, number>();
   for (const index of answers) if (index !== null) counts.set(index, (counts.get(index) ?? 0) + 1);
-  const known = routersOf(hop);
   const routers = [...counts]
     .toSorted(([, a], [, b]) => b - a)
-    .flatMap(([index]) => known.find(({ ip }) => ip === hop.responders[index]?.ip) ?? []);
+    .flatMap(([index]) => known.find(({ ip }) => ip === responders[index]?.ip) ?? []);
   const lost = answers.filter((index) => index === null).length;
   // A responder omitted from the result by the size limit is unknown as well.
   return { routers, isPrivate: routers.length === 0 && counts.size > 0, sent: answers.length, lost };
