@@ -3,6 +3,7 @@
 // brings in everything else, and goes on with Node 24. Depends on nothing but Node.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -64,21 +65,29 @@ function startUsage() {
 
 /** What is wrong with the flags, as far as the usage shows it; the program examines the rest before it starts anything. */
 function faultOfStart(words) {
-  const flags = [...startUsage().matchAll(/^ {2}--([\w-]+)(?: ([A-Z]+))?/gm)];
+  const flags = [...startUsage().matchAll(/^ {2}--([\w-]+)(?: ([A-Z]+))?(?:.*?(\d+) to (\d+))?/gm)];
   const options = flags.map(([, name, value]) => [
     name,
     { type: value === undefined ? 'boolean' : 'string', multiple: true },
   ]);
   try {
     const { values } = parseArgs({ args: words, options: Object.fromEntries(options) });
-    for (const [, name] of flags.filter(([, , value]) => value === 'N')) {
-      const wrong = values[name]?.find((text) => !/^\d+$/.test(text));
-      if (wrong !== undefined) return `invalid --${name} "${wrong}"; expected an integer`;
+    for (const [, name, , least, most] of flags.filter(([, , value]) => value === 'N')) {
+      const wrong = values[name]?.find((text) => !/^\d+$/.test(text) || +text < +least || +text > +most);
+      if (wrong !== undefined) return `invalid --${name} "${wrong}"; expected an integer from ${least} to ${most}`;
     }
-    return undefined;
+    const wrong = values.allow?.flatMap((text) => text.split(',')).find((text) => !isNetwork(text.trim()));
+    return wrong === undefined ? undefined : `invalid --allow "${wrong}"; expected a CIDR such as 127.0.0.0/8`;
   } catch (error) {
     return error.message;
   }
+}
+
+/** True for an address with or without the length of a prefix. */
+function isNetwork(text) {
+  const [address, length, ...more] = text.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more.length === 0 && bits > 0 && (length === undefined || (/^\d+$/.test(length) && +length <= bits));
 }
 
 /** All but ping and traceroute works without it, and the next start tries again. */

@@ -34,7 +34,12 @@ describe('npm start in a fresh checkout', () => {
   });
 
   it.each([
-    [['--port', 'abc'], 'invalid --port "abc"; expected an integer'],
+    [['--port', 'abc'], 'invalid --port "abc"; expected an integer from 0 to 65535'],
+    [['--port', '65536'], 'invalid --port "65536"; expected an integer from 0 to 65535'],
+    [['--probes', '0'], 'invalid --probes "0"; expected an integer from 1 to 16'],
+    [['--rate-limit', '0'], 'invalid --rate-limit "0"; expected an integer from 1 to 1000000'],
+    [['--allow', '300.1.1.1/8'], 'invalid --allow "300.1.1.1/8"; expected a CIDR'],
+    [['--allow', '127.0.0.0/8,::1/129'], 'invalid --allow "::1/129"; expected a CIDR'],
     [['--probes=many'], 'invalid --probes "many"; expected an integer'],
     [['--prot', '80'], "Unknown option '--prot'"],
     [['--data'], "Option '--data <value>' argument missing"],

@@ -25,9 +25,9 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
 
   npm start -- [flags]
 
-  --port N         port of the API and the page on loopback (default 8080; 0 takes a free one)
+  --port N         port of the API and the page on loopback, 0 to 65535 (default 8080; 0 takes a free one)
   --probes N       how many local probes, 1 to 16 (default 3)
-  --rate-limit N   requests a minute for each endpoint and client address (default 20)
+  --rate-limit N   requests a minute for each endpoint and client address, 1 to 1000000 (default 20)
   --allow CIDR     targets to allow that the policy refuses, such as 127.0.0.0/8; may be repeated
   --data FOLDER    where data and logs are kept (default .vantage in the checkout)
   --watch          restart coordinator and probes when one of their source files changes

@@ -107,7 +107,7 @@ describe('vantage on the command line', () => {
   it('says which field the service refuses, and why', async () => {
     const { status, errors } = await vantage('ping', '127.0.0.1', '--count', '99');
 
-    expect(errors).toContain('/options/count');
+    expect(errors).toContain('--count: must be <= 16');
     expect(status).toBe(2);
   }, 120_000);
 

@@ -24,7 +24,7 @@ describe('the built page', () => {
     for (const link of links) {
       const file = link.replace('/net', '');
       expect(link).toMatch(/^\/net\//);
-      if (!/^\/(docs|openapi\.json|probes|me)$/.test(file)) expect(page.files).toContain(file);
+      if (!/^\/(docs|openapi\.json|probes|me)?$/.test(file)) expect(page.files).toContain(file);
     }
     expect(text).not.toMatch(/<style|style=|<script>|onload=/);
   });

@@ -63,7 +63,9 @@ const POLICY = [
 
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
+  ico: 'image/x-icon',
   js: 'text/javascript; charset=utf-8',
+  png: 'image/png',
   svg: 'image/svg+xml',
   woff2: 'font/woff2',
 };

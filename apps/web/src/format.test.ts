@@ -33,6 +33,7 @@ describe('numbers and names', () => {
     expect(ago('2026-11-21T11:59:58Z', now)).toBe('just now');
     expect(ago('2026-11-21T11:59:00Z', now)).toBe('1 minute ago');
     expect(ago('2026-11-20T11:59:00Z', now)).toBe('1 day ago');
+    expect(ago('2026-11-24T12:00:00Z', now)).toBe('just now');
   });
 
   it.each([

@@ -40,11 +40,11 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1],
 ];
 
-/** `5 minutes ago`. */
+/** `5 minutes ago`. A time to come is one of a browser whose clock is behind. */
 export function ago(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
-  if (Math.abs(seconds) < 5) return 'just now';
-  const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+  if (seconds < 5) return 'just now';
+  const [unit, size] = steps.find(([, size]) => seconds >= size) ?? ['second', 1];
   return new Intl.RelativeTimeFormat('en', { numeric: 'always' }).format(-Math.round(seconds / size), unit);
 }
 

@@ -72,6 +72,9 @@ describe('the page', () => {
       await open(path, text);
       expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
       expect(await axeViolations(tab.page)).toEqual([]);
+      // 1280 pixels at 400 % (WCAG 2.2, 1.4.10 Reflow).
+      await tab.page.setViewport({ width: 320, height: 256 });
+      expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
 
       await tab.page.emulateMediaFeatures([
         { name: 'prefers-color-scheme', value: 'light' },

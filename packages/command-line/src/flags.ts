@@ -76,7 +76,7 @@ function kindOf({ type, enum: choices }: FieldSchema): Flag['kind'] {
 }
 
 /** `insecureSSL` becomes `--insecure-ssl`. */
-function flagName(field: string): string {
+export function flagName(field: string): string {
   return field.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }
 

@@ -6,7 +6,7 @@ export {
   type ParsedArguments,
 } from './check-arguments.ts';
 export { describeResult, resultDetails } from './describe-result.ts';
-export { flagsOf, type Flag } from './flags.ts';
+export { flagName, flagsOf, type Flag } from './flags.ts';
 export { checkHelp, helpRow, helpRows, type HelpFlags } from './help.ts';
 export { jsonText, withoutControls } from './json-text.ts';
 export { lineText, piece, table, type Line, type Piece, type Style } from './pieces.ts';

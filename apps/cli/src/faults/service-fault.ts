@@ -1,4 +1,5 @@
 import { ProblemError } from '@vantage/client';
+import { flagName } from '@vantage/command-line';
 
 const ANOTHER = 'Name another service with --server or VANTAGE_URL.';
 
@@ -24,7 +25,12 @@ function refusalOf({ message, problem, status }: ProblemError, baseUrl: string):
   }
   const { pathname, origin } = new URL(baseUrl);
   const isPath = status === 404 && pathname !== '/' && problem.type.endsWith('/not-found');
-  return isPath ? `${baseUrl} is no service, but a path of one; did you mean --server ${origin}?` : message;
+  return isPath ? `${baseUrl} is no service, but a path of one; did you mean --server ${origin}?` : withFlags(message);
+}
+
+/** Options by their flags, as they were given. */
+function withFlags(message: string): string {
+  return message.replaceAll(/^\/options\/(\w+)(?=[:/])/gm, (_path, option: string) => `--${flagName(option)}`);
 }
 
 function unreachable(error: Error, baseUrl: string): string {

@@ -1,4 +1,4 @@
-import { parseCheckArguments, type HelpFlags } from '@vantage/command-line';
+import { flagName, parseCheckArguments, type HelpFlags } from '@vantage/command-line';
 import { paramsSchema, ruleErrors, textForm, type AnyCheckType, type ParamsOf } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
@@ -71,7 +71,5 @@ function readParams(
 /** `/options/count` becomes `--count`. */
 function flagOf(pointer: string): string {
   const field = pointer.split('/').at(-1) ?? '';
-  return field === 'host' || field === ''
-    ? 'the host'
-    : `--${field.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()}`;
+  return field === 'host' || field === '' ? 'the host' : `--${flagName(field)}`;
 }

@@ -2,6 +2,7 @@ import type { Summary } from '@vantage/contract';
 import type { JSX } from 'preact';
 
 import { plural } from '../format.ts';
+import { Sentence } from '../parts/prose.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
 import type { CheckData } from './use-check.ts';
 
@@ -48,7 +49,9 @@ export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX
           </span>
         ) : null}
       </p>
-      <p class="headline">{headlineOf(check, summary)}</p>
+      <p class="headline">
+        <Sentence text={headlineOf(check, summary)} />
+      </p>
       {summary === undefined || summary.findings.length === 0 ? null : (
         <Findings summary={summary} onChoose={onChoose} nameOf={nameOf} />
       )}
@@ -93,7 +96,7 @@ function Findings(props: {
       <ToneMark tone={severityTones[finding.severity] ?? 'mute'} />
       <div>
         <span class="unseen">{finding.severity}: </span>
-        {finding.text} <ProbeChips probes={finding.probes} {...props} />
+        <Sentence text={finding.text} /> <ProbeChips probes={finding.probes} {...props} />
       </div>
     </li>
   );

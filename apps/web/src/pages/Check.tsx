@@ -138,9 +138,9 @@ function ResultHead(props: { readonly check: CheckData; readonly summary: Summar
           : ''}
       </p>
       <div class="copy-bar">
-        <CopyBar check={check} summary={summary} />
         {check.status === 'completed' ? <AgainButton check={check} /> : null}
         {check.between === undefined ? <RepeatButton check={check} /> : null}
+        <CopyBar check={check} summary={summary} />
       </div>
     </div>
   );

@@ -1,6 +1,42 @@
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 
 /** A sentence of a schema; names in backticks become code elements. */
 export function Prose({ text }: { readonly text: string }): JSX.Element {
   return <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
+}
+
+/** Words with a hyphen before a digit, such as the names of probes. */
+const NAME = /(\S*\w-\d\S*)/;
+const LONGEST_NAME = 24;
+
+/** A sentence of the summary, in which no line ends inside the name of a probe. */
+export function Sentence({ text }: { readonly text: string }): JSX.Element {
+  const isWhole = (part: string, index: number): boolean => index % 2 === 1 && part.length <= LONGEST_NAME;
+  return (
+    <>
+      {text.split(NAME).map((part, index) =>
+        isWhole(part, index) ? (
+          <span key={index} class="whole">
+            {part}
+          </span>
+        ) : (
+          part
+        ),
+      )}
+    </>
+  );
+}
+
+/** A domain name that may continue on the next line after each dot. */
+export function Dotted({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <>
+      {text.split(/(?<=\w\.)(?=\w)/).map((label, index) => (
+        <Fragment key={index}>
+          {index === 0 ? null : <wbr />}
+          {label}
+        </Fragment>
+      ))}
+    </>
+  );
 }

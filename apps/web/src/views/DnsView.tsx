@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 
 import { ProbeChips } from '../check/Verdict.tsx';
 import { duration, plural } from '../format.ts';
+import { Dotted } from '../parts/prose.tsx';
 import { Section } from '../parts/section.tsx';
 import { Badge, toneOf } from '../parts/tone.tsx';
 import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
@@ -72,10 +73,14 @@ export function Records(props: {
         <tbody>
           {props.records.map(({ name, type, ttl, data }, index) => (
             <tr key={index}>
-              <td>{name}</td>
+              <td>
+                <Dotted text={name} />
+              </td>
               <td>{type}</td>
               <td class="number">{ttl}</td>
-              <td class="data">{data}</td>
+              <td class="data">
+                <Dotted text={data} />
+              </td>
             </tr>
           ))}
         </tbody>

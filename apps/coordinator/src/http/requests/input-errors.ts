@@ -90,8 +90,14 @@ function inputError(error: ErrorObject): InputError {
     case 'uniqueItems':
       return { path: pointer(at), message: 'must not have the same item twice' };
     default:
-      return { path: pointer(at), message: error.message ?? `breaks the rule ${error.keyword}` };
+      return { path: pointer(at), message: sizeMessage(error.message, params) ?? `breaks the rule ${error.keyword}` };
   }
+}
+
+/** The message of ajv, of which `must NOT have more than 2 items` and its like are reworded. */
+function sizeMessage(message: string | undefined, { limit }: ErrorObject['params']): string | undefined {
+  if (limit === 1 && message?.includes('fewer than') === true) return 'must not be empty';
+  return message?.replace('NOT have more than', 'have at most').replace('NOT have fewer than', 'have at least');
 }
 
 function oddText({ pattern }: ErrorObject['params']): string {

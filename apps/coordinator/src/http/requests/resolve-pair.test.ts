@@ -61,8 +61,8 @@ describe('a check between two probes', () => {
   });
 
   it.each([
-    ['one probe', between('fra-1'), '/between', 'must NOT have fewer than 2 items'],
-    ['three probes', between('fra-1', 'nyc-1', 'six-1'), '/between', 'must NOT have more than 2 items'],
+    ['one probe', between('fra-1'), '/between', 'must have at least 2 items'],
+    ['three probes', between('fra-1', 'nyc-1', 'six-1'), '/between', 'must have at most 2 items'],
     ['a probe twice', between('fra-1', 'fra-1'), '/between', 'must not have the same item twice'],
     ['a text', { type: 'traceroute', between: 'fra-1,nyc-1' }, '/between', 'must be an array'],
     ['an id of an odd form', between('fra-1', 'NYC 1'), '/between/1', 'must be 1 to 63 lower-case letters'],

@@ -40,7 +40,7 @@ describe('a text of a certain form', () => {
       'must be 1 to 63 lower-case letters, digits and hyphens, the first no hyphen',
     ],
     [{ options: { payload: 'xyz' } }, '/options/payload', 'must be pairs of hexadecimal digits, such as 68656c6c6f'],
-    [{ options: { payload: 'ab'.repeat(513) } }, '/options/payload', 'must NOT have more than 1024 characters'],
+    [{ options: { payload: 'ab'.repeat(513) } }, '/options/payload', 'must have at most 1024 characters'],
   ])('is named by that form, once: %j', (fields, path, message) => {
     const { errors } = read({ type: 'udp', host: 'example.com', port: 7, ...fields });
 
