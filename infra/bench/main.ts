@@ -1,5 +1,5 @@
 /**
- * `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER]`: measures in comparison with a peer or a lower
+ * `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER] [--only PART]`: measures in comparison with a peer or a lower
  * bound in the same run; the last lines are the goals.
  */
 import { openProgress, type Progress } from '../command/progress.ts';
@@ -11,7 +11,7 @@ type Benchmark = (progress: Progress) => Promise<readonly Figure[]>;
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   agent: async () => {
     const { agent } = await import('./agent/agent.ts');
-    return () => agent(values.quick !== undefined);
+    return () => agent(values.quick !== undefined, values.only);
   },
   'agent-cpu': async () => (await import('./dns/agent-cpu.ts')).agentCpuPerCheck,
   bytes: async () => (await import('./bytes/bytes.ts')).bytes,
@@ -43,7 +43,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   },
   load: async () => {
     const { load } = await import('./load/load.ts');
-    return () => load(values.quick !== undefined, values.report);
+    return () => load(values.quick !== undefined, values.report, values.only);
   },
 };
 
@@ -61,10 +61,12 @@ const read = readFlags(
     quick: { description: 'Shorter: agent, gateway, idle, load, links and monitors.', isSwitch: true },
     json: { description: 'File for the figures.' },
     report: { description: 'Folder for the report of load.' },
+    only: { description: 'One part: of agent cpu, latency or start; of load agents, post, rate, idle or streams.' },
   },
   isKnown ? given : ['--help'],
 );
-const { values } = read.kind === 'values' ? read : { values: {} as { quick?: string; json?: string; report?: string } };
+const { values } =
+  read.kind === 'values' ? read : { values: {} as { quick?: string; json?: string; report?: string; only?: string } };
 if (read.kind === 'values') {
   const run = await benchmarks[name]!();
   const progress = openProgress(`bench ${name}`);

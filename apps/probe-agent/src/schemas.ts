@@ -47,6 +47,7 @@ export function createSchemas(): Schemas {
     params: ajv.compile(paramsSchema(type)),
     result: ajv.compile(resultSchema(type)),
     partial: ajv.compile(partialResultSchema(type)),
+    required: new Set([...Object.keys(commonResultFields), ...type.requiredOnSuccess]),
   }));
 
   return {
@@ -69,9 +70,9 @@ export function createSchemas(): Schemas {
       return { job: { ...data, params } };
     },
     writeResult: (type, result) => {
-      const { result: isResult } = schemasOf(type);
+      const { result: isResult, required } = schemasOf(type);
       if (!isResult(result)) return { fault: faultOf(isResult) };
-      return fitResult(result, new Set([...Object.keys(commonResultFields), ...checkTypes[type].requiredOnSuccess]));
+      return fitResult(result, required);
     },
     writePartial: (type, fields) => {
       if (!schemasOf(type).partial(fields)) return undefined;

@@ -7,12 +7,15 @@ import { Queue } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
 
-/** Lower bound for `POST /check` on five probes: Express, JSON, ajv and five BullMQ adds, without anything else. */
-const port = Number(process.argv[2]);
+/**
+ * Lower bound for `POST /check` on some probes, by default five: Express, JSON, ajv and as many BullMQ adds, without
+ * anything else.
+ */
+const [, , port = '', probes = '5'] = process.argv;
 // Shared by all, as in the coordinator.
-const connection = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null });
+const connection = new Redis({ host: '127.0.0.1', port: Number(port), maxRetriesPerRequest: null });
 const queues = Array.from(
-  { length: 5 },
+  { length: Number(probes) },
   (_, index) =>
     new Queue('jobs', {
       connection,

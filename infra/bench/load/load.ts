@@ -20,19 +20,24 @@ const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, postS
  * The capacity of the service, with Redis, coordinators, agents and generators on this machine.
  *
  * @param report folder for the report of the longest run
+ * @param only the name of one part
  */
-export async function load(isQuick: boolean, report?: string): Promise<readonly Figure[]> {
+export async function load(isQuick: boolean, report?: string, only?: string): Promise<readonly Figure[]> {
   const lengths = isQuick ? quick : full;
+  const parts = new Map<string, () => Promise<readonly Figure[]>>([
+    ['agents', () => realAgents(lengths)],
+    ['post', () => posts(lengths)],
+    ['rate', () => highestRate(lengths, report)],
+    ['idle', () => idleProbes(lengths.idleSeconds)],
+    ['streams', streams],
+  ]);
+  const names = [...parts.keys()].filter((name) => only === undefined || only === name);
+  if (names.length === 0) throw new Error(`unknown part "${only}"; expected one of ${[...parts.keys()].join(', ')}`);
   const figures: Figure[] = [];
-  const part = async (name: string, measure: () => Promise<readonly Figure[]>): Promise<void> => {
+  for (const name of names) {
     process.stderr.write(`${name} …\n`);
-    figures.push(...(await measure()));
-  };
-  await part('real agents', () => realAgents(lengths));
-  await part('POST', () => posts(lengths));
-  await part('the highest rate', () => highestRate(lengths, report));
-  await part('idle probes', () => idleProbes(lengths.idleSeconds));
-  await part('event streams', streams);
+    figures.push(...(await parts.get(name)!()));
+  }
   return figures;
 }
 

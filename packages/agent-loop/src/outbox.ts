@@ -55,6 +55,7 @@ export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
 
   /** Drops a partial result for which a newer one of the same check is queued. */
   const dropOvertaken = (check: string): void => {
+    if (slots.size === inFlight) return;
     for (const [entry, slot] of slots) {
       if (entry.check === check && entry.kind === 'partial' && !slot.inFlight) remove(entry);
     }
@@ -80,6 +81,7 @@ export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
       }),
     take: (window) => {
       const taken: Entry[] = [];
+      if (slots.size === inFlight) return taken;
       for (const pictures of [false, true]) {
         for (const [entry, slot] of slots) {
           if (inFlight >= window) return taken;
@@ -103,6 +105,7 @@ export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
       if (entry.kind === 'partial' && isOvertaken) remove(entry);
     },
     expire: (now) => {
+      if (slots.size === inFlight) return;
       for (const [entry, slot] of slots) {
         if (!slot.inFlight && entry.deadlineAt + USELESS_AFTER_MS < now) drop(entry, 'its deadline has passed');
       }

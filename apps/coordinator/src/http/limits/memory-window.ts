@@ -8,6 +8,8 @@ interface State {
   usedAt: number;
   /** Costs by slice number, oldest first. */
   readonly slices: Map<number, number>;
+  /** Sum of these costs. */
+  sum: number;
   /** Members by time of last use, oldest first. */
   readonly members: Map<string, number>;
 }
@@ -37,14 +39,16 @@ export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
   const judge = ({ key, limit, cost = 1, member }: Axis, nowMs: number): Judgement => {
     const state = states.get(key) ?? empty();
     return member === undefined
-      ? judgeSum(state.slices, limit, cost, nowMs)
+      ? judgeSum(state, limit, cost, nowMs)
       : judgeDistinct(state.members, limit, member, nowMs);
   };
   const add = ({ key, cost = 1, member }: Axis, nowMs: number): void => {
     const state = states.get(key) ?? empty();
     const slice = Math.floor(nowMs / SLICE_MS);
-    if (member === undefined) state.slices.set(slice, (state.slices.get(slice) ?? 0) + cost);
-    else useMember(state.members, member, nowMs);
+    if (member === undefined) {
+      state.slices.set(slice, (state.slices.get(slice) ?? 0) + cost);
+      state.sum += cost;
+    } else useMember(state.members, member, nowMs);
     state.usedAt = nowMs;
     states.delete(key);
     states.set(key, state);
@@ -79,7 +83,7 @@ export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
 }
 
 function empty(): State {
-  return { usedAt: 0, slices: new Map(), members: new Map() };
+  return { usedAt: 0, slices: new Map(), sum: 0, members: new Map() };
 }
 
 function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement): TargetRefusal | undefined {
@@ -93,13 +97,17 @@ function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement)
 }
 
 /** Drops slices that have left the window; adds nothing. */
-function judgeSum(slices: Map<number, number>, limit: number, cost: number, nowMs: number): Judgement {
+function judgeSum(state: State, limit: number, cost: number, nowMs: number): Judgement {
+  const { slices } = state;
   const from = nowMs - WINDOW_MS;
-  let count = 0;
   for (const [slice, costs] of slices) {
-    if (sliceEnd(slice) <= from) slices.delete(slice);
-    else count += hitsOf(slice, costs, from);
+    if (sliceEnd(slice) > from) break;
+    slices.delete(slice);
+    state.sum -= costs;
   }
+  // Only the oldest slice can count in part.
+  const [oldest] = slices;
+  const count = oldest === undefined ? 0 : state.sum - oldest[1] + hitsOf(...oldest, from);
   let excess = Math.max(1, Math.min(count, count + cost - limit));
   let waitMs = slices.size === 0 ? WINDOW_MS : 0;
   for (const [slice, costs] of slices) {

@@ -29,31 +29,51 @@ if now == nil then
 end
 local from = now - WINDOW
 
+-- Costs of a slice that count, by the milliseconds until it has left the window.
+local function counted(rest, costs)
+  return rest < SLICE and math.ceil(costs * rest / SLICE) or costs
+end
+
+-- Milliseconds until a slice counts for less by an excess, of which it counts at least one.
+local function wait_for(rest, costs, excess)
+  local left = math.max(0, counted(rest, costs) - excess)
+  -- The slice counts for at most 'left' once that share of it is in the window.
+  return math.ceil(rest - left / costs * SLICE) + 1
+end
+
+-- The same for all slices in a hash: sorting them costs more than counting them.
+local function wait_for_all(fields, excess)
+  local slices, wait = {}, 0
+  for i = 1, #fields, 2 do
+    local rest = fields[i] * SLICE + SLICE - from
+    if rest > 0 then slices[#slices + 1] = { rest, tonumber(fields[i + 1]) } end
+  end
+  table.sort(slices, function(a, b) return a[1] < b[1] end)
+  for _, slice in ipairs(slices) do
+    if excess <= 0 then break end
+    wait = wait_for(slice[1], slice[2], excess)
+    excess = excess - counted(slice[1], slice[2])
+  end
+  return wait
+end
+
 local function sum(key, limit, cost)
   local fields = redis.call('HGETALL', key)
-  local slices, stale, count = {}, {}, 0
+  local stale, count, oldest, oldest_costs = {}, 0, WINDOW + SLICE, 0
   for i = 1, #fields, 2 do
-    local start, costs = tonumber(fields[i]) * SLICE, tonumber(fields[i + 1])
-    if start + SLICE <= from then
+    local rest, costs = fields[i] * SLICE + SLICE - from, tonumber(fields[i + 1])
+    if rest <= 0 then
       stale[#stale + 1] = fields[i]
     else
-      local counted = math.ceil(costs * math.min(1, (start + SLICE - from) / SLICE))
-      slices[#slices + 1] = { start + SLICE, costs, counted }
-      count = count + counted
+      count = count + counted(rest, costs)
+      if rest < oldest then oldest, oldest_costs = rest, costs end
     end
   end
   if #stale > 0 then redis.call('HDEL', key, unpack(stale)) end
-  table.sort(slices, function(a, b) return a[1] < b[1] end)
-  local wait = #slices > 0 and 0 or WINDOW
-  local excess = math.max(1, math.min(count, count + cost - limit))
-  for _, slice in ipairs(slices) do
-    if excess <= 0 then break end
-    local left = math.max(0, slice[3] - excess)
-    -- The slice counts for at most 'left' once that share of it is in the window.
-    wait = math.ceil(slice[1] - left / slice[2] * SLICE - from) + 1
-    excess = excess - slice[3]
-  end
-  return count == 0 or count + cost <= limit, count, wait
+  if count == 0 then return true, 0, WINDOW end
+  local excess = math.min(count, count + cost - limit)
+  local wait = excess > 1 and wait_for_all(fields, excess) or wait_for(oldest, oldest_costs, 1)
+  return count + cost <= limit, count, wait
 end
 
 local function distinct(key, limit, member)
