@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 
 import { failureSchema, type Failure } from '@vantage/contract';
 import { describe, expect, it } from '@jest/globals';
@@ -25,6 +27,8 @@ describe('the classifier of what Node throws', () => {
     ['a write after the end', 'EPIPE', 'connection_closed', 'target'],
     ['a probe without IPv6', 'EADDRNOTAVAIL', 'family_unavailable', 'probe'],
     ['a probe at its limit', 'EMFILE', 'probe_busy', 'probe'],
+    ['a probe without a free port', 'EADDRINUSE', 'probe_busy', 'probe'],
+    ['a probe that cannot start a process', 'EAGAIN', 'probe_busy', 'probe'],
     ['a filter of the path', 'EACCES', 'administratively_prohibited', 'network'],
     ['an oversized datagram', 'EMSGSIZE', 'packet_too_big', 'network'],
     ['a server of old', 'ERR_SSL_UNSUPPORTED_PROTOCOL', 'tls_protocol_unsupported', 'target'],
@@ -53,6 +57,36 @@ describe('the classifier of what Node throws', () => {
 
     expect(failure).toMatchObject({ code: 'internal_error', phase: 'exec', source: 'probe' });
     expect(failure.message).toContain(`(${named})`);
+  });
+
+  it.each([
+    ['10.1.2.3', 'probe_busy', 'no local port left'],
+    ['2001:db8::1', 'family_unavailable', 'no address of this family'],
+  ])('tells used-up ports from a missing address family: %s', (address, code, words) => {
+    const failure = classifyError(Object.assign(new Error('connect'), { code: 'EADDRNOTAVAIL', address }), 'connect');
+
+    expect(failure).toMatchObject({ code, source: 'probe' });
+    expect(failure.message).toContain(words);
+  });
+
+  (process.getuid?.() === 0 ? it : it.skip)('calls a probe whose ports are used up busy', () => {
+    const program = `
+      import { connect, createServer } from 'node:net';
+      const { classifyError } = await import(${JSON.stringify(join(import.meta.dirname, 'classify-error.ts'))});
+      const server = createServer().listen(9_000, '127.0.0.1');
+      for (let opened = 0; opened < 3; opened += 1) {
+        const socket = connect(9_000, '127.0.0.1');
+        await new Promise((resolve) => socket.once('connect', resolve).once('error', (error) => {
+          console.log(JSON.stringify(classifyError(error, 'connect')));
+          process.exit();
+        }));
+      }`;
+    const ports = 'ip link set lo up && sysctl -qw net.ipv4.ip_local_port_range="40000 40001" && exec "$@"';
+    const node = [process.execPath, '--conditions=vantage-source', '--input-type=module', '-e', program];
+
+    const { stdout } = spawnSync('unshare', ['--net', 'sh', '-c', ports, 'sh', ...node], { encoding: 'utf8' });
+
+    expect(JSON.parse(stdout)).toMatchObject({ code: 'probe_busy', source: 'probe', phase: 'connect' });
   });
 
   it('tells a reset by the peer from an early end, which Node gives the same code', async () => {

@@ -1,9 +1,12 @@
+import { isIPv4 } from 'node:net';
+
 import type { Failure, FailurePhase } from '@vantage/contract';
 
 import {
   certificateVerdicts,
   headersTooLarge,
   laterTlsVerdicts,
+  noPortLeft,
   socketVerdicts,
   tlsVerdicts,
   type Verdict,
@@ -91,6 +94,7 @@ export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
 
 function verdictOf(code: string, thrown: unknown): Verdict | undefined {
   if (code === 'ECONNRESET' && !fromKernel(thrown)) return socketVerdicts['EPIPE'];
+  if (code === 'EADDRNOTAVAIL' && isToIPv4(thrown)) return noPortLeft;
   const verdict = lookUp(socketVerdicts, code) ?? lookUp(tlsVerdicts, code);
   if (verdict !== undefined) return verdict;
   if (code.startsWith('ERR_SSL_')) {
@@ -119,6 +123,11 @@ function laterTlsVerdict(code: string): Verdict | undefined {
  */
 function fromKernel(thrown: unknown): boolean {
   return Error.isError(thrown) && 'syscall' in thrown;
+}
+
+/** True if the error names the address of a connection, and it is one of IPv4. */
+function isToIPv4(thrown: unknown): boolean {
+  return Error.isError(thrown) && 'address' in thrown && isIPv4(String(thrown.address));
 }
 
 function errorCode(thrown: unknown): string | undefined {

@@ -23,6 +23,9 @@ export const NEGOTIATES_AGAIN =
 
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
+/** Also EADDRNOTAVAIL over IPv4, which every probe has. */
+export const noPortLeft = probe('probe_busy', 'The probe has no local port left.');
+
 /** errno of sockets, and the codes that Node uses for connections instead. */
 export const socketVerdicts: Table = {
   ECONNREFUSED: target('connection_refused', 'The target refused the connection.'),
@@ -41,6 +44,8 @@ export const socketVerdicts: Table = {
   EACCES: network('administratively_prohibited', 'A filter forbids the traffic.'),
   EPERM: network('administratively_prohibited', 'A filter forbids the traffic.'),
   EADDRNOTAVAIL: probe('family_unavailable', 'The probe has no address of this family.'),
+  EADDRINUSE: noPortLeft,
+  EAGAIN: probe('probe_busy', 'The system of the probe has no port, process or memory left.'),
   EAFNOSUPPORT: probe('family_unavailable', 'The probe does not speak this address family.'),
   EMFILE: probe('probe_busy', 'The probe has no file descriptor left.'),
   ENFILE: probe('probe_busy', 'The probe has no file descriptor left.'),
