@@ -7,7 +7,8 @@ import { agentRights, agentUser, JOB_QUEUE, redisKeys } from '@vantage/contract'
 
 import { startCoreBed, until, type CoreBed } from '../../../apps/coordinator/test/core-bed.ts';
 import { quantile } from '../../bench/goals.ts';
-import { ACTIVE_JOBS, attacks, THIEF, type Attack } from './attacks.ts';
+import { MOST_KEPT } from '../../../apps/coordinator/src/probes/access/kept-jobs.ts';
+import { attacks, JOB_BYTES, THIEF, type Attack } from './attacks.ts';
 import type { Seen } from './bystander-process.ts';
 
 /** Effects of an attack with an agent's login, as other clients of Redis observed them. */
@@ -24,6 +25,8 @@ export interface AttackReport {
   readonly firstRefusal: string | null;
 }
 
+const queue = `${redisKeys.queuePrefix(THIEF)}:${JOB_QUEUE}:`;
+const activeList = `${queue}active`;
 const PASSWORD = 'the-password-of-a-stolen-agent';
 const SETTLES_MS = 2_000;
 /** Time within which a flood must be detected and its user suspended. */
@@ -38,20 +41,21 @@ export async function tryStolenLogin(
   chosen: readonly Attack[] = attacks,
 ): Promise<readonly AttackReport[]> {
   const bed = await startCoreBed({ arguments: shippedLimits() }, { probeKeysMaxBytes: 256 * 1_048_576 });
+  await bed.addProbe(THIEF);
   const bystander = start('bystander-process.ts', bed.server.url, String(bed.server.pid));
   try {
     await once(bystander, 'message');
     const quiet = await watch('no attack', bystander, seconds);
     const reports: AttackReport[] = [{ ...quiet, isFlood: false, endedAfterMs: null }];
     for (const attack of chosen) {
-      await prepare(bed);
+      await prepare(bed, attack);
       const thief = start('thief-process.ts', String(bed.server.port), PASSWORD, String(attacks.indexOf(attack)));
       try {
         await once(thief, 'message');
         const isFlood = attack.isFlood === true;
         const [seen, endedAfterMs] = await Promise.all([
           watch(attack.name, bystander, seconds),
-          endOf(bed, isFlood ? ENDS_WITHIN_MS : seconds * 1_000),
+          endOf(bed, attack, isFlood ? ENDS_WITHIN_MS : seconds * 1_000),
         ]);
         reports.push({ ...seen, isFlood, endedAfterMs });
       } finally {
@@ -68,13 +72,15 @@ export async function tryStolenLogin(
   }
 }
 
-async function prepare({ redis }: CoreBed): Promise<void> {
-  const queue = `${redisKeys.queuePrefix(THIEF)}:${JOB_QUEUE}:`;
+async function prepare({ redis }: CoreBed, { activeJobs = MOST_KEPT, heartbeatBytes }: Attack): Promise<void> {
   await redis.hdel(redisKeys.suspended, THIEF);
   await redis.call('ACL', 'SETUSER', agentUser(THIEF), 'reset', 'on', `>${PASSWORD}`, ...agentRights(THIEF));
-  await redis.del(`${queue}active`, redisKeys.results(THIEF));
-  await redis.rpush(`${queue}active`, ...Array.from({ length: ACTIVE_JOBS }, (_, index) => `job-${index}`));
-  await redis.hset(`${queue}job`, 'name', 'tcp', 'data', 'x'.repeat(4_096));
+  await redis.del(activeList, redisKeys.results(THIEF), redisKeys.heartbeat(THIEF));
+  // As long as ids of checks.
+  const ids = Array.from({ length: activeJobs }, (_, index) => `job-${index}`.padEnd(22, '-'));
+  await redis.rpush(activeList, ...ids);
+  await redis.hset(`${queue}job`, 'name', 'tcp', 'data', 'x'.repeat(JOB_BYTES));
+  if (heartbeatBytes !== undefined) await redis.set(redisKeys.heartbeat(THIEF), 'x'.repeat(heartbeatBytes));
 }
 
 async function watch(
@@ -89,11 +95,13 @@ async function watch(
   return { name, p99Ms, longestMs, busyP99Ms: quantile(busyMs, 0.99), refused, firstRefusal };
 }
 
-/** Milliseconds until the thief is switched off; null if it is not in time. */
-async function endOf({ redis }: CoreBed, withinMs: number): Promise<number | null> {
+/** Milliseconds until the thief is switched off, or has lost the jobs that it kept; null if it is not in time. */
+async function endOf({ redis }: CoreBed, { activeJobs = 0 }: Attack, withinMs: number): Promise<number | null> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < withinMs) {
     if ((await redis.hexists(redisKeys.suspended, THIEF)) === 1) return performance.now() - startedAt;
+    const hasLostJobs = activeJobs > MOST_KEPT && (await redis.llen(activeList)) <= MOST_KEPT;
+    if (hasLostJobs) return performance.now() - startedAt;
     await sleep(100);
   }
   return null;

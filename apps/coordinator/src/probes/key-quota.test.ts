@@ -397,6 +397,20 @@ describe('an agent that writes values of megabytes', () => {
   });
 });
 
+describe('an agent that writes one heartbeat larger than any', () => {
+  it('is suspended while the heartbeat is there', async () => {
+    const { environment } = await admin('add', 'wide-beat', ...record);
+    const agent = connectAs(environment.REDIS_URL);
+    await agent.set(redisKeys.heartbeat('wide-beat'), 'x'.repeat(65_536));
+
+    await until(async () => (await bed.redis.hexists(redisKeys.suspended, 'wide-beat')) === 1);
+
+    expect(await bed.redis.hget(redisKeys.suspended, 'wide-beat')).toMatch(/values far larger/);
+    agent.disconnect();
+    await admin('remove', 'wide-beat');
+  });
+});
+
 describe('an agent that sends notifications without end', () => {
   it('is suspended, and the coordinator goes on to hear the others', async () => {
     const { environment } = await admin('add', 'loud', ...record);

@@ -7,7 +7,14 @@ import type { Script } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
 import { createAccessWatch, LOOK_EVERY_MS, type AccessWatch } from './enrolment/access-watch.ts';
 import { enrolmentScripts } from './enrolment/access-scripts.ts';
-import { createExcessWatch, notificationFlood, oversizedWrites, type ExcessWatch } from './access/excess-watch.ts';
+import {
+  createExcessWatch,
+  notificationFlood,
+  oversizedHeartbeats,
+  oversizedWrites,
+  type ExcessWatch,
+} from './access/excess-watch.ts';
+import { createKeptJobs } from './access/kept-jobs.ts';
 import { createKeyQuota } from './key-quota.ts';
 import { createProbeList } from './registry/list-probes.ts';
 import { createProbeDirectory, type ProbeDirectory } from './registry/probe-directory.ts';
@@ -60,7 +67,16 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
   const url = announcedUrl(store.background);
   const oversize = createExcessWatch(store.background, log, oversizedWrites);
   const notifications = createExcessWatch(store.background, log, notificationFlood);
-  const directory = createProbeDirectory({ redis: requests, clock, validators, access, writes, oversize, log });
+  const directory = createProbeDirectory({
+    redis: requests,
+    clock,
+    validators,
+    access,
+    writes,
+    oversize: createExcessWatch(store.background, log, oversizedHeartbeats),
+    keptJobs: createKeptJobs(store.background, log),
+    log,
+  });
   return {
     directory,
     access,

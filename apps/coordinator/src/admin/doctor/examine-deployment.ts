@@ -158,6 +158,7 @@ async function readProbes(redis: Redis, refusal: string | undefined): Promise<re
     validators: createProbeValidators(),
     writes: { refusal: () => refusal },
     oversize: { note: ignore },
+    keptJobs: { note: ignore },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
   return directory.refresh();

@@ -329,6 +329,7 @@ function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Che
     access: { of: () => NO_ACCESS },
     writes: takesWrites,
     oversize: { note: () => undefined },
+    keptJobs: { note: () => undefined },
     log: quiet,
   });
   return createChecks({

@@ -10,8 +10,9 @@ export interface ExcessWatch {
 }
 
 export interface ExcessRule {
-  /** Allowed occurrences within ten seconds. */
+  /** Allowed occurrences within `withinMs`, by default ten seconds. */
   readonly most: number;
+  readonly withinMs?: number;
   /** The reason in `GET /probes`. */
   readonly reason: string;
   /** Message of the log line. */
@@ -28,6 +29,12 @@ export const oversizedWrites: ExcessRule = {
 };
 
 /**
+ * A heartbeat larger than any is read every ten seconds, or more often: while it is there, its agent can have it returned by each
+ * command.
+ */
+export const oversizedHeartbeats: ExcessRule = { ...oversizedWrites, most: 1, withinMs: 30_000 };
+
+/**
  * Every coordinator receives every notification, so a flood stalls all. An agent sends at most 200 per second, and 33
  * if there are many results; after a stall, those of minutes may arrive together.
  */
@@ -39,7 +46,8 @@ export const notificationFlood: ExcessRule = {
 
 const WITHIN_MS = 10_000;
 
-export function createExcessWatch(redis: Redis, log: Log, { most, reason, message }: ExcessRule): ExcessWatch {
+export function createExcessWatch(redis: Redis, log: Log, rule: ExcessRule): ExcessWatch {
+  const { most, withinMs = WITHIN_MS, reason, message } = rule;
   const counts = new Map<string, { count: number; sinceMs: number }>();
 
   const suspend = async (probe: string): Promise<void> => {
@@ -51,7 +59,7 @@ export function createExcessWatch(redis: Redis, log: Log, { most, reason, messag
     note: (probe) => {
       const nowMs = performance.now();
       const known = counts.get(probe);
-      const entry = known === undefined || nowMs - known.sinceMs > WITHIN_MS ? { count: 0, sinceMs: nowMs } : known;
+      const entry = known === undefined || nowMs - known.sinceMs > withinMs ? { count: 0, sinceMs: nowMs } : known;
       counts.set(probe, entry);
       entry.count += 1;
       if (entry.count !== most + 1) return;

@@ -52,6 +52,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
       access: { of: () => NO_ACCESS },
       writes: { refusal: () => undefined },
       oversize: { note: (probe) => oversized.push(probe) },
+      keptJobs: { note: () => undefined },
     });
   });
 

@@ -8,6 +8,7 @@ import { readHash } from '../../redis/read-hash.ts';
 import { onStore } from '../../redis/store.ts';
 import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
 import type { ExcessWatch } from '../access/excess-watch.ts';
+import { MOST_KEPT, type KeptJobs } from '../access/kept-jobs.ts';
 import type { AccessWatch } from '../enrolment/access-watch.ts';
 import { entryOf, isJustBack, marksToWrite, type ProbeEntry, type ReadProbe, type Seen } from './probe-entry.ts';
 import { createGatewayLives } from './gateway-lives.ts';
@@ -64,7 +65,9 @@ export interface ProbeDirectoryDependencies {
   readonly validators: ProbeValidators;
   readonly access: Pick<AccessWatch, 'of'>;
   readonly writes: Pick<WriteWatch, 'refusal'>;
+  /** Counts heartbeats above the size limit. */
   readonly oversize: ExcessWatch;
+  readonly keptJobs: KeptJobs;
   readonly log: Log;
 }
 
@@ -197,7 +200,7 @@ class Directory implements ProbeDirectory {
 
   /** Reads probes, and stores when they were seen. */
   private async take(wanted: readonly WantedReading[], nowMs: number, wasLooking: boolean): Promise<void> {
-    const { redis, oversize } = this.dependencies;
+    const { redis, oversize, keptJobs } = this.dependencies;
     const { seen, untaken, lives } = this;
     const atMs = performance.now();
     const readings = await this.readingsOf(wanted);
@@ -205,6 +208,7 @@ class Directory implements ProbeDirectory {
     for (const [index, { id }] of wanted.entries()) {
       const reading = readings[index]!;
       if (reading.isOversized) oversize.note(id);
+      if (reading.active > MOST_KEPT) keptJobs.note(id);
       const entry = entryOf(id, reading, this.entries.get(id), { untaken, lives, seen, nowMs, wasLooking, atMs });
       this.entries.set(id, entry);
       this.turns.wasRead(id, atMs);
@@ -225,7 +229,7 @@ class Directory implements ProbeDirectory {
       const entry = this.entries.get(id);
       if (entry !== undefined && hasNoJobs && this.isUnchanged(id, entry)) {
         const { text, read: heartbeat, entries } = entry;
-        const reading = { leftMs: 0, isOversized: false, waiting: 0, oldest: null };
+        const reading = { leftMs: 0, isOversized: false, waiting: 0, active: 0, oldest: null };
         unchanged.set(id, { ...reading, text, heartbeat, entries });
       }
     }

@@ -103,6 +103,7 @@ describe('a probe that comes back', () => {
       access: { of: () => NO_ACCESS },
       writes: { refusal: () => undefined },
       oversize: { note: () => undefined },
+      keptJobs: { note: () => undefined },
       log: quiet,
     });
     const look = async (): Promise<boolean | undefined> =>

@@ -15,6 +15,8 @@ export interface ProbeReading {
   /** Number of waiting jobs, and the next one. */
   readonly waiting: number;
   readonly oldest: string | null;
+  /** Number of jobs that the agent has taken and not removed. */
+  readonly active: number;
   /** Unprocessed entries of its result stream; 1 if the key has another type, so that it is noticed. */
   readonly entries: number;
 }
@@ -35,10 +37,10 @@ const ASKED_AT_ONCE = 250;
 const AT_ONCE = 100;
 
 /**
- * KEYS heartbeat, list of waiting jobs, result stream, of each probe. ARGV most bytes of a heartbeat, then of each probe 1 if its jobs
+ * KEYS heartbeat, lists of waiting and of active jobs, result stream, of each probe. ARGV most bytes of a heartbeat, then of each probe 1 if its jobs
  * are to be counted. Returns for each the heartbeat,
- * its remaining time to live (ms), which tells when it was written, how many jobs wait, how many entries the stream has, and the next
- * job. An agent writes values of any size and type: a heartbeat leaves Redis one byte too long at most.
+ * its remaining time to live (ms), which tells when it was written, how many jobs wait, how many entries the stream has, how many jobs
+ * are active, and the next job. An agent writes values of any size and type: a heartbeat leaves Redis one byte too long at most.
  */
 export const readProbesScript = defineScript(
   'no-writes',
@@ -48,37 +50,50 @@ local function count(command, key, otherwise)
   return type(value) == 'number' and value or otherwise
 end
 local readings = {}
-for i = 1, #KEYS, 3 do
+for i = 1, #KEYS, 4 do
   local text, left = redis.pcall('GETRANGE', KEYS[i], 0, ARGV[1]), -2
   if type(text) ~= 'string' then text = '' end
   if text ~= '' then left = redis.call('PTTL', KEYS[i]) end
-  local waiting = ARGV[(i + 5) / 3] == '1' and count('LLEN', KEYS[i + 1], 0) or 0
+  local waiting = ARGV[(i + 7) / 4] == '1' and count('LLEN', KEYS[i + 1], 0) or 0
   local oldest = waiting > 0 and redis.call('LINDEX', KEYS[i + 1], -1)
-  readings[#readings + 1] = { text, left, waiting, count('XLEN', KEYS[i + 2], 1), oldest }
+  readings[#readings + 1] = { text, left, waiting, count('XLEN', KEYS[i + 3], 1), count('LLEN', KEYS[i + 2], 0), oldest }
 end
 return readings
 `,
 );
 
-type Raw = readonly [text: string, leftMs: number, waiting: number, entries: number, oldest: string | null];
+type Raw = readonly [
+  text: string,
+  leftMs: number,
+  waiting: number,
+  entries: number,
+  active: number,
+  oldest: string | null,
+];
 
 /** Reads many probes; on a cluster one by one, because their slots differ. */
 export async function readProbes(redis: Redis, probes: readonly WantedReading[]): Promise<readonly ProbeReading[]> {
   const batches = inBatches(probes, isCluster(redis) ? 1 : AT_ONCE);
   const replies = await Promise.all(
     batches.map(async (batch) => {
-      const keys = batch.flatMap(({ id }) => [redisKeys.heartbeat(id), waitList(id), redisKeys.results(id)]);
+      const keys = batch.flatMap(({ id }) => [
+        redisKeys.heartbeat(id),
+        waitList(id),
+        activeList(id),
+        redisKeys.results(id),
+      ]);
       const flags = batch.map(({ hasNoJobs }) => (hasNoJobs ? 0 : 1));
       return (await runScript(redis, readProbesScript, keys, [MAX_HEARTBEAT_BYTES, ...flags])) as readonly Raw[];
     }),
   );
-  return replies.flat().map(([text, leftMs, waiting, entries, oldest]) => {
+  return replies.flat().map(([text, leftMs, waiting, entries, active, oldest]) => {
     const isOversized = Buffer.byteLength(text) > MAX_HEARTBEAT_BYTES;
     return {
       text: text === '' || isOversized ? undefined : text,
       isOversized,
       leftMs,
       waiting,
+      active,
       entries,
       oldest,
     };
@@ -111,4 +126,9 @@ function inBatches<T>(probes: readonly T[], size: number): readonly (readonly T[
 /** The key of BullMQ with the jobs that no agent has taken. */
 function waitList(probe: string): string {
   return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`;
+}
+
+/** The key of BullMQ with the jobs that an agent has taken. */
+function activeList(probe: string): string {
+  return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:active`;
 }

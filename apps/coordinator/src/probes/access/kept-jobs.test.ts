@@ -1,0 +1,52 @@
+import { screenshotJobId } from '@vantage/contract';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+
+import { report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+
+// Longer than any wait on a busy machine.
+jest.setTimeout(120_000);
+
+const queue = 'p:{keeper}:jobs';
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  await bed.addProbe('keeper');
+  await bed.keepAlive('keeper');
+  await until(async () => (await bed.core.probes.list())['keeper']?.status === 'healthy');
+});
+
+afterAll(async () => bed.stop());
+
+/** As an agent takes a job. */
+async function take(): Promise<void> {
+  await bed.redis.lmove(`${queue}:wait`, `${queue}:active`, 'RIGHT', 'LEFT');
+}
+
+/** Jobs that the agent took and kept. */
+async function keep(ids: readonly string[], takenAtMs = Date.now()): Promise<void> {
+  await bed.redis.rpush(`${queue}:active`, ...ids);
+  await Promise.all(ids.map((id) => bed.redis.hset(`${queue}:${id}`, 'name', 'echo', 'timestamp', takenAtMs)));
+}
+
+const kept = (): Promise<string[]> => bed.redis.lrange(`${queue}:active`, 0, -1);
+
+it('loses the jobs of checks that are over, answered or not stored any more, and keeps those that are pending', async () => {
+  const answered = await bed.start({ probes: ['keeper'] });
+  const pending = await bed.start({ probes: ['keeper'] });
+  await take();
+  await take();
+  await report(bed.redis, 'keeper', answered, success('done'));
+  await until(async () => (await bed.read(answered)).status === 'completed');
+  expect((await kept()).toSorted()).toEqual([answered, pending].toSorted());
+
+  await keep(Array.from({ length: 100 }, (_, index) => `unknown-${index}`));
+  await keep([screenshotJobId(pending)]);
+  await keep([screenshotJobId(answered)], Date.now() - 300_000);
+  await until(async () => (await kept()).length < 64);
+
+  expect((await kept()).toSorted()).toEqual([pending, screenshotJobId(pending)].toSorted());
+  const keys = await bed.redis.keys(`${queue}:*`);
+  expect(keys).toContain(`${queue}:${pending}`);
+  expect(keys.filter((key) => key.includes('unknown') || key.includes(answered))).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { checkOfScreenshotJob, JOB_QUEUE, redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { Log } from '../../redis/log.ts';
+
+/** More than most agents run at once; one that runs more loses nothing, because its jobs belong to pending checks. */
+export const MOST_KEPT = 64;
+/** Bounds the cost of one look, which frees more than a probe gets meanwhile. */
+const LOOKED_AT_ONCE = 1_000;
+const LOOK_EVERY_MS = 2_000;
+/** Longer than any check. */
+const SCREENSHOT_OVER_MS = 120_000;
+
+/**
+ * Removes jobs of checks that are over from the list of active jobs of a probe that keeps many. An agent removes each job
+ * after its result; a stolen login that does not would lengthen the list without end, and commands on a long list stop Redis.
+ */
+export interface KeptJobs {
+  /** The list of this probe is longer than `MOST_KEPT`. Never throws. */
+  readonly note: (probe: string) => void;
+}
+
+export function createKeptJobs(redis: Redis, log: Log): KeptJobs {
+  const lookedAt = new Map<string, number>();
+
+  const release = async (probe: string): Promise<void> => {
+    const active = keyOf(probe, 'active');
+    const ids = await redis.lrange(active, 0, LOOKED_AT_ONCE - 1);
+    const nowMs = Number((await redis.time())[0]) * 1_000;
+    const isOver = await Promise.all(ids.map((id) => isCheckOver(redis, probe, id, nowMs)));
+    const over = ids.filter((_id, index) => isOver[index]);
+    await Promise.all(over.flatMap((id) => [redis.lrem(active, 0, id), redis.unlink(keyOf(probe, id))]));
+    if (over.length > 0)
+      log.warn({ probe, jobs: over.length }, 'jobs of finished checks removed: the agent keeps them');
+  };
+
+  return {
+    note: (probe) => {
+      const nowMs = performance.now();
+      if (nowMs - (lookedAt.get(probe) ?? Number.NEGATIVE_INFINITY) < LOOK_EVERY_MS) return;
+      lookedAt.set(probe, nowMs);
+      release(probe).catch((error: unknown) => log.debug({ probe, error }, 'kept jobs could not be removed'));
+    },
+  };
+}
+
+async function isCheckOver(redis: Redis, probe: string, id: string, nowMs: number): Promise<boolean> {
+  if (checkOfScreenshotJob(id) !== undefined) {
+    return nowMs - Number(await redis.hget(keyOf(probe, id), 'timestamp')) > SCREENSHOT_OVER_MS;
+  }
+  // Empty until the final result; null if the check is not stored any more.
+  return (await redis.hget(redisKeys.checkResults(id), probe)) !== '';
+}
+
+/** Key layout of BullMQ: `<prefix>:<queue>:<part or job id>`. */
+function keyOf(probe: string, part: string): string {
+  return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:${part}`;
+}
