@@ -38,6 +38,8 @@ import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.
 
 /** Capabilities of the process may change while it runs. */
 const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
+/** While the packet process does not run. */
+const LOOK_FOR_PROCESS_EVERY_MS = 1_000;
 const NAT64_WITHIN_MS = 2_000;
 /** Typical load time of a page. */
 const PICTURE_MS = 5_000;
@@ -115,7 +117,7 @@ export function policyOf(config: MeasuringConfig): TargetPolicy {
   });
 }
 
-/** The packet process is restarted every 30 seconds: log equal failures once. */
+/** The packet process is restarted again and again: log equal failures once. */
 function logPacketFailures(log: Logger): (error: Error) => void {
   let last = '';
   return ({ message, cause }) => {
@@ -176,9 +178,14 @@ async function watchPrivilege(
   packets: PacketProcess,
 ): Promise<{ readonly now: () => RawSockets; readonly stop: () => void }> {
   let privilege = await packets.probePrivilege();
+  let lookedAt = performance.now();
   const look = async (): Promise<void> => {
+    const { pid, reason } = packets.status();
+    const isMissing = pid === null && reason !== null;
+    if (!isMissing && performance.now() - lookedAt < LOOK_AT_PRIVILEGE_EVERY_MS) return;
+    lookedAt = performance.now();
     privilege = await packets.probePrivilege();
   };
-  const timer = setInterval(() => void look(), LOOK_AT_PRIVILEGE_EVERY_MS);
+  const timer = setInterval(() => void look(), LOOK_FOR_PROCESS_EVERY_MS);
   return { now: () => privilege, stop: () => clearInterval(timer) };
 }

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { attacks, THIEF } from './attacks.ts';
 
 /** Commands whose effect does not depend on the agent. */
-const harmless = ['cluster|slots', 'quit', 'reset'];
+const harmless: ReadonlySet<string> = new Set(['cluster|slots', 'quit', 'reset']);
 
 it('cover every command that an agent may run, and that Redis runs whatever the rights say', async () => {
   const server = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
@@ -18,8 +18,8 @@ it('cover every command that an agent may run, and that Redis runs whatever the 
   const rights = agentRights(THIEF, { cluster: true }).join(' ');
   const allowed = [...rights.matchAll(/\+([\w|]+)/g)].map(([, name]) => name!);
 
-  const tried = new Set(attacks.map(({ request }) => String(request[0]).toLowerCase()));
+  const tried = new Set(attacks.flatMap(({ request: [name] }) => (typeof name === 'string' ? name.toLowerCase() : [])));
 
   expect(always).toContain('auth');
-  expect([...allowed, ...always].filter((name) => !tried.has(name) && !harmless.includes(name))).toEqual([]);
+  expect([...allowed, ...always].filter((name) => !tried.has(name) && !harmless.has(name))).toEqual([]);
 });

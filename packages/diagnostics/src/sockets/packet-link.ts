@@ -26,8 +26,8 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row again. */
-const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
+/** Waits after the first, second … failure in a row, within 5 s of a shortage of a minute; a long run starts the row again. */
+const BACKOFF_MS: readonly number[] = [0, 250, 1_000, ...Array.from({ length: 15 }, () => 4_000), 30_000];
 
 /** Timeout of an expected answer, after which the process counts as hung; stalls of this process do not count. */
 const SILENCE_MS = 5_000;

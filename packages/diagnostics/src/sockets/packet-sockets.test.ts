@@ -1,6 +1,9 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 
@@ -382,6 +385,23 @@ describe('the packet process', () => {
     await expect(own.open({ family: 4, protocol: 'icmp' })).rejects.toMatchObject({ code: 'ECHILD' });
     expect((await own.probePrivilege()).ipv4).toContain('ENOENT');
     expect(own.status().reason).toContain('ENOENT');
+    await own.close();
+  });
+
+  itWithIpv4('is started again at short intervals while it cannot be started, and then works', async () => {
+    const flag = join(mkdtempSync(join(tmpdir(), 'vantage-packets-')), 'no-process');
+    writeFileSync(flag, '');
+    const own = createPacketSockets({ commandPrefix: ['sh', '-c', `[ ! -e ${flag} ] && exec "$@"`, 'sh'] });
+
+    // The time limit of the test allows for intervals of seconds, not of half a minute.
+    while (own.status().crashes < 7) {
+      await own.probePrivilege();
+      await sleep(100);
+    }
+    rmSync(flag);
+    while ((await own.probePrivilege()).ipv4 !== null) await sleep(100);
+
+    expect(own.status()).toMatchObject({ reason: null, pid: expect.any(Number) });
     await own.close();
   });
 
