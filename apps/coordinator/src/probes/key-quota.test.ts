@@ -397,6 +397,12 @@ describe('an agent that writes values of megabytes', () => {
   });
 });
 
+it('looks again although the clock of Redis was stepped back since the last look', async () => {
+  await bed.redis.set(redisKeys.keyQuotaLock, '1', 'PX', 3_600_000);
+
+  await until(async () => (await bed.redis.pttl(redisKeys.keyQuotaLock)) < 10_000);
+});
+
 describe('an agent that writes one heartbeat larger than any', () => {
   it('is suspended while the heartbeat is there', async () => {
     const { environment } = await admin('add', 'wide-beat', ...record);

@@ -16,7 +16,16 @@ const TURN_MS = 900;
 const MEASURE_EVERY_MS = 60_000;
 
 // `allow-oom`, because a flood may have used up the memory.
-const turnScript = defineScript('allow-oom', "return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX') and 1 or 0");
+const turnScript = defineScript(
+  'allow-oom',
+  `
+if redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX') then return 1 end
+-- After a step back of the clock the lock would be held for as long as the step.
+if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 1
+`,
+);
 
 export interface KeyQuotaDependencies {
   readonly redis: Redis;
