@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkOfScreenshotJob, screenshotJobId } from '@vantage/contract';
-import { checkTypeNames } from '@vantage/diagnostics/contract';
+import {
+  checkOfScreenshotJob,
+  jobSchema,
+  paramsSchema,
+  partialResultSchema,
+  resultSchema,
+  screenshotJobId,
+  screenshotParamsSchema,
+} from '@vantage/contract';
+import { checkTypeNames, checkTypes } from '@vantage/diagnostics/contract';
+import { Ajv } from 'ajv';
 
 import { failureResult, probeFailure } from '@vantage/agent-loop';
 import { createSchemas } from './schemas.ts';
@@ -19,6 +28,21 @@ const attempts = [{ rt: 1, error: null }];
 const success = { result: 'success', rt: 1, resolvedIp: '192.0.2.1', error: null, startedAt: finishedAt, finishedAt };
 
 describe('the schemas of the agent', () => {
+  it.each<readonly [string, object]>([
+    ['a job', jobSchema],
+    ['parameters of a screenshot', screenshotParamsSchema],
+    ...Object.values(checkTypes).flatMap((type): readonly (readonly [string, object])[] => [
+      [`parameters of ${type.type}`, paramsSchema(type)],
+      [`a result of ${type.type}`, resultSchema(type)],
+      [`a partial result of ${type.type}`, partialResultSchema(type)],
+    ]),
+  ])('are JSON Schemas: that of %s', (_which, schema) => {
+    const ajv = new Ajv();
+
+    expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
+    expect(ajv.validateSchema({ ...schema, type: 'no type' })).toBe(false);
+  });
+
   it.each(checkTypeNames)('take the failure of a probe as a result of %s', (type) => {
     const result = JSON.parse(failureResult(probeFailure('probe_interrupted'), null, finishedAt)) as object;
 

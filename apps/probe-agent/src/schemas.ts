@@ -39,8 +39,9 @@ type ReadScreenshotJob =
   | { readonly job?: undefined; readonly fault: string };
 
 export function createSchemas(): Schemas {
-  // A coordinator of an older release omits options that are new here.
-  const ajv = new Ajv({ useDefaults: true, validateFormats: false });
+  // A coordinator of an older release omits options that are new here. A test validates the schemas themselves: that
+  // took a tenth of the CPU time in which an agent starts.
+  const ajv = new Ajv({ useDefaults: true, validateFormats: false, validateSchema: false });
   const isJob = ajv.compile<Job>(jobSchema);
   const areScreenshotParams = ajv.compile<ScreenshotParams>(screenshotParamsSchema);
   const schemasOf = perType((type) => ({

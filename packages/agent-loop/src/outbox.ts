@@ -34,82 +34,98 @@ interface Slot {
 const USELESS_AFTER_MS = 5_000;
 
 /** Queue of results that are not in Redis yet, in order of measurement; screenshots, which are large, come last. */
-export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
-  const slots = new Map<Entry, Slot>();
-  let bytes = 0;
-  let inFlight = 0;
+export function createOutbox(options: OutboxOptions): Outbox {
+  return new BoundedOutbox(options);
+}
 
-  const remove = (entry: Entry): void => {
-    const slot = slots.get(entry);
+class BoundedOutbox implements Outbox {
+  private readonly options: OutboxOptions;
+  private readonly slots = new Map<Entry, Slot>();
+  private bytes = 0;
+  private inFlight = 0;
+
+  constructor(options: OutboxOptions) {
+    this.options = options;
+  }
+
+  readonly add = (entry: Entry): Promise<void> =>
+    new Promise((settle) => {
+      if (entry.kind !== 'screenshot') this.dropOvertaken(entry.check);
+      const bytes = Buffer.byteLength(entry.data) + (entry.png?.length ?? 0);
+      this.slots.set(entry, { bytes, settle, inFlight: false });
+      this.bytes += bytes;
+      this.makeRoom();
+    });
+
+  readonly take = (window: number): readonly Entry[] => {
+    const taken: Entry[] = [];
+    if (this.isAllInFlight()) return taken;
+    for (const pictures of [false, true]) {
+      for (const [entry, slot] of this.slots) {
+        if (this.inFlight >= window) return taken;
+        if (slot.inFlight || (entry.kind === 'screenshot') !== pictures) continue;
+        slot.inFlight = true;
+        this.inFlight += 1;
+        taken.push(entry);
+      }
+    }
+    return taken;
+  };
+
+  readonly confirm = (entry: Entry): void => this.remove(entry);
+
+  readonly putBack = (entry: Entry): void => {
+    const slot = this.slots.get(entry);
     if (slot === undefined) return;
-    slots.delete(entry);
-    bytes -= slot.bytes;
-    if (slot.inFlight) inFlight -= 1;
-    slot.settle();
+    slot.inFlight = false;
+    this.inFlight -= 1;
+    const isOvertaken = [...this.slots.keys()].some(
+      (other) => other !== entry && other.check === entry.check && other.kind !== 'screenshot',
+    );
+    if (entry.kind === 'partial' && isOvertaken) this.remove(entry);
   };
 
-  const drop = (entry: Entry, reason: string): void => {
-    remove(entry);
-    onDropped(entry, reason);
+  readonly expire = (now: number): void => {
+    if (this.isAllInFlight()) return;
+    for (const [entry, slot] of this.slots) {
+      if (!slot.inFlight && entry.deadlineAt + USELESS_AFTER_MS < now) this.drop(entry, 'its deadline has passed');
+    }
   };
+
+  readonly size = (): number => this.slots.size;
+
+  private isAllInFlight(): boolean {
+    return this.slots.size === this.inFlight;
+  }
+
+  private remove(entry: Entry): void {
+    const slot = this.slots.get(entry);
+    if (slot === undefined) return;
+    this.slots.delete(entry);
+    this.bytes -= slot.bytes;
+    if (slot.inFlight) this.inFlight -= 1;
+    slot.settle();
+  }
+
+  private drop(entry: Entry, reason: string): void {
+    this.remove(entry);
+    this.options.onDropped(entry, reason);
+  }
 
   /** Drops a partial result for which a newer one of the same check is queued. */
-  const dropOvertaken = (check: string): void => {
-    if (slots.size === inFlight) return;
-    for (const [entry, slot] of slots) {
-      if (entry.check === check && entry.kind === 'partial' && !slot.inFlight) remove(entry);
+  private dropOvertaken(check: string): void {
+    if (this.isAllInFlight()) return;
+    for (const [entry, slot] of this.slots) {
+      if (entry.check === check && entry.kind === 'partial' && !slot.inFlight) this.remove(entry);
     }
-  };
+  }
 
-  const makeRoom = (): void => {
+  private makeRoom(): void {
     for (const kind of ['partial', 'screenshot', 'final']) {
-      for (const [entry, slot] of slots) {
-        if (bytes <= maxBytes) return;
-        if (entry.kind === kind && !slot.inFlight) drop(entry, 'the buffer is full');
+      for (const [entry, slot] of this.slots) {
+        if (this.bytes <= this.options.maxBytes) return;
+        if (entry.kind === kind && !slot.inFlight) this.drop(entry, 'the buffer is full');
       }
     }
-  };
-
-  return {
-    add: (entry) =>
-      new Promise((settle) => {
-        if (entry.kind !== 'screenshot') dropOvertaken(entry.check);
-        const size = Buffer.byteLength(entry.data) + (entry.png?.length ?? 0);
-        slots.set(entry, { bytes: size, settle, inFlight: false });
-        bytes += size;
-        makeRoom();
-      }),
-    take: (window) => {
-      const taken: Entry[] = [];
-      if (slots.size === inFlight) return taken;
-      for (const pictures of [false, true]) {
-        for (const [entry, slot] of slots) {
-          if (inFlight >= window) return taken;
-          if (slot.inFlight || (entry.kind === 'screenshot') !== pictures) continue;
-          slot.inFlight = true;
-          inFlight += 1;
-          taken.push(entry);
-        }
-      }
-      return taken;
-    },
-    confirm: remove,
-    putBack: (entry) => {
-      const slot = slots.get(entry);
-      if (slot === undefined) return;
-      slot.inFlight = false;
-      inFlight -= 1;
-      const isOvertaken = [...slots.keys()].some(
-        (other) => other !== entry && other.check === entry.check && other.kind !== 'screenshot',
-      );
-      if (entry.kind === 'partial' && isOvertaken) remove(entry);
-    },
-    expire: (now) => {
-      if (slots.size === inFlight) return;
-      for (const [entry, slot] of slots) {
-        if (!slot.inFlight && entry.deadlineAt + USELESS_AFTER_MS < now) drop(entry, 'its deadline has passed');
-      }
-    },
-    size: () => slots.size,
-  };
+  }
 }

@@ -1,8 +1,8 @@
 import type { EntryKind, ScreenshotReport } from '@vantage/contract';
 import type { Logger } from 'pino';
 
-import { createHint } from './hint.ts';
-import { createOutbox, type Entry } from './outbox.ts';
+import { createHint, type Hint } from './hint.ts';
+import { createOutbox, type Entry, type Outbox } from './outbox.ts';
 
 /** Writes results; each call rejects at once while Redis is unavailable. */
 export interface ResultWriter {
@@ -58,96 +58,117 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * Writes results in order, each at least once, and keeps them during an outage until their deadline. A result leaves
  * the buffer only when Redis has answered.
  */
-export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: ResultsOptions): Results {
-  const outbox = createOutbox({
-    maxBytes,
-    onDropped: ({ check, kind }, reason) => {
-      if (kind !== 'partial') log.warn({ check, reason }, 'result dropped');
-    },
-  });
-  const hint = createHint<Entry>((final) => void writer.hint(final).catch(() => undefined));
-  const idle = new Set<() => void>();
-  let retry: NodeJS.Timeout | undefined;
-  let closed = false;
-  /** Since the last report. */
-  let rejections = 0;
-  let reportedAt = Number.NEGATIVE_INFINITY;
+export function createResults(options: ResultsOptions): Results {
+  return new BufferedResults(options);
+}
 
-  const pump = (): void => {
-    outbox.expire(now());
-    if (outbox.size() === 0) for (const done of idle) done();
-    if (closed || retry !== undefined || !writer.isReady()) return;
-    const entries = outbox.take(WINDOW);
-    for (const entry of entries) {
-      writer.append(entry.check, entry.kind, entry.data, entry.png).then(
-        () => {
-          outbox.confirm(entry);
-          pump();
-        },
-        (error: unknown) => failed(entry, error),
-      );
-    }
+class BufferedResults implements Results {
+  private readonly options: ResultsOptions;
+  private readonly outbox: Outbox;
+  private readonly hint: Hint<Entry>;
+  /** Called when nothing is left to send. */
+  private readonly idle = new Set<() => void>();
+  private retry: NodeJS.Timeout | undefined;
+  private isClosed = false;
+  /** Since the last report. */
+  private rejections = 0;
+  private reportedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ResultsOptions) {
+    const { writer, log, maxBytes = MAX_BYTES } = options;
+    this.options = options;
+    this.outbox = createOutbox({
+      maxBytes,
+      onDropped: ({ check, kind }, reason) => {
+        if (kind !== 'partial') log.warn({ check, reason }, 'result dropped');
+      },
+    });
+    this.hint = createHint<Entry>((final) => void writer.hint(final).catch(() => undefined));
+  }
+
+  readonly partial = (check: string, data: string, deadlineAt: number): void => {
+    void this.add({ check, kind: 'partial', data, deadlineAt });
+  };
+
+  readonly final = (check: string, data: string, deadlineAt: number): Promise<void> =>
+    this.add({ check, kind: 'final', data, deadlineAt });
+
+  readonly screenshot = (check: string, picture: ReportedPicture, deadlineAt: number): Promise<void> => {
+    const { png, failure, cutAt } = picture;
+    const data = JSON.stringify({ failure, ...(cutAt && { cutAt }) } satisfies ScreenshotReport);
+    return this.add({ check, kind: 'screenshot', data, png: png ?? undefined, deadlineAt });
+  };
+
+  readonly resume = (): void => this.pump();
+
+  readonly flush = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const done = (): void => {
+        this.idle.delete(done);
+        signal.removeEventListener('abort', done);
+        // A hint that waits for its gap would be lost with the connection.
+        this.hint.flush();
+        resolve();
+      };
+      this.idle.add(done);
+      signal.addEventListener('abort', done);
+      if (signal.aborted) done();
+      else this.pump();
+    });
+
+  readonly close = (): void => {
+    this.isClosed = true;
+    clearTimeout(this.retry);
+    this.hint.close();
+  };
+
+  private add(entry: Entry): Promise<void> {
+    const written = this.outbox.add(entry);
+    this.pump();
+    return written;
+  }
+
+  /** Sends what may be in flight. */
+  private pump(): void {
+    const { writer, now } = this.options;
+    this.outbox.expire(now());
+    if (this.outbox.size() === 0) for (const done of this.idle) done();
+    if (this.isClosed || this.retry !== undefined || !writer.isReady()) return;
+    const entries = this.outbox.take(WINDOW);
+    for (const entry of entries) this.send(entry);
     // After the entries on the same connection, so that the reader of the notification finds them.
     const [first] = entries;
-    if (first !== undefined) hint.raise(entries.length === 1 && first.kind === 'final' ? first : undefined);
-  };
+    if (first !== undefined) this.hint.raise(entries.length === 1 && first.kind === 'final' ? first : undefined);
+  }
 
-  const reportRejection = (error: unknown): void => {
-    rejections += 1;
-    if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
-    const cause = Error.isError(error) ? error.message : 'unknown';
-    log.warn({ cause, rejections }, 'Redis rejected results; retrying');
-    reportedAt = performance.now();
-    rejections = 0;
-  };
+  private send(entry: Entry): void {
+    this.options.writer.append(entry.check, entry.kind, entry.data, entry.png).then(
+      () => {
+        this.outbox.confirm(entry);
+        this.pump();
+      },
+      (error: unknown) => this.failed(entry, error),
+    );
+  }
 
-  const failed = (entry: Entry, error: unknown): void => {
+  private failed(entry: Entry, error: unknown): void {
     // Later entries may have been written already: order holds for the entries that are sent again, and a second copy
     // is a no-op.
-    outbox.putBack(entry);
-    if (!writer.isReady() || retry !== undefined) return;
-    reportRejection(error);
-    retry = setTimeout(() => {
-      retry = undefined;
-      pump();
+    this.outbox.putBack(entry);
+    if (!this.options.writer.isReady() || this.retry !== undefined) return;
+    this.reportRejection(error);
+    this.retry = setTimeout(() => {
+      this.retry = undefined;
+      this.pump();
     }, RETRY_MS);
-  };
+  }
 
-  return {
-    partial: (check, data, deadlineAt) => {
-      void outbox.add({ check, kind: 'partial', data, deadlineAt });
-      pump();
-    },
-    final: (check, data, deadlineAt) => {
-      const written = outbox.add({ check, kind: 'final', data, deadlineAt });
-      pump();
-      return written;
-    },
-    screenshot: (check, { png, failure, cutAt }, deadlineAt) => {
-      const data = JSON.stringify({ failure, ...(cutAt && { cutAt }) } satisfies ScreenshotReport);
-      const written = outbox.add({ check, kind: 'screenshot', data, png: png ?? undefined, deadlineAt });
-      pump();
-      return written;
-    },
-    resume: pump,
-    flush: (signal) =>
-      new Promise((resolve) => {
-        const done = (): void => {
-          idle.delete(done);
-          signal.removeEventListener('abort', done);
-          // A hint that waits for its gap would be lost with the connection.
-          hint.flush();
-          resolve();
-        };
-        idle.add(done);
-        signal.addEventListener('abort', done);
-        if (signal.aborted) done();
-        else pump();
-      }),
-    close: () => {
-      closed = true;
-      clearTimeout(retry);
-      hint.close();
-    },
-  };
+  private reportRejection(error: unknown): void {
+    this.rejections += 1;
+    if (performance.now() - this.reportedAt < REPORT_EVERY_MS) return;
+    const cause = Error.isError(error) ? error.message : 'unknown';
+    this.options.log.warn({ cause, rejections: this.rejections }, 'Redis rejected results; retrying');
+    this.reportedAt = performance.now();
+    this.rejections = 0;
+  }
 }

@@ -21,81 +21,94 @@ const MAX_REASON = 256;
 
 /** A probe that gets its jobs from a gateway and returns the results over the same connection. */
 export function createGatewayLoop(options: GatewayLoopOptions): AgentLoop {
-  const { log, drainMs } = options;
-  const stopping = new AbortController();
-  const interrupted = new AbortController();
-  const timers: NodeJS.Timeout[] = [];
-  const instance = randomUUID();
-  const connected = Promise.withResolvers<void>();
-  let parts: Parts | undefined;
-  let closing: Promise<void> | undefined;
-  let sent = '';
+  return new GatewayAgent(options);
+}
 
-  const status = ({ work }: Parts): AgentStatus => {
-    const { capabilities, degraded } = work.describe();
-    const reasons = degraded.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON));
-    return { capabilities, degraded: reasons, draining: stopping.signal.aborted };
-  };
-  const sendStatus = (session: Session | undefined, always: boolean): void => {
-    if (parts === undefined || session === undefined) return;
-    const now = status(parts);
-    if (!always && JSON.stringify(now) === sent) return;
-    sent = JSON.stringify(now);
-    session.send({ t: 'status', status: now });
-  };
-  const onReady = (session: Session): void => {
-    sendStatus(session, true);
-    connected.resolve();
-  };
+class GatewayAgent implements AgentLoop {
+  private readonly options: GatewayLoopOptions;
+  /** Aborted when the agent drains. */
+  private readonly stopping = new AbortController();
+  /** Aborted when running jobs must end. */
+  private readonly interrupted = new AbortController();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly instance = randomUUID();
+  private readonly connected = Promise.withResolvers<void>();
+  private parts: Parts | undefined;
+  private closing: Promise<void> | undefined;
+  /** The last status, as JSON. */
+  private sent = '';
 
-  const start = async (): Promise<void> => {
-    const runner = await options.open();
-    if (stopping.signal.aborted) return runner.close();
-    parts = createParts(options, runner, { instance, interrupted: interrupted.signal, onReady });
-    const { link, clock, jobs } = parts;
-    const { running } = jobs;
-    runner.watch?.({
-      connections: { gateway: link.watched },
-      rttMs: clock.rttMs,
-      running,
-      capacity: options.concurrency,
+  constructor(options: GatewayLoopOptions) {
+    this.options = options;
+  }
+
+  readonly start = async (): Promise<void> => {
+    const runner = await this.options.open();
+    if (this.stopping.signal.aborted) return runner.close();
+    const { instance } = this;
+    this.parts = createParts(this.options, runner, {
+      instance,
+      interrupted: this.interrupted.signal,
+      onReady: (session) => {
+        this.sendStatus(session, true);
+        this.connected.resolve();
+      },
     });
-    timers.push(
-      setInterval(() => sendStatus(link.session(), false), LOOK_AT_STATUS_EVERY_MS),
+    const { link, clock, jobs } = this.parts;
+    const { running } = jobs;
+    const connections = { gateway: link.watched };
+    runner.watch?.({ connections, rttMs: clock.rttMs, running, capacity: this.options.concurrency });
+    this.timers.push(
+      setInterval(() => this.sendStatus(link.session(), false), LOOK_AT_STATUS_EVERY_MS),
       setInterval(() => void clock.read().catch(() => undefined), READ_CLOCK_EVERY_MS),
     );
     link.start();
-    await Promise.race([connected.promise, once(stopping.signal, 'abort')]);
-    if (!stopping.signal.aborted) runner.started?.(instance);
+    await Promise.race([this.connected.promise, once(this.stopping.signal, 'abort')]);
+    if (!this.stopping.signal.aborted) runner.started?.(instance);
   };
 
-  const close = (): Promise<void> => {
-    stopping.abort();
-    interrupted.abort();
-    closing ??= (async () => {
-      for (const timer of timers) clearInterval(timer);
-      parts?.results.close();
-      parts?.link.stop();
-      await parts?.runner.close();
-    })();
-    return closing;
-  };
-
-  const drain = async (): Promise<void> => {
-    stopping.abort();
+  readonly drain = async (): Promise<void> => {
+    this.stopping.abort();
+    const { parts, options } = this;
     const session = parts?.link.session();
-    const lastJobsMs = session === undefined ? 0 : Math.min(AWAIT_JOBS_MS, drainMs);
-    sendStatus(session, false);
-    log.info({ running: parts?.jobs.running() ?? 0, seconds: drainMs / 1_000 }, 'agent draining');
-    await pause(lastJobsMs, interrupted.signal);
+    const lastJobsMs = session === undefined ? 0 : Math.min(AWAIT_JOBS_MS, options.drainMs);
+    this.sendStatus(session, false);
+    options.log.info({ running: parts?.jobs.running() ?? 0, seconds: options.drainMs / 1_000 }, 'agent draining');
+    await pause(lastJobsMs, this.interrupted.signal);
     const idle = parts?.jobs.idle();
-    await within(idle, drainMs - lastJobsMs);
-    interrupted.abort();
+    await within(idle, options.drainMs - lastJobsMs);
+    this.interrupted.abort();
     const farewell = performance.now() + FAREWELL_MS;
     await within(idle, FAREWELL_MS);
     await parts?.results.flush(AbortSignal.timeout(Math.max(0, Math.ceil(farewell - performance.now()))));
-    await close();
+    await this.close();
   };
 
-  return { start, drain, close };
+  readonly close = (): Promise<void> => {
+    this.stopping.abort();
+    this.interrupted.abort();
+    this.closing ??= this.closeAll();
+    return this.closing;
+  };
+
+  private async closeAll(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    this.parts?.results.close();
+    this.parts?.link.stop();
+    await this.parts?.runner.close();
+  }
+
+  private sendStatus(session: Session | undefined, always: boolean): void {
+    if (this.parts === undefined || session === undefined) return;
+    const now = this.status(this.parts);
+    if (!always && JSON.stringify(now) === this.sent) return;
+    this.sent = JSON.stringify(now);
+    session.send({ t: 'status', status: now });
+  }
+
+  private status({ work }: Parts): AgentStatus {
+    const { capabilities, degraded } = work.describe();
+    const reasons = degraded.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON));
+    return { capabilities, degraded: reasons, draining: this.stopping.signal.aborted };
+  }
 }

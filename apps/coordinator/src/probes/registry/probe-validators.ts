@@ -12,12 +12,15 @@ export interface ProbeValidators {
   readonly recordFaults: (record: unknown) => readonly { readonly field: string; readonly message: string }[];
 }
 
+/** Compiles each schema at its first use: operator commands and `npm start` need one of them, or none. */
 export function createProbeValidators(): ProbeValidators {
-  const ajv = createAjv({ allErrors: true });
-  formats.default(ajv);
-  const isRecord = ajv.compile<ProbeRecord>(probeRecordSchema);
+  const recordValidator = lazily(() => {
+    const ajv = createAjv({ allErrors: true });
+    formats.default(ajv);
+    return ajv.compile<ProbeRecord>(probeRecordSchema);
+  });
   // Untrusted: the first error suffices.
-  const isHeartbeat = createAjv().compile<Heartbeat>(heartbeatSchema);
+  const heartbeatValidator = lazily(() => createAjv().compile<Heartbeat>(heartbeatSchema));
 
   const read = <T>(
     json: string,
@@ -32,9 +35,10 @@ export function createProbeValidators(): ProbeValidators {
     }
   };
   return {
-    readRecord: (json) => read(json, (text) => JSON.parse(text) as unknown, isRecord),
-    readHeartbeat: (json) => read(json, parseEscaped, isHeartbeat),
+    readRecord: (json) => read(json, (text) => JSON.parse(text) as unknown, recordValidator()),
+    readHeartbeat: (json) => read(json, parseEscaped, heartbeatValidator()),
     recordFaults: (record) => {
+      const isRecord = recordValidator();
       if (isRecord(record)) return [];
       const faults = new Map<string, string>();
       for (const error of isRecord.errors ?? []) {
@@ -50,4 +54,9 @@ export function createProbeValidators(): ProbeValidators {
 function fieldOf({ instancePath, params }: ErrorObject): string {
   const inside = instancePath.split('/')[1];
   return inside ?? String(params['missingProperty'] ?? params['additionalProperty'] ?? '');
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }

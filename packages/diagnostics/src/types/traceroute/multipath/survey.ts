@@ -41,6 +41,8 @@ class Surveyor {
   private readonly places = new Map<string, Place>();
   private readonly probe = newPlace('probe', 'probe', 0, 0);
   private readonly located: Map<number, Place>[];
+  /** The lowest TTL at which each flow ended. */
+  private readonly endAt: number[];
   private readonly soles: (Place | undefined)[] = [this.probe];
   private readonly again: Slot[] = [];
 
@@ -48,6 +50,7 @@ class Surveyor {
     this.slots = slotsOf(packets);
     this.flows = flows;
     this.located = Array.from({ length: flows }, () => new Map());
+    this.endAt = Array<number>(flows).fill(Infinity);
   }
 
   survey(): Survey {
@@ -66,8 +69,13 @@ class Surveyor {
     return isAsked ? this.located[flow]!.get(ttl) : this.soles[ttl];
   }
 
+  private locate(flow: number, ttl: number, place: Place): void {
+    this.located[flow]!.set(ttl, place);
+    if (place.kind === 'end') this.endAt[flow] = Math.min(this.endAt[flow]!, ttl);
+  }
+
   private hasEnded(flow: number, ttl: number): boolean {
-    return [...(this.located[flow] ?? [])].some(([at, { kind }]) => at < ttl && kind === 'end');
+    return (this.endAt[flow] ?? Infinity) < ttl;
   }
 
   private lookAt(ttl: number): void {
@@ -106,7 +114,7 @@ class Surveyor {
       const place =
         isByPacket && seen.size > 1 ? this.cloudAfter(parent, ttl, seen) : this.placeOf(outcomes[0]!, parent, ttl);
       const weight = isByPacket ? outcomes.length : 1;
-      this.located[slot.flow]!.set(ttl, place);
+      this.locate(slot.flow, ttl, place);
       parent.samples += weight;
       parent.repeats += answersIn(slot).length === 0 ? 0 : outcomes.length - 1;
       for (const one of outcomes) parent.seenNext.set(one, (parent.seenNext.get(one) ?? 0) + 1);
@@ -139,7 +147,7 @@ class Surveyor {
       const [first, ...others] = answersIn(slot);
       if (first === undefined || others.some((other) => other !== first)) continue;
       if (clouds.some(({ seen }) => seen.has(first))) continue;
-      this.located[slot.flow]!.set(ttl, this.place(first, isEnd(first) ? 'end' : 'router', ttl, 0, [first]));
+      this.locate(slot.flow, ttl, this.place(first, isEnd(first) ? 'end' : 'router', ttl, 0, [first]));
     }
   }
 

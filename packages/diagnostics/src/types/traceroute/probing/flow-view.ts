@@ -102,7 +102,9 @@ function viewFlow(
   isStalled: boolean,
 ): FlowView {
   // None is wanted below the first hop.
-  const sentAt = Array.from({ length: maxHops + 1 }, (_, ttl) => (ttl < firstHop ? Infinity : 0));
+  const sentAt = Array<number>(maxHops + 1)
+    .fill(0)
+    .fill(Infinity, 0, firstHop);
   const path = Array<string | null>(maxHops).fill(null);
   let lastAnswered = firstHop - 1;
   for (const packet of own) {
