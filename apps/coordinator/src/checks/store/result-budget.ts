@@ -62,86 +62,93 @@ const PART_OF_REMOVED = 64;
 const IDLE_EVERY_MS = 5_000;
 
 export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
-  const { redis, keptMs, counters, onNoted, log } = options;
-  let noted: { readonly id: string; readonly stored: StoredCheck }[] = [];
-  let last: BudgetStatus = { bytes: 0, bulkiestClientBytes: 0, maxBytes: 0, maxClientBytes: 0 };
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let memory = 0;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  // After a failover the new server may lack these completions. Those that it has are added again at their deadline.
-  redis.on('close', () => (noted = []));
+  return new Budget(options);
+}
 
-  const bounds = async (): Promise<{ readonly maxBytes: number; readonly maxClientBytes: number }> => {
-    if (options.maxBytes === undefined && performance.now() - askedAt > MAXMEMORY_EVERY_MS) {
-      memory = await maxMemory(redis);
-      askedAt = performance.now();
-    }
-    const maxBytes = options.maxBytes ?? (memory === 0 ? DEFAULT_BYTES : Math.floor(memory / 2));
-    return { maxBytes, maxClientBytes: Math.min(maxBytes, options.maxClientBytes ?? Math.floor(maxBytes / 4)) };
+type Bounds = Pick<BudgetStatus, 'maxBytes' | 'maxClientBytes'>;
+
+class Budget implements ResultBudget {
+  private readonly options: ResultBudgetOptions;
+  private noted: { readonly id: string; readonly stored: StoredCheck }[] = [];
+  private last: BudgetStatus = { bytes: 0, bulkiestClientBytes: 0, maxBytes: 0, maxClientBytes: 0 };
+  /** `maxmemory` of Redis when it was last asked. */
+  private memory = 0;
+  private askedAt = Number.NEGATIVE_INFINITY;
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ResultBudgetOptions) {
+    this.options = options;
+    // After a failover the new server may lack these completions. Those that it has are added again at their deadline.
+    options.redis.on('close', () => (this.noted = []));
+  }
+
+  readonly note = (id: string, stored: StoredCheck): void => void this.noted.push({ id, stored });
+
+  readonly status = (): BudgetStatus => this.last;
+
+  readonly look = async (): Promise<boolean> => {
+    if (this.noted.length === 0 && performance.now() - this.lookedAt < IDLE_EVERY_MS) return false;
+    return onStore(this.options.redis, async () => {
+      const { maxBytes, maxClientBytes } = await this.bounds();
+      const now = this.noted.slice(0, AT_ONCE);
+      const values = now.flatMap(({ id, stored: { bytes, client } }) => [id, bytes, client]);
+      const bounds = [maxBytes, maxClientBytes, this.options.keptMs];
+      const ledger = [redisKeys.resultAccounting];
+      const reply = await runScript(this.options.redis, noteScript, ledger, [...bounds, ...values]);
+      const [bytes, bulkiestClientBytes] = reply as [number, number];
+      const victims = victimsIn(reply);
+      this.noted = this.noted.slice(now.length);
+      for (const { id } of now) this.options.onNoted(id);
+      this.last = { bytes, bulkiestClientBytes, maxBytes, maxClientBytes };
+      if (victims.length > 0) await this.evict(victims);
+      else this.lookedAt = performance.now();
+      return victims.length > 0 || this.noted.length > 0;
+    });
   };
 
-  const evict = async (victims: readonly Victim[]): Promise<void> => {
+  private async bounds(): Promise<Bounds> {
+    const { options } = this;
+    if (options.maxBytes === undefined && performance.now() - this.askedAt > MAXMEMORY_EVERY_MS) {
+      this.memory = await maxMemory(options.redis);
+      this.askedAt = performance.now();
+    }
+    const maxBytes = options.maxBytes ?? (this.memory === 0 ? DEFAULT_BYTES : Math.floor(this.memory / 2));
+    return { maxBytes, maxClientBytes: Math.min(maxBytes, options.maxClientBytes ?? Math.floor(maxBytes / 4)) };
+  }
+
+  private async evict(victims: readonly Victim[]): Promise<void> {
+    const { redis, counters, log } = this.options;
     const ids = victims.map(({ id }) => id);
     const replies = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [OVER_BUDGET])));
     const digests = replies.filter((reply) => typeof reply === 'string');
     // The results are gone, so a repeated request with the key must start a new check.
     const keys = digests.filter((digest) => digest !== '').map((digest) => redisKeys.idempotencyRecord(digest));
     await Promise.all(keys.map((key) => redis.unlink(key)));
-    await boundRemoved(victims);
+    await this.boundRemoved(victims);
     await runScript(redis, forgetScript, [redisKeys.resultAccounting], ids);
     counters.checksEvicted += digests.length;
-    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
-    warnedAt = performance.now();
+    if (performance.now() - this.warnedAt < WARN_EVERY_MS) return;
+    this.warnedAt = performance.now();
     log.warn(
-      { ...last, evicted: counters.checksEvicted },
+      { ...this.last, evicted: counters.checksEvicted },
       'result budget exceeded: oldest checks of the bulkiest clients removed',
     );
-  };
+  }
 
   /** Records of evicted checks are bounded by the same rules as results. */
-  const boundRemoved = async (victims: readonly Victim[]): Promise<void> => {
-    const { maxBytes, maxClientBytes } = last;
+  private async boundRemoved(victims: readonly Victim[]): Promise<void> {
+    const { redis, keptMs } = this.options;
+    const { maxBytes, maxClientBytes } = this.last;
     const ledger = [redisKeys.removedAccounting];
     const bounds = [maxBytes, maxClientBytes].map((bytes) => Math.floor(bytes / PART_OF_REMOVED));
     const values = victims.flatMap(({ id, client }) => [id, REMOVED_BYTES, client]);
     const dropped = victimsIn(await runScript(redis, noteScript, ledger, [...bounds, keptMs, ...values]));
     if (dropped.length === 0) return;
     await Promise.all(dropped.map(({ id }) => runScript(redis, dropScript, [redisKeys.check(id)], [])));
-    await runScript(
-      redis,
-      forgetScript,
-      ledger,
-      dropped.map(({ id }) => id),
-    );
-  };
-
-  return {
-    note: (id, stored) => void noted.push({ id, stored }),
-    status: () => last,
-    look: async () => {
-      if (noted.length === 0 && performance.now() - lookedAt < IDLE_EVERY_MS) return false;
-      return onStore(redis, async () => {
-        const { maxBytes, maxClientBytes } = await bounds();
-        const now = noted.slice(0, AT_ONCE);
-        const values = now.flatMap(({ id, stored: { bytes, client } }) => [id, bytes, client]);
-        const reply = await runScript(
-          redis,
-          noteScript,
-          [redisKeys.resultAccounting],
-          [maxBytes, maxClientBytes, keptMs, ...values],
-        );
-        const [bytes, bulkiestClientBytes] = reply as [number, number];
-        const victims = victimsIn(reply);
-        noted = noted.slice(now.length);
-        for (const { id } of now) onNoted(id);
-        last = { bytes, bulkiestClientBytes, maxBytes, maxClientBytes };
-        if (victims.length > 0) await evict(victims);
-        else lookedAt = performance.now();
-        return victims.length > 0 || noted.length > 0;
-      });
-    },
-  };
+    const ids = dropped.map(({ id }) => id);
+    await runScript(redis, forgetScript, ledger, ids);
+  }
 }
 
 interface Victim {

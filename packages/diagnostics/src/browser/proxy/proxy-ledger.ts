@@ -53,85 +53,115 @@ export function ledger(
   signal: AbortSignal,
   charge: ChargeBytes = () => true,
 ): Ledger {
-  // Cached for the whole screenshot: a name that later resolves to another address is not resolved again.
-  const admissions = new Map<string, Promise<Admission>>();
-  const failures = new Map<string, Failure>();
-  const open = new Set<Socket>();
-  /** The last responsive address by host, which is tried first. */
-  const answering = new Map<string, string>();
-  let [requests, connecting, bytes, refused] = [0, 0, 0, 0];
+  return new ProxyLedger(admit, limits, signal, charge);
+}
 
-  const refuse = (key: string, failure: Failure): null => {
-    refused += 1;
-    failures.set(key, failure);
-    return null;
-  };
-  const exceeded = new Set<ScreenshotLimit>();
-  const overLimit = (key: string): ScreenshotLimit | undefined => {
-    if (requests > limits.requests) return 'requests';
-    if (bytes > limits.bytes) return 'bytes';
-    if (open.size + connecting >= limits.connections) return 'connections';
-    return !admissions.has(key) && admissions.size >= limits.hosts ? 'hosts' : undefined;
-  };
-  const admitOnce = (key: string, host: string, port: number): Promise<Admission> => {
-    const known = admissions.get(key);
-    if (known !== undefined) return known;
-    const asked = admit({ purpose: 'http', host, port }, signal);
-    admissions.set(key, asked);
-    return asked;
-  };
-  const connect = async (host: string, port: number): Promise<Socket | null> => {
+class ProxyLedger implements Ledger {
+  private readonly admit: Admit;
+  private readonly limits: ProxyLimits;
+  private readonly signal: AbortSignal;
+  private readonly charge: ChargeBytes;
+  /** Cached for the whole screenshot: a name that later resolves to another address is not resolved again. */
+  private readonly admissions = new Map<string, Promise<Admission>>();
+  private readonly failures = new Map<string, Failure>();
+  private readonly open = new Set<Socket>();
+  /** The last responsive address by host, which is tried first. */
+  private readonly answering = new Map<string, string>();
+  private readonly exceeded = new Set<ScreenshotLimit>();
+  private requests = 0;
+  private connecting = 0;
+  private bytes = 0;
+  private refused = 0;
+
+  constructor(admit: Admit, limits: ProxyLimits, signal: AbortSignal, charge: ChargeBytes) {
+    this.admit = admit;
+    this.limits = limits;
+    this.signal = signal;
+    this.charge = charge;
+  }
+
+  readonly connect = async (host: string, port: number): Promise<Socket | null> => {
     const key = keyOf(host, port);
-    requests += 1;
-    const limit = overLimit(key);
+    this.requests += 1;
+    const limit = this.overLimit(key);
     if (limit !== undefined) {
-      exceeded.add(limit);
-      return refuse(key, tooMuch(limit));
+      this.exceeded.add(limit);
+      return this.refuse(key, tooMuch(limit));
     }
-    connecting += 1;
+    this.connecting += 1;
     try {
-      const admission = await admitOnce(key, host, port);
-      if (!admission.admitted) return refuse(key, admission.failure);
-      const { target } = admission;
-      const { connected, address } = await connectFirst(beginningWith(answering.get(target.host), target), port, {
-        signal,
-        boundMs: (isLast) => (isLast ? CONNECT_TIMEOUT_MS : NEXT_AFTER_MS),
-      });
-      if (connected.socket === null) {
-        failures.set(key, connected.failure);
-        return null;
-      }
-      const { socket } = connected;
-      answering.set(target.host, address);
-      open.add(socket);
-      socket.on('close', () => open.delete(socket));
-      failures.delete(key);
-      return socket;
+      const admission = await this.admitOnce(key, host, port);
+      if (!admission.admitted) return this.refuse(key, admission.failure);
+      return await this.connectTo(key, admission.target, port);
     } catch {
       // The admission rejects when the signal is aborted, and then the result is not needed.
       return null;
     } finally {
-      connecting -= 1;
+      this.connecting -= 1;
     }
   };
-  const endAll = (): void => {
-    for (const socket of open) socket.destroy();
-  };
-  const countBytes = (more: number, upstream: Socket): void => {
-    bytes += more;
-    const isAllowed = upstream.remoteAddress === undefined || charge(upstream.remoteAddress, more);
+
+  readonly countBytes = (more: number, upstream: Socket): void => {
+    this.bytes += more;
+    const isAllowed = upstream.remoteAddress === undefined || this.charge(upstream.remoteAddress, more);
     if (!isAllowed) upstream.destroy();
-    if (!isAllowed || bytes > limits.bytes) exceeded.add('bytes');
-    if (bytes > limits.bytes) endAll();
+    if (!isAllowed || this.bytes > this.limits.bytes) this.exceeded.add('bytes');
+    if (this.bytes > this.limits.bytes) this.endAll();
   };
-  return {
-    connect,
-    countBytes,
-    noteFailure: (host, port, failure) => void failures.set(keyOf(host, port), failure),
-    failureFor: (url) => failures.get(keyOf(url.hostname, portOf(url))),
-    counts: () => ({ requests, hosts: admissions.size, bytes, refused, exceeded: [...exceeded] }),
-    endAll,
+
+  readonly noteFailure = (host: string, port: number, failure: Failure): void => {
+    this.failures.set(keyOf(host, port), failure);
   };
+
+  readonly failureFor = (url: URL): Failure | undefined => this.failures.get(keyOf(url.hostname, portOf(url)));
+
+  readonly counts = (): ProxyCounts => {
+    const { requests, bytes, refused } = this;
+    return { requests, hosts: this.admissions.size, bytes, refused, exceeded: [...this.exceeded] };
+  };
+
+  readonly endAll = (): void => {
+    for (const socket of this.open) socket.destroy();
+  };
+
+  private async connectTo(key: string, target: Target, port: number): Promise<Socket | null> {
+    const { connected, address } = await connectFirst(beginningWith(this.answering.get(target.host), target), port, {
+      signal: this.signal,
+      boundMs: (isLast) => (isLast ? CONNECT_TIMEOUT_MS : NEXT_AFTER_MS),
+    });
+    if (connected.socket === null) {
+      this.failures.set(key, connected.failure);
+      return null;
+    }
+    const { socket } = connected;
+    this.answering.set(target.host, address);
+    this.open.add(socket);
+    socket.on('close', () => this.open.delete(socket));
+    this.failures.delete(key);
+    return socket;
+  }
+
+  private refuse(key: string, failure: Failure): null {
+    this.refused += 1;
+    this.failures.set(key, failure);
+    return null;
+  }
+
+  private overLimit(key: string): ScreenshotLimit | undefined {
+    const { limits, admissions } = this;
+    if (this.requests > limits.requests) return 'requests';
+    if (this.bytes > limits.bytes) return 'bytes';
+    if (this.open.size + this.connecting >= limits.connections) return 'connections';
+    return !admissions.has(key) && admissions.size >= limits.hosts ? 'hosts' : undefined;
+  }
+
+  private admitOnce(key: string, host: string, port: number): Promise<Admission> {
+    const known = this.admissions.get(key);
+    if (known !== undefined) return known;
+    const asked = this.admit({ purpose: 'http', host, port }, this.signal);
+    this.admissions.set(key, asked);
+    return asked;
+  }
 }
 
 function beginningWith(first: string | undefined, target: Target): Target {
