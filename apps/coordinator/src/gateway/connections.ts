@@ -32,88 +32,108 @@ export interface ConnectionsOptions {
   readonly id: string;
 }
 
-export function createConnections({ redis, channels, id }: ConnectionsOptions): Connections {
+export function createConnections(options: ConnectionsOptions): Connections {
+  return new GatewayConnections(options);
+}
+
+class GatewayConnections implements Connections {
+  private readonly redis: Redis;
+  private readonly id: string;
   /** Oldest first. */
-  const known = new Map<string, readonly AgentConnection[]>();
+  private readonly known = new Map<string, readonly AgentConnection[]>();
   /** Ended connections that are still listed in Redis, because it was unavailable. */
-  const ended = new Set<AgentConnection>();
-  const of = (probe: string): readonly AgentConnection[] => known.get(probe) ?? [];
-  const all = (): readonly AgentConnection[] => [...known.values()].flat();
-  const valueOf = ({ counter }: AgentConnection): string => `${id} ${counter}`;
+  private readonly ended = new Set<AgentConnection>();
+  readonly close: () => void;
+
+  constructor({ redis, channels, id }: ConnectionsOptions) {
+    this.redis = redis;
+    this.id = id;
+    this.close = channels.listen(redisKeys.agentConnected, (message) => {
+      const [probe = '', counter, instance = ''] = message.split(' ');
+      if (message === '') void this.lookForNewer().catch(() => undefined);
+      else this.overtake(probe, Number(counter), instance);
+    });
+  }
+
+  readonly all = (): readonly AgentConnection[] => [...this.known.values()].flat();
+
+  readonly of = (probe: string): readonly AgentConnection[] => this.known.get(probe) ?? [];
+
+  readonly current = (probe: string): AgentConnection | undefined => this.of(probe).at(-1);
+
+  readonly add = async (connection: AgentConnection): Promise<void> => {
+    const { probe, counter, instance } = connection;
+    this.known.set(
+      probe,
+      [...this.of(probe), connection].toSorted((one, other) => one.counter - other.counter),
+    );
+    this.overtake(probe, counter, instance);
+    await onStore(this.redis, async (ready) => {
+      await ready.hset(redisKeys.agentConnections(probe), instance, this.leaseOf(connection));
+      await ready.publish(redisKeys.agentConnected, `${probe} ${counter} ${instance}`);
+    });
+  };
+
+  readonly remove = async (connection: AgentConnection): Promise<void> => {
+    const { probe } = connection;
+    const left = this.of(probe).filter((other) => other !== connection);
+    if (left.length > 0) this.known.set(probe, left);
+    else this.known.delete(probe);
+    await this.forget(connection);
+  };
+
+  readonly isConnected = async (probe: string, instance: string): Promise<boolean> => {
+    if (instance === '') return false;
+    if (this.of(probe).some((connection) => connection.instance === instance)) return true;
+    const value = await onStore(this.redis, (ready) => ready.hget(redisKeys.agentConnections(probe), instance));
+    const [gateway = ''] = value?.split(' ') ?? [];
+    if (gateway === '' || gateway === this.id) return false;
+    return onStore(this.redis, async (ready) => (await ready.exists(redisKeys.gateway(gateway))) === 1);
+  };
+
+  readonly hasOther = async (probe: string, instance: string): Promise<boolean> => {
+    const connected = await onStore(this.redis, (ready) => ready.hkeys(redisKeys.agentConnections(probe)));
+    const others = connected.filter((other) => other !== instance);
+    return (await Promise.all(others.map((other) => this.isConnected(probe, other)))).includes(true);
+  };
+
+  readonly beat = async (): Promise<boolean> => {
+    const before = await onStore(this.redis, (ready) =>
+      ready.set(redisKeys.gateway(this.id), '1', 'PX', HEARTBEAT_TTL_MS, 'GET'),
+    );
+    for (const connection of this.ended) void this.forget(connection).catch(() => undefined);
+    return before === null;
+  };
+
+  private leaseOf({ counter }: AgentConnection): string {
+    return `${this.id} ${counter}`;
+  }
 
   /** Ends connections older than this one. An older one of the same instance has been given up by its agent. */
-  const overtake = (probe: string, counter: number, instance: string): void => {
-    for (const older of of(probe)) {
+  private overtake(probe: string, counter: number, instance: string): void {
+    for (const older of this.of(probe)) {
       if (older.counter >= counter) continue;
       if (older.instance === instance) older.socket.close(4409);
       else older.retire();
     }
-  };
-  const forget = async (connection: AgentConnection): Promise<void> => {
-    const { probe, instance } = connection;
-    ended.add(connection);
-    const keys = [redisKeys.agentConnections(probe)];
-    await onStore(redis, (ready) => runScript(ready, forgetConnectionScript, keys, [instance, valueOf(connection)]));
-    ended.delete(connection);
-  };
-  const isConnected: Connections['isConnected'] = async (probe, instance) => {
-    if (instance === '') return false;
-    if (of(probe).some((connection) => connection.instance === instance)) return true;
-    const value = await onStore(redis, (ready) => ready.hget(redisKeys.agentConnections(probe), instance));
-    const [gateway = ''] = value?.split(' ') ?? [];
-    if (gateway === '' || gateway === id) return false;
-    return onStore(redis, async (ready) => (await ready.exists(redisKeys.gateway(gateway))) === 1);
-  };
-  const beat = async (): Promise<boolean> => {
-    const before = await onStore(redis, (ready) =>
-      ready.set(redisKeys.gateway(id), '1', 'PX', HEARTBEAT_TTL_MS, 'GET'),
-    );
-    for (const connection of ended) void forget(connection).catch(() => undefined);
-    return before === null;
-  };
-  /** Announcements may have been lost with the connection to Redis. */
-  const lookForNewer = async (): Promise<void> => {
-    for (const { probe } of all()) {
-      const connected = await redis.hgetall(redisKeys.agentConnections(probe));
-      for (const [instance, value] of Object.entries(connected)) overtake(probe, Number(value.split(' ')[1]), instance);
-    }
-  };
-  const stopListening = channels.listen(redisKeys.agentConnected, (message) => {
-    const [probe = '', counter, instance = ''] = message.split(' ');
-    if (message === '') void lookForNewer().catch(() => undefined);
-    else overtake(probe, Number(counter), instance);
-  });
+  }
 
-  return {
-    all,
-    of,
-    current: (probe) => of(probe).at(-1),
-    add: async (connection) => {
-      const { probe, counter, instance } = connection;
-      known.set(
-        probe,
-        [...of(probe), connection].toSorted((one, other) => one.counter - other.counter),
-      );
-      overtake(probe, counter, instance);
-      await onStore(redis, async (ready) => {
-        await ready.hset(redisKeys.agentConnections(probe), instance, valueOf(connection));
-        await ready.publish(redisKeys.agentConnected, `${probe} ${counter} ${instance}`);
-      });
-    },
-    remove: async (connection) => {
-      const { probe } = connection;
-      const left = of(probe).filter((other) => other !== connection);
-      if (left.length > 0) known.set(probe, left);
-      else known.delete(probe);
-      await forget(connection);
-    },
-    isConnected,
-    hasOther: async (probe, instance) => {
-      const connected = await onStore(redis, (ready) => ready.hkeys(redisKeys.agentConnections(probe)));
-      const others = connected.filter((other) => other !== instance);
-      return (await Promise.all(others.map((other) => isConnected(probe, other)))).includes(true);
-    },
-    beat,
-    close: stopListening,
-  };
+  private async forget(connection: AgentConnection): Promise<void> {
+    const { probe, instance } = connection;
+    this.ended.add(connection);
+    const keys = [redisKeys.agentConnections(probe)];
+    const values = [instance, this.leaseOf(connection)];
+    await onStore(this.redis, (ready) => runScript(ready, forgetConnectionScript, keys, values));
+    this.ended.delete(connection);
+  }
+
+  /** Announcements may have been lost with the connection to Redis. */
+  private async lookForNewer(): Promise<void> {
+    for (const { probe } of this.all()) {
+      const connected = await this.redis.hgetall(redisKeys.agentConnections(probe));
+      for (const [instance, value] of Object.entries(connected)) {
+        this.overtake(probe, Number(value.split(' ')[1]), instance);
+      }
+    }
+  }
 }

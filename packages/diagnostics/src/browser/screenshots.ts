@@ -93,100 +93,115 @@ const MAY_WAIT = 4;
 const UNPRIVILEGED = 65_534;
 
 export function createScreenshots(options: ScreenshotsOptions): Screenshots {
-  const { executablePath, selfTestMs = SELF_TEST_MS, log = () => undefined } = options;
-  const closing = new AbortController();
-  const queue = turns(options.concurrency ?? 1, MAY_WAIT);
-  const underWay = new Set<Promise<unknown>>();
-  let [taken, failed, noPage, namespace] = [0, 0, 0, false];
-  let verdict: string | null | undefined;
-  let orphansRemoved: Promise<void> | undefined;
+  return new BrowserScreenshots(options);
+}
 
-  const pictureOptions = (path: string): PictureOptions => ({
-    executablePath: path,
-    ...identity(options),
-    namespace,
-    tempFolder: options.tempFolder,
-    owner: thisProcess(),
-    memoryBytes: options.memoryBytes ?? MEMORY_BYTES,
-    changeFlags: options.changeFlags,
-    admit: options.admit,
-    charge: options.charge,
-    proxyLimits: { ...defaultProxyLimits, ...options.proxyLimits },
-  });
-  /** Runs when a slot is free; `close` waits for it. */
-  const inTurn = async <T>(
-    signal: AbortSignal,
-    run: (signal: AbortSignal) => Promise<T>,
-    otherwise: (reason: 'full' | 'aborted') => T,
-    waitMs?: number,
-  ): Promise<T> => {
-    const ending = AbortSignal.any([signal, closing.signal]);
-    const waiting = waitMs === undefined ? ending : AbortSignal.any([ending, AbortSignal.timeout(waitMs)]);
-    const turn = await queue.take(waiting);
-    if (typeof turn === 'string') return otherwise(turn);
-    const running = run(ending).finally(turn);
-    underWay.add(running);
-    return running.finally(() => underWay.delete(running));
-  };
-  const capture = async ({ timeoutMs = TIMEOUT_MS, waitMs, ...request }: CaptureRequest): Promise<Picture> => {
+class BrowserScreenshots implements Screenshots {
+  private readonly options: ScreenshotsOptions;
+  private readonly closing = new AbortController();
+  private readonly queue: ReturnType<typeof turns>;
+  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly counts = { taken: 0, failed: 0, noPage: 0 };
+  private namespace = false;
+  private verdict: string | null | undefined;
+  private orphansRemoved: Promise<void> | undefined;
+
+  constructor(options: ScreenshotsOptions) {
+    this.options = options;
+    this.queue = turns(options.concurrency ?? 1, MAY_WAIT);
+  }
+
+  readonly capture = async ({ timeoutMs = TIMEOUT_MS, waitMs, ...request }: CaptureRequest): Promise<Picture> => {
+    const { executablePath, log } = this.options;
     const url = webUrl(request.url);
-    const picture = await inTurn<Picture>(
+    const picture = await this.inTurn<Picture>(
       request.signal,
       async (signal) => {
         if (executablePath === undefined) return none(noBrowser());
-        return takePicture({ ...request, url, signal, timeoutMs }, pictureOptions(executablePath)).catch(ourFault);
+        return takePicture({ ...request, url, signal, timeoutMs }, this.pictureOptions(executablePath)).catch(ourFault);
       },
       (reason) => {
-        const isOver = request.signal.aborted || closing.signal.aborted;
+        const isOver = request.signal.aborted || this.closing.signal.aborted;
         return none(reason === 'aborted' && isOver ? tooSlow() : busy());
       },
       waitMs,
     );
-    if (picture.failure === null) taken += 1;
-    else if (picture.failure.source === 'probe') failed += 1;
-    else noPage += 1;
-    if (picture.failure?.source === 'probe') log('no screenshot', { reason: picture.failure.message });
+    if (picture.failure === null) this.counts.taken += 1;
+    else if (picture.failure.source === 'probe') this.counts.failed += 1;
+    else this.counts.noPage += 1;
+    if (picture.failure?.source === 'probe') log?.('no screenshot', { reason: picture.failure.message });
     return picture;
   };
-  /** Tests in a namespace if possible; if the browser fails in it, with flags only. */
-  const testBoth = async (signal: AbortSignal): Promise<string | null> => {
-    namespace = options.namespace !== false && (await canMakeNamespace(identity(options)));
-    const first = await runSelfTest(pictureOptions(executablePath!), signal, selfTestMs);
-    if (first === null || !namespace) return first;
-    log('no network namespace for screenshots', { reason: first });
-    namespace = false;
-    return runSelfTest(pictureOptions(executablePath!), signal, selfTestMs);
-  };
-  const selfTest = async (signal: AbortSignal): Promise<string | null> => {
-    orphansRemoved ??= removeOrphans(options.tempFolder);
-    await orphansRemoved.catch(() => undefined);
-    verdict = (await missing(executablePath, options.tempFolder)) ?? undefined;
-    verdict ??= await inTurn<string | null>(
+
+  readonly selfTest = async (signal: AbortSignal): Promise<string | null> => {
+    const { executablePath, tempFolder, log } = this.options;
+    this.orphansRemoved ??= removeOrphans(tempFolder);
+    await this.orphansRemoved.catch(() => undefined);
+    this.verdict = (await missing(executablePath, tempFolder)) ?? undefined;
+    this.verdict ??= await this.inTurn<string | null>(
       signal,
-      (ending) => testBoth(ending).catch((error) => errorText(error)),
+      (ending) => this.testBoth(executablePath!, ending).catch((error) => errorText(error)),
       () => 'The self-test did not get its turn.',
     );
-    if (verdict !== null) log('no screenshots here', { reason: verdict });
-    return verdict;
+    if (this.verdict !== null) log?.('no screenshots here', { reason: this.verdict });
+    return this.verdict;
   };
-  const close = async (): Promise<void> => {
-    closing.abort();
-    await Promise.allSettled(underWay);
+
+  readonly status = (): ScreenshotsStatus => ({
+    running: this.queue.running(),
+    waiting: this.queue.waiting(),
+    ...this.counts,
+    selfTest: this.verdict,
+    namespace: this.namespace,
+  });
+
+  readonly close = async (): Promise<void> => {
+    this.closing.abort();
+    await Promise.allSettled(this.underWay);
   };
-  return {
-    capture,
-    selfTest,
-    status: () => ({
-      running: queue.running(),
-      waiting: queue.waiting(),
-      taken,
-      failed,
-      noPage,
-      selfTest: verdict,
-      namespace,
-    }),
-    close,
-  };
+
+  /** Runs when a slot is free; `close` waits for it. */
+  private async inTurn<T>(
+    signal: AbortSignal,
+    run: (signal: AbortSignal) => Promise<T>,
+    otherwise: (reason: 'full' | 'aborted') => T,
+    waitMs?: number,
+  ): Promise<T> {
+    const ending = AbortSignal.any([signal, this.closing.signal]);
+    const waiting = waitMs === undefined ? ending : AbortSignal.any([ending, AbortSignal.timeout(waitMs)]);
+    const turn = await this.queue.take(waiting);
+    if (typeof turn === 'string') return otherwise(turn);
+    const running = run(ending).finally(turn);
+    this.underWay.add(running);
+    return running.finally(() => this.underWay.delete(running));
+  }
+
+  /** Tests in a namespace if possible; if the browser fails in it, with flags only. */
+  private async testBoth(path: string, signal: AbortSignal): Promise<string | null> {
+    const { selfTestMs = SELF_TEST_MS, log } = this.options;
+    this.namespace = this.options.namespace !== false && (await canMakeNamespace(identity(this.options)));
+    const first = await runSelfTest(this.pictureOptions(path), signal, selfTestMs);
+    if (first === null || !this.namespace) return first;
+    log?.('no network namespace for screenshots', { reason: first });
+    this.namespace = false;
+    return runSelfTest(this.pictureOptions(path), signal, selfTestMs);
+  }
+
+  private pictureOptions(path: string): PictureOptions {
+    const { options } = this;
+    return {
+      executablePath: path,
+      ...identity(options),
+      namespace: this.namespace,
+      tempFolder: options.tempFolder,
+      owner: thisProcess(),
+      memoryBytes: options.memoryBytes ?? MEMORY_BYTES,
+      changeFlags: options.changeFlags,
+      admit: options.admit,
+      charge: options.charge,
+      proxyLimits: { ...defaultProxyLimits, ...options.proxyLimits },
+    };
+  }
 }
 
 /** The browser gets nothing else: no other scheme, and no credentials that a link carried. */
