@@ -1,8 +1,11 @@
 import { createBackoff } from '@vantage/timers';
 import type { Logger } from 'pino';
 
-/** Milliseconds to wait after a number of failures in a row, from 1. */
-export const backoffMs = createBackoff({ firstMs: 250, longestMs: 5_000 });
+/**
+ * Milliseconds to wait after a number of failures in a row, from 1. A probe succeeds within 5 s of the end of an outage in which
+ * Redis refused, however long; jitter keeps agents from asking in step.
+ */
+export const backoffMs = createBackoff({ firstMs: 250, longestMs: 2_000, jitter: 0.5 });
 
 /** True if this process closed the connection. */
 export function isClosed(error: unknown): boolean {
@@ -16,5 +19,5 @@ export function refusalOf(error: unknown): string | undefined {
 
 /** At its beginning, and about once a minute while it lasts. */
 export function logRefusal(log: Pick<Logger, 'error'>, error: unknown, attempt: number): void {
-  if (attempt % 12 === 0) log.error({ err: error, attempt }, 'Redis rejected queue commands; retrying');
+  if (attempt % 40 === 0) log.error({ err: error, attempt }, 'Redis rejected queue commands; retrying');
 }
