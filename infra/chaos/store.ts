@@ -34,6 +34,7 @@ export interface Store {
 }
 
 const DISK_MIB = 96;
+const DISK_INODES = 512;
 /** After a stall, a Sentinel refuses a failover for this long; Redis' 30 s would outlast the replica's eligibility. */
 const TILT_MS = 5_000;
 
@@ -47,7 +48,7 @@ export async function keepStore(kind: StoreKind, folder: string): Promise<Store>
 async function keepSingle(executable: string, folder: string): Promise<Store> {
   const dataFolder = join(folder, 'redis');
   mkdirSync(dataFolder);
-  const disk = await mountSmallDisk(dataFolder, DISK_MIB);
+  const disk = await mountSmallDisk(dataFolder, DISK_MIB, DISK_INODES);
   const host = openHost(folder, 'redis');
   const where = {
     executable: writeStarter({ executable, folder, disk, host }),

@@ -48,6 +48,17 @@ export const storeFaults: readonly Fault[] = [
     },
   },
   {
+    name: 'no inode left on the disk of Redis',
+    store: 'single',
+    impossible: ({ store }) => (store.disk === undefined ? 'a small disk needs root' : undefined),
+    // Harms nothing: Redis goes on in the files that it has.
+    inject: async ({ deployment, scale }) => {
+      deployment.store.disk?.fillInodes();
+      await sleep(6_000 * scale);
+      deployment.store.disk?.freeInodes();
+    },
+  },
+  {
     name: 'disk of Redis slow',
     store: 'single',
     impossible: ({ store }) => (store.host === undefined ? 'a slow disk needs a C compiler' : undefined),

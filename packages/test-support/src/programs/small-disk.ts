@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 
 /** A small file system in memory, in a mount namespace that ends with its holder. */
 export interface SmallDisk {
@@ -13,6 +13,7 @@ export interface SmallDisk {
   readonly free: () => void;
   /** Creates files until there is no inode left. */
   readonly fillInodes: () => void;
+  readonly freeInodes: () => void;
   readonly unmount: () => Promise<void>;
 }
 
@@ -37,6 +38,9 @@ export async function mountSmallDisk(at: string, sizeMiB: number, inodes?: numbe
     },
     free: () => rmSync(filler, { force: true }),
     fillInodes: () => createUntilFull(path),
+    freeInodes: () => {
+      for (const name of readdirSync(path)) if (name.startsWith('filler-')) rmSync(`${path}/${name}`);
+    },
     unmount: async () => {
       holder.kill('SIGKILL');
       await ended;
