@@ -22,7 +22,7 @@ const full: Lengths = {
   rounds: 3,
   latencySeconds: 6,
   paces: [
-    { perSecond: 1, checks: 15 },
+    { perSecond: 1, checks: 10 },
     { perSecond: 20, checks: 160 },
     { perSecond: 100, checks: 600 },
   ],

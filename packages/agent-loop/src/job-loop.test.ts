@@ -118,6 +118,7 @@ describe('the loop that takes jobs', () => {
     const source = queue();
     const loop = loopOf(source, async () => undefined);
     const before = { ...source.commands };
+    await sleep(10);
 
     source.add('job');
     await eventually(() => (source.finished.length === 1 ? true : undefined));
@@ -157,6 +158,31 @@ describe('the loop that takes jobs', () => {
     }
     await eventually(() => (source.questions().length === 2 ? true : undefined));
     reading.resolve('job');
+    await loop.stop();
+  });
+
+  it('takes several jobs at once near Redis while jobs wait, and one when none does', async () => {
+    const source = queue();
+    let most = 0;
+    const counted: JobSource<string> = {
+      ...source,
+      next: async (seconds) => {
+        const next = source.next(seconds);
+        most = Math.max(most, source.questions().length);
+        return next;
+      },
+    };
+    source.add(...names(40));
+    const held = Promise.withResolvers<void>();
+    const loop = loopOf(counted, () => held.promise, { concurrency: 100, rttMs: () => 0 });
+    await eventually(() => (loop.taken() === 40 ? true : undefined));
+
+    await eventually(() => (source.questions().length > 1 ? true : undefined));
+    expect(most).toBeGreaterThan(1);
+    for (let left = source.questions().length; left > 0; left -= 1) source.timeOut();
+    await sleep(5);
+    expect(source.questions()).toHaveLength(1);
+    held.resolve();
     await loop.stop();
   });
 

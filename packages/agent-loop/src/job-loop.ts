@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createFinisher, type Finisher } from './finisher.ts';
 import { backoffMs, isClosed, logRefusal, refusalOf } from './refusals.ts';
 import { rememberIds } from './remember-ids.ts';
+import { createTakeWidth, IDLE, type TakeWidth } from './take-width.ts';
 
 /** A queue as the loop uses it. Rejected calls are retried. */
 export interface JobSource<J> {
@@ -54,16 +55,8 @@ export interface JobLoop {
   readonly refusal: () => string | undefined;
 }
 
-/** Concurrent takes without jobs, far from Redis: one waits while the reply of the other travels. */
-const IDLE = 2;
-/** The same near Redis: the read of a job and the next take share a write. */
-const IDLE_NEAR = 1;
 /** Shorter than the socket timeout of an agent's connection, which a wait must not reach. */
 const IDLE_WAIT_SECONDS = 3;
-/** Above this round-trip time, each job doubles the concurrent takes: jobs may arrive faster than the next take. */
-const NEAR_MS = 1;
-const WIDEST = 16;
-const idleWidth = (rttMs: number): number => (rttMs <= NEAR_MS ? IDLE_NEAR : IDLE);
 /** Timeout of each further take. A silently lost connection takes a job per pending take, so the sum must be small. */
 const FURTHER_WAIT_SECONDS = 0.25;
 /** Redis ends waits by its clock of the day. */
@@ -87,8 +80,7 @@ class Loop<J> implements JobLoop {
   private readonly underWay = new Set<Promise<void>>();
   /** Slots reserved by pending takes, and by taken jobs. */
   private readonly slots = { asked: 0, held: 0 };
-  /** Limit of concurrent takes. */
-  private width = 0;
+  private readonly width: TakeWidth;
   private readonly counts = { running: 0, turns: 0, taken: 0 };
   private failures = 0;
   private refusalCode: string | undefined;
@@ -99,12 +91,12 @@ class Loop<J> implements JobLoop {
 
   constructor(options: JobLoopOptions<J>) {
     this.options = options;
+    this.width = createTakeWidth(options.rttMs);
     this.finisher = createFinisher(options.source.finish, options.log);
   }
 
   readonly start = (): void => {
     this.isTaking = true;
-    this.width = idleWidth(this.options.rttMs());
     this.ask();
   };
 
@@ -127,7 +119,7 @@ class Loop<J> implements JobLoop {
 
   private ask(): void {
     const { slots, options } = this;
-    const hasRoom = (): boolean => slots.asked < this.width && slots.asked + slots.held < options.concurrency;
+    const hasRoom = (): boolean => slots.asked < this.width.now() && slots.asked + slots.held < options.concurrency;
     while (this.isTaking && this.rest === undefined && hasRoom()) this.track(this.askOnce());
   }
 
@@ -144,7 +136,7 @@ class Loop<J> implements JobLoop {
     if (id === null && Math.abs(waitedMs - waitSeconds * 1_000 - rttMs()) > ODD_WAIT_MS) onOddWait?.();
     if (id !== undefined) {
       [this.counts.turns, this.failures, this.refusalCode] = [this.counts.turns + 1, 0, undefined];
-      this.width = id === null || rttMs() <= NEAR_MS ? idleWidth(rttMs()) : Math.min(this.width * 2, WIDEST);
+      this.width.answered(id !== null, waitedMs);
     }
     if (typeof id === 'string') this.track(this.workInPlace(id));
     this.ask();
