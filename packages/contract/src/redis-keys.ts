@@ -117,8 +117,10 @@ export const redisKeys = {
   monitorParting: (name: string) => `{monitors}:parting:${name}`,
   /** Channel that announces the name of a monitor whose tick was evaluated, or that was changed or removed. */
   monitorsChanged: '{monitors}:changed',
-  /** Sorted set of tasks that follow from a changed state, JSON, by the time of the next attempt (ms, Redis clock). */
+  /** Sorted set of tasks that follow from a changed state, JSON, by the time at which any coordinator does them (ms, Redis clock). */
   monitorOutbox: '{monitors}:outbox',
+  /** BullMQ prefix of the messages to webhooks; with `WEBHOOK_QUEUE` the keys are `{monitors}:webhooks:*`. */
+  webhookQueuePrefix: '{monitors}',
   /** Digest of the file whose monitors were applied last. */
   monitorsFile: '{monitors}:file',
   /** Prefix of the rate-limit counters. */
@@ -127,6 +129,9 @@ export const redisKeys = {
 
 /** BullMQ queue name, the same for all probes; the prefix separates them. */
 export const JOB_QUEUE = 'jobs';
+
+/** BullMQ queue name of the messages to webhooks. */
+export const WEBHOOK_QUEUE = 'webhooks';
 
 /** Consumer group of the coordinators on all result streams. */
 export const RESULT_GROUP = 'coordinators';

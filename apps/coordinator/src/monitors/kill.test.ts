@@ -1,25 +1,33 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type Heartbeat } from '@vantage/contract';
+import { HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, WEBHOOK_QUEUE, type Heartbeat } from '@vantage/contract';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
+import { Webhook } from 'standardwebhooks';
 
 import { report, until } from '../../test/core-bed.ts';
 import { openProbeRecords } from '../probes/registry/open-probe-records.ts';
+import { putMonitor, type ChangeTask } from './schedule/monitor-records.ts';
 import type { RunRecord } from './state/judge-run.ts';
+import { digestOf } from './webhooks/message.ts';
 
 const COORDINATOR = new URL('../main.ts', import.meta.url);
 const PROBE = 'fra-1';
 const MONITORS = Array.from({ length: 40 }, (_, index) => `monitor-${index}`);
 const EVERY_MS = 10_000;
 const KILLS = 3;
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+/** Messages of one webhook. */
+const MESSAGES = 60;
 
 let server: RedisServer;
 let redis: Redis;
@@ -87,6 +95,58 @@ it('loses and doubles no tick while coordinators are killed', async () => {
   expect(ids.filter((id) => !taken.includes(id))).toEqual([]);
 }, 600_000);
 
+it('loses no message to a webhook if all coordinators are killed while it is sent', async () => {
+  const received: string[] = [];
+  let isSilent = true;
+  const receiver = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+    request.on('end', () => {
+      const headers = request.headers as Record<string, string>;
+      const { data } = new Webhook(SECRET).verify(body, headers) as { readonly data: { readonly monitor: string } };
+      received.push(`${headers['webhook-id']} of ${data.monitor}`);
+      if (!isSilent) response.writeHead(204).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const request = { check: { type: 'tcp', host: '192.0.2.1', port: 80 }, every: '1d', webhooks: [url] };
+  await putMonitor(redis, 'hooks', { owner: 'api', request }, Date.now() + 3_600_000);
+  const ids = Array.from({ length: MESSAGES }, (_, index) => `msg_${index}`);
+  for (const id of ids) await redis.zadd(redisKeys.monitorOutbox, 0, JSON.stringify(taskOf(id, url)));
+
+  await until(() => received.length > 0);
+  await Promise.all(coordinators.splice(0).map(kill));
+  const before = [...received];
+  isSilent = false;
+  await startCoordinator();
+  const queue = `${redisKeys.webhookQueuePrefix}:${WEBHOOK_QUEUE}`;
+  const places = [redisKeys.monitorOutbox, `${queue}:wait`, `${queue}:delayed`, `${queue}:active`];
+  await until(async () => (await redis.exists(places)) === 0);
+
+  expect(new Set(received)).toEqual(new Set(ids.map((id) => `${id} of hooks`)));
+  const again = new Set(received.slice(before.length));
+  expect(before.filter((message) => !again.has(message))).toEqual([]);
+  expect(await redis.exists(`${queue}:failed`)).toBe(0);
+  receiver.closeAllConnections();
+  receiver.close();
+}, 600_000);
+
+/** As written together with a state. */
+function taskOf(messageId: string, url: string): ChangeTask {
+  const event = { kind: 'state', monitor: 'hooks', tick: 1, from: 'ok', to: 'bad', at: new Date().toISOString() };
+  return {
+    kind: 'change',
+    monitor: 'hooks',
+    atMs: Date.now(),
+    traceId: null,
+    probes: [],
+    messageId,
+    webhooks: [digestOf(url)],
+    event: event as unknown as ChangeTask['event'],
+  };
+}
+
 /** A tick may be skipped only if the whole machine is an interval late. */
 function follows(before: RunRecord, run: RunRecord): boolean {
   return run.atMs - before.atMs === EVERY_MS || before.startedMs! - before.atMs > EVERY_MS;
@@ -106,7 +166,8 @@ async function startCoordinator(): Promise<void> {
       PORT: '0',
       REDIS_URL: server.url,
       LOG_LEVEL: 'silent',
-      TARGET_ALLOW: '192.0.2.0/24',
+      TARGET_ALLOW: '192.0.2.0/24,127.0.0.0/8',
+      WEBHOOK_SECRET: SECRET,
       MONITORS_FILE: join(folder, 'monitors.yml'),
       RESULT_RETENTION_SECONDS: '600',
     },

@@ -17,6 +17,7 @@ import { createOutbox } from './schedule/outbox.ts';
 import type { MonitorReads, MonitorWrites } from './monitors.ts';
 import { createReadStored, createTicks } from './schedule/run-ticks.ts';
 import type { SendWebhook } from './webhooks/send-webhook.ts';
+import { createWebhookQueue } from './webhooks/webhook-queue.ts';
 import { monitorScripts } from './schedule/schedule-scripts.ts';
 
 /** Pause between two looks if no tick is due earlier; also the delay until a new monitor is noticed. */
@@ -66,9 +67,10 @@ export function createMonitorService(
     factsOfProbes: () => factsOf(probes),
     readDefinition,
     drawId,
-    onTask: () => void outbox.look().catch(() => undefined),
+    onTask: () => void doTasks().catch(() => undefined),
   });
-  const outbox = createOutbox({
+  const webhooks = createWebhookQueue({ redis, drawId, log, sendWebhook: options.sendWebhook });
+  const doTasks = createOutbox({
     redis,
     clock,
     readStored,
@@ -76,7 +78,7 @@ export function createMonitorService(
     log,
     create: checks.create,
     read: checks.read,
-    sendWebhook: options.sendWebhook,
+    addMessages: webhooks.add,
   });
   const look = createTicks({
     ...shared,
@@ -94,13 +96,14 @@ export function createMonitorService(
     tasks: [
       { name: 'monitors', everyMs: LOOK_EVERY_MS, run: look },
       { name: 'monitor evaluations', everyMs: TAKE_OVER_EVERY_MS, run: evaluations.takeOver },
-      { name: 'monitor tasks', everyMs: TAKE_OVER_EVERY_MS, run: outbox.look },
+      { name: 'monitor tasks', everyMs: TAKE_OVER_EVERY_MS, run: doTasks },
+      { name: 'webhooks', everyMs: TAKE_OVER_EVERY_MS, run: webhooks.look },
       { name: 'monitor schedule', everyMs: CORRECT_EVERY_MS, run: () => correctSchedule(redis, clock, readStored) },
       ...(file === undefined ? [] : [{ name: 'monitors file', everyMs: FILE_EVERY_MS, run: file.look }]),
     ],
     close: async () => {
       stopping.abort();
-      await within(Promise.all([evaluations.settled(), outbox.close()]), 500);
+      await within(Promise.all([evaluations.settled(), webhooks.close()]), 500);
     },
   };
 }

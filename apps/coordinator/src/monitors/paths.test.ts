@@ -1,4 +1,4 @@
-import { JOB_QUEUE, redisKeys, type MonitorEvent } from '@vantage/contract';
+import { JOB_QUEUE, redisKeys, WEBHOOK_QUEUE, type MonitorEvent } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
@@ -6,6 +6,7 @@ import { report, startCoreBed, until, type CoreBed } from '../../test/core-bed.t
 import { createMonitorReader } from '../http/requests/read-monitor.ts';
 import { putMonitor } from './schedule/monitor-records.ts';
 import type { ReadDefinition } from './definition.ts';
+import type { WebhookMessage } from './webhooks/message.ts';
 
 const PROBES = ['fra-1', 'nyc-1'];
 const TARGET = '203.0.113.9';
@@ -130,12 +131,12 @@ describe('the paths of a monitor', () => {
         failing: ['nyc-1'],
         sentence,
       });
-      const tasks = (await bed.redis.zrange(redisKeys.monitorOutbox, '0', '-1')).map(
-        (text) => JSON.parse((JSON.parse(text) as { body: string }).body) as { type: string },
-      );
-      expect(new Set(tasks.map(({ type }) => type))).toEqual(
-        new Set(['monitor.path', 'monitor.bad', 'monitor.parting']),
-      );
+      const jobs = await bed.redis.keys(`${redisKeys.webhookQueuePrefix}:${WEBHOOK_QUEUE}:msg_*`);
+      const types = jobs.map(async (key) => {
+        const { body } = JSON.parse((await bed.redis.hget(key, 'data'))!) as WebhookMessage;
+        return (JSON.parse(body) as { readonly type: string }).type;
+      });
+      expect(new Set(await Promise.all(types))).toEqual(new Set(['monitor.path', 'monitor.bad', 'monitor.parting']));
     } finally {
       clearInterval(answering);
     }

@@ -8,6 +8,7 @@ import type { Log } from '../../redis/log.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import type { MonitorDefinition, ReadDefinition, StoredMonitor } from '../definition.ts';
+import { digestOf } from '../webhooks/message.ts';
 import { describeEvent, type EventFacts } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
 import { claimOpen, commitRun, LEASE_MS, readOpen, type OpenTick, type ChangeTask } from './monitor-records.ts';
@@ -100,7 +101,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   if (paths?.change !== undefined) described.push(pathEvent(paths.change, state, facts));
   const event = described.find(({ kind }) => kind === 'state') ?? described.find(({ kind }) => kind === 'path');
   const isToReport = event?.kind === 'path' || isReported(change);
-  const webhooks = (reading.valid && isToReport ? reading.definition.request.webhooks : undefined) ?? [];
+  const webhooks = (reading.valid && isToReport ? reading.definition.request.webhooks : undefined)?.map(digestOf) ?? [];
   const needsTask = event !== undefined && (trace.traceId !== null || webhooks.length > 0);
   const task = needsTask
     ? { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, messageId: `msg_${drawId()}`, webhooks, event }

@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis';
 import { runScript } from '../../redis/scripts.ts';
 import { MISSED_AFTER_MS, type MonitorOwner, type StoredMonitor } from '../definition.ts';
 import type { JudgedRun, RunRecord } from '../state/judge-run.ts';
-import type { Delivery } from '../webhooks/send-webhook.ts';
 import type { MonitorState } from '../state/reduce.ts';
 import {
   claimDueScript,
@@ -40,7 +39,7 @@ export type OpenTick = Omit<RunRecord, 'results'> & { readonly budgetMs: number 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
 /** A task that is done at least once, by any coordinator. */
-export type OutboxTask = ChangeTask | PartingTask | Delivery;
+export type OutboxTask = ChangeTask | PartingTask;
 
 /** Consequences of a changed state. */
 export interface ChangeTask {
@@ -53,6 +52,7 @@ export interface ChangeTask {
   readonly probes: readonly string[];
   /** Id of the message, the same for all webhooks. */
   readonly messageId: string;
+  /** `digestOf` the URL of each. */
   readonly webhooks: readonly string[];
   readonly event: PublicEvent;
 }
@@ -221,21 +221,17 @@ export async function commitRun(
   return (await runScript(redis, commitScript, keys, values)) === 'done';
 }
 
-/**
- * Removes the task, and writes the outcome of a traceroute, its event and the messages, at most once. If the monitor
- * is gone, nothing is written.
- */
+/** Removes the task, and writes the outcome of a traceroute and its event, at most once; nothing if the monitor is gone. */
 export async function commitParting(
   redis: Redis,
   { text, name }: { readonly text: string; readonly name: string },
   parting: Parting,
   event: PublicEvent,
-  deliveries: readonly Delivery[],
 ): Promise<void> {
   const { monitorOutbox, monitors, monitorsChanged } = redisKeys;
   const keys = [monitorOutbox, monitors, redisKeys.monitorEvents(name), redisKeys.monitorParting(name)];
   const values = [text, name, JSON.stringify(parting), JSON.stringify(event), monitorsChanged];
-  await runScript(redis, partingScript, keys, [...values, ...deliveries.map((delivery) => JSON.stringify(delivery))]);
+  await runScript(redis, partingScript, keys, values);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Checks } from '../../checks/checks.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
-import type { Delivery } from '../webhooks/send-webhook.ts';
+import type { WebhookQueue } from '../webhooks/webhook-queue.ts';
 import { commitParting, type PartingTask } from './monitor-records.ts';
 
 /** A traceroute that is not completed is read again after this time. */
@@ -13,9 +13,16 @@ const AGAIN_MS = 1_000;
 /** A traceroute that is not completed after this time never will be. */
 const GIVEN_UP_MS = 180_000;
 
+export interface PartingDependencies {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly read: Checks['read'];
+  readonly addMessages: WebhookQueue['add'];
+}
+
 /** Reads the traceroute that followed a change to bad and, once it is completed, reports where the paths diverge. */
 export async function readParting(
-  { redis, clock, read }: { readonly redis: Redis; readonly clock: RedisClock; readonly read: Checks['read'] },
+  { redis, clock, read, addMessages }: PartingDependencies,
   task: PartingTask,
   text: string,
 ): Promise<void> {
@@ -47,6 +54,6 @@ export async function readParting(
   };
   const body = JSON.stringify({ type: 'monitor.parting', timestamp: at, data: event });
   const id = `${messageId}_parting`;
-  const deliveries = webhooks.map((url): Delivery => ({ kind: 'delivery', monitor, id, url, body, attempts: 0 }));
-  await commitParting(redis, { text, name: monitor }, { traceId, sentence: shown }, event, deliveries);
+  await addMessages(webhooks.map((webhook) => ({ monitor, webhook, id, body })));
+  await commitParting(redis, { text, name: monitor }, { traceId, sentence: shown }, event);
 }

@@ -122,10 +122,7 @@ return names
 `,
 );
 
-/**
- * KEYS outbox, definitions, events of the monitor, its parting. ARGV the task, name, the parting, the event, channel of changes,
- * then the messages.
- */
+/** KEYS outbox, definitions, events of the monitor, its parting. ARGV the task, name, the parting, the event, channel of changes. */
 export const partingScript = defineScript(
   'allow-oom',
   `
@@ -133,7 +130,6 @@ if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'taken' end
 if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 'gone' end
 redis.call('SET', KEYS[4], ARGV[3])
 redis.call('XADD', KEYS[3], 'MAXLEN', ${EVENTS_KEPT}, '*', 'event', ARGV[4])
-for i = 6, #ARGV do redis.call('ZADD', KEYS[1], 0, ARGV[i]) end
 redis.call('PUBLISH', ARGV[5], ARGV[2])
 return 'done'
 `,

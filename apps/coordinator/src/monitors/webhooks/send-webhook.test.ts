@@ -41,10 +41,7 @@ const admit: Admit = async ({ host }) => ({
 });
 
 const delivery = (status: number): Delivery => ({
-  kind: 'delivery',
-  monitor: 'web',
   id: 'msg_1',
-  attempts: 0,
   body: '{"type":"monitor.bad"}',
   url: `http://hooks.example:${port}/${status}`,
 });

@@ -7,17 +7,13 @@ import type { Admit, Target } from '@vantage/contract';
 
 import { signWebhook } from './signature.ts';
 
-/** A message to one receiver. */
+/** A message to one webhook. */
 export interface Delivery {
-  readonly kind: 'delivery';
-  readonly monitor: string;
-  /** Id of the message, the same for every attempt and receiver. */
+  /** Id of the message, the same for every attempt. */
   readonly id: string;
   readonly url: string;
   /** JSON. */
   readonly body: string;
-  /** Number of earlier attempts. */
-  readonly attempts: number;
 }
 
 /** `refused`: a further attempt would end the same way. */
@@ -27,7 +23,7 @@ export type DeliveryOutcome =
 
 export type SendWebhook = (delivery: Delivery) => Promise<DeliveryOutcome>;
 
-const TIMEOUT_MS = 10_000;
+export const WEBHOOK_TIMEOUT_MS = 10_000;
 
 export interface SendWebhookOptions {
   /** Checks the address against the target policy, resolves it once and pins it. */
@@ -39,7 +35,7 @@ export interface SendWebhookOptions {
 export function createSendWebhook({ admit, secret }: SendWebhookOptions): SendWebhook {
   return async ({ id, url: text, body }) => {
     const url = new URL(text);
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS);
     try {
       const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
       const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+
+/** A message to one webhook. It has no URL, which may be a secret: that of the monitor is read before each attempt. */
+export interface WebhookMessage {
+  readonly monitor: string;
+  /** `digestOf` the URL. */
+  readonly webhook: string;
+  /** The same for every attempt and every webhook of the monitor. */
+  readonly id: string;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** Identifies a URL among those of a monitor. */
+export function digestOf(url: string): string {
+  return createHash('sha256').update(url).digest('base64url').slice(0, 22);
+}

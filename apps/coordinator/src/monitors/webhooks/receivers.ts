@@ -1,0 +1,77 @@
+export interface ReceiverBounds {
+  /** Open requests of one receiver. */
+  readonly mostOfReceiver: number;
+  /** A receiver whose requests are all open, without a start or an end for this long, is stuck. Also the longest wait. */
+  readonly stuckAfterMs: number;
+}
+
+/** A receiver has this many requests open, so that a slow one delays its own messages only. */
+export interface Receivers {
+  /**
+   * Waits a short time for a free request of a receiver, if it is not stuck.
+   *
+   * @returns false if none was free
+   */
+  readonly acquire: (host: string) => Promise<boolean>;
+  readonly release: (host: string) => void;
+  readonly isStuck: (host: string) => boolean;
+  /** Ends all waits without a request. */
+  readonly stop: () => void;
+}
+
+interface Receiver {
+  open: number;
+  /** Monotonic time of the last start or end of a request. */
+  movedAt: number;
+  /** Waits in their order; each gets true for a free request. */
+  readonly waiting: Set<(isFree: boolean) => void>;
+}
+
+export function createReceivers({ mostOfReceiver, stuckAfterMs }: ReceiverBounds): Receivers {
+  const receivers = new Map<string, Receiver>();
+  const isStuck = (receiver: Receiver | undefined): boolean =>
+    receiver !== undefined && receiver.open >= mostOfReceiver && performance.now() - receiver.movedAt >= stuckAfterMs;
+
+  const wait = async (receiver: Receiver): Promise<boolean> => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    receiver.waiting.add(resolve);
+    // A wait that has ended must not be given a request.
+    const timer = setTimeout(() => {
+      receiver.waiting.delete(resolve);
+      resolve(false);
+    }, stuckAfterMs);
+    const isFree = await promise;
+    clearTimeout(timer);
+    return isFree;
+  };
+  return {
+    acquire: async (host) => {
+      const receiver = receivers.get(host) ?? { open: 0, movedAt: 0, waiting: new Set() };
+      receivers.set(host, receiver);
+      if (receiver.open >= mostOfReceiver) return isStuck(receiver) ? false : wait(receiver);
+      receiver.open += 1;
+      receiver.movedAt = performance.now();
+      return true;
+    },
+    release: (host) => {
+      const receiver = receivers.get(host)!;
+      receiver.movedAt = performance.now();
+      const [next] = receiver.waiting;
+      // The request passes to the next wait.
+      if (next !== undefined) {
+        receiver.waiting.delete(next);
+        next(true);
+        return;
+      }
+      receiver.open -= 1;
+      if (receiver.open === 0) receivers.delete(host);
+    },
+    isStuck: (host) => isStuck(receivers.get(host)),
+    stop: () => {
+      for (const { waiting } of receivers.values()) {
+        for (const end of waiting) end(false);
+        waiting.clear();
+      }
+    },
+  };
+}
