@@ -20,6 +20,10 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
     const { gateway } = await import('./gateway/gateway.ts');
     return () => gateway(values.quick !== undefined);
   },
+  memory: async () => {
+    const { memory } = await import('./memory/memory.ts');
+    return (progress) => memory(Number(values.minutes ?? 0), progress);
+  },
   geo: async () => (await import('./geo/geo.ts')).geo,
   links: async () => {
     const { links } = await import('./links/links.ts');
@@ -59,6 +63,7 @@ const read = readFlags(
       .join('\n'),
   {
     quick: { description: 'Shorter: agent, gateway, idle, load, links and monitors.', isSwitch: true },
+    minutes: { description: 'Of light load after the checks of memory; a number.' },
     json: { description: 'File for the figures.' },
     report: { description: 'Folder for the report of load.' },
     only: { description: 'One part: of agent cpu, latency or start; of load agents, post, rate, idle or streams.' },
@@ -66,7 +71,9 @@ const read = readFlags(
   isKnown ? given : ['--help'],
 );
 const { values } =
-  read.kind === 'values' ? read : { values: {} as { quick?: string; json?: string; report?: string; only?: string } };
+  read.kind === 'values'
+    ? read
+    : { values: {} as { quick?: string; json?: string; report?: string; minutes?: string; only?: string } };
 if (read.kind === 'values') {
   const run = await benchmarks[name]!();
   const progress = openProgress(`bench ${name}`);

@@ -15,6 +15,7 @@ RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
 RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offline /out/coordinator \
  && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
  && test -s "$(find /out/coordinator -name asn.mmdb)" \
+ && test -s /out/coordinator/data/place-names.json \
  && test -s "$(find /out/coordinator -path '*/dist/page/index.html')" \
  && node infra/setup/native-module.mjs /out/probe-agent \
  && cp LICENSE NOTICE /out/coordinator/ && cp LICENSE NOTICE /out/probe-agent/ \
@@ -37,5 +38,5 @@ ENV HOST=0.0.0.0 PORT=8080
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "PORT", "HOST", "/healthz"]
-# A bound of the young generation: docs/performance.md.
-CMD ["node", "--max-semi-space-size=4", "dist/main.js"]
+# Bounds of the heap: docs/performance.md.
+CMD ["node", "--max-semi-space-size=4", "--heap-growing-percent=50", "--expose-gc", "dist/main.js"]

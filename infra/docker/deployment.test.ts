@@ -6,7 +6,7 @@ import { settings as agentSettings } from '@vantage/probe-agent';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 
-import { nodeFlags } from '../../apps/standalone/src/node-flags.ts';
+import { agentMemory, nodeFlags } from '../../apps/standalone/src/node-flags.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
@@ -207,7 +207,7 @@ describe('the Dockerfiles', () => {
   });
 });
 
-describe('the bound of the young generation', () => {
+describe('the bounds of memory', () => {
   const [ofCoordinator, ofAgent] = [nodeFlags.coordinator.join(' '), nodeFlags['probe-agent'].join(' ')];
   const words = (flags: string): string =>
     flags
@@ -225,6 +225,15 @@ describe('the bound of the young generation', () => {
   ])('is the same in every way to start a program: %s', (file, command) => {
     expect(read(file)).toContain(command);
   });
+
+  it.each(['infra/docker/probe-agent.Dockerfile', 'infra/agent/vantage-agent.service'])(
+    'of malloc are those of `npm start`: %s',
+    (file) => {
+      const settings = Object.entries(agentMemory).map(([name, value]) => `${name}=${value}`);
+
+      expect(read(file)).toContain(settings.join(' '));
+    },
+  );
 });
 
 describe('an agent in a region', () => {

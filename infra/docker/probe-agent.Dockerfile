@@ -16,6 +16,7 @@ RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
 RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offline /out/coordinator \
  && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
  && test -s "$(find /out/coordinator -name asn.mmdb)" \
+ && test -s /out/coordinator/data/place-names.json \
  && test -s "$(find /out/coordinator -path '*/dist/page/index.html')" \
  && node infra/setup/native-module.mjs /out/probe-agent \
  && cp LICENSE NOTICE /out/coordinator/ && cp LICENSE NOTICE /out/probe-agent/ \
@@ -57,9 +58,10 @@ RUN install -d -o vantage -g vantage -m 0700 /var/lib/vantage
 USER vantage
 # With the network of the host, another process may have the port: the health check reads which one the agent has.
 ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464 METRICS_PORT_FILE=/tmp/vantage-metrics-port \
-    VANTAGE_STATE_FOLDER=/var/lib/vantage
+    VANTAGE_STATE_FOLDER=/var/lib/vantage \
+    MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz", "METRICS_PORT_FILE"]
-# Bounds of the heap: docs/performance.md.
-CMD ["node", "--max-semi-space-size=2", "--optimize-for-size", "dist/main.js"]
+# Bounds of the heap, and those of malloc above: docs/performance.md.
+CMD ["node", "--max-semi-space-size=2", "--optimize-for-size", "--expose-gc", "dist/main.js"]

@@ -74,7 +74,6 @@ export const longFiles: readonly string[] = [
   'apps/coordinator/src/monitors/schedule/monitor-records.ts',
   'apps/coordinator/src/monitors/state/reduce.ts',
   'apps/coordinator/src/probes/registry/probe-directory.ts',
-  'apps/coordinator/src/probes/selection/places/place-data.ts',
   'apps/coordinator/test/core-bed.ts',
   'apps/probe-agent/src/config.ts',
   'apps/web/src/pages/Monitor.tsx',

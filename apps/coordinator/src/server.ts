@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
@@ -10,6 +10,7 @@ import { canonicalAddress } from './http/client-address.ts';
 import { guardRequests } from './http/guard-requests.ts';
 import { axesOf } from './http/limits/axes.ts';
 import { createLinks } from './http/links.ts';
+import { createServer } from './node-http.ts';
 import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 
 /** Time for responses in progress after the service is stopped: slightly more than the longest `?wait=`. */

@@ -1,4 +1,4 @@
-import { openLog } from '@vantage/telemetry';
+import { compactHeap, openLog } from '@vantage/telemetry';
 import type { Logger } from 'pino';
 
 import { createAgent, ownVersion } from './agent.ts';
@@ -38,6 +38,8 @@ export async function serve(config: Config): Promise<void> {
   // With an IPC channel only: the parent process has exited.
   process.once('disconnect', () => void stop('disconnect'));
 
+  // Before the first measurement, which it would delay.
+  compactHeap();
   try {
     await agent.start();
   } catch (error) {

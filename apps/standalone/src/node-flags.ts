@@ -1,9 +1,17 @@
 /**
  * Flags of Node for each program. They bound the young generation of the heap, in MiB: without a bound it grows to tens of
- * megabytes under load and stays. The old generation of an agent grows slowly too, for some CPU time: probes are small
- * machines. The packet process has its own flags.
+ * megabytes under load and stays. The old generation grows slowly too, for some CPU time: by half of what lives in it
+ * before it is collected, and in an agent by less, because probes are small machines. `compactHeap` needs the last one.
+ * The packet process has its own flags.
  */
 export const nodeFlags = {
-  coordinator: ['--max-semi-space-size=4'],
-  'probe-agent': ['--max-semi-space-size=2', '--optimize-for-size'],
+  coordinator: ['--max-semi-space-size=4', '--heap-growing-percent=50', '--expose-gc'],
+  'probe-agent': ['--max-semi-space-size=2', '--optimize-for-size', '--expose-gc'],
+} as const;
+
+/** Settings of glibc's malloc that give memory of an agent back as soon as it is free. */
+export const agentMemory = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
 } as const;

@@ -1,4 +1,5 @@
 import type { Arguments } from './arguments.ts';
+import { agentMemory } from './node-flags.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -43,6 +44,7 @@ export interface LocalProbe {
 export function probeEnv(args: Arguments, env: Env, { id, index, redisUrl }: LocalProbe): Record<string, string> {
   const metricsPort = Number(env['METRICS_PORT'] ?? '');
   return {
+    ...agentMemory,
     PROBE_ID: id,
     REDIS_URL: redisUrl,
     TARGET_ALLOW: allowed(args, env),

@@ -14,16 +14,33 @@ import { startKnot } from '@vantage/test-support/dns/knot';
 import { startDeployment, type Deployment } from '../overhead/deployment.ts';
 import { comparedChecks, exporterModules, type ComparedCheck } from './checks.ts';
 
-/** The built service with one agent, the exporter, and the targets of both. */
-export interface Stage {
+/** The built service with one agent, and the checks of its targets. */
+export interface Service {
   readonly deployment: Deployment;
-  readonly exporter: { readonly pid: number; readonly url: string };
   readonly checks: readonly ComparedCheck[];
+}
+
+/** With the exporter, which probes the same targets. */
+export interface Stage extends Service {
+  readonly exporter: { readonly pid: number; readonly url: string };
   /** Node for the agent: a copy, so that it shares no pages with other processes. */
   readonly agentNode: string;
 }
 
 export async function onStage<T>(use: (stage: Stage) => Promise<T>): Promise<T> {
+  return onService(async (service, agentNode, folder) => {
+    const exporter = await startExporter(folder);
+    try {
+      return await use({ ...service, exporter, agentNode });
+    } finally {
+      await exporter.stop();
+    }
+  });
+}
+
+export async function onService<T>(
+  use: (service: Service, agentNode: string, folder: string) => Promise<T>,
+): Promise<T> {
   const closers: (() => Promise<void> | void)[] = [];
   try {
     await build();
@@ -32,8 +49,6 @@ export async function onStage<T>(use: (stage: Stage) => Promise<T>): Promise<T> 
     const nodes = { coordinator: join(folder.path, 'coordinator'), agent: join(folder.path, 'agent') };
     for (const copy of Object.values(nodes)) await copyFile(process.execPath, copy);
     const ports = await startTargets(closers);
-    const exporter = await startExporter(folder.path);
-    closers.push(exporter.stop);
     const both = { TARGET_ALLOW_NAMES: 'example' };
     const settings = {
       coordinator: { ...both, METRICS_PORT: String(await freePort()) },
@@ -41,7 +56,7 @@ export async function onStage<T>(use: (stage: Stage) => Promise<T>): Promise<T> 
     };
     const deployment = await startDeployment({ probes: 1, isBuilt: true, nodes, settings });
     closers.push(deployment.stop);
-    return await use({ deployment, exporter, checks: comparedChecks(ports), agentNode: nodes.agent });
+    return await use({ deployment, checks: comparedChecks(ports) }, nodes.agent, folder.path);
   } finally {
     for (const close of closers.toReversed()) await close();
   }

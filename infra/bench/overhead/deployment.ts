@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '@vantage/client';
 import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
 
-import { nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
+import { agentMemory, nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { createLeanFetch } from './lean-fetch.ts';
 
@@ -62,6 +62,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const agentPort = (await options.agentRedisPort?.(redis.port)) ?? redis.port;
   const agents = ids.map((id) =>
     start('probe-agent', {
+      ...agentMemory,
       PROBE_ID: id,
       REDIS_URL: `redis://127.0.0.1:${agentPort}`,
       LOG_LEVEL: 'warn',

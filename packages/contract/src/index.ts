@@ -5,6 +5,7 @@ export * from './canonical-path.ts';
 export * from './check-type.ts';
 export * from './check.ts';
 export * from './comparison.ts';
+export * from './country-names.ts';
 export * from './enrolment.ts';
 export * from './events.ts';
 export * from './failure.ts';

@@ -12,7 +12,6 @@ import {
   addLocation,
   addNetwork,
   addRegistration,
-  createCountryNames,
   deriveRest,
   emptyPlace,
   lacksLocation,
@@ -134,7 +133,6 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
   const fallbackBit = 1 << all.length;
   const rdapBit = fallbackBit << 1;
   const credits = createCredits([...all, fallback, ...(rdap === null ? [] : [rdap])]);
-  const countryNames = createCountryNames();
   const recent = new LRUCache<string, Place>({ max: RECENT_PLACES });
 
   function forget(): void {
@@ -166,7 +164,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
     if (facts !== null && addLocation(place, facts)) used |= fallbackBit;
     const registered = rdap?.find(address) ?? null;
     if (registered !== null && addRegistration(place, registered)) used |= rdapBit;
-    deriveRest(place, countryNames);
+    deriveRest(place);
     const { provider, dataDate } = credits.of(used);
     place.provider = provider;
     place.dataDate = dataDate;

@@ -1,5 +1,5 @@
 import tzLookUp from '@photostructure/tz-lookup';
-import type { Place } from '@vantage/contract';
+import { countryNameOf, type Place } from '@vantage/contract';
 
 import type { Facts } from './facts.ts';
 
@@ -95,27 +95,13 @@ export function lacksLocation(place: Place): boolean {
 }
 
 /** Derives further fields: the country's English name, the time zone of the coordinates, the owner of the AS. */
-export function deriveRest(place: Draft, countryNames: (code: string) => string | null): void {
-  if (place.countryCode !== null) place.country = countryNames(place.countryCode) ?? place.country;
+export function deriveRest(place: Draft): void {
+  if (place.countryCode !== null) place.country = countryNameOf(place.countryCode) ?? place.country;
   if (place.timezone === null && place.latitude !== null && place.longitude !== null) {
     place.timezone = tzLookUp(place.latitude, place.longitude);
   }
   place.isp ??= place.asName;
   place.org ??= place.asName;
-}
-
-/** English names of ISO 3166-1 alpha-2 codes; memoized, because `Intl` is slow. */
-export function createCountryNames(): (code: string) => string | null {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-  const known = new Map<string, string | null>();
-  return (code) => {
-    let name = known.get(code);
-    if (name === undefined) {
-      name = names.of(code) ?? null;
-      known.set(code, name);
-    }
-    return name;
-  };
 }
 
 /** Sources give a region by name or by ISO 3166-2 code; a name and a code are not compared. */

@@ -1,4 +1,4 @@
-import { escapeText } from '@vantage/contract';
+import { countryNameOf, escapeText } from '@vantage/contract';
 
 import { byText, groupBy, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 
@@ -57,10 +57,8 @@ export function percent(share: number): string {
   return `${Math.max(1, Math.round(share * 100))} %`;
 }
 
-const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
-
 export function countryName(code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code;
+  return countryNameOf(code) ?? code;
 }
 
 /** Names that take the article in a sentence. */

@@ -1,3 +1,4 @@
+export { compactHeap } from './compact-heap.ts';
 export type { MetricDeclaration, MetricDeclarations } from './declarations.ts';
 export { followCounts, followTotal, openMetrics, type Instruments, type Metrics } from './metrics.ts';
 export { serveMetrics, type MetricsServer } from './metrics-server.ts';

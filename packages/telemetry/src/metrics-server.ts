@@ -1,9 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { MetricDeclarations } from './declarations.ts';
 import type { Metrics } from './metrics.ts';
+
+// An import of `node:http` reads all that it exports, and one of them loads Node's fetch: 5 MiB in each process.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface MetricsServer {
   readonly port: number;

@@ -1,5 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+
+import { STATUS_CODES } from '../node-http.ts';
 
 /** Refuses a WebSocket request with an HTTP response, and closes the connection. */
 export function refuseUpgrade(socket: Duplex, status: 400 | 429 | 503, retryAfterMs?: number): void {

@@ -9,7 +9,6 @@ import type { Redis } from 'ioredis';
 import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import type { ProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
-import { placeNames } from '../../probes/selection/places/places.ts';
 import { createProbeSelector, type ProbeSelector, type Selection } from '../../probes/selection/select-probes.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import type { ReplicaWait } from '../../redis/server-state/replica-wait.ts';
@@ -62,8 +61,6 @@ const BROKEN_QUEUE = 'The queue of the probe is broken.';
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, tracing, metrics } = dependencies;
   const selector = createProbeSelector();
-  // Loads the place names now, so that the first request does not wait for it.
-  placeNames();
   return (request, admit, client, id, first) => {
     const { type } = request.checkType;
     return tracing.around('create check', { attributes: { 'vantage.check.type': type } }, async (span) => {

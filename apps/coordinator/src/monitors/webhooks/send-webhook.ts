@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { request as requestPlain, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
 
 import type { Admit, Target } from '@vantage/contract';
 
+import { request as requestPlain } from '../../node-http.ts';
 import { signWebhook } from './signature.ts';
 
 /** A message to one webhook. */

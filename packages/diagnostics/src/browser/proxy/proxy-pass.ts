@@ -1,4 +1,4 @@
-import { validateHeaderName, validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import type { Failure } from '@vantage/contract';
@@ -7,6 +7,7 @@ import { classifyError, connectionClosed, headTooLarge } from '../../shared/clas
 import type { Head } from '../../http-client/response-head.ts';
 import { fault } from '../../http-client/read-response.ts';
 import { Http1Reader, type ResponseFault } from '../../http-client/response-reader.ts';
+import { validateHeaderName, validateHeaderValue } from './node-http.ts';
 import { portOf, type Ledger } from './proxy-ledger.ts';
 
 const MAX_INTERIM_RESPONSES = 16;

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { STATUS_CODES } from './node-http.ts';
 import { portOf, type Ledger } from './proxy-ledger.ts';
 
 /** Compares in constant time. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server as Listener, Socket } from 'node:net';
 
 import type { Admit, Failure } from '@vantage/contract';
 
+import { createServer } from './node-http.ts';
 import { ledger, type ChargeBytes, type Ledger, type ProxyCounts, type ProxyLimits } from './proxy-ledger.ts';
 import { passRequest } from './proxy-pass.ts';
 import { pageHead, secret, tunnel } from './proxy-tunnel.ts';

@@ -1,5 +1,5 @@
 import { placeKey } from './normalise.ts';
-import { CITIES, CITY_NAMES, UK_NATIONS } from './place-data.ts';
+import type { PlaceData } from './place-data.ts';
 
 /** Common names of cities whose official names differ. CLDR has them only for cities that name a time zone. */
 const NAMES = `
@@ -42,7 +42,7 @@ interface CityKeys {
 /** Limit of cached cities: those of all probes, unless records change for days. */
 const MAX_KEPT = 5_000;
 
-export function createCities(): Cities {
+export function createCities(data: Pick<PlaceData, 'cities' | 'cityNames' | 'ukNations'>): Cities {
   const kept = new Map<string, CityKeys>();
   const keysOf = (city: string): CityKeys => {
     const keys = kept.get(city) ?? { whole: spellings(city), all: cityKeys(city) };
@@ -51,18 +51,21 @@ export function createCities(): Cities {
     return keys;
   };
   const groups = new Map<string, readonly string[]>();
-  const lists = [...CITY_NAMES.split('\n'), ...NAMES.split(/[;\n]/)].map((line) => line.split('|').flatMap(spellings));
+  const lists = [
+    ...data.cityNames.split('\n').map((line) => line.split('|')),
+    ...NAMES.split(/[;\n]/).map((line) => line.split('|').flatMap(spellings)),
+  ];
   for (const list of lists) {
     for (const key of list.filter((name) => name !== '')) {
       const others = groups.get(key);
       groups.set(key, others === undefined ? list : [...others, ...list]);
     }
   }
-  const nations = new Map(Object.entries(UK_NATIONS).map(([nation, list]) => [nation, new Set(list.split('\n'))]));
+  const nations = new Map(Object.entries(data.ukNations).map(([nation, list]) => [nation, new Set(list.split('\n'))]));
   return {
-    names: cityNames,
+    names: () => cityNames(data.cities),
     keysOf: (city) => keysOf(city).all.flatMap((key) => [key, ...(groups.get(key) ?? [])]),
-    isKnown: (term) => spellings(term).some((key) => groups.has(key) || isCity(key)),
+    isKnown: (term) => spellings(term).some((key) => groups.has(key) || isCity(data.cities, key)),
     isNameOf: (term) => {
       const whole = new Set(spellings(term).flatMap((key) => [key, ...(groups.get(key) ?? [])]));
       const short = spellings(withoutAddition(term));
@@ -79,17 +82,17 @@ export function createCities(): Cities {
   };
 }
 
-function* cityNames(): Generator<readonly [key: string, name: string]> {
-  for (const line of CITIES.split('\n')) {
+function* cityNames(cities: string): Generator<readonly [key: string, name: string]> {
+  for (const line of cities.split('\n')) {
     const [name, ...keys] = line.split('|') as [string, ...string[]];
     for (const key of keys) yield [key, name];
   }
 }
 
 /** Searches the text of all cities: rarely needed, and fast enough. */
-function isCity(key: string): boolean {
-  for (let at = CITIES.indexOf(`|${key}`); at !== -1; at = CITIES.indexOf(`|${key}`, at + 1)) {
-    const end = CITIES[at + 1 + key.length];
+function isCity(cities: string, key: string): boolean {
+  for (let at = cities.indexOf(`|${key}`); at !== -1; at = cities.indexOf(`|${key}`, at + 1)) {
+    const end = cities[at + 1 + key.length];
     if (end === undefined || end === '|' || end === '\n') return true;
   }
   return false;
@@ -105,7 +108,7 @@ function withoutAddition(name: string): string {
 }
 
 /** Spellings with umlauts as one letter, and as two. */
-function spellings(name: string): readonly string[] {
+export function spellings(name: string): readonly string[] {
   return [...new Set([placeKey(name), placeKey(withoutUmlauts(name))])].filter((key) => key !== '');
 }
 

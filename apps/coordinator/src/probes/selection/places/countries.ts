@@ -1,6 +1,5 @@
-import { countryCodes } from '../continents.ts';
 import { normalisePlace, placeKey } from './normalise.ts';
-import { COUNTRIES } from './place-data.ts';
+import type { PlaceData } from './place-data.ts';
 
 /** Common names that neither CLDR nor ISO 3166-1 contains, with all meanings of ambiguous ones. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -66,26 +65,21 @@ export interface Countries {
   readonly names: readonly (readonly [key: string, name: string])[];
 }
 
-export function createCountries(): Countries {
+export function createCountries(data: Pick<PlaceData, 'countries'>): Countries {
   const english = new Map<string, string[]>();
   const own = new Map<string, string[]>();
   const alpha3 = new Map<string, string>();
   const names: (readonly [string, string])[] = [];
-  const short = new Intl.DisplayNames(['en'], { type: 'region', style: 'short', fallback: 'none' });
-  const long = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
-
-  const iso = new Map(COUNTRIES.split('\n').map((line) => [line.slice(0, 2), line.split('|')]));
-  for (const code of countryCodes()) {
-    const [, code3, ...isoNames] = iso.get(code) ?? [];
-    if (code3 !== undefined) alpha3.set(code3, code);
-    const cldr = [short.of(code), long.of(code)].filter((name) => name !== undefined);
-    for (const name of [...cldr, ...isoNames, ...(ALIASES[code]?.split('|') ?? [])]) {
+  for (const line of data.countries.split('\n')) {
+    const [code = '', code3 = '', ...written] = line.split('|');
+    if (code3 !== '') alpha3.set(code3, code);
+    for (const name of [...written.slice(0, -1), ...(ALIASES[code]?.split('|') ?? [])]) {
       for (const form of formsOf(name)) {
         note(english, form, code);
         names.push([placeKey(form), form]);
       }
     }
-    for (const form of formsOf(ownName(code))) note(own, form, code);
+    for (const form of formsOf(written.at(-1) ?? '')) note(own, form, code);
   }
   const lookUp = (name: string): readonly string[] => english.get(placeKey(name)) ?? own.get(placeKey(name)) ?? [];
   return {
@@ -112,10 +106,4 @@ function formsOf(name: string): readonly string[] {
   return [text, before, inside, prefix === undefined ? undefined : `${prefix} ${base}`].filter(
     (form) => form !== undefined && placeKey(form) !== '',
   ) as string[];
-}
-
-/** The country's name in its most common language. */
-function ownName(code: string): string {
-  const { language } = new Intl.Locale(`und-${code}`).maximize();
-  return new Intl.DisplayNames([language], { type: 'region', fallback: 'code' }).of(code) ?? code;
 }

@@ -1,5 +1,6 @@
 import { createCities, type Cities } from './cities.ts';
 import { createCountries, type Countries } from './countries.ts';
+import { readPlaceData } from './place-data.ts';
 import { createStates, type States } from './states.ts';
 
 /** Names of countries, states and cities. */
@@ -11,11 +12,12 @@ export interface Places {
 
 let places: Places | undefined;
 
-/** Returns the table of names, built once per process in some tens of milliseconds. */
+/** Returns the table of names, built at the first location that is no number. */
 export function placeNames(): Places {
   if (places === undefined) {
-    const cities = createCities();
-    places = { countries: createCountries(), cities, states: createStates(cities) };
+    const data = readPlaceData();
+    const cities = createCities(data);
+    places = { countries: createCountries(data), cities, states: createStates(cities, data) };
   }
   return places;
 }

@@ -1,6 +1,6 @@
 import type { Cities } from './cities.ts';
 import { placeKey } from './normalise.ts';
-import { STATE_CITIES, STATES } from './place-data.ts';
+import type { PlaceData } from './place-data.ts';
 
 /** Common names that differ from CLDR's English ones or are missing there. */
 const NAMES = `
@@ -15,6 +15,8 @@ FR-BRE|Bretagne; FR-CVL|Centre-Val de Loire; FR-GES|Grand Est; FR-HDF|Hauts-de-F
 FR-NAQ|Nouvelle-Aquitaine; FR-NOR|Normandie; FR-OCC|Occitanie; FR-PAC|Provence-Alpes-Côte d'Azur; FR-PDL|Pays de la Loire
 `;
 
+const CODE = /^[A-Z]{2}-[A-Z0-9]{1,3}$/;
+
 /** States and provinces by ISO 3166-2. */
 export interface States {
   /** The codes that a name, or a code such as `US-CA`, may denote. */
@@ -23,27 +25,40 @@ export interface States {
   readonly inState: (code: string) => ((city: string) => boolean) | undefined;
 }
 
-export function createStates({ keysOf }: Pick<Cities, 'keysOf'>): States {
-  const codes = new Map<string, string[]>();
-  const own = NAMES.split(/[;\n]/).map((entry) => {
+export function createStates(
+  { keysOf }: Pick<Cities, 'keysOf'>,
+  data: Pick<PlaceData, 'states' | 'stateCities'>,
+): States {
+  const text = `\n${data.states}\n`;
+  const own = new Map<string, string[]>();
+  for (const entry of NAMES.split(/[;\n]/)) {
     const [code = '', ...names] = entry.trim().split('|');
-    return [code, ...names.flatMap(stateKeys)];
-  });
-  for (const [code = '', ...keys] of [...STATES.split('\n').map((line) => line.split('|')), ...own]) {
-    for (const key of [code.toLowerCase(), ...keys]) codes.set(key, [...(codes.get(key) ?? []), code]);
+    for (const key of names.flatMap(stateKeys)) own.set(key, [...(own.get(key) ?? []), code]);
   }
-  codes.delete('');
+  const codesOf = (key: string): readonly string[] => [...codesIn(text, key), ...(own.get(key) ?? [])];
   return {
     named: (term) => {
-      const code = term.trim().toLowerCase();
-      return [...new Set([...(codes.get(code) ?? []), ...stateKeys(term).flatMap((key) => codes.get(key) ?? [])])];
+      const code = term.trim().toUpperCase();
+      const isCode = CODE.test(code) && text.includes(`\n${code}|`);
+      return [...new Set([...(isCode ? [code] : []), ...stateKeys(term).flatMap(codesOf)])];
     },
     inState: (code) => {
-      if (!Object.hasOwn(STATE_CITIES, code)) return undefined;
-      const keys = new Set(STATE_CITIES[code]!.split('\n'));
+      if (!Object.hasOwn(data.stateCities, code)) return undefined;
+      const keys = new Set(data.stateCities[code]!.split('\n'));
       return (city) => keysOf(city).some((key) => keys.has(key));
     },
   };
+}
+
+/** Searches the text, as a table of it takes 2 MiB: rarely needed, and fast enough. */
+function codesIn(text: string, key: string): readonly string[] {
+  const codes: string[] = [];
+  for (let at = text.indexOf(`|${key}`); at !== -1; at = text.indexOf(`|${key}`, at + 1)) {
+    const end = text[at + 1 + key.length];
+    const line = text.lastIndexOf('\n', at) + 1;
+    if (end === '|' || end === '\n') codes.push(text.slice(line, text.indexOf('|', line)));
+  }
+  return codes;
 }
 
 /** Keys of a name with and without "state", "province" and the like; with umlauts as one letter, and as two. */
