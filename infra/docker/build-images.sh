@@ -1,47 +1,62 @@
 #!/bin/sh
-# Builds the images for several architectures and pushes them to a registry, each under one name for all of them.
-#   infra/docker/build-images.sh registry.example.com/net [tag]
-#   PLATFORMS=linux/arm64 infra/docker/build-images.sh …       (default: linux/amd64,linux/arm64)
-#   OUTPUT=release infra/docker/build-images.sh …              archives in a folder in place of a registry
-#   OUTPUT=load PLATFORMS=linux/amd64 infra/docker/build-images.sh …    into this Docker; one architecture
+# Builds the images of the coordinator, of the agent, and of the agent without a browser.
+#   infra/docker/build-images.sh                                    for this machine, into its Docker
+#   infra/docker/build-images.sh registry.example.com/net [tag]     for amd64 and arm64, to a registry, one name for both
+#   OUTPUT=release infra/docker/build-images.sh …                   archives in a folder in place of a registry
+#   OUTPUT=load PLATFORMS=linux/arm64 infra/docker/build-images.sh …     one other architecture, into this Docker
 # An architecture other than that of this machine is emulated, several times slower: `docker run --privileged --rm
 # tonistiigi/binfmt --install all`, or Debian's qemu-user-static, makes that possible. See docs/containers.md.
 set -eu
 cd "$(dirname "$0")/../.."
 
-[ $# -ge 1 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
-prefix=${1%/}
-tag=${2:-$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)}
-platforms=${PLATFORMS:-linux/amd64,linux/arm64}
+case ${1:-} in -*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 
 fail() {
   printf 'build-images.sh: %s\n' "$1" >&2
   exit 1
 }
 
-docker buildx version >/dev/null 2>&1 || fail 'docker buildx is missing; install the package docker-buildx or docker-buildx-plugin'
-if [ "${OUTPUT:-}" = load ]; then
-  case $platforms in *,*) fail 'OUTPUT=load takes one architecture, such as PLATFORMS=linux/amd64' ;; esac
-else
+native=$(docker version --format '{{.Server.Os}}/{{.Server.Arch}}') || fail 'Docker does not answer; is it installed and running?'
+prefix=${1:+${1%/}/}
+tag=${2:-$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)}
+output=${OUTPUT:-}
+[ -n "$prefix$output" ] || output=load
+if [ "$output" = load ]; then platforms=${PLATFORMS:-$native}; else platforms=${PLATFORMS:-linux/amd64,linux/arm64}; fi
+case $output,$platforms in load,*,*) fail 'OUTPUT=load takes one architecture, such as PLATFORMS=linux/arm64' ;; esac
+[ -n "$prefix" ] || [ "$output" = load ] || prefix=vantage/
+
+# For its own architecture any Docker builds; everything else needs buildx, and most of it more than the builder of old engines.
+builder=
+if [ "$output,$platforms" != "load,$native" ]; then
+  docker buildx version >/dev/null 2>&1 || fail 'docker buildx is missing; install the package docker-buildx or docker-buildx-plugin'
   driver=$(docker buildx inspect 2>/dev/null | sed -n 's/^Driver: *//p')
-  [ -n "$driver" ] || fail 'no builder answers; is Docker running?'
-  [ "$driver" != docker ] || fail 'the current builder has the driver "docker", which writes neither archives nor images of several architectures; run: docker buildx create --use'
+  case $output,$driver,$(docker info --format '{{.DriverStatus}}') in
+    load,* | *,docker,*io.containerd.snapshotter*) ;;
+    *,docker,*)
+      builder=vantage-images
+      docker buildx inspect "$builder" >/dev/null 2>&1 || docker buildx create --name "$builder" --driver docker-container >/dev/null
+      ;;
+  esac
 fi
 
 build() {
   name=$1
   shift
-  image=$prefix/$name:$tag
+  image=$prefix$name:$tag
   printf '· Building %s for %s\n' "$image" "$platforms" >&2
-  if [ "${OUTPUT:-}" = load ]; then
-    output=type=docker
-  elif [ -n "${OUTPUT:-}" ]; then
-    mkdir -p "$OUTPUT"
-    output="type=oci,dest=$OUTPUT/$name-$tag.tar"
-  else
-    output=type=registry
+  if [ "$output,$platforms" = "load,$native" ]; then
+    docker build --tag "$image" "$@" .
+    return
   fi
-  docker buildx build --platform "$platforms" --tag "$image" --output "$output" "$@" .
+  case $output in
+    load) to=type=docker ;;
+    '') to=type=registry ;;
+    *)
+      mkdir -p "$output"
+      to=type=oci,dest=$output/$name-$tag.tar
+      ;;
+  esac
+  docker buildx build ${builder:+--builder "$builder"} --platform "$platforms" --tag "$image" --output "$to" "$@" .
 }
 
 build vantage-coordinator --file infra/docker/coordinator.Dockerfile
