@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, constants, mkdtempSync, openSync, promises, rmSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -135,4 +140,42 @@ describe('a caller who is gone before the answer is compressed', () => {
     expect((await ask('/openapi.json', { 'Accept-Encoding': 'br' })).status).toBe(200);
     expect(bed.log.filter(({ level }) => (level as number) >= 50)).toEqual([]);
   });
+});
+
+describe('a page', () => {
+  it('is no failure of the store when its compression takes longer than the store may', async () => {
+    const fresh = await startHttpBed({});
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-pool-'));
+    const pipes = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
+    execFileSync('mkfifo', pipes);
+    try {
+      // Each read holds a thread of libuv's pool until the pipe has a writer.
+      const reads = pipes.map((pipe) => promises.open(pipe, 'r'));
+      const [answer] = await Promise.all([
+        fetch(`${fresh.url}/docs`, { headers: { 'Accept-Encoding': 'br' } }),
+        sleep(3_000).then(async () => {
+          for (const pipe of pipes) await opened(pipe);
+        }),
+      ]);
+
+      expect(answer.status).toBe(200);
+      expect(await answer.text()).toContain('<html');
+      for (const read of reads) await (await read).close();
+    } finally {
+      await fresh.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  /** Opens a pipe for writing, which needs a reader: there are fewer threads than pipes. */
+  async function opened(pipe: string): Promise<void> {
+    for (;;) {
+      try {
+        closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+        return;
+      } catch {
+        await sleep(10);
+      }
+    }
+  }
 });

@@ -45,6 +45,9 @@ export function documentation(
   ];
 }
 
+/** A text waits for no store, and on a busy machine its first compression takes seconds. */
+const COMPRESSED_WITHIN_MS = 30_000;
+
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -66,6 +69,7 @@ function text(path: string, type: string, headers: Readonly<Record<string, strin
   return {
     path,
     method: 'GET',
+    holdMs: () => COMPRESSED_WITHIN_MS,
     answer: (request, response) => {
       response.set(headers);
       return sendText(request, response, type, bytes, compressed);
