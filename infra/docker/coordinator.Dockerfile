@@ -34,9 +34,10 @@ FROM runtime AS coordinator
 COPY --from=build /out/coordinator .
 COPY infra/docker/first-start.mjs infra/docker/healthy.mjs /usr/local/lib/vantage/
 USER vantage
-ENV HOST=0.0.0.0 PORT=8080
+ENV HOST=0.0.0.0 PORT=8080 \
+    MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "PORT", "HOST", "/healthz"]
-# Bounds of the heap: docs/performance.md.
+# Bounds of the heap, and those of malloc above: docs/performance.md.
 CMD ["node", "--max-semi-space-size=4", "--heap-growing-percent=50", "--expose-gc", "dist/main.js"]

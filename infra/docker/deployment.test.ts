@@ -6,7 +6,7 @@ import { settings as agentSettings } from '@vantage/probe-agent';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 
-import { agentMemory, nodeFlags } from '../../apps/standalone/src/node-flags.ts';
+import { mallocSettings, nodeFlags } from '../../apps/standalone/src/node-flags.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
@@ -226,14 +226,15 @@ describe('the bounds of memory', () => {
     expect(read(file)).toContain(command);
   });
 
-  it.each(['infra/docker/probe-agent.Dockerfile', 'infra/agent/vantage-agent.service'])(
-    'of malloc are those of `npm start`: %s',
-    (file) => {
-      const settings = Object.entries(agentMemory).map(([name, value]) => `${name}=${value}`);
+  it.each([
+    'infra/docker/coordinator.Dockerfile',
+    'infra/docker/probe-agent.Dockerfile',
+    'infra/agent/vantage-agent.service',
+  ])('of malloc are those of `npm start`: %s', (file) => {
+    const settings = Object.entries(mallocSettings).map(([name, value]) => `${name}=${value}`);
 
-      expect(read(file)).toContain(settings.join(' '));
-    },
-  );
+    expect(read(file)).toContain(settings.join(' '));
+  });
 });
 
 describe('an agent in a region', () => {

@@ -9,8 +9,11 @@ export const nodeFlags = {
   'probe-agent': ['--max-semi-space-size=2', '--optimize-for-size', '--expose-gc'],
 } as const;
 
-/** Settings of glibc's malloc that give memory of an agent back as soon as it is free. */
-export const agentMemory = {
+/**
+ * Settings of glibc's malloc that give memory back as soon as it is free. Compiling the validators of results to machine code
+ * takes 20 MiB for a moment, which would stay.
+ */
+export const mallocSettings = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '131072',

@@ -1,5 +1,5 @@
 import type { Arguments } from './arguments.ts';
-import { agentMemory } from './node-flags.ts';
+import { mallocSettings } from './node-flags.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -12,6 +12,7 @@ export function coordinatorEnv(
   redisUrl: string,
 ): Record<string, string> {
   return {
+    ...mallocSettings,
     HOST: '127.0.0.1',
     PORT: String(port),
     // Set by the operator behind a reverse proxy.
@@ -44,7 +45,7 @@ export interface LocalProbe {
 export function probeEnv(args: Arguments, env: Env, { id, index, redisUrl }: LocalProbe): Record<string, string> {
   const metricsPort = Number(env['METRICS_PORT'] ?? '');
   return {
-    ...agentMemory,
+    ...mallocSettings,
     PROBE_ID: id,
     REDIS_URL: redisUrl,
     TARGET_ALLOW: allowed(args, env),

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '@vantage/client';
 import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
 
-import { agentMemory, nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
+import { mallocSettings, nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { createLeanFetch } from './lean-fetch.ts';
 
@@ -45,6 +45,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const start = (app: App, env: Environment): ChildProcess =>
     startApp(app, { ...env, ...options.settings?.[app] }, options);
   const coordinator = start('coordinator', {
+    ...mallocSettings,
     HOST: '127.0.0.1',
     PORT: String(port),
     PUBLIC_URL: baseUrl,
@@ -62,7 +63,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const agentPort = (await options.agentRedisPort?.(redis.port)) ?? redis.port;
   const agents = ids.map((id) =>
     start('probe-agent', {
-      ...agentMemory,
+      ...mallocSettings,
       PROBE_ID: id,
       REDIS_URL: `redis://127.0.0.1:${agentPort}`,
       LOG_LEVEL: 'warn',
