@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { countryNameOf } from './country-names.ts';
 
-const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
 
 describe('the name of a country', () => {
   it('is that of CLDR, for every code of two letters', () => {

@@ -4,5 +4,5 @@
  * does nothing without it.
  */
 export function compactHeap(): void {
-  void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

@@ -147,7 +147,7 @@ describe('a page', () => {
     const fresh = await startHttpBed({});
     const folder = mkdtempSync(join(tmpdir(), 'vantage-pool-'));
     const pipes = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
-    execFileSync('mkfifo', pipes);
+    execFileSync('/usr/bin/mkfifo', pipes);
     try {
       // Each read holds a thread of libuv's pool until the pipe has a writer.
       const reads = pipes.map((pipe) => promises.open(pipe, 'r'));

@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     const isFull = (): boolean => pipe.writableLength >= MAX_BACKLOG_BYTES;
     const server = new PacketServer(library, await findLibc(), { answer, isFull });
     // Gives back what loading the modules needed: 3 MiB.
-    void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     const reader = frameReader();
     pipe.on('data', (piece: Buffer) => {
       for (const body of reader.push(piece)) server.handle(decodeRequest(body));
