@@ -161,9 +161,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       if (isStopping) return refuseUpgrade(socket, 503, LEAVE_WITHIN_MS);
       const attempt = limit.begin(axesOf(address, 1)[0]!.key);
       if (!attempt.admitted) return refuseUpgrade(socket, 429, attempt.retryAfterMs);
-      // Also counts requests that are not a WebSocket handshake.
-      socket.once('close', () => attempt.end('abandoned'));
-      socket.on('error', () => undefined);
+      watchAttempt(socket, attempt);
       turns.add(() => {
         server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
           const agent = openAgentSocket(opened);
@@ -179,6 +177,15 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       server.close();
     },
   };
+}
+
+/**
+ * Counts requests that are not a WebSocket handshake, too. Apart, because the listeners stay as long as the connection
+ * and would keep its request in memory.
+ */
+function watchAttempt(socket: Duplex, attempt: Extract<Attempt, { admitted: true }>): void {
+  socket.once('close', () => attempt.end('abandoned'));
+  socket.on('error', () => undefined);
 }
 
 /** Disconnects an agent that may no longer work. */
