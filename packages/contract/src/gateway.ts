@@ -66,6 +66,12 @@ const hello = Type.Object({
   yields: Type.Optional(
     Type.Boolean({ description: 'True for one that was retired: it works only while no other instance is connected.' }),
   ),
+  reports: Type.Optional(
+    Type.Boolean({
+      description:
+        'True for one that was retired and has jobs under way: it reports them, and replaces no other instance.',
+    }),
+  ),
 });
 
 const { capabilities, degraded, draining } = heartbeatSchema.properties;

@@ -7,6 +7,7 @@ import type { RedisClock } from '../redis/clock.ts';
 import type { AgentSocket } from './agent-socket.ts';
 import { createJobFeed } from './jobs/job-feed.ts';
 import { openProbeJobs } from './jobs/probe-jobs.ts';
+import { closeWhenDone } from './close-when-done.ts';
 import { openResultStream } from './result-stream.ts';
 import { createUploads, type UploadBudget } from './uploads.ts';
 
@@ -14,7 +15,7 @@ import { createUploads, type UploadBudget } from './uploads.ts';
 export interface AgentConnection {
   readonly probe: string;
   readonly instance: string;
-  /** Grows with each connection of the agent. */
+  /** Grows with each connection of the agent; 0 for one that only reports: it is older than every other one. */
   readonly counter: number;
   readonly fingerprint: string;
   readonly socket: AgentSocket;
@@ -37,6 +38,8 @@ export interface ConnectionOptions {
   readonly hello: AgentHello;
   readonly fingerprint: string;
   readonly isApproved: boolean;
+  /** A retired agent reports its last jobs while another instance is connected. */
+  readonly onlyReports: boolean;
   readonly redis: Redis;
   readonly screenshots: Redis;
   readonly clock: RedisClock;
@@ -50,9 +53,6 @@ export interface ConnectionOptions {
 
 /** Limit of writes without a reply from Redis; at it, nothing more is read from the connection. */
 const MOST_WRITES = 128;
-/** An agent that was replaced has this long to end its jobs: no check lasts longer. */
-const RETIRE_MS = 75_000;
-const RETIRE_LOOK_MS = 250;
 const STUCK = 'It does not end its jobs: one is long past its deadline.';
 /** Most `degraded` reasons in a heartbeat. */
 const MOST_REASONS = 16;
@@ -61,8 +61,10 @@ const DEADLINE = /"deadlineAt":(\d+)/;
 const readMessage = createAgentMessageReader();
 
 export function createConnection(options: ConnectionOptions): AgentConnection {
-  const { socket, hello, fingerprint, redis, screenshots, clock, budget, isConnected, onStatus, log } = options;
-  const { probeId: probe, counter } = hello.proof;
+  const { socket, hello, fingerprint, onlyReports, redis, screenshots, clock } = options;
+  const { budget, isConnected, onStatus, log } = options;
+  const { probeId: probe } = hello.proof;
+  const counter = onlyReports ? 0 : hello.proof.counter;
   const { instance, credit } = hello;
   const results = openResultStream({ redis, screenshots, probe });
   const uploads = createUploads(budget);
@@ -74,8 +76,9 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   let isApproved = options.isApproved;
   let isRetired = false;
   let writes = 0;
+  const jobs = openProbeJobs(redis, probe, instance);
   const feed = createJobFeed({
-    jobs: openProbeJobs(redis, probe, instance),
+    jobs,
     instance,
     credit,
     isConnected,
@@ -170,7 +173,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
       isRetired = true;
       feed.stop();
       socket.send({ t: 'retire' });
-      closeWhenIdle(socket, () => feed.running());
+      void closeWhenDone({ socket, instance, jobs, running: feed.running });
     },
     heartbeat: () => {
       if (status === undefined || !isApproved || isRetired || !socket.isOpen()) return undefined;
@@ -186,15 +189,4 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
     },
     isDraining: () => status?.draining === true && !isRetired,
   };
-}
-
-function closeWhenIdle(socket: AgentSocket, running: () => number): void {
-  let looks = RETIRE_MS / RETIRE_LOOK_MS;
-  const timer = setInterval(() => {
-    looks -= 1;
-    if (running() > 0 && looks > 0) return;
-    clearInterval(timer);
-    socket.close(4409);
-  }, RETIRE_LOOK_MS);
-  socket.onClosed(() => clearInterval(timer));
 }

@@ -5,9 +5,11 @@ import { deflateRawSync } from 'node:zlib';
 
 import { encodePiece } from '@vantage/agent-loop';
 import {
+  JOB_QUEUE,
   LAST_JOBS_MS,
   redisKeys,
   SCREENSHOT_PIECE_BYTES,
+  screenshotJobId,
   type AgentMessage,
   type GatewayJob,
   type Heartbeat,
@@ -17,7 +19,13 @@ import type { WebSocket } from 'ws';
 
 import { switchOff } from '../probes/access/switch-off.ts';
 import { success, until } from '../../test/core-bed.ts';
-import { startGatewayBed, type GatewayBed, type OpenGateway, type PlayedAgent } from '../../test/gateway-bed.ts';
+import {
+  startGatewayBed,
+  type Connecting,
+  type GatewayBed,
+  type OpenGateway,
+  type PlayedAgent,
+} from '../../test/gateway-bed.ts';
 
 let test: GatewayBed;
 let gateway: OpenGateway;
@@ -240,6 +248,7 @@ describe('a gateway', () => {
     const given = await newer.next('job');
     older.send(final(check, 1, 'older'));
     await older.next('ack');
+    older.send({ t: 'done', job: check });
     const [code] = await older.closed;
     newer.send(final(next, 1, 'newer'));
 
@@ -248,6 +257,69 @@ describe('a gateway', () => {
     expect((await test.bed.read(check, 20_000)).results['upgrade']).toMatchObject({ said: 'older' });
     expect((await test.bed.read(next, 20_000)).results['upgrade']).toMatchObject({ said: 'newer' });
     expect([jobsOf(older), jobsOf(newer)]).toEqual([[check], [next]]);
+  }, 60_000);
+
+  it('closes the connection of an older instance only after the screenshot of it, too', async () => {
+    const older = await test.join(gateway, 'photo');
+    const check = await startCheck('photo');
+    await older.next('job');
+    const photo = screenshotJobId(check);
+    const queue = `${redisKeys.queuePrefix('photo')}:${JOB_QUEUE}`;
+    await test.bed.redis.hset(`${queue}:${photo}`, { name: 'screenshot', data: '{}', timestamp: Date.now() });
+    await test.bed.redis.lpush(`${queue}:wait`, photo);
+    await test.bed.redis.publish(redisKeys.jobsAdded, 'photo');
+    await older.next('job');
+    const newer = await test.connect(gateway, { key: older.key, counter: 2 });
+    await newer.next('welcome');
+    newer.beReady();
+    await older.next('retire');
+    older.send(final(check, 1));
+    await older.next('ack');
+    older.send({ t: 'done', job: check });
+    // The gateway looks several times meanwhile.
+    await sleep(1_000);
+    const png = Buffer.from('picture');
+    older.socket.send(encodePiece({ seq: 2, upload: 1, bytes: png }));
+    const data = JSON.stringify({ failure: null });
+    older.send({ t: 'result', seq: 3, check, kind: 'screenshot', data, screenshot: { upload: 1, bytes: png.length } });
+    await until(() => older.received.filter(({ t }) => t === 'ack').length === 3 || older.socket.readyState !== 1);
+    const acknowledged = older.received.flatMap((message) => (message.t === 'ack' ? [message.seq] : []));
+    older.send({ t: 'done', job: photo });
+
+    expect([acknowledged, (await older.closed)[0]]).toEqual([[1, 2, 3], 4409]);
+    expect(jobsOf(newer)).toEqual([]);
+  }, 60_000);
+
+  it('takes the last results of an older instance that lost its connection, which replaces no newer one', async () => {
+    const second = await test.startGateway(test.bed.startCore());
+    const older = await test.join(gateway, 'lost');
+    const check = await startCheck('lost');
+    await older.next('job');
+    const { key, instance } = older;
+    const newer = await test.connect(gateway, { key, counter: 2 });
+    await newer.next('welcome');
+    newer.beReady();
+    await older.next('retire');
+    older.socket.terminate();
+    await older.closed;
+    const forge: Connecting['forge'] = (hello) => ({ ...hello, yields: false, reports: true });
+    const again = await test.connect(second, { key, counter: 3, instance, forge });
+    await again.next('welcome');
+    again.beReady();
+    await again.next('retire');
+    again.send(final(check, 1, 'older'));
+    await again.next('ack');
+    again.send({ t: 'done', job: check });
+    const [code] = await again.closed;
+    const next = await startCheck('lost');
+    await newer.next('job');
+    newer.send(final(next, 1, 'newer'));
+
+    expect(code).toBe(4409);
+    expect((await test.bed.read(check, 20_000)).results['lost']).toMatchObject({ said: 'older' });
+    expect((await test.bed.read(next, 20_000)).results['lost']).toMatchObject({ said: 'newer' });
+    expect([jobsOf(again), jobsOf(newer)]).toEqual([[], [next]]);
+    expect(newer.received.map(({ t }) => t)).not.toContain('retire');
   }, 60_000);
 
   it('refuses an older instance while a newer one is connected, on any gateway, and takes it back afterwards', async () => {

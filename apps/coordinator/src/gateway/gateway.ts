@@ -107,9 +107,9 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment))) return;
     const { hello, admission } = agent;
     const { probeId: probe } = hello.proof;
-    if (hello.yields === true && (await connections.hasOther(probe, hello.instance))) {
-      return socket.close(4409, 'another instance');
-    }
+    const [yields, reports] = [hello.yields === true, hello.reports === true];
+    const hasOther = (yields || reports) && (await connections.hasOther(probe, hello.instance));
+    if (yields && hasOther) return socket.close(4409, 'another instance');
     // A listener added to a closed socket is never called: the connection would be kept for as long as this process runs.
     if (!socket.isOpen()) return;
     if (!connects.admits(probe)) return socket.close(1013, 'too many connections');
@@ -123,6 +123,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       log,
       fingerprint: admission.fingerprint,
       isApproved: admission.state === 'approved',
+      onlyReports: hasOther,
       isConnected: (instance) => connections.isConnected(probe, instance),
       onStatus: () => beats.beat(probe),
     });
@@ -136,6 +137,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     applyAccess(connection, await enrolment.accessOf(probe), beats.remove);
     const returnOverMs = Math.min(RETURN_MOST_MS, Math.ceil(connections.all().length * RETURN_MS_EACH));
     socket.send({ t: 'welcome', v: hello.v, state: admission.state, returnOverMs });
+    if (hasOther) connection.retire();
     log.info({ probe, release: hello.release, state: admission.state }, 'agent connected');
   };
 

@@ -30,7 +30,7 @@ export async function enrolOnce({ identity, release, ...dial }: EnrolOptions): P
     socket: createDial(dial)(),
     identity,
     read: createGatewayMessageReader(),
-    hello: { instance: randomUUID(), release, credit: 1 },
+    hello: () => ({ instance: randomUUID(), release, credit: 1 }),
     onMessage: take,
     onClosed: (closed) => void explain(closed, identity).then(reject, reject),
   });

@@ -309,7 +309,7 @@ describe('an agent at a gateway', () => {
     expect(peers).toHaveLength(2);
   }, 60_000);
 
-  it('says after it was retired that it yields, unless it has a job under way', async () => {
+  it('says after it was retired that it yields, or only reports while it has a job under way', async () => {
     const job = Promise.withResolvers<void>();
     run = () => job.promise;
     await start();
@@ -323,7 +323,12 @@ describe('an agent at a gateway', () => {
     peers[1]!.send({ t: 'leave', withinMs: 0 });
     await until(() => messages(peers[2], 'hello').length === 1);
 
-    expect(peers.map((peer) => messages(peer, 'hello')[0]?.yields)).toEqual([false, false, true]);
+    const hellos = peers.map((peer) => messages(peer, 'hello')[0]);
+    expect(hellos.map((hello) => [hello?.yields, hello?.reports])).toEqual([
+      [undefined, undefined],
+      [false, true],
+      [true, false],
+    ]);
   });
 
   it('gives up if its token is refused for good', async () => {

@@ -1,4 +1,4 @@
-import { screenshotJobId, type GatewayMessage } from '@vantage/contract';
+import { screenshotJobId, type AgentHello, type GatewayMessage } from '@vantage/contract';
 
 import { listenAbandoned } from '../abandoned.ts';
 import type { AgentLoopOptions } from '../agent-loop.ts';
@@ -9,7 +9,7 @@ import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
 import { createGatewayLink, type GatewayLink } from './link.ts';
 import { createGatewayWriter } from './result-writer.ts';
-import type { AgentIdentity, Session, SessionOptions } from './session.ts';
+import type { AgentIdentity, Session } from './session.ts';
 import { createTimeQuestions } from './time-questions.ts';
 
 export interface GatewayLoopOptions
@@ -45,7 +45,7 @@ export function createParts(
   runner: JobRunner,
   { instance, interrupted, onReady }: PartsOptions,
 ): Parts {
-  const { log, identity } = options;
+  const { log, identity, release, concurrency: credit } = options;
   const session = (): Session | undefined => link.session();
   const writer = createGatewayWriter(session, options.placeOf);
   const time = createTimeQuestions(session);
@@ -89,8 +89,7 @@ export function createParts(
     identity,
     log,
     onMessage,
-    // With jobs under way it returns nevertheless, to report them.
-    hello: helloOf(options, instance, () => isRetired && jobs.isIdle()),
+    hello: () => ({ instance, release, credit, ...(isRetired && afterRetirement(jobs.isIdle())) }),
     onReady: (on) => {
       // Without an answer the connection is of no use.
       ready(on).catch(() => on.terminate());
@@ -101,19 +100,8 @@ export function createParts(
   return { runner, work, clock, results, jobs, link };
 }
 
-function helloOf(
-  { release, concurrency: credit }: GatewayLoopOptions,
-  instance: string,
-  yields: () => boolean,
-): SessionOptions['hello'] {
-  return {
-    instance,
-    release,
-    credit,
-    get yields() {
-      return yields();
-    },
-  };
+function afterRetirement(isIdle: boolean): Pick<AgentHello, 'yields' | 'reports'> {
+  return { yields: isIdle, reports: !isIdle };
 }
 
 /** Remembers when the results of each job are acknowledged or dropped. */

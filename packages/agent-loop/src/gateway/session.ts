@@ -44,8 +44,7 @@ export interface Closed {
 export interface SessionOptions {
   readonly socket: WebSocket;
   readonly identity: AgentIdentity;
-  /** Read again for each connection. */
-  readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit' | 'yields'>;
+  readonly hello: () => Pick<AgentHello, 'instance' | 'release' | 'credit' | 'yields' | 'reports'>;
   readonly read: ReadMessage<GatewayMessage>;
   /** Called when the gateway requests the proof, which shows that it responds. */
   readonly onChallenged?: (session: Session) => void;
@@ -87,7 +86,7 @@ export function openSession(options: SessionOptions): Session {
   };
   const answer = async (nonce: string, newest: number): Promise<void> => {
     const v = Math.min(gatewayVersions.newest, newest);
-    session.send({ t: 'hello', v, proof: await identity.answer(nonce), ...hello });
+    session.send({ t: 'hello', v, proof: await identity.answer(nonce), ...hello() });
   };
 
   socket.on('message', (payload: Buffer, isBinary) => {

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { AgentSocket } from './agent-socket.ts';
+import type { ProbeJobs } from './jobs/probe-jobs.ts';
+
+export interface RetiredConnection {
+  readonly socket: Pick<AgentSocket, 'isOpen' | 'close'>;
+  readonly instance: string;
+  readonly jobs: Pick<ProbeJobs, 'active'>;
+  /** Jobs of this connection without a final result. */
+  readonly running: () => number;
+}
+
+/** An agent that was replaced has this long to end its jobs: no check lasts longer. */
+const RETIRE_MS = 75_000;
+const LOOK_EVERY_MS = 250;
+
+/** Closes the connection of an agent that was replaced, when its jobs have ended and their results are settled. */
+export async function closeWhenDone({ socket, instance, jobs, running }: RetiredConnection): Promise<void> {
+  // The queue also knows its screenshots, and jobs that an earlier connection gave it.
+  const isWorking = async (): Promise<boolean> =>
+    running() > 0 || (await jobs.active()).some(({ taker }) => taker === instance);
+  for (let looks = RETIRE_MS / LOOK_EVERY_MS; looks > 0 && socket.isOpen(); looks -= 1) {
+    await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+    if (!(await isWorking().catch(() => true))) break;
+  }
+  socket.close(4409);
+}
