@@ -12,7 +12,7 @@ import {
 import { checkOfScreenshotJob } from '@vantage/contract';
 import type { Logger } from 'pino';
 
-import { abilityOf } from './capabilities.ts';
+import { abilityOf, type Ability } from './capabilities.ts';
 import type { Config } from './config.ts';
 import { createJobHandler } from './handle-job.ts';
 import { createScreenshotHandler } from './handle-screenshot.ts';
@@ -20,6 +20,7 @@ import type { ProbeRuntime, OpenRuntime } from './runtime.ts';
 import { createSchemas } from './schemas.ts';
 import { createProbeContext } from './probe-context.ts';
 import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { wrongClock } from './wrong-clock.ts';
 
 export type Agent = AgentLoop;
 
@@ -72,19 +73,24 @@ interface MeasurementDependencies {
 
 function measuring({ config, runtime, telemetry, log }: MeasurementDependencies): JobRunner {
   const version = ownVersion();
-  const describe: Work['describe'] = () => ({
-    version,
-    ...abilityOf(config.checkTypes, runtime.connectivity(), runtime.rawSockets(), runtime.screenshots),
-  });
+  const ability = (): Ability =>
+    abilityOf(config.checkTypes, runtime.connectivity(), runtime.rawSockets(), runtime.screenshots);
+  const describe = ({ clock }: Link): ReturnType<Work['describe']> => {
+    const { capabilities, degraded } = ability();
+    return { version, capabilities, degraded: [...degraded, ...wrongClock(clock.now(), Date.now())] };
+  };
   return {
     watch: (watched) =>
       telemetry.watch({ ...watched, packetProcess: runtime.packetProcess, screenshots: runtime.screenshots.status }),
     noteRedis: runtime.noteRedis,
-    prepare: (link) => ({ ...runJobs({ config, runtime, telemetry, log }, version, link), describe }),
+    prepare: (link) => ({
+      ...runJobs({ config, runtime, telemetry, log }, version, link),
+      describe: () => describe(link),
+    }),
     started: (instance) => {
       // Last, because the self-test takes seconds and jobs do not depend on it.
       runtime.screenshots.start();
-      log.info({ version, instance, ...describe().capabilities }, 'agent started');
+      log.info({ version, instance, ...ability().capabilities }, 'agent started');
     },
     close: runtime.close,
   };

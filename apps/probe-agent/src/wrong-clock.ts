@@ -1,0 +1,14 @@
+/** No deadline depends on it. Certificates and signatures of DNSSEC, which Node and OpenSSL judge by it, are valid for longer. */
+const MOST_OFFSET_MS = 2 * 60 * 60 * 1_000;
+
+const WRONG_CLOCK =
+  'The clock of this machine differs from that of the service by more than two hours: results about certificates and DNSSEC are wrong.';
+
+/**
+ * @param serviceMs clock of Redis, milliseconds since the epoch
+ * @param ownMs clock of this machine
+ * @returns why the probe is degraded
+ */
+export function wrongClock(serviceMs: number, ownMs: number): readonly string[] {
+  return Math.abs(serviceMs - ownMs) > MOST_OFFSET_MS ? [WRONG_CLOCK] : [];
+}
