@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 
 import { encodeMessage, decodeFrame, type Frame } from '../frames/frames.ts';
 import type { AgentMessage, GatewayMessage } from '@vantage/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { eventually } from '../../test/eventually.ts';
@@ -22,6 +22,7 @@ let url: string;
 /** Every connection so far, with what it received. */
 let peers: Peer[];
 let loop: AgentLoop | undefined;
+let log: Logger;
 let link: Link | undefined;
 /** Connections that the gateway refuses because Redis is away. */
 let refusals: number;
@@ -42,6 +43,7 @@ beforeEach(async () => {
   [peers, started, refusals, unanswered, link, loop] = [[], [], 0, 0, undefined, undefined];
   run = async () => undefined;
   isSlow = false;
+  log = silent;
   server = createServer().listen(0, '127.0.0.1');
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {
@@ -113,7 +115,7 @@ async function start(onHopeless?: () => void): Promise<void> {
     release: '0.1.0',
     concurrency: 2,
     drainMs: 10_000,
-    log: silent,
+    log,
     onHopeless,
     open: async () => runner,
   });
@@ -330,6 +332,21 @@ describe('an agent at a gateway', () => {
       [true, false],
     ]);
   });
+
+  it('says why it does not reach a service whose packets are lost', async () => {
+    server.close();
+    const deaf = createTcpServer().listen(0, '127.0.0.1');
+    await once(deaf, 'listening');
+    url = `http://127.0.0.1:${(deaf.address() as AddressInfo).port}`;
+    let text = '';
+    log = pino({}, { write: (line: string) => (text += line) });
+    void start();
+
+    await until(() => text.includes('no connection to the gateway'));
+    deaf.close();
+
+    expect(text).toContain('Opening handshake has timed out');
+  }, 60_000);
 
   it('gives up if its token is refused for good', async () => {
     const hopeless = Promise.withResolvers<void>();

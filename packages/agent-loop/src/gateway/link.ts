@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 
 import { createGatewayMessageReader } from '../frames/validate.ts';
-import { pauseAfter } from './pause-after.ts';
+import { pauseAfter, reportFailure } from './pause-after.ts';
 import { createReconnect } from './reconnect.ts';
 import { openSession, type AgentIdentity, type Closed, type Session, type SessionOptions } from './session.ts';
 
@@ -80,8 +80,7 @@ class Link implements GatewayLink {
 
   readonly stop = (): void => {
     this.#isStopped = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#proving);
+    for (const timer of [this.#timer, this.#proving]) clearTimeout(timer);
     this.#current?.close();
     this.#endAttempts();
   };
@@ -166,8 +165,7 @@ class Link implements GatewayLink {
     this.#current = session;
     this.#endAttempts();
     clearTimeout(this.#timer);
-    [this.#isLeaving, this.#isSilent] = [false, false];
-    this.#failures = 0;
+    [this.#isLeaving, this.#isSilent, this.#failures] = [false, false, 0];
     if (message.returnOverMs !== undefined) this.#reconnect.spreadOver(message.returnOverMs);
     clearTimeout(this.#proving);
     this.#proving = setTimeout(this.#reconnect.succeeded, PROVED_MS);
@@ -188,10 +186,13 @@ class Link implements GatewayLink {
       clearTimeout(this.#proving);
     }
     this.#options.onLost(session);
-    if (this.#isStopped || !(wasAttempt || wasCurrent) || this.#attempts.size > 0 || !this.#isNeeded()) return;
-    clearTimeout(this.#timer);
+    if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
     this.#failures += 1;
-    void pauseAfter(end, { ...this.#options, reconnect: this.#reconnect, failures: this.#failures }).then(
+    const context = { ...this.#options, reconnect: this.#reconnect, failures: this.#failures };
+    // On a path that loses packets there is always another attempt.
+    if (this.#attempts.size > 0) return this.#current === undefined ? reportFailure(end, context) : undefined;
+    clearTimeout(this.#timer);
+    void pauseAfter(end, context).then(
       (ms) => (ms === undefined ? this.#options.onHopeless() : this.#connectIn(ms)),
       () => this.#connectIn(this.#reconnect.afterFailure()),
     );

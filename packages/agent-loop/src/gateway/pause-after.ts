@@ -38,6 +38,15 @@ export async function pauseAfter(
     log.error(fields, 'gateway closed the connection');
     return reconnect.afterRefusal();
   }
-  if (failures % LOG_EVERY === 1) log.warn(fields, 'no connection to the gateway: connecting again');
+  reportFailure({ code, reason, error }, { log, failures });
   return reconnect.afterFailure();
+}
+
+/** Logs why there is no connection, not with each attempt. */
+export function reportFailure(
+  { code, reason, error }: Closed,
+  { log, failures }: Pick<Context, 'log' | 'failures'>,
+): void {
+  if (failures % LOG_EVERY !== 1) return;
+  log.warn({ code, reason, err: error }, 'no connection to the gateway: connecting again');
 }
