@@ -27,7 +27,10 @@ export async function pauseAfter(
   if (code === 4401 && Object.hasOwn(enrolmentRefusals, reason)) {
     const then = await identity.refused(reason as EnrolmentRefusal);
     if (then === 'end') return undefined;
-    return then === 'retry' ? reconnect.afterFailure() : reconnect.afterRefusal();
+    if (then === 'retry') return reconnect.afterFailure();
+    return reason === 'unknown-probe' || reason === 'unknown-key'
+      ? reconnect.afterUnknownKey()
+      : reconnect.afterRefusal();
   }
   const fields = { code, reason, err: error };
   if (code === 4409) {

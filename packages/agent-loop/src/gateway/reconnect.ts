@@ -4,6 +4,8 @@ export interface Reconnect {
   readonly afterFailure: () => number;
   /** The pause after a refusal that only an operator can end. */
   readonly afterRefusal: () => number;
+  /** The pause after a refusal of the key, longer each time: its refusals count for all agents at the same address. */
+  readonly afterUnknownKey: () => number;
   /** Delay before the first attempt to replace a silent connection. */
   readonly afterSilence: () => number;
   /** The pause before another attempt while one has no answer. */
@@ -23,6 +25,7 @@ const ANOTHER_MS = 2_000;
 /** Agents leave a silent gateway within this part, a sixth, of the return time: most of them hear from it again before. */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
+const LONGEST_REFUSED = 10;
 
 /**
  * Decorrelated jitter: each delay is random, up to three times the previous one, and up to the gateway's advice once
@@ -31,18 +34,25 @@ const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
 export function createReconnect(random: () => number = Math.random): Reconnect {
   let [first, longest] = [FIRST_MS, LONGEST_MS];
   let most = first;
+  let unknown = 0;
   const between = (least: number, upTo: number): number => Math.round(least + random() * (upTo - least));
+  const afterRefusal = (): number => between(REFUSED_MS.least, REFUSED_MS.most);
   return {
     afterFailure: () => {
       const pauseMs = between(SHORTEST_MS, most);
       most = Math.min(longest, Math.max(first, pauseMs * 3));
       return pauseMs;
     },
-    afterRefusal: () => between(REFUSED_MS.least, REFUSED_MS.most),
+    afterRefusal,
+    afterUnknownKey: () => {
+      unknown = Math.min(LONGEST_REFUSED, unknown + 1);
+      return unknown * afterRefusal();
+    },
     afterSilence: () => between(0, first / SILENCE_PART),
     beforeAnother: () => between(ANOTHER_MS, Math.max(FIRST_MS, first)),
     succeeded: () => {
       most = first;
+      unknown = 0;
     },
     spreadOver: (ms) => {
       longest = Math.max(LEAST_SPREAD_MS, ms);
