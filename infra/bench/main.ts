@@ -18,7 +18,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   dns: async () => (await import('./dns/dns.ts')).dns,
   gateway: async () => {
     const { gateway } = await import('./gateway/gateway.ts');
-    return () => gateway(values.quick !== undefined);
+    return () => gateway(values.quick !== undefined, values.only);
   },
   memory: async () => {
     const { memory } = await import('./memory/memory.ts');
@@ -66,7 +66,10 @@ const read = readFlags(
     minutes: { description: 'Of light load after the checks of memory; a number.' },
     json: { description: 'File for the figures.' },
     report: { description: 'Folder for the report of load.' },
-    only: { description: 'One part: of agent cpu, latency or start; of load agents, post, rate, idle or streams.' },
+    only: {
+      description:
+        'One part: of agent cpu, latency or start; of gateway idle, dispatch, link, lost or commands; of load agents, post, rate, idle or streams.',
+    },
   },
   isKnown ? given : ['--help'],
 );

@@ -7,20 +7,28 @@ import { dispatchOverLink } from './dispatch-over-link.ts';
 import { idleAgents } from './idle-agents.ts';
 import { lostGateway } from './lost-gateway.ts';
 
-const parts: readonly ((redis: RedisServer, quick: boolean) => Promise<readonly Figure[]>)[] = [
-  idleAgents,
-  (redis, quick) => dispatch(redis, quick),
-  (_redis, quick) => dispatchOverLink(quick),
-  lostGateway,
-  commands,
-];
+type Part = (redis: RedisServer, quick: boolean) => Promise<readonly Figure[]>;
 
-/** Costs of agents at a gateway, their dispatch delay, and the jobs lost when a gateway is killed. */
-export async function gateway(quick: boolean): Promise<readonly Figure[]> {
+const parts = {
+  idle: idleAgents,
+  dispatch: (redis, quick) => dispatch(redis, quick),
+  link: (_redis, quick) => dispatchOverLink(quick),
+  lost: lostGateway,
+  commands,
+} as const satisfies Readonly<Record<string, Part>>;
+
+/**
+ * Costs of agents at a gateway, their dispatch delay, and the jobs lost when a gateway is killed.
+ *
+ * @param only one part; without it all are run
+ */
+export async function gateway(quick: boolean, only?: string): Promise<readonly Figure[]> {
+  const chosen = Object.entries<Part>(parts).filter(([name]) => only === undefined || name === only);
+  if (chosen.length === 0) throw new Error(`unknown part "${only}"; expected one of ${Object.keys(parts).join(', ')}`);
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
   const figures: Figure[] = [];
-  for (const part of parts) {
+  for (const [, part] of chosen) {
     const redis = await startRedisServer({ executable });
     try {
       figures.push(...(await part(redis, quick)));

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort, type RedisServer } from '@vantage/redis-server';
 
+import { nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { end, startProcess } from '../load/processes.ts';
 
 const COORDINATOR = new URL('../../../apps/coordinator/src/main.ts', import.meta.url);
@@ -29,7 +30,7 @@ export async function startCoordinator(
 ): Promise<Coordinator> {
   const port = await freePort();
   const url = `http://${host}:${port}`;
-  const child = startProcess(COORDINATOR, [], {
+  const env = {
     HOST: host,
     PORT: String(port),
     PUBLIC_URL: publicUrl ?? url,
@@ -44,7 +45,8 @@ export async function startCoordinator(
     RATE_LIMIT_TARGET_PORTS: MANY,
     RATE_LIMIT_CLIENT_TARGETS: MANY,
     TARGET_ALLOW: '127.0.0.0/8',
-  });
+  };
+  const child = startProcess(COORDINATOR, [], env, nodeFlags.coordinator);
   await untilListening(url);
   return { url, port, child, stop: () => end(child) };
 }
