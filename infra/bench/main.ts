@@ -68,7 +68,7 @@ const read = readFlags(
     report: { description: 'Folder for the report of load.' },
     only: {
       description:
-        'One part: of agent cpu, latency or start; of gateway idle, dispatch, link, lost or commands; of load agents, post, rate, idle or streams.',
+        'One part: of agent cpu, latency or start; of gateway some of idle, dispatch, link, lost, commands; of load agents, post, rate, idle or streams.',
     },
   },
   isKnown ? given : ['--help'],
