@@ -29,7 +29,7 @@ interface Look {
 async function look(group: ProcessGroup): Promise<Look> {
   const pids = await group.members();
   const all = await Promise.all(
-    pids.map(async (pid) => ({ status: await readStatus(pid), isRenderer: await isRenderer(pid) })),
+    pids.map(async (pid) => ({ status: readStatus(pid), isRenderer: await isRenderer(pid) })),
   );
   const alive = all.filter(({ status }) => status !== '');
   if (alive.some(({ status }) => statusField(status, 'Uid')?.split(/\s+/).includes('0'))) {
