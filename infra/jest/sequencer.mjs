@@ -4,7 +4,7 @@ import Sequencer from '@jest/test-sequencer';
 
 const ORDER = ['lab', 'service', 'unit'];
 
-/** Suites that take twenty seconds or more on two cores. A clean clone has no durations of an earlier run to sort by. */
+/** Suites that take long or need ten seconds of CPU time. A clean clone has no durations of an earlier run to sort by. */
 const LONGEST = [
   'infra/chaos/chaos.test.ts',
   'infra/chaos/chaos-second-half.test.ts',
@@ -17,6 +17,7 @@ const LONGEST = [
   'infra/audit/canaries/canaries.test.ts',
   'packages/agent-loop/src/standstill.test.ts',
   'apps/coordinator/src/monitors/ticks.test.ts',
+  'apps/standalone/src/abandoned.test.ts',
   'infra/chaos/several-servers.test.ts',
   'apps/web/test/page.test.ts',
   'packages/diagnostics/src/tls/corpus.test.ts',
@@ -37,12 +38,20 @@ const LONGEST = [
   'apps/standalone/src/supervisor-standstill.test.ts',
   'apps/coordinator/src/monitors/kill.test.ts',
   'apps/web/test/crowd.test.ts',
+  'apps/standalone/src/command-line.test.ts',
+  'apps/web/test/monitors.test.ts',
   'infra/new-type/new-type.test.ts',
   'infra/chaos/rolling-restart.test.ts',
   'apps/coordinator/src/gateway/gateway.test.ts',
   'apps/coordinator/src/admin/help.test.ts',
   'apps/standalone/src/blackbox-dashboard.test.ts',
   'packages/summary/src/compare/path-changes.test.ts',
+  'packages/diagnostics/src/types/traceroute/loss.test.ts',
+  'packages/diagnostics/src/types/http/corpus.test.ts',
+  'apps/web/test/names.test.ts',
+  'packages/diagnostics/src/tls/sslscan.test.ts',
+  'apps/standalone/src/blackbox.test.ts',
+  'apps/standalone/src/blackbox-requests.test.ts',
   'infra/npm/clients.test.ts',
   'apps/standalone/src/end-to-end.test.ts',
   'infra/netlab/services-lab.test.ts',
@@ -52,6 +61,10 @@ const LONGEST = [
   'infra/chaos/retention.test.ts',
   'infra/helm/chart.test.ts',
   'infra/chaos/overload.test.ts',
+  'packages/summary/src/compare/paths.test.ts',
+  'packages/summary/src/properties.test.ts',
+  'apps/coordinator/src/checks/store/result-budget.test.ts',
+  'apps/standalone/src/full-disk.test.ts',
 ];
 
 const gone = LONGEST.filter((suite) => !existsSync(new URL(`../../${suite}`, import.meta.url)));
