@@ -52,7 +52,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-const ABBREVIATIONS: ReadonlySet<string> = new Set(['dnssec', 'http', 'nsid', 'ssl', 'ttl']);
+const ABBREVIATIONS: ReadonlySet<string> = new Set(['dnssec', 'dscp', 'http', 'nsid', 'ssl', 'ttl']);
 
 /** `followRedirects` becomes `Follow redirects`. */
 export function labelOf(name: string): string {

@@ -3,6 +3,7 @@ import { here, openBrowser, openTab, untilText, untilTrue } from '../../../apps/
 import { startShowcase } from '../../../apps/web/test/showcase.ts';
 import { world } from '../../../apps/web/test/world.ts';
 import type { Figure } from '../goals.ts';
+import { recordTasks } from './main-thread.ts';
 
 const [PROBES, HOPS, ROUNDS] = [20, 12, 60];
 const FRAME_MS = 16;
@@ -33,13 +34,7 @@ export async function liveFrames(): Promise<readonly Figure[]> {
       `for (const one of document.querySelectorAll('tr[data-probe] [aria-expanded=false]')) one.click()`,
     );
     await untilTrue(tab.page, `document.querySelectorAll('table.hops.rounds').length === ${PROBES}`);
-    const session = await tab.page.createCDPSession();
-    const events: TraceEvent[] = [];
-    session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])));
-    await session.send('Tracing.start', {
-      categories: 'devtools.timeline,disabled-by-default-devtools.timeline,toplevel',
-      transferMode: 'ReportEvents',
-    });
+    const endRecording = await recordTasks(tab.page);
     for (let round = 1; round <= ROUNDS; round += 1) {
       for (const name of names) {
         states.set(name, stateAt(round));
@@ -47,38 +42,11 @@ export async function liveFrames(): Promise<readonly Figure[]> {
         await new Promise((resolve) => setTimeout(resolve, 1_000 / PROBES));
       }
     }
-    const ended = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
-    await session.send('Tracing.end');
-    await ended;
-    return figuresOf(frameTimes(events));
+    return figuresOf(await endRecording());
   } finally {
     await browser.close();
     showcase.close();
   }
-}
-
-interface TraceEvent {
-  readonly name: string;
-  readonly ph: string;
-  readonly pid: number;
-  readonly tid: number;
-  readonly ts: number;
-  readonly dur?: number;
-  readonly tdur?: number;
-}
-
-/** CPU time of the main thread between two frames, milliseconds: the longest task of each frame. */
-function frameTimes(events: readonly TraceEvent[]): readonly number[] {
-  const main = busiest(events.filter(({ name }) => name === 'FunctionCall' || name === 'EvaluateScript'));
-  const tasks = events.filter(
-    ({ name, ph, pid, tid }) => ph === 'X' && name.endsWith('RunTask') && `${pid} ${tid}` === main,
-  );
-  return tasks.map(({ tdur, dur = 0 }) => (tdur ?? dur) / 1_000).filter((ms) => ms > 0.5);
-}
-
-function busiest(events: readonly TraceEvent[]): string | undefined {
-  const counts = Map.groupBy(events, ({ pid, tid }) => `${pid} ${tid}`);
-  return [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0];
 }
 
 function figuresOf(times: readonly number[]): readonly Figure[] {

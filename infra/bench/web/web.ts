@@ -7,6 +7,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { openBrowser, openTab, untilTrue } from '../../../apps/web/test/browser.ts';
 import { startService } from '../../../apps/standalone/test/service.ts';
 import { median, quantile, type Figure } from '../goals.ts';
+import { crowdTasks } from './crowd-tasks.ts';
 import { liveFrames } from './live-frames.ts';
 
 const CHECKS = 40;
@@ -14,7 +15,7 @@ const KIB = 1024;
 
 /** Size of the page, and the time until a result is on the screen. */
 export async function web(): Promise<readonly Figure[]> {
-  return [...sizes(), ...(await delays()), ...(await liveFrames())];
+  return [...sizes(), ...(await crowdTasks()), ...(await delays()), ...(await liveFrames())];
 }
 
 /**

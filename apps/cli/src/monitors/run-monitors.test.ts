@@ -82,8 +82,9 @@ describe('monitors on the command line', () => {
 
     monitor = { ...web, state: 'unknown', since: null, headline: null };
     expect(await run({ verb: 'list' })).toBe(4);
-    monitor = { ...web, state: 'ok' };
+    monitor = { ...web, state: 'ok', check: { type: 'tcp', host: 'example.com', port: 443 } };
     expect(await run({ verb: 'show', name: 'web' })).toBe(0);
+    expect(printed).toContainEqual(expect.stringMatching(/^tcp example\.com 443, every 60s/));
   });
 
   it('are shown with each probe over the runs, and nothing that commands the terminal', async () => {

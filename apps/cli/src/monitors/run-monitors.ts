@@ -100,13 +100,18 @@ function statusOf(monitors: readonly MonitorInList[]): number {
   return monitors.some(({ state }) => state === 'unknown') ? exitStatus.notMeasured : exitStatus.success;
 }
 
+/** The check as a command would have it: `tcp example.com 443`, `dns example.com MX`. */
+function nameOf({ type, host, port, recordType }: Monitor['check']): string {
+  return [type, host, port, recordType].filter((part) => part !== undefined).join(' ');
+}
+
 function listRow(monitor: MonitorInList): Line {
   const { name, state, since, check, every, headline } = monitor;
   return [
     piece(name, 'bold'),
     piece(state, styles[state]),
     piece(timeOf(since)),
-    piece(`${String(check['type'])} ${String(check['host'])}, every ${every}`),
+    piece(`${nameOf(check)}, every ${every}`),
     piece(headline ?? '', 'dim'),
   ];
 }
@@ -127,7 +132,7 @@ function describe(monitor: Monitor): readonly Line[] {
   ]);
   return [
     stateLine(monitor),
-    [piece(`${String(check['type'])} ${String(check['host'])}, every ${every}; ${agreed}`)],
+    [piece(`${nameOf(check)}, every ${every}; ${agreed}`)],
     ...(rows.length === 0 ? [] : [[piece('')], ...table(rows)]),
     ...(tracerouteId === null
       ? []

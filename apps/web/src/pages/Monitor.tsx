@@ -154,21 +154,13 @@ function Places({ monitor }: { readonly monitor: Monitor }): JSX.Element {
                       since {ago(at.since, Date.now())}
                     </span>
                     {at.flapping ? <span class="reason">flapping</span> : null}
+                    {at.rtt === null ? null : <span class="note">{duration(at.rtt)}</span>}
+                    {at.loss === null || at.loss === 0 ? null : <span class="note">{percent(at.loss)} loss</span>}
                   </>
                 )}
               </div>
               <RunBars probe={probe} runs={oldestFirst} changedAt={since} />
-              {at === undefined ? null : (
-                <p class="note why">
-                  {[
-                    at.reason,
-                    at.rtt === null ? null : duration(at.rtt),
-                    at.loss === null || at.loss === 0 ? null : `${percent(at.loss)} loss`,
-                  ]
-                    .filter((part) => part !== null)
-                    .join(' · ')}
-                </p>
-              )}
+              {at === undefined || at.reason === null ? null : <p class="note why">{at.reason}</p>}
             </li>
           );
         })}

@@ -83,9 +83,9 @@ function outcomeOf(result: Readonly<Record<string, unknown>>): { outcome: string
   const outcome = typeof result['result'] === 'string' ? result['result'] : '';
   if (!isFinal(result)) return { outcome: 'pending', tone: 'neutral', order: 2 };
   if (outcome === 'success') return { outcome, tone: 'good', order: 3 };
-  return outcome === 'error'
-    ? { outcome: 'not measured', tone: 'neutral', order: 1 }
-    : { outcome, tone: 'bad', order: 0 };
+  if (outcome === 'error') return { outcome: 'not measured', tone: 'neutral', order: 1 };
+  const { code } = (result['error'] ?? {}) as { readonly code?: unknown };
+  return { outcome: typeof code === 'string' ? code.replaceAll('_', ' ') : outcome, tone: 'bad', order: 0 };
 }
 
 function linkOf(links: Links, { testId, createdAt }: NonNullable<ShownCheck['check']>): Html {

@@ -1,6 +1,7 @@
 import type { Probes } from '@vantage/contract';
 import type { JSX } from 'preact';
 
+import { plural } from '../../format.ts';
 import { placesOf } from './places.ts';
 
 /** Buttons for the countries, networks and tags of the probes, with their number of probes. */
@@ -23,11 +24,9 @@ export function Places(props: {
   };
   return (
     <div class="places">
-      {groups.map(({ title, places }) => (
-        <details key={title}>
-          <summary>
-            {places.length} {title}
-          </summary>
+      {groups.map(({ titles, places }) => (
+        <details key={titles[0]}>
+          <summary>{plural(places.length, ...titles)}</summary>
           <div class="chips">
             {places.map(({ code, name, count }) => (
               <button

@@ -10,7 +10,8 @@ export interface Place {
 }
 
 export interface PlaceGroup {
-  readonly title: string;
+  /** One of them, and several. */
+  readonly titles: readonly [string, string];
   /** Most probes first. */
   readonly places: readonly Place[];
 }
@@ -19,11 +20,14 @@ export function placesOf(probes: Probes): readonly PlaceGroup[] {
   const online = Object.values(probes).filter(({ status }) => status !== 'offline');
   return [
     {
-      title: 'countries',
+      titles: ['country', 'countries'],
       places: count(online, ({ countryCode }) => [[countryCode, countryName(countryCode) ?? countryCode]]),
     },
-    { title: 'networks', places: count(online, ({ asNumber, isp }) => [[asNumber, `${isp} ${asNumber}`]]) },
-    { title: 'tags', places: count(online, ({ tags }) => tags.map((tag) => [tag, tag])) },
+    {
+      titles: ['network', 'networks'],
+      places: count(online, ({ asNumber, isp }) => [[asNumber, `${isp} ${asNumber}`]]),
+    },
+    { titles: ['tag', 'tags'], places: count(online, ({ tags }) => tags.map((tag) => [tag, tag])) },
   ];
 }
 

@@ -186,6 +186,7 @@ describe('the embed of a check', () => {
     expect(headers.get('Refresh')).toBeNull();
     expect(text).toContain('name="robots" content="noindex"');
     expect(text).not.toMatch(/<script| on\w+=/);
+    expect(text).toContain('connection refused');
     // Failed probes come first.
     expect(text.indexOf('par-1')).toBeLessThan(text.indexOf('fra-1'));
     expect(text.indexOf('par-1')).toBeGreaterThan(0);
