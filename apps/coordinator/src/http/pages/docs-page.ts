@@ -62,7 +62,8 @@ function operationsOf(document: JsonObject): readonly Operation[] {
 function operationSection({ id, summary, method, path, operation }: Operation): Html {
   const parameters = (operation['parameters'] as readonly JsonObject[] | undefined) ?? [];
   const limit = operation['x-rate-limit'] as JsonObject | undefined;
-  return html`<h2 id="${id}">${summary}</h2>
+  return html`<section class="operation">
+    <h2 id="${id}">${summary}</h2>
     <p><span class="verb ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
     ${typeof operation['description'] === 'string' ? prose(operation['description']) : undefined}
     ${
@@ -80,7 +81,8 @@ function operationSection({ id, summary, method, path, operation }: Operation): 
     }
     ${requestSection(operation['requestBody'] as JsonObject | undefined)}
     <h3>Answers</h3>
-    ${answerSection(Object.entries(operation['responses'] as JsonObject))}`;
+    ${answerSection(Object.entries(operation['responses'] as JsonObject))}
+  </section>`;
 }
 
 /** Problems are folded: their tables are most of the page. */

@@ -25,11 +25,14 @@ main { padding: 2rem 1.5rem 5rem; max-width: 62rem; margin: 0 auto; }
 main.narrow { max-width: 44rem; }
 .lead { font-size: 1.1rem; color: var(--dim); }
 .kicker { color: var(--dim); margin: 0; font-size: 0.9rem; }
+/* The page is forty screens long: those out of sight are laid out when they come into it. */
+.operation { content-visibility: auto; contain-intrinsic-size: auto 45rem; }
 .toc { columns: 16rem; padding-left: 1.1rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.93rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.75rem 0.45rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--dim); font-weight: 550; }
+td > p:first-child { margin-top: 0; }
 th[scope='row'] { font-weight: 400; white-space: nowrap; }
 td.kind { white-space: nowrap; color: var(--dim); }
 .note { color: var(--dim); font-size: 0.9em; }
