@@ -1,10 +1,8 @@
-import type { Probes, Summary } from '@vantage/contract';
+import type { Probes } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { askedOf } from '../check/asked.ts';
-import { AgainButton } from '../check/AgainButton.tsx';
-import { CopyBar } from '../check/CopyBar.tsx';
 import { ProbeIndicators } from '../check/ProbeIndicators.tsx';
 import { ProbeTable } from '../table/ProbeTable.tsx';
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
@@ -17,9 +15,10 @@ import { FEW_ROWS } from '../filter/groups.ts';
 import { probeOf, rowsOf } from '../filter/rows.ts';
 import { useViewState } from '../filter/use-view-state.ts';
 import { CheckForm } from '../form/CheckForm.tsx';
-import { ago, clockTime, duration, placeOf } from '../format.ts';
+import { placeOf } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { Announce } from '../parts/announce.tsx';
+import { Kept } from '../parts/kept.ts';
 import { useGrowing, usePrinting } from '../parts/use-growing.ts';
 import { useService } from '../parts/router.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
@@ -28,7 +27,7 @@ import { isTypeViewLoaded, loadTypeView, loadTypeViews, TypeView } from '../view
 import type { ViewProps } from '../views/types.ts';
 import { mapProbesOf } from './map-probes.ts';
 import { Failed, Gone, Loading } from './no-check.tsx';
-import { RepeatButton } from './RepeatButton.tsx';
+import { ResultHead } from './ResultHead.tsx';
 
 /** One check: verdict first, then measurements. Anyone with the link can read it. */
 export function CheckPage({ id }: { readonly id: string }): JSX.Element {
@@ -121,31 +120,6 @@ function Shown(props: {
   );
 }
 
-function ResultHead(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element {
-  const { check, summary } = props;
-  const { createdAt, completedAt } = check;
-  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
-  return (
-    <div class="result-head">
-      <h1>
-        <span class="type">{kind}</span> <span class="target">{target}</span>
-      </h1>
-      <p class="note" title={clockTime(createdAt)}>
-        {details === '' ? '' : `${details} · `}
-        {ago(createdAt, Date.now())}
-        {check.status === 'completed' && completedAt !== null
-          ? ` · took ${duration(Date.parse(completedAt) - Date.parse(createdAt))}`
-          : ''}
-      </p>
-      <div class="copy-bar">
-        {check.status === 'completed' ? <AgainButton check={check} /> : null}
-        {check.between === undefined ? <RepeatButton check={check} /> : null}
-        <CopyBar check={check} summary={summary} />
-      </div>
-    </div>
-  );
-}
-
 /** The verdict, the pins of the map, the filter, the view of the type, whose rows need some frames, the table. */
 const PARTS = 7;
 
@@ -163,7 +137,7 @@ function Rows(
   const isAll = usePrinting() || view.isAll;
   const rows = useMemo(() => rowsOf(check, probes, view), [check, probes, view]);
   const group = view.group ?? (Object.keys(check.results).length > FEW_ROWS ? 'outcome' : 'none');
-  const onMap = mapProbesOf(props, new Set(rows.map(([id]) => id)));
+  const onMap = useMemo(() => mapProbesOf(props, new Set(rows.map(([id]) => id))), [props, rows]);
   const hasPlaces = onMap.some(({ latitude }) => latitude !== null);
   // One part per frame: drawing many probes at once would block the page.
   const isLong = Object.keys(check.results).length > FEW_ROWS;
@@ -172,14 +146,26 @@ function Rows(
     <>
       <div class={hasPlaces ? 'top with-map' : 'top'}>
         <section class="card" aria-label="Verdict">
-          <Verdict {...props} />
+          <Kept of={[props]}>
+            <Verdict {...props} />
+          </Kept>
           {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
-          <ProbeIndicators check={check} onChoose={onChoose} />
+          <Kept of={[props]}>
+            <ProbeIndicators check={check} onChoose={onChoose} />
+          </Kept>
         </section>
-        {hasPlaces ? <ProbeMap probes={parts < 2 ? [] : onMap} onChoose={onChoose} /> : null}
+        {hasPlaces ? (
+          <Kept of={[onMap, parts < 2]}>
+            <ProbeMap probes={parts < 2 ? [] : onMap} onChoose={onChoose} />
+          </Kept>
+        ) : null}
       </div>
       {parts < 3 ? null : <FilterBar check={check} view={view} group={group} count={rows.length} onChange={change} />}
-      {parts < 4 ? null : <TypeView {...props} rows={rows} isAll={isAll} />}
+      {parts < 4 ? null : (
+        <Kept of={[props, rows, isAll]}>
+          <TypeView {...props} rows={rows} isAll={isAll} />
+        </Kept>
+      )}
       {parts < PARTS ? null : (
         <ProbeTable
           {...props}

@@ -1,7 +1,7 @@
 import type { Probes } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { Fragment } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 
 import { plural } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -12,6 +12,7 @@ import { Downloads } from '../filter/Downloads.tsx';
 import { groupRows, limitGroups, type ShownGroup } from '../filter/groups.ts';
 import { probeOf, type Row } from '../filter/rows.ts';
 import type { Grouping, Order } from '../filter/view-state.ts';
+import { Kept } from '../parts/kept.ts';
 import { useGrowing } from '../parts/use-growing.ts';
 import { Details } from './Details.tsx';
 import { NotAsked } from './NotAsked.tsx';
@@ -37,7 +38,7 @@ const ROWS_A_FRAME = 8;
 export function ProbeTable(props: ProbeTableProps): JSX.Element {
   const { check, rows, probes, group, order, isAll, open } = props;
   const [complete, setComplete] = useState<ReadonlySet<string>>(new Set());
-  const columns: readonly Column[] = [probeColumn, ...columnsOf(check.type)];
+  const columns = useMemo((): readonly Column[] => [probeColumn, ...columnsOf(check.type)], [check.type]);
   const all = groupRows(rows, group, check.type, probes);
   const isComplete = (title: string): boolean => isAll || complete.has(`${group} ${title}`);
   const wanted = limitGroups(all, open, isComplete).reduce((sum, { shown }) => sum + shown.length, 0);
@@ -96,13 +97,15 @@ function GroupBody(
       {group.title === '' ? null : <GroupHead {...props} />}
       {group.shown.map((row) => (
         <Fragment key={row[0]}>
-          <ProbeRow
-            row={row}
-            columns={columns}
-            probe={probeOf(probes, row[0])}
-            isOpen={open.has(row[0])}
-            onToggle={() => props.onToggle(row[0])}
-          />
+          <Kept of={[row[1], columns, probeOf(probes, row[0]), open.has(row[0])]}>
+            <ProbeRow
+              row={row}
+              columns={columns}
+              probe={probeOf(probes, row[0])}
+              isOpen={open.has(row[0])}
+              onToggle={() => props.onToggle(row[0])}
+            />
+          </Kept>
           {open.has(row[0]) ? (
             <tr class="opened" id={`details-${row[0]}`}>
               <td colSpan={columns.length}>

@@ -1,0 +1,36 @@
+import type { Summary } from '@vantage/contract';
+import type { JSX } from 'preact';
+
+import { askedOf } from '../check/asked.ts';
+import { AgainButton } from '../check/AgainButton.tsx';
+import { CopyBar } from '../check/CopyBar.tsx';
+import { nameOfCheck } from '../check/name.ts';
+import type { CheckData } from '../check/use-check.ts';
+import { ago, clockTime, duration } from '../format.ts';
+import { RepeatButton } from './RepeatButton.tsx';
+
+/** The name of a check, its time, and what can be done with it. */
+export function ResultHead(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element {
+  const { check, summary } = props;
+  const { createdAt, completedAt } = check;
+  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
+  return (
+    <div class="result-head">
+      <h1>
+        <span class="type">{kind}</span> <span class="target">{target}</span>
+      </h1>
+      <p class="note" title={clockTime(createdAt)}>
+        {details === '' ? '' : `${details} · `}
+        {ago(createdAt, Date.now())}
+        {check.status === 'completed' && completedAt !== null
+          ? ` · took ${duration(Date.parse(completedAt) - Date.parse(createdAt))}`
+          : ''}
+      </p>
+      <div class="copy-bar">
+        {check.status === 'completed' ? <AgainButton check={check} /> : null}
+        {check.between === undefined ? <RepeatButton check={check} /> : null}
+        <CopyBar check={check} summary={summary} />
+      </div>
+    </div>
+  );
+}
