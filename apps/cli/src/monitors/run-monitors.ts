@@ -102,7 +102,10 @@ function statusOf(monitors: readonly MonitorInList[]): number {
 
 /** The check as a command would have it: `tcp example.com 443`, `dns example.com MX`. */
 function nameOf({ type, host, port, recordType }: Monitor['check']): string {
-  return [type, host, port, recordType].filter((part) => part !== undefined).join(' ');
+  return [type, host, port, recordType]
+    .filter((part) => part !== undefined)
+    .map(String)
+    .join(' ');
 }
 
 function listRow(monitor: MonitorInList): Line {
