@@ -34,7 +34,6 @@ export const filesWithLongFunctions: readonly string[] = [
   'apps/web/src/form/where/SavedGroups.tsx',
   'apps/web/src/monitor/RepeatDialog.tsx',
   'apps/web/src/pages/Home.tsx',
-  'apps/web/src/pages/Monitor.tsx',
   'apps/web/src/pages/Monitors.tsx',
   'apps/web/src/pages/Probes.tsx',
   'apps/web/src/views/AllPaths.tsx',

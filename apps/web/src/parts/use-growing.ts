@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 
 /** Grows to a number by a step per frame, because a long list in one frame would block the page. Immediate in print. */
 export function useGrowing(all: number, step: number): number {
@@ -26,4 +27,9 @@ export function usePrinting(): boolean {
     };
   }, []);
   return isPrinting;
+}
+
+/** Renders its child again only when one of the values has changed, so that a step of growth draws what is new. */
+export function Kept({ of, children }: { readonly of: readonly unknown[]; readonly children: VNode }): VNode {
+  return useMemo(() => children, of);
 }
