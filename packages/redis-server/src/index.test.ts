@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -82,5 +83,16 @@ describe('our Redis server', () => {
     const start = startRedisServer({ executable, arguments: ['--no-such-setting', '1'] });
 
     await expect(start).rejects.toThrow(/did not start on port \d+: [\s\S]*no-such-setting/);
+  });
+
+  (process.getuid?.() === 0 ? it : it.skip)('says at once that the machine cannot reach itself', () => {
+    const program = `
+      const { startRedisServer } = await import(${JSON.stringify(join(import.meta.dirname, 'index.ts'))});
+      await startRedisServer({ executable: ${JSON.stringify(executable)} }).catch((error) => console.log(error.message));`;
+    const node = [process.execPath, '--conditions=vantage-source', '--input-type=module', '-e', program];
+
+    const { stdout } = spawnSync('unshare', ['--net', ...node], { encoding: 'utf8' });
+
+    expect(stdout).toMatch(/^redis-server did not start on port \d+ \(connect ENETUNREACH 127\.0\.0\.1/);
   });
 });

@@ -121,10 +121,11 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
   const isOurs = (): boolean =>
     // Within a separate mount namespace the folder has another path.
     [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);
-  if (!(await answers(port, ended, isOurs))) {
+  const silence = await whyNoAnswer(port, ended, isOurs);
+  if (silence !== undefined) {
     const printed = readFileSync(logFile).subarray(logBytes).toString();
     await stop(child, ended, temporary);
-    throw new Error(`redis-server did not start on port ${port}: ${`${printed}${fault}`.slice(-2000)}`);
+    throw new Error(`redis-server did not start on port ${port}${silence}: ${`${printed}${fault}`.slice(-2000)}`);
   }
   return {
     port,
@@ -144,19 +145,26 @@ async function stop(child: ChildProcess, ended: Promise<void>, temporary: string
   if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
 }
 
-/** True once the server answers PONG. While it loads data it answers LOADING, without a time limit. */
-async function answers(port: number, ended: Promise<void>, isOurs: () => boolean): Promise<boolean> {
+/**
+ * Undefined once the server answers PONG, else why it could not be asked; empty if it ended, which it says itself. While it loads
+ * data it answers LOADING, without a time limit.
+ */
+async function whyNoAnswer(port: number, ended: Promise<void>, isOurs: () => boolean): Promise<string | undefined> {
   let gone = false;
   void ended.then(() => (gone = true));
   let until = performance.now() + ANSWERS_WITHIN_MS;
+  let why = '';
   while (!gone && performance.now() < until) {
-    const reply = await ping(port);
+    const { reply, failure } = await ping(port);
+    why = failure === '' ? '' : ` (${failure})`;
+    // The loopback interface is down, in a container without a network for example.
+    if (failure.includes('ENETUNREACH')) break;
     // With a password or an ACL, -NOAUTH proves that the server is up.
-    if (/^(\+PONG|-NOAUTH)/.test(reply) && isOurs()) return !gone;
+    if (/^(\+PONG|-NOAUTH)/.test(reply) && isOurs()) return gone ? '' : undefined;
     if (reply.startsWith('-LOADING')) until = performance.now() + ANSWERS_WITHIN_MS;
     await sleep(20);
   }
-  return false;
+  return gone ? '' : why;
 }
 
 function readPid(folder: string): number | undefined {
@@ -167,17 +175,17 @@ function readPid(folder: string): number | undefined {
   }
 }
 
-/** @returns the reply; empty without one within a second */
-function ping(port: number): Promise<string> {
+/** @returns the reply, empty without one within a second, and why there was no connection */
+function ping(port: number): Promise<{ readonly reply: string; readonly failure: string }> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'));
-    const settle = (reply: string): void => {
+    const settle = (reply: string, failure = ''): void => {
       socket.destroy();
-      resolve(reply);
+      resolve({ reply, failure });
     };
     socket.setTimeout(1_000, () => settle(''));
     socket.once('data', (data) => settle(data.toString()));
-    socket.once('error', () => settle(''));
+    socket.once('error', (error) => settle('', error.message));
     socket.once('close', () => settle(''));
   });
 }
