@@ -19,31 +19,75 @@ export interface Reads extends WaitingReaders {
 
 /** Reads checks; a read can wait for completion. */
 export function createReads(redis: Redis, channels: Channels, master: Pick<MasterWatch, 'find'>): Reads {
-  const waiting = new Map<string, Set<(completed: CheckRecord) => void>>();
-  const look = (id: string): Promise<CheckRecord | undefined> =>
-    onStore(redis, () => master.find(redis, () => readCheck(redis, id)));
+  return new CheckReads(redis, channels, master);
+}
 
-  const readWaiting = async (id: string, signal: AbortSignal): Promise<CheckRecord | undefined> => {
+class CheckReads implements Reads {
+  private readonly redis: Redis;
+  private readonly channels: Channels;
+  private readonly master: Pick<MasterWatch, 'find'>;
+  private readonly waiting = new Map<string, Set<(completed: CheckRecord) => void>>();
+
+  constructor(redis: Redis, channels: Channels, master: Pick<MasterWatch, 'find'>) {
+    this.redis = redis;
+    this.channels = channels;
+    this.master = master;
+  }
+
+  readonly wait: Reads['wait'] = (id) => this.waiting.has(id);
+
+  readonly tell: Reads['tell'] = (id, completed) => {
+    for (const teller of this.waiting.get(id) ?? []) teller(completed);
+  };
+
+  readonly read: Reads['read'] = async (id, waitMs, signal) => {
+    if (!isCheckId(id)) return undefined;
+    const waits = waitMs > 0 && !signal.aborted;
+    const record = waits
+      ? await this.readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
+      : await this.look(id);
+    if (record === undefined) return undefined;
+    // By now the state is known, even if the connection was lost and is not restored.
+    const picture = record.screenshot.state === 'taken' ? await this.pictureOf(id, record) : undefined;
+    return present(id, record, picture);
+  };
+
+  readonly screenshot: Reads['screenshot'] = async (id) => {
+    const record = isCheckId(id) ? await this.look(id) : undefined;
+    if (record === undefined) return undefined;
+    const png = await this.pictureOf(id, record);
+    return { screenshot: record.screenshot, png: png ?? null, createdAt: record.createdAt };
+  };
+
+  private look(id: string): Promise<CheckRecord | undefined> {
+    return onStore(this.redis, () => this.master.find(this.redis, () => readCheck(this.redis, id)));
+  }
+
+  private pictureOf(id: string, { screenshot }: CheckRecord): Promise<Buffer | undefined> {
+    return onStore(this.redis, () => readPicture(this.redis, id, screenshot));
+  }
+
+  private async readWaiting(id: string, signal: AbortSignal): Promise<CheckRecord | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<CheckRecord | undefined>();
-    const tellers = waiting.get(id) ?? new Set();
-    waiting.set(id, tellers.add(resolve));
+    const tellers = this.waiting.get(id) ?? new Set();
+    this.waiting.set(id, tellers.add(resolve));
     const lookNow = (): void => {
-      look(id).then(
+      this.look(id).then(
         (record) => (record === undefined || record.completedAt !== null ? resolve(record) : undefined),
         // Waits on while Redis is unavailable.
         (error: unknown) => (error instanceof CheckEvicted ? reject(error) : undefined),
       );
     };
-    const stopListening = channels.listen(redisKeys.checkEvents(id), (message) => {
+    const stopListening = this.channels.listen(redisKeys.checkEvents(id), (message) => {
       if (message === '') lookNow();
       // If this process completed the check, the record is handed over in this turn of the event loop, without a read.
       else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? lookNow() : undefined));
     });
     const looking = setInterval(lookNow, LOOK_AGAIN_MS);
-    const onAbort = (): void => void look(id).then(resolve, reject);
+    const onAbort = (): void => void this.look(id).then(resolve, reject);
     try {
       // Read after subscribing, so that no change is missed in between.
-      const first = await look(id);
+      const first = await this.look(id);
       if (first === undefined || first.completedAt !== null) return first;
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
@@ -53,34 +97,9 @@ export function createReads(redis: Redis, channels: Channels, master: Pick<Maste
       signal.removeEventListener('abort', onAbort);
       stopListening();
       tellers.delete(resolve);
-      if (tellers.size === 0 && waiting.get(id) === tellers) waiting.delete(id);
+      if (tellers.size === 0 && this.waiting.get(id) === tellers) this.waiting.delete(id);
     }
-  };
-
-  return {
-    wait: (id) => waiting.has(id),
-    tell: (id, completed) => {
-      for (const teller of waiting.get(id) ?? []) teller(completed);
-    },
-    read: async (id, waitMs, signal) => {
-      if (!isCheckId(id)) return undefined;
-      const waits = waitMs > 0 && !signal.aborted;
-      const record = waits
-        ? await readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
-        : await look(id);
-      if (record === undefined) return undefined;
-      // By now the state is known, even if the connection was lost and is not restored.
-      const isTaken = record.screenshot.state === 'taken';
-      const picture = isTaken ? await onStore(redis, () => readPicture(redis, id, record.screenshot)) : undefined;
-      return present(id, record, picture);
-    },
-    screenshot: async (id) => {
-      const record = isCheckId(id) ? await look(id) : undefined;
-      if (record === undefined) return undefined;
-      const png = await onStore(redis, () => readPicture(redis, id, record.screenshot));
-      return { screenshot: record.screenshot, png: png ?? null, createdAt: record.createdAt };
-    },
-  };
+  }
 }
 
 function isCompletion(message: string): boolean {

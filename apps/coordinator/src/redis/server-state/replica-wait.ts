@@ -38,70 +38,79 @@ export interface ReplicaWait {
 const MARKER_MS = 1_000;
 
 export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
-  const { connection, writer, master: watch, replicas, withinMs, log } = options;
-  const connected = new Map<Redis, number>();
-  const takeTurn = shareRuns<number>();
-  let said = false;
+  return new WaitForReplicas(options);
+}
 
-  const count = async (master: Redis): Promise<number> => {
+class WaitForReplicas implements ReplicaWait {
+  private readonly options: ReplicaWaitOptions;
+  /** Connected replicas of each master. */
+  private readonly connected = new Map<Redis, number>();
+  private readonly takeTurn = shareRuns<number>();
+  private hasWarned = false;
+
+  constructor(options: ReplicaWaitOptions) {
+    this.options = options;
+  }
+
+  readonly server = (): string | undefined => serverOf(this.options.writer);
+
+  readonly look = async (): Promise<void> => {
+    if (this.options.replicas === 0) return;
+    const masters = mastersOf(this.options.connection);
+    const counts = await Promise.all(masters.map((master) => this.count(master)));
+    for (const known of this.connected.keys()) if (!masters.includes(known)) this.connected.delete(known);
+    for (const [index, master] of masters.entries()) this.connected.set(master, counts[index]!);
+  };
+
+  readonly settled = async (keys: readonly string[], server: string | undefined): Promise<void> => {
+    const { connection, replicas } = this.options;
+    if (replicas === 0) return;
+    const masters = new Map(keys.map((key) => [masterOf(connection, key), key]));
+    await Promise.all([...masters].map(([master, key]) => this.settledOn(master, key, server)));
+  };
+
+  private async settledOn(master: Redis | undefined, key: string, server: string | undefined): Promise<void> {
+    const { connection, writer, master: watch, replicas } = this.options;
+    if (master === undefined) throw new StoreUnavailable('A part of the cluster is away');
+    if (!this.connected.has(master)) await this.look();
+    const wanted = Math.min(replicas, this.connected.get(master) ?? 0);
+    // During a failover the two connections may lead to different servers.
+    if (isWatched(connection) && [connection, writer].some((each) => serverOf(each) !== server)) {
+      throw new StoreUnavailable('Another server is the master now');
+    }
+    if (wanted === 0) return watch.confirm(server);
+    await watch.confirmOnce(server);
+    const acknowledged = await this.takeTurn(master, () => this.wait(master, key, wanted)).catch((error: unknown) => {
+      throw new StoreUnavailable('Redis cannot serve now', { cause: error });
+    });
+    if (acknowledged < wanted) throw new StoreUnavailable('No replica has the check in time');
+  }
+
+  /** A marker write on this connection follows all confirmed writes, so replicas that have it have those too. */
+  private async wait(master: Redis, key: string, wanted: number): Promise<number> {
+    const [, acknowledged] = await Promise.all([
+      master.set(markerOf(key), '1', 'PX', MARKER_MS),
+      master.wait(wanted, this.options.withinMs),
+    ]);
+    return acknowledged;
+  }
+
+  private async count(master: Redis): Promise<number> {
     try {
       const [, , online] = (await master.role()) as readonly unknown[];
       return Array.isArray(online) ? online.length : 0;
     } catch (error) {
       // Without a connection no check is accepted anyway; without permission for the command, the number stays unknown.
-      if (!said && Error.isError(error) && error.message.startsWith('NOPERM')) {
-        said = true;
-        log.warn(
+      if (!this.hasWarned && Error.isError(error) && error.message.startsWith('NOPERM')) {
+        this.hasWarned = true;
+        this.options.log.warn(
           { error: error.message },
           'replicas are not waited for: the user of the coordinator may not ask for ROLE',
         );
       }
-      return connected.get(master) ?? 0;
+      return this.connected.get(master) ?? 0;
     }
-  };
-
-  const look = async (): Promise<void> => {
-    if (replicas === 0) return;
-    const masters = mastersOf(connection);
-    const counts = await Promise.all(masters.map(count));
-    for (const known of connected.keys()) if (!masters.includes(known)) connected.delete(known);
-    for (const [index, master] of masters.entries()) connected.set(master, counts[index]!);
-  };
-
-  /** A marker write on this connection follows all confirmed writes, so replicas that have it have those too. */
-  const wait = async (master: Redis, key: string, wanted: number): Promise<number> => {
-    const [, acknowledged] = await Promise.all([
-      master.set(markerOf(key), '1', 'PX', MARKER_MS),
-      master.wait(wanted, withinMs),
-    ]);
-    return acknowledged;
-  };
-
-  return {
-    look,
-    server: () => serverOf(writer),
-    settled: async (keys, server) => {
-      if (replicas === 0) return;
-      const masters = new Map(keys.map((key) => [masterOf(connection, key), key]));
-      await Promise.all(
-        [...masters].map(async ([master, key]) => {
-          if (master === undefined) throw new StoreUnavailable('A part of the cluster is away');
-          if (!connected.has(master)) await look();
-          const wanted = Math.min(replicas, connected.get(master) ?? 0);
-          // During a failover the two connections may lead to different servers.
-          if (isWatched(connection) && [connection, writer].some((each) => serverOf(each) !== server)) {
-            throw new StoreUnavailable('Another server is the master now');
-          }
-          if (wanted === 0) return watch.confirm(server);
-          await watch.confirmOnce(server);
-          const acknowledged = await takeTurn(master, () => wait(master, key, wanted)).catch((error: unknown) => {
-            throw new StoreUnavailable('Redis cannot serve now', { cause: error });
-          });
-          if (acknowledged < wanted) throw new StoreUnavailable('No replica has the check in time');
-        }),
-      );
-    },
-  };
+  }
 }
 
 /** A key on the same server of a cluster. */
