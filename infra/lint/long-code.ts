@@ -22,7 +22,6 @@ export const filesWithLongFunctions: readonly string[] = [
   'apps/coordinator/src/http/limits/rate-limit.ts',
   'apps/coordinator/src/http/openapi/document.ts',
   'apps/coordinator/src/main.ts',
-  'apps/coordinator/src/probes/enrolment/access-watch.ts',
   'apps/coordinator/test/core-bed.ts',
   'apps/coordinator/test/http-bed.ts',
   'apps/probe-agent/test/rig.ts',

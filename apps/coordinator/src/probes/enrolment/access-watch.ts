@@ -33,68 +33,83 @@ interface Known {
 }
 
 export function createAccessWatch(redis: Redis): AccessWatch {
-  const known = new Map<string, Known>();
-  const listeners = new Set<OnAccess>();
-  let last: string | undefined;
-  let readAllAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | undefined;
+  return new RedisAccessWatch(redis);
+}
 
-  const take = (probe: string, text: string | null): void => {
-    if ((known.get(probe)?.text ?? null) === text) return;
-    const access = readAccess(text);
-    if (text === null) known.delete(probe);
-    else known.set(probe, { text, access });
-    for (const listener of listeners) listener(probe, access);
+class RedisAccessWatch implements AccessWatch {
+  private readonly redis: Redis;
+  private readonly known = new Map<string, Known>();
+  private readonly listeners = new Set<OnAccess>();
+  /** Position in the stream of changes; undefined if everything must be read. */
+  private last: string | undefined;
+  private readAllAt = Number.NEGATIVE_INFINITY;
+  private looking: Promise<void> | undefined;
+  private again = false;
+
+  constructor(redis: Redis) {
+    this.redis = redis;
+  }
+
+  readonly of = (probeId: string): AgentAccess => this.known.get(probeId)?.access ?? NO_ACCESS;
+
+  readonly onChange = (listener: OnAccess): (() => void) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   };
-  const readAll = async (ready: Redis): Promise<void> => {
+
+  readonly look = (): Promise<void> => {
+    // A change announced during a read may be missing from it.
+    this.again = this.looking !== undefined;
+    this.looking ??= this.lookUntilDone().finally(() => {
+      this.looking = undefined;
+    });
+    return this.looking;
+  };
+
+  private async lookUntilDone(): Promise<void> {
+    do {
+      this.again = false;
+      await this.lookOnce();
+    } while (this.again);
+  }
+
+  private async lookOnce(): Promise<void> {
+    try {
+      await onStore(this.redis, (ready) => this.read(ready));
+    } catch (error) {
+      // After an outage the stream may be shorter than the known position.
+      this.last = undefined;
+      throw error;
+    }
+  }
+
+  private async read(ready: Redis): Promise<void> {
+    if (this.last === undefined || performance.now() - this.readAllAt > READ_ALL_EVERY_MS) return this.readAll(ready);
+    const entries = await ready.xrange(redisKeys.agentChanges, `(${this.last}`, '+', 'COUNT', MOST_CHANGES);
+    if (entries.length === 0) return;
+    if (entries.length === MOST_CHANGES) return this.readAll(ready);
+    const probes = [...new Set(entries.map(([, fields]) => fields[1] ?? ''))];
+    const texts = await ready.hmget(redisKeys.agentAccess, ...probes);
+    for (const [index, probe] of probes.entries()) this.take(probe, texts[index] ?? null);
+    this.last = entries.at(-1)![0];
+  }
+
+  private async readAll(ready: Redis): Promise<void> {
     const startedAt = performance.now();
     // The position first, so that a concurrent change is read again.
     const [newest] = await ready.xrevrange(redisKeys.agentChanges, '+', '-', 'COUNT', 1);
     const all = await readHash(ready, redisKeys.agentAccess);
-    for (const probe of known.keys()) if (all[probe] === undefined) take(probe, null);
-    for (const [probe, text] of Object.entries(all)) take(probe, text);
-    last = newest?.[0] ?? '0-0';
-    readAllAt = startedAt;
-  };
-  const read = async (ready: Redis): Promise<void> => {
-    if (last === undefined || performance.now() - readAllAt > READ_ALL_EVERY_MS) return readAll(ready);
-    const entries = await ready.xrange(redisKeys.agentChanges, `(${last}`, '+', 'COUNT', MOST_CHANGES);
-    if (entries.length === 0) return;
-    if (entries.length === MOST_CHANGES) return readAll(ready);
-    const probes = [...new Set(entries.map(([, fields]) => fields[1] ?? ''))];
-    const texts = await ready.hmget(redisKeys.agentAccess, ...probes);
-    for (const [index, probe] of probes.entries()) take(probe, texts[index] ?? null);
-    last = entries.at(-1)![0];
-  };
-  const lookOnce = async (): Promise<void> => {
-    try {
-      await onStore(redis, read);
-    } catch (error) {
-      // After an outage the stream may be shorter than the known position.
-      last = undefined;
-      throw error;
-    }
-  };
-  let again = false;
-  const look = async (): Promise<void> => {
-    do {
-      again = false;
-      await lookOnce();
-    } while (again);
-  };
-  return {
-    of: (probeId) => known.get(probeId)?.access ?? NO_ACCESS,
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    look: () => {
-      // A change announced during a read may be missing from it.
-      again = looking !== undefined;
-      looking ??= look().finally(() => {
-        looking = undefined;
-      });
-      return looking;
-    },
-  };
+    for (const probe of this.known.keys()) if (all[probe] === undefined) this.take(probe, null);
+    for (const [probe, text] of Object.entries(all)) this.take(probe, text);
+    this.last = newest?.[0] ?? '0-0';
+    this.readAllAt = startedAt;
+  }
+
+  private take(probe: string, text: string | null): void {
+    if ((this.known.get(probe)?.text ?? null) === text) return;
+    const access = readAccess(text);
+    if (text === null) this.known.delete(probe);
+    else this.known.set(probe, { text, access });
+    for (const listener of this.listeners) listener(probe, access);
+  }
 }
