@@ -211,6 +211,13 @@ describe('the file of monitors', () => {
     expect(readMonitorsFile('monitors: {}\n', read)).toMatchObject({ valid: true, definitions: [] });
   });
 
+  it('reports a fault once, however many values it breaks', () => {
+    expect(readMonitorsFile('monitors: {a: {check: {type: tcp}\n', read)).toEqual({
+      valid: false,
+      faults: [{ line: 2, message: expect.stringContaining('must be sufficiently indented and end with a }') }],
+    });
+  });
+
   it('reports all faults with their lines', () => {
     const text = [
       'monitors:',

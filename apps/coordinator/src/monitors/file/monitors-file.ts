@@ -89,7 +89,9 @@ function toObject(document: Document): unknown {
   }
 }
 
-function fault(faults: readonly FileFault[]): FileReading {
+function fault(named: readonly FileFault[]): FileReading {
+  // The parser reports some faults for each of the nested values that they break.
+  const faults = [...new Map(named.map((one) => [`${one.line} ${one.message}`, one])).values()];
   if (faults.length <= MOST_FAULTS) return { valid: false, faults };
   const more = { line: faults[MOST_FAULTS]!.line, message: `${faults.length - MOST_FAULTS} more faults follow` };
   return { valid: false, faults: [...faults.slice(0, MOST_FAULTS), more] };

@@ -87,9 +87,9 @@ afterEach(async () => {
   for (const redis of connections.splice(0)) redis.disconnect();
 });
 
-/** As a coordinator that looks often. */
+/** As a coordinator that looks often, on a machine of any speed. */
 function startQueue(url: string): { readonly redis: Redis; readonly queue: WebhookQueue } {
-  const redis = openFailFast({ url, name: 'test', log: quiet });
+  const redis = openFailFast({ url, name: 'test', log: quiet, replyWithinMs: 60_000 });
   const queue = createWebhookQueue({ redis, drawId, sendWebhook, log: quiet });
   connections.push(redis);
   queues.push(queue);

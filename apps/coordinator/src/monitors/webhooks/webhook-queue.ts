@@ -49,6 +49,8 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
   const taken = new Set<Promise<void>>();
   let opening: Promise<OpenQueue> | undefined;
   let isStopped = false;
+  // At the start: loading stops the process for a tenth of a second, which an alarm should not.
+  if (sendWebhook !== undefined) void import('bullmq');
 
   const opened = (): Promise<OpenQueue> => {
     opening ??= openQueue(redis, log).catch((error: unknown) => {
@@ -70,7 +72,6 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
   const look: WebhookQueue['look'] = async () => {
     if (sendWebhook === undefined || isStopped) return undefined;
     return onStore(redis, async () => {
-      // BullMQ is loaded only if there are messages.
       if ((await redis.exists(LISTS)) === 0) return undefined;
       for (let count = 0; count < AT_ONCE; count += 1) {
         if (taken.size >= MOST_TAKEN) return BUSY_MS;
