@@ -189,11 +189,13 @@ describe('messages to webhooks', () => {
     expect(received.filter(({ host }) => host === 'well.example')).toHaveLength(800);
     expect(most).toBe(10);
     // The others are put off, which is no attempt.
-    await until(async () => (await redis.zcard(`${QUEUE}:delayed`)) > 100);
-    const [first] = await redis.zrange(`${QUEUE}:delayed`, '-1', '-1');
-    const { atm = '0' } = await redis.hgetall(`${QUEUE}:${first}`);
-    expect(atm).toBe('0');
-    expect(received.filter(({ host }) => host === 'silent.example').length).toBeLessThan(silent.length);
+    await until(async () => (await redis.llen(`${QUEUE}:wait`)) === 0);
+    const sent = new Set(received.map(({ id }) => id));
+    const unsent = silent.filter(({ id }) => !sent.has(id));
+    const jobs = await Promise.all(unsent.map(({ id, webhook }) => redis.hgetall(`${QUEUE}:${id}.${webhook}`)));
+    expect(jobs.length).toBeGreaterThan(0);
+    // `ats`: taken; `atm`: attempts.
+    expect(jobs.filter(({ ats, atm }) => ats === undefined || atm !== undefined)).toEqual([]);
   }, 120_000);
 
   it('end with their monitor, and with the webhook that it names no more', async () => {
