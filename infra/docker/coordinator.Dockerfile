@@ -11,8 +11,7 @@ COPY . .
 RUN node infra/setup/run.mjs setup --no-system-packages
 RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
 # Each program with its production dependencies, in the versions of the lockfile, out of what is installed already. What
-# only a compiler or a debugger reads goes, nearly half of the agent; so do the texts that the table of networks is made of, and
-# the symbols of Node.
+# only a compiler or a debugger reads goes, nearly half of the agent, and the symbols of Node.
 RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offline /out/coordinator \
  && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
  && test -s "$(find /out/coordinator -name asn.mmdb)" \
@@ -20,8 +19,7 @@ RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offl
  && test -s "$(find /out/coordinator -path '*/dist/page/index.html')" \
  && node infra/setup/native-module.mjs /out/probe-agent \
  && cp LICENSE NOTICE /out/coordinator/ && cp LICENSE NOTICE /out/probe-agent/ \
- && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \
-    -o -path '*/@ip-location-db/asn/*.csv' \) -delete \
+ && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \) -delete \
  && strip -o /out/node /usr/local/bin/node
 
 # Debian with Node alone: no npm, no headers. The user has the number that files for it are given to.
