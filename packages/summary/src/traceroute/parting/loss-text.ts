@@ -33,8 +33,8 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   }
   const who = `Paths from the failing ${failing} and from the working ${listed(same.map(({ probeResult }) => probeResult.probe))}`;
   const [own, others] = [pooled(losses.map(({ trace }) => trace)), pooled(same)];
-  if (chanceOfMore(own, others) > thresholds.lossByChance) {
-    return `${who} reach the target, and lose packets alike: ${shareOf(own)} and ${shareOf(others)}`;
+  if (others.lost > 0 && chanceOfMore(own, others) > thresholds.lossByChance) {
+    return `${who} reach the target, and both lose packets: ${shareOf(own)} and ${shareOf(others)}`;
   }
   const { common, onward, isShared } = forkOf(first![0]!, same);
   const rest = `lose ${shareOf(others)}`;

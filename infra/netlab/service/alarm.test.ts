@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { packagesMissing } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
+
+import { netlabMissing } from '../netlab.ts';
+import { BROKEN, CORE, ONWARD, openAlarmLab, type AlarmLab } from './alarm.ts';
+
+const missing = netlabMissing() ?? (await packagesMissing(['nftables']));
+const itInNetlab = itNeeding(missing, process.env['CI']);
+
+// For a machine that has much else to do.
+jest.setTimeout(600_000);
+
+let lab: AlarmLab | undefined;
+beforeAll(async () => {
+  if (missing === null) lab = await openAlarmLab();
+});
+afterAll(() => lab?.close());
+
+describe('the traces of a monitor that turned bad', () => {
+  itInNetlab('name the last common router and where the paths part, if one way is silent', async () => {
+    const { sentence, traced } = await lab!.alarm('silence');
+
+    expect(traced).toEqual(['fails', 'works']);
+    expect(sentence).toMatch(
+      new RegExp(`have hop 2, ${CORE} in AS\\S+ .* as the last router in common: they part between AS`),
+    );
+    expect(sentence).toContain(`the failing ones go no further than hop 3, ${BROKEN} in AS`);
+    expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
+  });
+
+  itInNetlab('name them, if one way only loses packets', async () => {
+    const { sentence } = await lab!.alarm('loss');
+
+    expect(sentence).toMatch(
+      new RegExp(`have hop 2, ${CORE} in AS\\S+ .* as the last router in common before loss shows: they part`),
+    );
+    expect(sentence).toMatch(/loss begins (at|between) .*\(fails loses \d+ %\)/);
+    expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
+    expect(sentence).toContain('and lose none of 10 packets.');
+  });
+});

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { unpackPackages } from '@vantage/test-support/debian-packages';
+
+import { openServiceLab, type ServiceLab } from './lab.ts';
+
+/** What befalls the way of the failing probe behind the last router in common. */
+export type Fault = 'silence' | 'loss';
+
+/** One alarm of a monitor over built routes. */
+export interface Alarm {
+  /** From the end of the check that made the monitor bad to the start of the last trace, milliseconds. */
+  readonly traceDelayMs: number;
+  readonly sentence: string;
+  readonly traced: readonly string[];
+}
+
+/**
+ * `works` and `fails` meet at `core`, which sends the packets of one over `x` and of the other over `y`. Addresses look public;
+ * no packet leaves the namespaces.
+ */
+export const CORE = '62.65.3.2';
+export const [ONWARD, BROKEN] = ['77.73.5.2', '78.46.5.2'] as const;
+const TARGET = '185.15.9.9';
+const [WORKS, FAILS] = ['62.65.1.9', '62.65.2.9'] as const;
+
+const links = [
+  `works ${WORKS} m 62.65.1.1`,
+  `fails ${FAILS} m 62.65.2.1`,
+  `m 62.65.3.1 core ${CORE}`,
+  `core 77.73.5.1 x ${ONWARD}`,
+  `core 78.46.5.1 y ${BROKEN}`,
+  'x 77.73.6.1 exit 77.73.6.2',
+  'y 78.46.6.1 exit 78.46.6.2',
+  `exit 185.15.9.1 target ${TARGET}`,
+];
+
+const routes = [
+  'works: route add default via 62.65.1.1',
+  'fails: route add default via 62.65.2.1',
+  'm: route add default via 62.65.3.2',
+  'core: route add 62.65.0.0/16 via 62.65.3.1',
+  `core: route add default via ${ONWARD}`,
+  `core: rule add from ${FAILS} lookup 100`,
+  `core: route add default via ${BROKEN} table 100`,
+  'x: route add default via 77.73.6.2',
+  'x: route add 62.65.0.0/16 via 77.73.5.1',
+  'y: route add default via 78.46.6.2',
+  'y: route add 62.65.0.0/16 via 78.46.5.1',
+  `exit: route add 62.65.1.0/24 via 77.73.6.1`,
+  `exit: route add 62.65.2.0/24 via 78.46.6.1`,
+  'exit: route add 62.65.3.0/24 via 77.73.6.1',
+  'target: route add default via 185.15.9.1',
+];
+
+const monitors = {
+  target: {
+    check: { type: 'ping', host: TARGET, probes: ['works', 'fails'], options: { count: 10, interval: 200 } },
+    every: '10s',
+    expect: { maxLoss: 0.15 },
+    alarm: { when: '1 of 2', for: 1 },
+  },
+};
+
+export interface AlarmLab {
+  readonly alarm: (fault: Fault) => Promise<Alarm>;
+  readonly close: () => Promise<void>;
+}
+
+/** A service that monitors a target from two probes. */
+export async function openAlarmLab(): Promise<AlarmLab> {
+  const tools = await unpackPackages('nftables');
+  const library = `LD_LIBRARY_PATH=${tools.environment['LD_LIBRARY_PATH'] ?? ''}`;
+  const lab = await openServiceLab({ links, routes, probes: ['works', 'fails'], transport: 'redis', monitors });
+  const nft = (commands: string): void => void lab.run('y', 'env', library, tools.program('nft'), commands);
+  return {
+    alarm: async (fault) => {
+      await untilState(lab, 'ok');
+      nft(chainOf(fault));
+      try {
+        return await alarmOf(lab);
+      } finally {
+        nft('delete table ip fault');
+      }
+    },
+    close: lab.close,
+  };
+}
+
+/** Rules of `y` that drop packets of `fails` to the target: all, or three of five by chance. */
+function chainOf(fault: Fault): string {
+  const chance = fault === 'loss' ? 'numgen random mod 100 < 60 ' : '';
+  const chain = `chain c {\n type filter hook forward priority 0;\n ip saddr ${FAILS} ${chance}drop\n}`;
+  return `table ip fault {\n${chain}\n}`;
+}
+
+const LOOKS_EVERY_MS = 200;
+const [PATIENCE_MS, TRACED_WITHIN_MS] = [180_000, 120_000];
+
+async function untilState(lab: ServiceLab, state: 'ok' | 'bad') {
+  return until(PATIENCE_MS, async () => {
+    const { body } = await lab.ask({ path: '/monitors/target' });
+    return body.state === state ? body : undefined;
+  });
+}
+
+async function alarmOf(lab: ServiceLab): Promise<Alarm> {
+  await untilState(lab, 'bad');
+  const monitor = await until(TRACED_WITHIN_MS, async () => {
+    const { body } = await lab.ask({ path: '/monitors/target' });
+    return typeof body.parting === 'string' ? body : undefined;
+  });
+  const [tick, trace] = [await results(lab, firstBad(monitor.runs).checkId!), await results(lab, monitor.tracerouteId)];
+  const starts = Object.values(trace.results as Readonly<Record<string, { readonly startedAt: string }>>);
+  const last = Math.max(...starts.map(({ startedAt }) => Date.parse(startedAt)));
+  return {
+    traceDelayMs: last - Date.parse(tick.completedAt),
+    sentence: monitor.parting,
+    traced: Object.keys(trace.results).toSorted(),
+  };
+}
+
+interface Run {
+  readonly checkId: string | null;
+  readonly results: Readonly<Record<string, { readonly state: string }>>;
+}
+
+/** @param runs newest first */
+function firstBad(runs: readonly Run[]): Run {
+  const isBad = ({ results: of }: Run): boolean => Object.values(of).some(({ state }) => state === 'failing');
+  const since = runs.findIndex((run) => !isBad(run));
+  return runs[(since === -1 ? runs.length : since) - 1]!;
+}
+
+async function results(lab: ServiceLab, id: string) {
+  return (await lab.ask({ path: `/check/${id}/results?wait=25` })).body;
+}
+
+async function until<T>(withinMs: number, look: () => Promise<T | undefined>): Promise<T> {
+  const giveUpAt = performance.now() + withinMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > giveUpAt) throw new Error(`It did not come about within ${withinMs} ms.`);
+    await sleep(LOOKS_EVERY_MS);
+  }
+}

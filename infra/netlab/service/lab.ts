@@ -1,0 +1,149 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import { programEnv } from '@vantage/test-support/programs/program-env';
+
+import { IP, removeNamespaces, removeOrphans } from '../namespaces.ts';
+import { HUB, type WorldPlan, type WorldRequest } from './plan.ts';
+
+/** A network of namespaces with the whole service: coordinator and Redis in one namespace, each agent in its own. No packet leaves it. */
+export interface ServiceLab {
+  /** Runs a program in a node and returns what it prints. */
+  readonly run: (node: string, program: string, ...args: readonly string[]) => string;
+  /** Sends a request to the coordinator. */
+  readonly ask: (request: WorldRequest) => Promise<WorldReply>;
+  readonly close: () => Promise<void>;
+}
+
+export interface WorldReply {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- answers of any endpoint
+  readonly body: any;
+}
+
+export interface ServiceLabOptions extends Pick<WorldPlan, 'transport'> {
+  /** Ends of each link with their addresses: `fra 62.1.1.2 m 62.1.1.1`. Prefixes have 24 bits. */
+  readonly links: readonly string[];
+  /** Arguments of `ip` in a node: `core: rule add …`. */
+  readonly routes: readonly string[];
+  /** Nodes with an agent, which is named as its node. */
+  readonly probes: readonly string[];
+  /** Content of `MONITORS_FILE`. */
+  readonly monitors?: object;
+}
+
+const PREFIX = 'vantage-service';
+const settings = [
+  'ip_forward=1',
+  'conf.all.rp_filter=0',
+  'conf.default.rp_filter=0',
+  'icmp_ratemask=0',
+  'icmp_msgs_per_sec=100000',
+];
+
+export async function openServiceLab(options: ServiceLabOptions): Promise<ServiceLab> {
+  removeOrphans(PREFIX);
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-service-'));
+  const named = (node: string): string => `${PREFIX}-${process.pid}-${node}`;
+  const children = new Set<ChildProcess>();
+  const remove = (): void => {
+    process.removeListener('exit', remove);
+    for (const child of children) child.kill('SIGKILL');
+    removeNamespaces((name) => name.startsWith(`${PREFIX}-${process.pid}-`));
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', remove);
+  const start = (node: string, path: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const file = fileURLToPath(new URL(path, import.meta.url));
+    const command = ['netns', 'exec', named(node), process.execPath, '--conditions=vantage-source', file, ...args];
+    const child = spawn(IP, command, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: programEnv({ NODE_NO_WARNINGS: '1', ...env }),
+    });
+    children.add(child);
+    return child;
+  };
+  try {
+    build(named, options);
+    const monitorsFile = join(folder, 'monitors.yml');
+    // JSON is YAML.
+    writeFileSync(monitorsFile, JSON.stringify({ monitors: options.monitors ?? {} }));
+    const { probes, transport } = options;
+    const world = start('hub', 'world.ts', {}, JSON.stringify({ probes, transport, monitorsFile } satisfies WorldPlan));
+    const lines = createInterface({ input: world.stdout! })[Symbol.asyncIterator]();
+    const read = async (): Promise<unknown> => {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error('The service in the lab has ended.');
+      return JSON.parse(value as string);
+    };
+    const { tokens } = (await read()) as { readonly tokens: Readonly<Record<string, string>> };
+    for (const probe of probes) {
+      const agent = start(probe, '../../../apps/probe-agent/src/main.ts', {
+        ...(transport === 'redis'
+          ? { PROBE_ID: probe, REDIS_URL: `redis://${HUB}:6379` }
+          : {
+              VANTAGE_URL: `http://${HUB}:8080`,
+              VANTAGE_TOKEN: tokens[probe]!,
+              VANTAGE_STATE_FOLDER: join(folder, probe),
+            }),
+        LOG_LEVEL: 'silent',
+        SCREENSHOTS: 'off',
+        DNS_SERVERS: `${HUB}:53`,
+      });
+      agent.stdout!.resume();
+    }
+    const ask: ServiceLab['ask'] = async (request) => {
+      world.stdin!.write(`${JSON.stringify(request)}\n`);
+      return (await read()) as WorldReply;
+    };
+    const close = async (): Promise<void> => {
+      const ended = once(world, 'exit');
+      world.stdin!.end();
+      await ended;
+      remove();
+    };
+    const run: ServiceLab['run'] = (node, program, ...args) =>
+      execFileSync(IP, ['netns', 'exec', named(node), program, ...args], { encoding: 'utf8', stdio: 'pipe' });
+    return { run, ask, close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function build(named: (node: string) => string, { links, routes, probes }: ServiceLabOptions): void {
+  const ip = (node: string | undefined, line: string): void => {
+    const args = line.split(' ').filter(Boolean);
+    execFileSync(IP, node === undefined ? args : ['-n', named(node), ...args], { stdio: 'pipe' });
+  };
+  const ends = links.map((line) => line.split(' ') as [a: string, ofA: string, b: string, ofB: string]);
+  for (const node of new Set(['hub', ...ends.flatMap(([a, , b]) => [a, b])])) {
+    ip(undefined, `netns add ${named(node)}`);
+    ip(node, 'link set lo up');
+    for (const setting of settings) {
+      execFileSync(IP, ['netns', 'exec', named(node), 'sysctl', '-qw', `net.ipv4.${setting}`], { stdio: 'pipe' });
+    }
+  }
+  const connect = (device: string, [a, ofA, b, ofB]: (typeof ends)[number]): void => {
+    ip(a, `link add ${device}a type veth peer name ${device}b netns ${named(b)}`);
+    ip(a, `address add ${ofA}/24 dev ${device}a`);
+    ip(b, `address add ${ofB}/24 dev ${device}b`);
+    ip(a, `link set ${device}a up`);
+    ip(b, `link set ${device}b up`);
+  };
+  for (const [index, link] of ends.entries()) connect(`l${index}`, link);
+  ip('hub', `address add ${HUB}/32 dev lo`);
+  for (const [index, probe] of probes.entries()) {
+    connect(`h${index}`, ['hub', `10.66.${index + 1}.1`, probe, `10.66.${index + 1}.2`]);
+    ip(probe, `route add ${HUB}/32 via 10.66.${index + 1}.1`);
+  }
+  for (const line of routes) {
+    const [node = '', command = ''] = line.split(': ');
+    ip(node, command);
+  }
+}

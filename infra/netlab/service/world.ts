@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { programEnv } from '@vantage/test-support/programs/program-env';
+
+import { runProbeAdmin } from '../../../apps/coordinator/src/admin/commands.ts';
+import { readAdminConfig } from '../../../apps/coordinator/src/admin/config.ts';
+import { inviteProbe, recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
+import { HUB, type WorldPlan, type WorldRequest } from './plan.ts';
+
+const { probes, transport, monitorsFile } = JSON.parse(process.argv[2]!) as WorldPlan;
+const URL_OF_SERVICE = `http://${HUB}:8080`;
+const MANY = '100000000';
+
+/** Redis and a coordinator; requests arrive as lines. Ends with its standard input. */
+const store = await startRedisServer({
+  executable: findRedisServer(process.env['PATH'] ?? '')!,
+  port: 6379,
+  arguments: ['--bind', '127.0.0.1', HUB, '--protected-mode', 'no'],
+});
+const tokens: Record<string, string> = {};
+if (transport === 'redis') await recordProbes(store.url, probes);
+else for (const probe of probes) tokens[probe] = await inviteProbe(store.url, probe, URL_OF_SERVICE);
+
+const coordinator = spawn(
+  process.execPath,
+  ['--conditions=vantage-source', fileURLToPath(new URL('../../../apps/coordinator/src/main.ts', import.meta.url))],
+  {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: programEnv({
+      HOST: HUB,
+      PORT: '8080',
+      PUBLIC_URL: URL_OF_SERVICE,
+      REDIS_URL: store.url,
+      LOG_LEVEL: 'silent',
+      MONITORS_FILE: monitorsFile,
+      DNS_SERVERS: `${HUB}:53`,
+      ...Object.fromEntries(
+        ['CHECK', 'RESULTS', 'SUMMARY', 'MONITORS', 'PROBES', 'EVENTS', 'TARGET', 'CLIENT_TARGETS'].map((name) => [
+          `RATE_LIMIT_${name}`,
+          MANY,
+        ]),
+      ),
+    }),
+  },
+);
+process.stdout.write(`${JSON.stringify({ tokens })}\n`);
+await untilProbesAreUp(URL_OF_SERVICE, probes.length);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line) as WorldRequest;
+  const reply = 'admin' in request ? await administer(request.admin) : await ask(request);
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
+}
+coordinator.kill('SIGTERM');
+await once(coordinator, 'exit');
+await store.stop();
+process.exit(0);
+
+async function ask({
+  method = 'GET',
+  path,
+  body,
+}: Exclude<WorldRequest, { readonly admin: unknown }>): Promise<object> {
+  const response = await fetch(`${URL_OF_SERVICE}${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+async function administer(args: readonly string[]): Promise<object> {
+  const lines: string[] = [];
+  const streams = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
+  const config = readAdminConfig({ REDIS_URL: store.url, PUBLIC_URL: URL_OF_SERVICE });
+  return { status: await runProbeAdmin(args, config, streams), body: lines };
+}
