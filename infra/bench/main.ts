@@ -29,7 +29,10 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
     const { links } = await import('./links/links.ts');
     return () => links(values.quick !== undefined);
   },
-  paths: async () => (await import('./paths/paths.ts')).paths,
+  paths: async () => {
+    const { paths } = await import('./paths/paths.ts');
+    return () => paths(values.only);
+  },
   monitors: async () => {
     const { monitors } = await import('./monitors/monitors.ts');
     return () => monitors(values.quick !== undefined);
@@ -68,7 +71,7 @@ const read = readFlags(
     report: { description: 'Folder for the report of load.' },
     only: {
       description:
-        'One part: of agent cpu, latency or start; of gateway some of idle, dispatch, link, lost, commands; of load agents, post, rate, idle or streams.',
+        'One part: of agent cpu, latency or start; of gateway some of idle, dispatch, link, lost, commands; of load agents, post, rate, idle or streams; of paths model, scamper, mtu, mtr, changes or alarms.',
     },
   },
   isKnown ? given : ['--help'],

@@ -4,7 +4,7 @@ import type { HopStats } from '../../../packages/diagnostics/src/types/tracerout
 import { families, type Traceroute } from '../../netlab/test-lab.ts';
 import { networks } from '../../netlab/topology.ts';
 import type { Figure } from '../goals.ts';
-import { findPeers } from '../packets/peers.ts';
+import type { Peers } from '../packets/peers.ts';
 import { order } from '../packets/round-trips.ts';
 
 const RUNS = 20;
@@ -27,8 +27,7 @@ const spreadNames = ['best', 'worst', 'deviation', 'jitter'] as const;
 type SpreadName = (typeof spreadNames)[number];
 
 /** `rounds` and Debian’s mtr at the same time over a path with delay and loss, for both families. */
-export async function agreesWithMtr(): Promise<readonly Figure[]> {
-  const peers = findPeers();
+export async function agreesWithMtr(peers: Peers): Promise<readonly Figure[]> {
   const mtr = peers.path('mtr');
   if (mtr === undefined) throw new Error('mtr is missing: apt-get install mtr-tiny');
   const lab = await createNetlab();
@@ -50,7 +49,6 @@ export async function agreesWithMtr(): Promise<readonly Figure[]> {
   } finally {
     await runner.stop();
     lab.remove();
-    peers.remove();
   }
 }
 

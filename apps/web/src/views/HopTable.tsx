@@ -1,3 +1,4 @@
+import { replyTexts } from '@vantage/diagnostics/reply-texts';
 import type { JSX } from 'preact';
 
 import { duration } from '../format.ts';
@@ -12,10 +13,16 @@ export function StopNote(result: FieldsOf<'traceroute'>): JSX.Element | null {
   return text === null ? null : <p class="note">{text}</p>;
 }
 
+interface HopTableProps {
+  readonly hops: readonly Hop[];
+  /** DSCP of the packets; 0 if none was requested. */
+  readonly dscp: number | undefined;
+}
+
 /** Hops of a path in the format of traceroute, with a bar for the round-trip time. */
-export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element | null {
+export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
   if (hops.length === 0) return null;
-  if (hops.some(({ stats }) => stats !== undefined)) return <RoundTable hops={hops} />;
+  if (hops.some(({ stats }) => stats !== undefined)) return <RoundTable hops={hops} dscp={dscp} />;
   const scale = scaleTo(hops.map(({ latency }) => latency ?? 0));
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="Hops">
@@ -40,7 +47,7 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
           {hops.map((hop) => (
             <tr key={hop.hop} class={hop.ip === null ? 'silent' : ''}>
               <td class="number">{hop.hop}</td>
-              <RouterCells hop={hop} />
+              <RouterCells hop={hop} dscp={dscp} />
               <td class="number">{duration(hop.latency)}</td>
               <td class="bar">
                 <svg width="100%" height="8" aria-hidden="true">
@@ -66,7 +73,7 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
 const ROW_HEIGHT = 30;
 
 /** Figures of each hop over the rounds, in the columns of mtr. */
-function RoundTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element {
+function RoundTable({ hops, dscp }: HopTableProps): JSX.Element {
   return (
     <div
       class="scroll late"
@@ -90,7 +97,7 @@ function RoundTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element {
           {hops.map((hop) => (
             <tr key={hop.hop} class={hop.ip === null ? 'silent' : ''}>
               <td class="number">{hop.hop}</td>
-              <RouterCells hop={hop} />
+              <RouterCells hop={hop} dscp={dscp} />
               {figuresOf(hop).map((text, index) => (
                 <td key={index} class="number">
                   {text}
@@ -111,13 +118,15 @@ function figuresOf({ stats }: Hop): readonly string[] {
   return [loss === null ? '' : `${(loss * 100).toFixed(1)} %`, String(sent), ...times];
 }
 
-function RouterCells({ hop }: { readonly hop: Hop }): JSX.Element {
+function RouterCells({ hop, dscp }: { readonly hop: Hop; readonly dscp: number | undefined }): JSX.Element {
+  const headers = replyTexts(hop, dscp);
   return (
     <>
       <td>
         {routerOf(hop)}
         {hop.hostname === null ? null : <span class="note">{hop.hostname}</span>}
         {hop.responders.length > 1 ? <span class="note">and {hop.responders.length - 1} more</span> : null}
+        {headers.length === 0 ? null : <span class="note">{headers.join(' · ')}</span>}
       </td>
       <td>
         {hop.asn === null ? '' : hop.asn} <span class="note">{hop.asName}</span>

@@ -62,7 +62,7 @@ function DetailsOfType(props: { readonly type: string; readonly result: Result }
 function TraceDetails({ result }: { readonly result: FieldsOf<'traceroute'> }): JSX.Element {
   return (
     <>
-      <HopTable hops={result.hops ?? []} />
+      <HopTable hops={result.hops ?? []} dscp={result.dscp} />
       <StopNote {...result} />
       {result.multipath === undefined ? null : <AllPaths multipath={result.multipath} />}
     </>

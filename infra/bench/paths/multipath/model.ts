@@ -2,7 +2,7 @@ import { networks } from '../../../../packages/diagnostics/test/balanced-network
 import { searched } from '../../../../packages/diagnostics/test/path-search.ts';
 import type { Figure } from '../../goals.ts';
 
-const RUNS = 400;
+const RUNS = 1_000;
 const LEAST_PERCENT = 95;
 /** Searches between two yields to the event loop, so that progress is displayed and signals are handled. */
 const AT_ONCE = 20;

@@ -2,6 +2,7 @@ import type { Description } from '../../shared/description.ts';
 import { count, ms, told } from '../../shared/result-text.ts';
 import type { traceroute } from './contract.ts';
 import { multipathLines } from './describe-multipath.ts';
+import { replyTexts } from './reply-texts.ts';
 import type { HopStats } from './result-fields.ts';
 
 export const description: Description<typeof traceroute> = {
@@ -18,9 +19,9 @@ export const description: Description<typeof traceroute> = {
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
     told(stopWords.get(stopReason ?? 'completed')),
   ],
-  details: ({ hops = [], multipath }) => [
+  details: ({ hops = [], multipath, dscp }) => [
     ...(hops.some(({ stats }) => stats !== undefined) ? [roundsHead] : []),
-    ...hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp, stats }) => {
+    ...hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp, stats, ...headers }) => {
       const who = ip ?? (isPrivate ? '(private)' : '*');
       const more = [
         told(hostname),
@@ -28,6 +29,7 @@ export const description: Description<typeof traceroute> = {
           from === undefined || from === ip ? mark : `${mark} by ${from ?? '(private)'}`,
         ),
         told(asn, (number) => `${number} ${asName ?? ''}`.trimEnd()),
+        ...replyTexts(headers, dscp),
       ].filter((part) => part !== undefined);
       const figures = stats === undefined ? (told(latency, ms) ?? '').padEnd(10) : roundsText(stats);
       return [`${String(hop).padStart(2)}  ${figures}`, who, ...more].join('  ');

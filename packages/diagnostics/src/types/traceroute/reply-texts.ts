@@ -1,0 +1,37 @@
+import { count } from '../../shared/result-text.ts';
+import type { Reply } from './reply-fields.ts';
+import type { Hop } from './result-fields.ts';
+
+/** What the headers of a hop’s replies have, each property with all its values. */
+export function replyTexts(hop: Partial<Pick<Hop, 'replies' | 'duplicates' | 'late'>>, dscp = 0): readonly string[] {
+  const { replies = [], duplicates = 0, late = 0 } = hop;
+  const valuesOf = <T>(read: (reply: Reply) => T | null | undefined): readonly T[] =>
+    [...new Set(replies.flatMap((reply) => read(reply) ?? []))] as T[];
+  const quotedTtls = valuesOf(({ quotedTtl }) => quotedTtl).filter((ttl) => ttl !== 1);
+  const changed = valuesOf(({ quotedDscp }) => quotedDscp).filter((value) => value !== dscp);
+  const rewritten = valuesOf(({ rewritten: fields }) => fields?.join(' and '));
+  return [
+    ...named(
+      'reply TTL',
+      valuesOf(({ ttl }) => ttl),
+    ),
+    ...named('quoted TTL', quotedTtls),
+    ...(changed.length === 0 ? [] : [`DSCP ${dscp} → ${changed.join(' or ')}`]),
+    ...named('rewritten', rewritten),
+    ...new Set(replies.flatMap(({ interfaces = [] }) => interfaces.map(interfaceText))),
+    ...(duplicates === 0 ? [] : [count(duplicates, 'duplicate')]),
+    ...(late === 0 ? [] : [`${late} late`]),
+  ];
+}
+
+function named(name: string, values: readonly (string | number)[]): readonly string[] {
+  return values.length === 0 ? [] : [`${name} ${values.join(' or ')}`];
+}
+
+/** `incoming interface eth0 (index 3, 192.0.2.1, MTU 1500)` */
+function interfaceText({ role, name, index, ip, mtu }: NonNullable<Reply['interfaces']>[number]): string {
+  const facts = [index === null ? null : `index ${index}`, ip, mtu === null ? null : `MTU ${mtu}`];
+  const known = facts.filter((fact) => fact !== null).join(', ');
+  const who = name === null ? '' : ` ${name}`;
+  return `${role} interface${who}${known === '' ? '' : ` (${known})`}`;
+}
