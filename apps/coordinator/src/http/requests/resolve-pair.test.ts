@@ -92,7 +92,7 @@ describe('a check between two probes', () => {
     ['locations as well', { ...between('fra-1', 'nyc-1'), locations: ['de'] }, '/locations', 'cannot be combined'],
     ['a limit as well', { ...between('fra-1', 'nyc-1'), limit: 2 }, '/limit', 'cannot be combined'],
     ['neither host nor probes', { type: 'traceroute' }, '/host', 'is required, unless there is `between`'],
-    ['another type', { type: 'ping', between: ['fra-1', 'nyc-1'] }, '/between', 'is not a known field'],
+    ['another type', { type: 'ping', between: ['fra-1', 'nyc-1'] }, '/between', 'is of traceroute only, not of ping'],
     [
       'a port that is no target of traces',
       { ...between('fra-1', 'nyc-1'), options: { protocol: 'udp', port: 53 } },

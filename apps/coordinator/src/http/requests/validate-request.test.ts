@@ -59,6 +59,18 @@ describe('a text of a certain form', () => {
 });
 
 describe('a type that is not known', () => {
+  it.each<[string, object, readonly object[]]>([
+    ['without a type', {}, [{ path: '/type', message: 'is required: traceroute, with `between`' }]],
+    ['of an unknown type', { type: 'smtp' }, [{ path: '/type', message: 'must be traceroute, with `between`' }]],
+    [
+      'of a type without pairs',
+      { type: 'ping' },
+      [{ path: '/between', message: 'is of traceroute only, not of ping' }],
+    ],
+  ])('needs no host between two probes: %s', (_reason, more, errors) => {
+    expect(errorsOf({ between: ['fra-1', 'nyc-1'], ...more })).toEqual(errors);
+  });
+
   it('hides no fault of a field that all types have', () => {
     const paths = errorsOf({ type: 'smtp', host: '', limit: 0, probes: ['fra-1'], locations: [] }).map(
       ({ path }) => path,

@@ -49,22 +49,42 @@ export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: un
     const found = typeof type === 'string' ? types.get(type) : undefined;
     const validate = found?.validate ?? anyType;
     // Before defaults are filled in.
+    const pairTypes = [...types.values()].flatMap(({ checkType }) =>
+      checkType.takesPairs === true ? checkType.type : [],
+    );
     const ofTarget = found?.checkType.takesPairs === true ? targetFaults(body) : [];
     const faults = [
-      ...(found === undefined ? [typeFault(type, [...types.keys()])] : []),
-      ...(validate(body) ? [] : inputErrors(validate.errors ?? [])),
+      ...(found === undefined
+        ? [typeFault(type, [...types.keys()], Object.hasOwn(body, 'between') ? pairTypes : undefined)]
+        : []),
+      ...pairFaults(body, validate(body) ? [] : inputErrors(validate.errors ?? []), found?.checkType, pairTypes),
       ...choiceFaults(body),
       ...ofTarget,
     ];
     if (found === undefined) return { errors: faults };
     const { checkType } = found;
-    return { checkType, body: body as RequestBody, errors: faults, broken: brokenFields(faults) };
+    const broken = new Set([...brokenFields(faults), ...(Object.hasOwn(body, 'host') ? [] : ['/host'])]);
+    return { checkType, body: body as RequestBody, errors: faults, broken };
   };
 }
 
-function typeFault(type: unknown, types: readonly string[]): InputError {
-  const known = types.join(', ');
-  return { path: '/type', message: type === undefined ? `is required: one of ${known}` : `must be one of ${known}` };
+/** @param pairTypes types that the body can have because of its `between`; undefined without it */
+function typeFault(type: unknown, types: readonly string[], pairTypes: readonly string[] | undefined): InputError {
+  const known = pairTypes === undefined ? `one of ${types.join(', ')}` : `${pairTypes.join(' or ')}, with \`between\``;
+  return { path: '/type', message: `${type === undefined ? 'is required:' : 'must be'} ${known}` };
+}
+
+/** The faults of the schema; with `between`, which has the place of `host`, another type is the fault. */
+function pairFaults(
+  body: object,
+  faults: readonly InputError[],
+  checkType: AnyCheckType | undefined,
+  pairTypes: readonly string[],
+): readonly InputError[] {
+  if (!Object.hasOwn(body, 'between') || checkType?.takesPairs === true) return faults;
+  const others = faults.filter(({ path }) => path !== '/between' && (path !== '/host' || Object.hasOwn(body, 'host')));
+  if (checkType === undefined) return others;
+  return [...others, { path: '/between', message: `is of ${pairTypes.join(', ')} only, not of ${checkType.type}` }];
 }
 
 function choiceFaults({ probes, locations }: Partial<RequestBody>): readonly InputError[] {
