@@ -49,7 +49,6 @@ const settings = [
 export async function openServiceLab(options: ServiceLabOptions): Promise<ServiceLab> {
   removeOrphans(PREFIX);
   const folder = mkdtempSync(join(tmpdir(), 'vantage-service-'));
-  const named = (node: string): string => `${PREFIX}-${process.pid}-${node}`;
   const children = new Set<ChildProcess>();
   const remove = (): void => {
     process.removeListener('exit', remove);
@@ -58,53 +57,11 @@ export async function openServiceLab(options: ServiceLabOptions): Promise<Servic
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('exit', remove);
-  const start = (node: string, path: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
-    const file = fileURLToPath(new URL(path, import.meta.url));
-    const command = ['netns', 'exec', named(node), process.execPath, '--conditions=vantage-source', file, ...args];
-    const child = spawn(IP, command, {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: programEnv({ NODE_NO_WARNINGS: '1', ...env }),
-    });
-    children.add(child);
-    return child;
-  };
   try {
-    build(named, options);
-    const monitorsFile = join(folder, 'monitors.yml');
-    // JSON is YAML.
-    writeFileSync(monitorsFile, JSON.stringify({ monitors: options.monitors ?? {} }));
-    const { probes, transport } = options;
-    const world = start('hub', 'world.ts', {}, JSON.stringify({ probes, transport, monitorsFile } satisfies WorldPlan));
-    const lines = createInterface({ input: world.stdout! })[Symbol.asyncIterator]();
-    const read = async (): Promise<unknown> => {
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error('The service in the lab has ended.');
-      return JSON.parse(value as string);
-    };
-    const { tokens } = (await read()) as { readonly tokens: Readonly<Record<string, string>> };
-    for (const probe of probes) {
-      const agent = start(probe, '../../../apps/probe-agent/src/main.ts', {
-        ...(transport === 'redis'
-          ? { PROBE_ID: probe, REDIS_URL: `redis://${HUB}:6379` }
-          : {
-              VANTAGE_URL: `http://${HUB}:8080`,
-              VANTAGE_TOKEN: tokens[probe]!,
-              VANTAGE_STATE_FOLDER: join(folder, probe),
-            }),
-        LOG_LEVEL: 'silent',
-        SCREENSHOTS: 'off',
-        DNS_SERVERS: `${HUB}:53`,
-      });
-      agent.stdout!.resume();
-    }
-    const ask: ServiceLab['ask'] = async (request) => {
-      world.stdin!.write(`${JSON.stringify(request)}\n`);
-      return (await read()) as WorldReply;
-    };
+    build(options);
+    const { ask, end } = await startService(options, folder, children);
     const close = async (): Promise<void> => {
-      const ended = once(world, 'exit');
-      world.stdin!.end();
-      await ended;
+      await end();
       remove();
     };
     const run: ServiceLab['run'] = (node, program, ...args) =>
@@ -116,7 +73,69 @@ export async function openServiceLab(options: ServiceLabOptions): Promise<Servic
   }
 }
 
-function build(named: (node: string) => string, { links, routes, probes }: ServiceLabOptions): void {
+const named = (node: string): string => `${PREFIX}-${process.pid}-${node}`;
+
+/** Starts a program of the repository in a node. */
+function start(node: string, path: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const file = fileURLToPath(new URL(path, import.meta.url));
+  const command = ['netns', 'exec', named(node), process.execPath, '--conditions=vantage-source', file, ...args];
+  return spawn(IP, command, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: programEnv({ NODE_NO_WARNINGS: '1', ...env }),
+  });
+}
+
+interface Service {
+  readonly ask: ServiceLab['ask'];
+  readonly end: () => Promise<void>;
+}
+
+async function startService(
+  { probes, transport, monitors = {} }: ServiceLabOptions,
+  folder: string,
+  children: Set<ChildProcess>,
+): Promise<Service> {
+  const monitorsFile = join(folder, 'monitors.yml');
+  // JSON is YAML.
+  writeFileSync(monitorsFile, JSON.stringify({ monitors }));
+  const world = start('hub', 'world.ts', {}, JSON.stringify({ probes, transport, monitorsFile } satisfies WorldPlan));
+  children.add(world);
+  const lines = createInterface({ input: world.stdout })[Symbol.asyncIterator]();
+  const read = async (): Promise<unknown> => {
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error('The service in the lab has ended.');
+    return JSON.parse(value);
+  };
+  const { tokens } = (await read()) as { readonly tokens: Readonly<Record<string, string>> };
+  for (const probe of probes) {
+    const toGateway = {
+      VANTAGE_URL: `http://${HUB}:8080`,
+      VANTAGE_TOKEN: tokens[probe] ?? '',
+      VANTAGE_STATE_FOLDER: join(folder, probe),
+    };
+    const agent = start(probe, '../../../apps/probe-agent/src/main.ts', {
+      ...(transport === 'redis' ? { PROBE_ID: probe, REDIS_URL: `redis://${HUB}:6379` } : toGateway),
+      LOG_LEVEL: 'silent',
+      SCREENSHOTS: 'off',
+      DNS_SERVERS: `${HUB}:53`,
+    });
+    children.add(agent);
+    agent.stdout.resume();
+  }
+  return {
+    ask: async (request) => {
+      world.stdin.write(`${JSON.stringify(request)}\n`);
+      return (await read()) as WorldReply;
+    },
+    end: async () => {
+      const ended = once(world, 'exit');
+      world.stdin.end();
+      await ended;
+    },
+  };
+}
+
+function build({ links, routes, probes }: ServiceLabOptions): void {
   const ip = (node: string | undefined, line: string): void => {
     const args = line.split(' ').filter(Boolean);
     execFileSync(IP, node === undefined ? args : ['-n', named(node), ...args], { stdio: 'pipe' });

@@ -17,7 +17,7 @@ const MANY = '100000000';
 
 /** Redis and a coordinator; requests arrive as lines. Ends with its standard input. */
 const store = await startRedisServer({
-  executable: findRedisServer(process.env['PATH'] ?? '')!,
+  executable: findRedisServer(programEnv()['PATH'] ?? '')!,
   port: 6379,
   arguments: ['--bind', '127.0.0.1', HUB, '--protected-mode', 'no'],
 });

@@ -10,6 +10,8 @@ export const SAMPLES_IN_SILENCE = 2;
 const SAMPLES_AFTER_CLOUD = 12;
 /** Samples that decide whether the places of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;
+/** Divisor of the risk for several places that seem to lead to one. */
+const CONVERGING = 4;
 /** Up to this number, parallel places are probed individually: that takes hardly more packets. */
 const LITE_WIDTH = 4;
 
@@ -30,8 +32,21 @@ export function needsOf(group: readonly Place[], survey: Survey, balancers: numb
     if (mode === 'full') return stop(place.seenNext.size, survey.sole(place.ttl) === place);
     return mode === 'converging' ? 1 : SAMPLES_OF_EACH;
   };
-  const total = mode === 'full' ? 0 : stop(mode === 'converging' ? 1 : nextOf(group).size);
+  const total = totalOf(mode, group, stop, balancers);
   return { least: new Map(group.map((place) => [place, leastOf(place)])), total };
+}
+
+/** Samples of all places of a hop together. */
+function totalOf(
+  mode: ReturnType<typeof modeOf>,
+  group: readonly Place[],
+  stop: (found: number) => number,
+  balancers: number,
+): number {
+  if (mode === 'full') return 0;
+  if (mode === 'parallel') return stop(nextOf(group).size);
+  // If one of them leads to a second place, each of them does, as a rule, and all would be missed.
+  return balancers > 0 ? stoppingPoint(1, RISK / CONVERGING) : stop(1);
 }
 
 /** MDA-Lite if the places lead on alike: all to one, or each to one of as many. */
