@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { IP, removeNamespaces, removeOrphans } from '../namespaces.ts';
-import { HUB, type WorldPlan, type WorldRequest } from './plan.ts';
+import { HUB } from './hub.ts';
+import type { WorldPlan, WorldRequest } from './world.ts';
 
 /** A network of namespaces with the whole service: coordinator and Redis in one namespace, each agent in its own. No packet leaves it. */
 export interface ServiceLab {

@@ -9,7 +9,20 @@ import { programEnv } from '@vantage/test-support/programs/program-env';
 import { runProbeAdmin } from '../../../apps/coordinator/src/admin/commands.ts';
 import { readAdminConfig } from '../../../apps/coordinator/src/admin/config.ts';
 import { inviteProbe, recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
-import { HUB, type WorldPlan, type WorldRequest } from './plan.ts';
+import { HUB } from './hub.ts';
+
+/** What the program in the namespace of the service starts. */
+export interface WorldPlan {
+  readonly probes: readonly string[];
+  readonly transport: 'redis' | 'gateway';
+  readonly monitorsFile: string;
+}
+
+/** One line of its standard input. Each is answered by a line. */
+export type WorldRequest =
+  | { readonly method?: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object }
+  /** Arguments of an operator’s command, such as `offer fra 203.0.113.5`. */
+  | { readonly admin: readonly string[] };
 
 const { probes, transport, monitorsFile } = JSON.parse(process.argv[2]!) as WorldPlan;
 const URL_OF_SERVICE = `http://${HUB}:8080`;
