@@ -4,7 +4,7 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 import { openServiceLab, type ServiceLab } from './lab.ts';
 
-/** What befalls the way of the failing probe behind the last router in common. */
+/** The failure of one way behind the last router in common. */
 export type Fault = 'silence' | 'loss';
 
 /** One alarm of a monitor over built routes. */
