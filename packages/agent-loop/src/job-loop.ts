@@ -136,7 +136,7 @@ class Loop<J> implements JobLoop {
     if (id === null && Math.abs(waitedMs - waitSeconds * 1_000 - rttMs()) > ODD_WAIT_MS) onOddWait?.();
     if (id !== undefined) {
       [this.counts.turns, this.failures, this.refusalCode] = [this.counts.turns + 1, 0, undefined];
-      this.width.answered(id !== null, waitedMs);
+      this.width.answered(id !== null);
     }
     if (typeof id === 'string') this.track(this.workInPlace(id));
     this.ask();

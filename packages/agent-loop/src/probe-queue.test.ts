@@ -121,30 +121,6 @@ describe('a queue that is consumed by plain commands', () => {
     expect(taken).toEqual([...seen, undefined]);
   });
 
-  it('reads a job on the connection of the next take, unless one is pending there', async () => {
-    await add(queueOf('shared'));
-    const consumer = await consumerOf('shared');
-    const watched: string[] = [];
-    const monitor = await connected().monitor();
-    opened.push({ close: async () => monitor.disconnect() });
-    monitor.on('monitor', (_time: string, [command = '', key = '']: string[], source: string) => {
-      if (/^(?:blmove|hgetall)$/i.test(command) && key.includes('{shared}')) watched.push(`${command} ${source}`);
-    });
-
-    const id = await consumer.next(1);
-    const [job, second] = await Promise.all([consumer.read(id!), consumer.next(1)]);
-    const pending = Promise.all([consumer.next(1), consumer.next(1)]);
-    const other = await consumer.read(second!);
-    await pending;
-
-    expect([job?.id, other?.id]).toEqual(['first', 'second']);
-    await eventually(() => (watched.length === 6 ? true : undefined));
-    const [, waiting] = watched[0]!.split(' ');
-    const reads = watched.filter((line) => line.startsWith('hgetall'));
-    expect(reads[0]).toBe(`hgetall ${waiting}`);
-    expect(reads[1]).not.toBe(`hgetall ${waiting}`);
-  });
-
   it('reads a job that was taken just before the connection of the takes was lost', async () => {
     await add(queueOf('torn'));
     const connections = await connectionsOf();

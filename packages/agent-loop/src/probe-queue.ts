@@ -30,10 +30,7 @@ export interface ProbeQueueOptions {
   readonly probeId: string;
   /** For all commands that do not block. */
   readonly redis: Redis;
-  /**
-   * Connection for the blocking command; it fails at once when the connection is lost. The read of a taken job shares a
-   * write with the next take, if no other take is pending.
-   */
+  /** Connection for the blocking command; it fails at once when the connection is lost. */
   readonly blocking: Redis;
   /** Connection that writes results: the removal of a job shares a write with its result. Fails at once, too. */
   readonly writing: Redis;
@@ -43,7 +40,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
   const prefix = `${redisKeys.queuePrefix(probeId)}:${JOB_QUEUE}:`;
   const waiting = `${prefix}wait`;
   const active = `${prefix}active`;
-  const { next, stopWaiting, readHash } = openTakes({ redis, blocking }, waiting, active);
+  const stopped = new AbortController();
 
   const discard = async (ids: readonly string[], connection = redis): Promise<void> => {
     // BullMQ's own workers leave locks.
@@ -53,10 +50,23 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
   };
 
   return {
-    next,
-    stopWaiting,
+    next: async (waitSeconds) => {
+      if (blocking.status !== 'ready') await ready(blocking, waitSeconds, stopped.signal);
+      if (blocking.status !== 'ready' || stopped.signal.aborted) return undefined;
+      try {
+        return await blocking.blmove(waiting, active, 'RIGHT', 'LEFT', waitSeconds);
+      } catch (error) {
+        // The lost connection is logged elsewhere; the next call uses the next connection.
+        if (blocking.status !== 'ready') return undefined;
+        throw error;
+      }
+    },
+    stopWaiting: () => {
+      stopped.abort();
+      blocking.disconnect();
+    },
     read: async (id) => {
-      const { name, data, timestamp } = await readHash(`${prefix}${id}`);
+      const { name, data, timestamp } = await redis.hgetall(`${prefix}${id}`);
       const isThere = name !== undefined || data !== undefined;
       if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
       // The coordinator removed it at the same moment: its check is over.
@@ -77,46 +87,6 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
     isAbandoned: async (id) => ABANDONED_FIELD in (await redis.hgetall(`${prefix}${id}`)),
     active: () => redis.lrange(active, 0, -1),
     discard: (ids) => discard(ids),
-  };
-}
-
-interface Takes extends Pick<ProbeQueue, 'next' | 'stopWaiting'> {
-  /** Reads a hash; shares a write with the next take if no other one is pending. */
-  readonly readHash: (key: string) => Promise<Record<string, string>>;
-}
-
-function openTakes(
-  { redis, blocking }: Pick<ProbeQueueOptions, 'redis' | 'blocking'>,
-  waiting: string,
-  active: string,
-): Takes {
-  const stopped = new AbortController();
-  /** Unanswered takes: every later command of their connection waits for them. */
-  let pending = 0;
-  return {
-    next: async (waitSeconds) => {
-      if (blocking.status !== 'ready') await ready(blocking, waitSeconds, stopped.signal);
-      if (blocking.status !== 'ready' || stopped.signal.aborted) return undefined;
-      pending += 1;
-      try {
-        return await blocking.blmove(waiting, active, 'RIGHT', 'LEFT', waitSeconds);
-      } catch (error) {
-        // The lost connection is logged elsewhere; the next call uses the next connection.
-        if (blocking.status !== 'ready') return undefined;
-        throw error;
-      } finally {
-        pending -= 1;
-      }
-    },
-    stopWaiting: () => {
-      stopped.abort();
-      blocking.disconnect();
-    },
-    readHash: async (key) => {
-      if (pending > 0 || blocking.status !== 'ready') return redis.hgetall(key);
-      // The other connection reads it after an outage.
-      return blocking.hgetall(key).catch(() => redis.hgetall(key));
-    },
   };
 }
 
