@@ -191,7 +191,20 @@ describe('the text of rounds', () => {
     const [head, first, second] = description.details!(outcome);
 
     expect(head?.trim().split(/ +/)).toEqual(['Loss%', 'Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr']);
-    expect(first?.trim().split(/ +/)).toEqual(['1', '0.0%', '4', '1.0', '1.0', '1.0', '0.0', '0.0', router(1)]);
+    expect(first?.trim().split(/ +/)).toEqual([
+      '1',
+      '0.0%',
+      '4',
+      '1.0',
+      '1.0',
+      '1.0',
+      '0.0',
+      '0.0',
+      router(1),
+      'reply',
+      'TTL',
+      '60',
+    ]);
     expect(second).toMatch(/^ 2 {2}100\.0% .* \*$/);
     expect(description.line(outcome)).toContain('4 rounds');
   });
