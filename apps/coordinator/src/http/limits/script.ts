@@ -59,7 +59,7 @@ end
 
 local function sum(key, limit, cost)
   local fields = redis.call('HGETALL', key)
-  local stale, count, oldest, oldest_costs = {}, 0, WINDOW + SLICE, 0
+  local stale, count, oldest, oldest_costs = {}, 0, math.huge, 0
   for i = 1, #fields, 2 do
     local rest, costs = fields[i] * SLICE + SLICE - from, tonumber(fields[i + 1])
     if rest <= 0 then

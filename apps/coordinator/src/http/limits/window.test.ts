@@ -210,6 +210,39 @@ describe('the two windows', () => {
       expect(await countInRedis(axes, now, target)).toEqual(memory.count({ client: axes, target }, now));
     }
   });
+
+  it('say the same of requests within the first millisecond of a slice', async () => {
+    const memory = createMemoryWindow();
+    const axes = [{ key: 'client', limit: 2 }];
+
+    for (let i = 0; i < 3; i += 1) {
+      expect(await countInRedis(axes, T)).toEqual(memory.count({ client: axes, target: [] }, T));
+    }
+  });
+});
+
+describe('the window in Redis, after its clock was stepped back', () => {
+  const client = [{ key: 'client', limit: 2 }];
+  const target = [{ key: 'target', limit: 1 }];
+
+  it('admits a refused client when it said, and not before', async () => {
+    await countInRedis(client, T + 30_000);
+    await countInRedis(client, T + 30_000);
+
+    const { admitted, resetMs } = await countInRedis(client, T);
+
+    expect([admitted, resetMs > 60_000]).toEqual([false, true]);
+    expect((await countInRedis(client, T + resetMs - 2)).admitted).toBe(false);
+    expect((await countInRedis(client, T + resetMs)).admitted).toBe(true);
+  });
+
+  it('still refuses a target that is at its limit', async () => {
+    await countInRedis(client, T + 30_000, target);
+
+    const { refusedBy } = await countInRedis([{ key: 'other', limit: 2 }], T, target);
+
+    expect(refusedBy).toMatchObject({ axis: 0, left: 0 });
+  });
 });
 
 describe('the counters in Redis', () => {
