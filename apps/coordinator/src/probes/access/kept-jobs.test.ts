@@ -1,7 +1,8 @@
-import { screenshotJobId } from '@vantage/contract';
+import { redisKeys, screenshotJobId } from '@vantage/contract';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 
-import { report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { createKeptJobs } from './kept-jobs.ts';
 
 // Longer than any wait on a busy machine.
 jest.setTimeout(120_000);
@@ -43,10 +44,37 @@ it('loses the jobs of checks that are over, answered or not stored any more, and
   await keep(Array.from({ length: 100 }, (_, index) => `unknown-${index}`));
   await keep([screenshotJobId(pending)]);
   await keep([screenshotJobId(answered)], Date.now() - 300_000);
-  await until(async () => (await kept()).length < 64);
+  await until(async () => (await kept()).length <= 2);
 
   expect((await kept()).toSorted()).toEqual([pending, screenshotJobId(pending)].toSorted());
   const keys = await bed.redis.keys(`${queue}:*`);
   expect(keys).toContain(`${queue}:${pending}`);
   expect(keys.filter((key) => key.includes('unknown') || key.includes(answered))).toEqual([]);
+});
+
+it('says that an agent keeps a job only if the job is still there a second later', async () => {
+  const warnings: unknown[] = [];
+  const keptJobs = createKeptJobs(bed.redis, { ...quiet, warn: (fields: unknown) => warnings.push(fields) });
+  const active = 'p:{remover}:jobs:active';
+  await bed.redis.rpush(active, 'over-1', 'over-2', 'over-3');
+
+  keptJobs.note('remover');
+  // As the agent does, after the first look and before the second.
+  await Promise.all(['over-1', 'over-2'].map((id) => bed.redis.lrem(active, 1, id)));
+  await until(async () => warnings.length > 0);
+
+  expect(warnings).toEqual([{ probe: 'remover', jobs: 1 }]);
+  expect(await bed.redis.exists(active)).toBe(0);
+});
+
+it('finds the oldest job behind more pending ones than one look reads', async () => {
+  const active = 'p:{crowded}:jobs:active';
+  const pending = Array.from({ length: 1_500 }, (_, index) => `pending-${index}`);
+  await Promise.all(pending.map((id) => bed.redis.hset(redisKeys.checkResults(id), 'crowded', '')));
+  await bed.redis.rpush(active, ...pending, 'over');
+
+  createKeptJobs(bed.redis, quiet).note('crowded');
+
+  await until(async () => (await bed.redis.llen(active)) === pending.length);
+  expect(await bed.redis.lrange(active, -1, -1)).toEqual(pending.slice(-1));
 });

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { checkOfScreenshotJob, JOB_QUEUE, redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
@@ -8,6 +10,8 @@ export const MOST_KEPT = 64;
 /** Bounds the cost of one look, which frees more than a probe gets meanwhile. */
 const LOOKED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 2_000;
+/** An agent removes a job this long after its result at most, unless Redis is slow: then its job is removed here. */
+const REMOVED_WITHIN_MS = 1_000;
 /** Longer than any check. */
 const SCREENSHOT_OVER_MS = 120_000;
 
@@ -25,13 +29,17 @@ export function createKeptJobs(redis: Redis, log: Log): KeptJobs {
 
   const release = async (probe: string): Promise<void> => {
     const active = keyOf(probe, 'active');
-    const ids = await redis.lrange(active, 0, LOOKED_AT_ONCE - 1);
+    // The oldest: jobs are taken to the head of the list. LREM searches from the same end.
+    const ids = await redis.lrange(active, -LOOKED_AT_ONCE, -1);
     const nowMs = Number((await redis.time())[0]) * 1_000;
     const isOver = await Promise.all(ids.map((id) => isCheckOver(redis, probe, id, nowMs)));
     const over = ids.filter((_id, index) => isOver[index]);
-    await Promise.all(over.flatMap((id) => [redis.lrem(active, 0, id), redis.unlink(keyOf(probe, id))]));
-    if (over.length > 0)
-      log.warn({ probe, jobs: over.length }, 'jobs of finished checks removed: the agent keeps them');
+    await sleep(REMOVED_WITHIN_MS, undefined, { ref: false });
+    const removed = await Promise.all(
+      over.map((id) => Promise.all([redis.lrem(active, -1, id), redis.unlink(keyOf(probe, id))])),
+    );
+    const jobs = removed.filter(([count]) => count > 0).length;
+    if (jobs > 0) log.warn({ probe, jobs }, 'jobs of finished checks removed: the agent keeps them');
   };
 
   return {
