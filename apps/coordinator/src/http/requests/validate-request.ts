@@ -41,6 +41,7 @@ export type BodyReading = ReadBody | { readonly checkType?: undefined; readonly 
 /** @returns a function that reads a body by the schema of its type, and reports every fault */
 export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: unknown) => BodyReading {
   const { types, anyType } = compiled(checkTypes);
+  const pairTypes = checkTypes.flatMap(({ type, takesPairs }) => (takesPairs === true ? type : []));
   return (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return { errors: [{ path: '', message: 'must be an object' }] };
@@ -49,9 +50,6 @@ export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: un
     const found = typeof type === 'string' ? types.get(type) : undefined;
     const validate = found?.validate ?? anyType;
     // Before defaults are filled in.
-    const pairTypes = [...types.values()].flatMap(({ checkType }) =>
-      checkType.takesPairs === true ? checkType.type : [],
-    );
     const ofTarget = found?.checkType.takesPairs === true ? targetFaults(body) : [];
     const faults = [
       ...(found === undefined
