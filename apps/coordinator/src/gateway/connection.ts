@@ -15,7 +15,7 @@ import { createUploads, type UploadBudget } from './uploads.ts';
 export interface AgentConnection {
   readonly probe: string;
   readonly instance: string;
-  /** Grows with each connection of the agent; 0 for one that only reports: it is older than every other one. */
+  /** Grows with each connection of the agent; negative for one that only reports: it is older than all that do not. */
   readonly counter: number;
   readonly fingerprint: string;
   readonly socket: AgentSocket;
@@ -64,7 +64,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   const { socket, hello, fingerprint, onlyReports, redis, screenshots, clock } = options;
   const { budget, isConnected, onStatus, log } = options;
   const { probeId: probe } = hello.proof;
-  const counter = onlyReports ? 0 : hello.proof.counter;
+  const counter = onlyReports ? hello.proof.counter - Number.MAX_SAFE_INTEGER : hello.proof.counter;
   const { instance, credit } = hello;
   const results = openResultStream({ redis, screenshots, probe });
   const uploads = createUploads(budget);

@@ -322,6 +322,29 @@ describe('a gateway', () => {
     expect(newer.received.map(({ t }) => t)).not.toContain('retire');
   }, 60_000);
 
+  it('replaces the connection of an instance that only reports by its next one', async () => {
+    const older = await test.join(gateway, 'again');
+    const check = await startCheck('again');
+    await older.next('job');
+    const { key, instance } = older;
+    const newer = await test.connect(gateway, { key, counter: 2 });
+    await newer.next('welcome');
+    older.socket.terminate();
+    await older.closed;
+    const forge: Connecting['forge'] = (hello) => ({ ...hello, yields: false, reports: true });
+    const lost = await test.connect(gateway, { key, counter: 3, instance, forge });
+    await lost.next('retire');
+    const again = await test.connect(gateway, { key, counter: 4, instance, forge });
+    await again.next('retire');
+    const [code] = await lost.closed;
+    again.send(final(check, 1, 'older'));
+    await again.next('ack');
+
+    expect(code).toBe(4409);
+    expect(await test.bed.redis.hexists(redisKeys.agentConnections('again'), instance)).toBe(1);
+    expect((await test.bed.read(check, 20_000)).results['again']).toMatchObject({ said: 'older' });
+  }, 60_000);
+
   it('refuses an older instance while a newer one is connected, on any gateway, and takes it back afterwards', async () => {
     const second = await test.startGateway(test.bed.startCore());
     const older = await test.join(gateway, 'twice');
