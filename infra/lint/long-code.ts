@@ -97,7 +97,6 @@ export const longFiles: readonly string[] = [
   'packages/summary/src/headline.ts',
   'packages/summary/src/rules.ts',
   'packages/summary/src/traceroute/ends.ts',
-  'packages/summary/src/types/http.ts',
   'packages/summary/test/finding-cases/names.ts',
   'packages/summary/test/finding-cases/web.ts',
   'packages/target-policy/test/dns-server.ts',

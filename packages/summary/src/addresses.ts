@@ -2,7 +2,8 @@ import type { SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
-import type { ProbeResult, ResultOf } from './probe-result.ts';
+import { groupBy, type ProbeResult, type ResultOf } from './probe-result.ts';
+import { redirectedHost } from './redirected.ts';
 import { familyOf } from './scopes.ts';
 import { naming, shown, tally, unique } from './words.ts';
 
@@ -27,11 +28,16 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
   const families = ['IPv4', 'IPv6'].map((family) =>
     probeResults.filter((probeResult) => familyOf(probeResult) === family),
   );
-  return families.flatMap((own) => {
+  // Redirects may lead to different hosts.
+  const hosts = families.flatMap((own) =>
+    groupBy(own, ({ result }) => redirectedHost(result as ResultOf<'http'>) ?? ''),
+  );
+  return hosts.flatMap(([host, own]) => {
     const groups = groupAddresses(own);
     if (groups.length < 2) return [];
     const seen = tally(own, (probeResult) => shown(addressesOf(probeResult)?.join(', ') ?? '', 160));
-    const text = `The host has different addresses for different probes: ${seen}.${byPlace(own, groups)}`;
+    const what = host === '' ? 'The host' : `${host}, where redirects lead,`;
+    const text = `${what} has different addresses for different probes: ${seen}.${byPlace(own, groups)}`;
     return [buildFinding('addresses_differ', 'info', own, text)];
   });
 }

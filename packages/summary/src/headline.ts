@@ -121,7 +121,9 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
 function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
   const host = hostOf(check);
   // Nothing is known about the host itself.
-  const isNameless = down.every(({ result }) => result.error?.phase === 'resolve');
+  const isNameless = ofType<'http'>(down).every(
+    ({ result: { error, redirects = [] } }) => error?.phase === 'resolve' && redirects.length === 0,
+  );
   if (isNameless && check.type !== 'dns') return `The name of ${host} does not resolve`;
   switch (check.type) {
     case 'ping':

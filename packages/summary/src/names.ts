@@ -1,13 +1,32 @@
 import { buildFinding, type FindingDraft } from './finding.ts';
+import type { Partition } from './partition.ts';
 import { reasonsOf } from './reasons.ts';
-import type { ProbeResult } from './probe-result.ts';
+import { ofType, type ProbeResult } from './probe-result.ts';
+import { redirectedTo } from './redirected.ts';
+import { isUnresolved } from './resolution.ts';
 import { naming } from './words.ts';
 
-/** Failing probes that did not resolve the target. DNS checks have their own findings. */
-export function findNames(down: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
+/** Probes that did not resolve the target. DNS checks have their own findings. */
+export function findNames({ down, notMeasured, counted }: Partition): readonly FindingDraft[] {
   const unresolved = down.filter(({ result }) => result.error?.phase === 'resolve');
+  return [
+    ...found(unresolved, unresolved.length === counted.length ? 'critical' : 'warning', ''),
+    ...found(
+      notMeasured.filter(isUnresolved),
+      counted.length === 0 ? 'warning' : 'info',
+      counted.length === 0 ? '' : ' That does not count in the verdict.',
+    ),
+  ];
+}
+
+function found(
+  unresolved: readonly ProbeResult[],
+  severity: FindingDraft['severity'],
+  count: string,
+): readonly FindingDraft[] {
   if (unresolved.length === 0) return [];
-  const severity = unresolved.length === counted ? 'critical' : 'warning';
-  const text = `${naming(unresolved)} could not resolve the name: ${reasonsOf(unresolved)}. Nothing was measured of the host itself.`;
+  const isBehindRedirect = ofType<'http'>(unresolved).some(({ result }) => redirectedTo(result) !== undefined);
+  const nothing = isBehindRedirect ? '' : ' Nothing was measured of the host itself.';
+  const text = `${naming(unresolved)} could not resolve the name: ${reasonsOf(unresolved)}.${nothing}${count}`;
   return [buildFinding('name_not_resolved', severity, unresolved, text)];
 }

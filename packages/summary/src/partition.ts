@@ -3,10 +3,11 @@ import type { Summary } from '@vantage/contract';
 import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
+import { withFailedResolver } from './resolution.ts';
 
 /**
  * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no response, which proves
- * nothing. `notMeasured`: the probe could not run the check.
+ * nothing. `notMeasured`: the probe could not run the check, or its resolver failed.
  */
 export type Evidence = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | 'pending';
 
@@ -23,7 +24,10 @@ export interface Partition {
 }
 
 export function partitionByOutcome(type: string, probeResults: readonly ProbeResult[]): Partition {
-  const first = probeResults.map((probeResult) => evidenceOf(type, probeResult, probeResults));
+  const unresolved = type === 'dns' ? new Set() : withFailedResolver(probeResults);
+  const first = probeResults.map((probeResult) =>
+    unresolved.has(probeResult) ? 'notMeasured' : evidenceOf(type, probeResult, probeResults),
+  );
   // If another probe found the port open, silence means a filter or packet loss.
   const isOpen = type === 'udp' && first.includes('up');
   const of = new Map(

@@ -4,6 +4,7 @@ import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { dnsReason, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { groupBy } from './probe-result.ts';
+import { redirectedHost, redirectPlace } from './redirected.ts';
 
 /** Failure reasons as phrases for the middle of a sentence. */
 const phrases: Readonly<Record<FailureCode, string>> = {
@@ -78,12 +79,25 @@ export function phraseOf(code: FailureCode): string {
 /** Reason of one probe's failure, with details such as the HTTP status or rcode. */
 export function reasonOf(probeResult: ProbeResult): string {
   const result = probeResult.result as ResultOf<'dns'>;
-  const reason = resolverReason(result) ?? reasonOfAny(probeResult);
+  const reason = resolverReason(result) ?? withPlace(reasonOfAny(probeResult), probeResult.result);
   // A trace does not use the resolver.
   if (result.trace !== undefined) return reason.replace(/\bthe resolver\b/, 'a name server of the zone');
   const { recordType, resolver } = result;
   const isResolvers = recordType !== undefined && typeof resolver === 'string' && isUnanswered(result);
   return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
+}
+
+/** Failures of the redirects themselves, which are not those of the place that they lead to. */
+const ofRedirects: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_loop', 'redirect_limit']);
+
+/** Names the host that failed, if redirects led to another one. */
+function withPlace(reason: string, result: ResultOf<'http'>): string {
+  const host = redirectedHost(result);
+  const { error } = result;
+  if (host === undefined || ofRedirects.has(error?.code ?? '')) return reason;
+  if (error?.phase !== 'resolve') return `${reason}${redirectPlace(result)}`;
+  const named = reason.replace(/^the name\b/, () => `the name ${host}, to which it redirects,`);
+  return named === reason ? `${reason} for ${host}, to which it redirects` : named;
 }
 
 /** Reason why a resolver sent no readable response; general phrases are made specific to the resolver. */
@@ -107,6 +121,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   const dns = dnsReason(probeResult.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
+  if (code === 'timed_out' && error?.phase === 'resolve') return 'the name was not resolved in time';
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
   if (isAnswerBegun && interruptedPhrases[code] !== undefined) return interruptedPhrases[code];
   // After another attempt, `http2Error` may belong to the previous one.

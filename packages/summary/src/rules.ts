@@ -43,12 +43,12 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'Two or more probes fail, and none of the rules above applies. Critical if they are half of those that count or more.',
   ),
   name_not_resolved: rule(
-    ['critical', 'warning'],
-    'A probe fails in the phase `resolve`; not for dns checks. Critical if all that count do.',
+    ['critical', 'warning', 'info'],
+    'A probe fails in the phase `resolve`; not for dns checks. Critical if all that count do. If the source is not the target but the resolver, which refused, failed or was silent, it does not count: a warning if no probe counts, else info. SERVFAIL counts if no probe resolved the name, or if two probes or more, half of those that have either, got it.',
   ),
   name_resolution_slow: degrading(
     ['warning', 'info'],
-    `http: \`timings.dns\` above ${t.nameResolutionMs} ms. Warning if many probes see it.`,
+    `http, each request of redirects: \`timings.dns\` above ${t.nameResolutionMs} ms. Warning if many probes see it.`,
   ),
   addresses_differ: rule(
     ['info'],
@@ -118,7 +118,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   tls_client_certificate: rule(['info'], 'http: `tls.clientCertificateRequested`.'),
   tls_slow: degrading(
     ['warning', 'info'],
-    `http: \`timings.tls\` above ${t.tls.connects} × \`timings.connect\` + ${t.tls.plusMs} ms. Warning if many probes see it.`,
+    `http, each request of redirects: \`timings.tls\` above ${t.tls.connects} × \`timings.connect\` + ${t.tls.plusMs} ms. Warning if many probes see it.`,
   ),
   certificate_expired: degrading(
     ['critical'],
@@ -173,7 +173,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_server_slow: degrading(
     ['warning', 'info'],
-    `http: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning if many probes see it.`,
+    `http, each request of redirects: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning if many probes see it.`,
   ),
   screenshot_incomplete: rule(['info'], 'http: a screenshot was taken, and `cutAt` names a limit.'),
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),

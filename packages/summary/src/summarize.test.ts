@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Summary } from '@vantage/contract';
+import type { FailureCode, Summary } from '@vantage/contract';
 
 import { bad, broken, CHECK_ID, each, lines, pending, summaryOf, textOf } from '../test/cases.ts';
+import { redirectOf } from '../test/redirect.ts';
 import { dns, http, info, lost, ping, refused, tcp, tls, trace, udp } from '../test/results.ts';
 
 const good = ping([20, 21, 22, 20]);
@@ -47,6 +48,19 @@ const refusedBy = bad(
 );
 const soa = { name: 'com.', type: 'SOA', ttl: 60, data: 'ns.com. host.com. 1 2 3 4 5' };
 const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
+
+/** A check whose name was not resolved. */
+const ofResolver = (code: FailureCode) =>
+  bad(
+    code,
+    { resolvedIp: null },
+    { source: 'resolver', phase: 'resolve', result: code === 'timed_out' ? 'timeout' : 'failure' },
+  );
+const nameless = bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' });
+
+/** Behind a redirect of `plainHttp`. */
+const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
+const plainHttp = { host: 'http://example.com/' };
 
 const extended = (code: number, name: string) => ({
   edns: {
@@ -222,6 +236,58 @@ describe('the verdict', () => {
       summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5', '* * *']) }),
     ],
     ['something is known', 'up', '1 of 1', summaryOf('info', { 'fra-1': info() })],
+    ...(['ping', 'http', 'tcp', 'udp', 'traceroute', 'info'] as const).flatMap(
+      (type): [string, Summary['verdict'], string, Summary][] => [
+        [
+          `${type}: a resolver that refuses says nothing of the target`,
+          'unknown',
+          '0 of 0',
+          summaryOf(type, each('fra-1 ber-1', ofResolver('dns_refused'))),
+        ],
+        [
+          `${type}: a silent resolver neither`,
+          'unknown',
+          '0 of 0',
+          summaryOf(type, { 'fra-1': ofResolver('timed_out') }),
+        ],
+        [
+          `${type}: a resolver that fails where no other one knows the name`,
+          'down',
+          '2 of 2',
+          summaryOf(type, each('fra-1 ber-1', ofResolver('dns_servfail'))),
+        ],
+      ],
+    ),
+    [
+      'a resolver that refuses does not count',
+      'up',
+      '1 of 1',
+      summaryOf('ping', { 'fra-1': ofResolver('dns_refused'), 'ber-1': good }),
+    ],
+    [
+      'a resolver that fails alone does not count',
+      'up',
+      '1 of 1',
+      summaryOf('ping', { 'fra-1': ofResolver('dns_servfail'), 'ber-1': good }),
+    ],
+    [
+      'a resolver that fails alone does not count next to a name that does not exist',
+      'down',
+      '1 of 1',
+      summaryOf('ping', { 'fra-1': ofResolver('dns_servfail'), 'ber-1': nameless }),
+    ],
+    [
+      'a minority of resolvers that fail does not count',
+      'up',
+      '3 of 3',
+      summaryOf('ping', { ...each('fra-1 ber-1 par-1', good), ...each('nyc-1 lax-1', ofResolver('dns_servfail')) }),
+    ],
+    [
+      'half of the resolvers fail',
+      'partial',
+      '2 of 4',
+      summaryOf('ping', { ...each('fra-1 ber-1', good), ...each('nyc-1 lax-1', ofResolver('dns_servfail')) }),
+    ],
   ])('%s: %s, %s', (_reason, verdict, agree, summary) => {
     expect(summary.verdict).toBe(verdict);
     expect(`${summary.agree.n} of ${summary.agree.of}`).toBe(agree);
@@ -320,6 +386,45 @@ describe('the headline', () => {
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net' }) }, { host: '203.0.113.1' }),
     ],
     [
+      'http://example.com/ does not work from any of 2 probes: the connection was refused at https://b.example, to which it redirects.',
+      summaryOf('http', each('fra-1 ber-1', bad('connection_refused', behind('https://b.example/'))), plainHttp),
+    ],
+    [
+      'http://example.com/ does not work from any of 2 probes: the connection was refused at https://example.com, to which it redirects.',
+      summaryOf('http', each('fra-1 ber-1', bad('connection_refused', behind('https://example.com/'))), plainHttp),
+    ],
+    [
+      'http://example.com/ does not work from any of 2 probes: status 503 at https://b.example:8443, to which it redirects.',
+      summaryOf('http', each('fra-1 ber-1', http(503, behind('https://b.example:8443/'))), plainHttp),
+    ],
+    [
+      'http://example.com/ does not work from any of 2 probes: status 503.',
+      summaryOf('http', each('fra-1 ber-1', http(503, behind('http://example.com/b'))), plainHttp),
+    ],
+    [
+      'http://example.com/ does not work from any of 2 probes: the name b.example, to which it redirects, does not exist.',
+      summaryOf(
+        'http',
+        each(
+          'fra-1 ber-1',
+          bad('dns_nxdomain', { ...behind('https://b.example/'), resolvedIp: null }, { phase: 'resolve' }),
+        ),
+        plainHttp,
+      ),
+    ],
+    [
+      'No probe could measure example.com: the resolver refused to answer (REFUSED).',
+      summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_refused'))),
+    ],
+    [
+      'No probe could measure example.com: the name was not resolved in time.',
+      summaryOf('ping', each('fra-1 ber-1', ofResolver('timed_out'))),
+    ],
+    [
+      'The name of example.com does not resolve from any of 2 probes: the resolver could not answer (SERVFAIL).',
+      summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_servfail'))),
+    ],
+    [
       'No probe got an answer for example.com (A): referred to com., did not answer.',
       summaryOf('dns', each('fra-1 ber-1', referred)),
     ],
@@ -410,10 +515,13 @@ describe('the headline', () => {
       summaryOf('dns', each('fra-1 ber-1', dns(['CNAME a.example.']))),
     ],
     [
-      'The name of https://example.com/ does not resolve from any of 2 probes: the resolver could not be reached.',
+      'No probe could measure https://example.com/: the resolver could not be reached.',
       summaryOf(
         'http',
-        each('fra-1 ber-1', bad('dns_resolver_unreachable', { resolvedIp: null }, { phase: 'resolve' })),
+        each(
+          'fra-1 ber-1',
+          bad('dns_resolver_unreachable', { resolvedIp: null }, { phase: 'resolve', source: 'resolver' }),
+        ),
       ),
     ],
     [

@@ -88,9 +88,9 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
 function findTargets(
   type: string,
   probeResults: readonly ProbeResult[],
-  { down, counted }: Partition,
+  partition: Partition,
 ): readonly FindingDraft[] {
-  return type === 'dns' ? [] : [...findNames(down, counted.length), ...findAddresses(probeResults)];
+  return type === 'dns' ? [] : [...findNames(partition), ...findAddresses(probeResults)];
 }
 
 /** @param groups traces by target */

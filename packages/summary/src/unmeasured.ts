@@ -3,6 +3,7 @@ import { failureCodes, type FailureCode, type FindingCode, type Screenshot } fro
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { phraseOf, reasonOf } from './reasons.ts';
 import { groupBy, type ProbeResult } from './probe-result.ts';
+import { isUnresolved } from './resolution.ts';
 import { insideSentence, shown, listed, naming, tally, unique } from './words.ts';
 
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
@@ -18,8 +19,9 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   probe_timeout: 'probes_unanswered',
 };
 
-/** Probes excluded from the verdict, grouped by reason. */
-export function findUnmeasured(probeResults: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
+/** Probes excluded from the verdict, grouped by reason, but those whose resolver failed: they are in `name_not_resolved`. */
+export function findUnmeasured(all: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
+  const probeResults = all.filter((probeResult) => !isUnresolved(probeResult));
   return groupBy(probeResults, (probeResult) => ofCode[codeOf(probeResult)] ?? 'probes_faulty').map(([code, own]) => {
     const severity = counted === 0 ? 'warning' : 'info';
     const subject = own.length === 1 ? 'It does' : 'They do';

@@ -4,6 +4,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { redirectedTo, redirectPlace } from '../redirected.ts';
 import { thresholds } from '../thresholds.ts';
 import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
@@ -82,7 +83,10 @@ function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
     const detail = finding === 'tls_failed' ? '' : details(own);
     const isRefused = finding !== 'tls_failed';
     const phrase = (fault: Fault): string => phraseOfFault(fault).replace(THE_CERTIFICATE, isRefused ? 'it' : '$&');
-    const why = tally(own, (probeResult) => listed([...new Set(here(probeResult).map(phrase))]));
+    const why = tally(
+      own,
+      (probeResult) => `${listed([...new Set(here(probeResult).map(phrase))])}${redirectPlace(probeResult.result)}`,
+    );
     const text = `${isRefused ? 'The certificate is refused' : tlsFailed(own)}: ${why}.${detail}`;
     return buildFinding(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
   });
@@ -146,13 +150,14 @@ function expiry(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   });
   if (soon.length === 0) return [];
   const days = Math.min(...soon.map(({ result }) => result.tls!.daysLeft!));
+  const places = unique(soon.map(({ result }) => redirectPlace(result))).filter((place) => place !== '');
   const when = days === 0 ? 'in less than a day' : `in ${countOf(days, 'day')}`;
   return [
     buildFinding(
       'certificate_expires_soon',
       'warning',
       soon,
-      `The certificate that ${naming(soon)} saw expires ${when}.`,
+      `The certificate that ${naming(soon)} saw${places.length === 0 ? '' : `${listed(places)},`} expires ${when}.`,
     ),
   ];
 }
@@ -169,7 +174,14 @@ function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: ResultOf<'htt
 
 const DAY_MS = 86_400_000;
 
+/** Redirects may lead to different hosts, whose certificates differ. */
 function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  return groupBy(probeResults, ({ result }) => redirectedTo(result)?.host ?? '').flatMap(([, own]) =>
+    differingAtOne(own),
+  );
+}
+
+function differingAtOne(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const shownOne = probeResults.filter((probeResult) => leafOf(probeResult) !== undefined);
   const leaves = groupBy(shownOne, (probeResult) => leafOf(probeResult)!.fingerprint256);
   if (leaves.length < 2) return [];

@@ -1,11 +1,12 @@
 import type { SummaryGroup } from '@vantage/contract';
 
-import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf, reasonsOf } from '../reasons.ts';
 import type { ProbeResult, ResultOf } from '../probe-result.ts';
-import { thresholds } from '../thresholds.ts';
-import { listed, ms, naming, shown, tally, unique } from '../words.ts';
+import { redirectedHost, redirectPlace } from '../redirected.ts';
+import { listed, naming, shown, tally, unique } from '../words.ts';
+import { findSlowness } from './http-slow.ts';
 
 type HttpResult = ProbeResult<ResultOf<'http'>>;
 
@@ -24,7 +25,7 @@ export function findHttp(probeResults: readonly HttpResult[]): readonly FindingD
     ...redirects(probeResults),
     ...deadAddresses(probeResults),
     ...deviations(probeResults),
-    ...slowness(probeResults),
+    ...findSlowness(probeResults),
   ];
 }
 
@@ -32,7 +33,8 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
   const answered = probeResults.filter(({ result }) => result.statusCode !== undefined);
   const from = (low: number, high: number): readonly HttpResult[] =>
     answered.filter(({ result }) => result.statusCode! >= low && result.statusCode! < high);
-  const codes = (own: readonly HttpResult[]): string => tally(own, ({ result }) => String(result.statusCode));
+  const codes = (own: readonly HttpResult[]): string =>
+    tally(own, ({ result }) => `${result.statusCode}${redirectPlace(result)}`);
   const all: FindingDraft[] = [];
   const [server, client] = [from(500, 1000), from(400, 500)];
   if (server.length > 0) {
@@ -120,8 +122,9 @@ function deadAddresses(probeResults: readonly HttpResult[]): readonly FindingDra
       result.deadAddresses!.map(({ address, error }) => `${shown(address)} (${phraseOf(error)})`),
     ),
   );
+  const names = unique(hit.map(({ result }) => redirectedHost(result) ?? 'the name'));
   const text =
-    `Of the addresses of the name ${listed(dead)} took no connection from ${naming(hit)}, and another one did. ` +
+    `Of the addresses of ${listed(names)} ${listed(dead)} took no connection from ${naming(hit)}, and another one did. ` +
     'Clients that are given it first wait or fail.';
   return [buildFinding('address_dead', 'warning', hit, text, 'an address of its name takes no connections')];
 }
@@ -164,60 +167,4 @@ function deviationsOf({ result }: HttpResult): Deviations {
 /** `bare_lf` becomes `bare LF`. */
 function ruleName(code: string): string {
   return code.replaceAll('_', ' ').replace(/\b(lf|cr)\b/g, (word) => word.toUpperCase());
-}
-
-interface Slow {
-  readonly probeResult: HttpResult;
-  readonly slowMs: number;
-}
-
-function slowness(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const { tls, firstByte, nameResolutionMs } = thresholds;
-  const slow = (phase: 'dns' | 'tls' | 'firstByte', limitOf: (connectMs: number) => number): readonly Slow[] =>
-    probeResults.flatMap((probeResult) => {
-      const { timings } = probeResult.result;
-      const [own, connect] = [timings?.[phase], timings?.connect ?? 0];
-      return own !== undefined && own > limitOf(connect) ? [{ probeResult, slowMs: own }] : [];
-    });
-  const measured = probeResults.filter(({ result }) => result.timings?.connect !== undefined).length;
-  return [
-    ...slowFound(
-      'name_resolution_slow',
-      slow('dns', () => nameResolutionMs),
-      measured,
-      'The resolution of the name took long',
-    ),
-    ...slowFound(
-      'tls_slow',
-      slow('tls', (connect) => tls.connects * connect + tls.plusMs),
-      measured,
-      'The TLS handshake took far longer than the TCP handshake',
-    ),
-    ...slowFound(
-      'http_server_slow',
-      slow('firstByte', (connect) => firstByte.connects * connect + firstByte.plusMs),
-      measured,
-      'The server took long to begin its answer',
-    ),
-  ];
-}
-
-function slowFound(
-  code: 'name_resolution_slow' | 'tls_slow' | 'http_server_slow',
-  slow: readonly Slow[],
-  measured: number,
-  what: string,
-): readonly FindingDraft[] {
-  if (slow.length === 0) return [];
-  const probeResults = slow.map(({ probeResult }) => probeResult);
-  const values = listed(slow.map(({ probeResult, slowMs }) => `${probeResult.probe} ${ms(slowMs)}`));
-  return [
-    buildFinding(
-      code,
-      severityByShare(slow.length, measured),
-      probeResults,
-      `${what}: ${values}.`,
-      what.toLowerCase().replace('tls', 'TLS').replace('tcp', 'TCP'),
-    ),
-  ];
 }

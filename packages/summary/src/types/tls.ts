@@ -1,5 +1,6 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import type { ProbeResult, ResultOf } from '../probe-result.ts';
+import { redirectPlace } from '../redirected.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, naming, shown, tally } from '../words.ts';
 
@@ -11,7 +12,7 @@ export function findTls(probeResults: readonly HttpResult[]): readonly FindingDr
   const of = (reason: (tls: Tls) => string | undefined): readonly HttpResult[] =>
     probeResults.filter(({ result }) => result.tls !== undefined && reason(result.tls) !== undefined);
   const why = (reason: (tls: Tls) => string | undefined, own: readonly HttpResult[]): string =>
-    tally(own, ({ result }) => reason(result.tls!) ?? '');
+    tally(own, ({ result }) => `${reason(result.tls!) ?? ''}${redirectPlace(result)}`);
   const all: FindingDraft[] = [];
   const outdated = of(outdatedVersion);
   if (outdated.length > 0) {

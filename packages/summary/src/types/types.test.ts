@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { FailureCode, Summary } from '@vantage/contract';
 
 import { bad, each, lines, summaryOf, textOf } from '../../test/cases.ts';
+import { redirectOf } from '../../test/redirect.ts';
 import { dns, http, info, ping, refused, tcp, tls, udp } from '../../test/results.ts';
 import type { ResultOf } from '../probe-result.ts';
 
@@ -322,6 +323,33 @@ describe('an http check', () => {
     ],
   ])('with a certificate that is %s', (_reason, results, expected) => {
     expect(own(summaryOf('http', results))).toEqual(expected);
+  });
+
+  it('says which host a redirect led to', () => {
+    const behind = { url: 'https://b.example/', redirects: [redirectOf('http://example.com/')] };
+    const at = (result: Parameters<typeof summaryOf<'http'>>[1][string]) => summaryOf('http', { 'fra-1': result });
+    const expired = { ...refused('tls_expired'), ...behind };
+    const slow = { timings: { connect: 20, firstByte: 2_000, total: 2_020 } };
+
+    expect(textOf(at(expired), 'certificate_expired')).toContain(
+      'it has expired at https://b.example, to which it redirects (fra-1)',
+    );
+    expect(textOf(at(http(503, behind)), 'http_server_error')).toBe(
+      'The server answers with a server error: status 503 at https://b.example, to which it redirects (fra-1).',
+    );
+    expect(textOf(at(http(200, { ...behind, tls: tls('1', { daysLeft: 3 }) })), 'certificate_expires_soon')).toBe(
+      'The certificate that fra-1 saw at https://b.example, to which it redirects, expires in 3 days.',
+    );
+    expect(textOf(at(http(200, { ...behind, deadAddresses: [dead] })), 'address_dead')).toMatch(
+      /^Of the addresses of b\.example /,
+    );
+    expect(textOf(at(http(200, { ...behind, ...slow })), 'http_server_slow')).toBe(
+      'The server took long to begin its answer: fra-1 2000 ms at b.example.',
+    );
+    const first = { ...behind, redirects: [redirectOf('http://example.com/', slow)] };
+    expect(textOf(at(http(200, first)), 'http_server_slow')).toBe(
+      'The server took long to begin its answer: fra-1 2000 ms at example.com.',
+    );
   });
 
   it('says whose certificate it is and how many days are left', () => {

@@ -1,9 +1,11 @@
 import { bad, each, ok, summaryOf } from '../cases.ts';
+import { redirectOf } from '../redirect.ts';
 import { dns, http, info, ping } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
 const good = ping([20, 21, 22, 20]);
 const unresolved = bad('dns_nxdomain', { resolvedIp: null }, { source: 'target', phase: 'resolve' });
+const refusing = bad('dns_refused', { resolvedIp: null }, { source: 'resolver', phase: 'resolve' });
 const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
 const verdict = (word: 'validated' | 'not_validated' | 'validation_failed' | 'unknown', more = {}) =>
@@ -23,10 +25,15 @@ const txt = (text: string) => dns([`TXT "${text}"`], { recordType: 'TXT' });
 const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '203.0.113.1') =>
   info({ ip, hostname, hostnameVerified });
 
+const redirected = (url: string) => ({ url, redirects: [redirectOf('https://example.com/')] });
+
 /** Names, addresses and DNS. */
 export const nameCases: FindingCases = {
   name_not_resolved: {
-    present: [['the name of the target is not resolved', summaryOf('ping', { 'fra-1': unresolved, 'ber-1': good })]],
+    present: [
+      ['the name of the target is not resolved', summaryOf('ping', { 'fra-1': unresolved, 'ber-1': good })],
+      ['its resolver refuses', summaryOf('ping', { 'fra-1': refusing, 'ber-1': good })],
+    ],
     absent: [
       ['its address does not answer', summaryOf('tcp', { 'fra-1': bad('timed_out', {}, { source: 'network' }) })],
       ['a dns check finds no name', summaryOf('dns', { 'fra-1': dns('NXDOMAIN') })],
@@ -53,6 +60,13 @@ export const nameCases: FindingCases = {
         }),
       ],
       ['one has none', summaryOf('ping', { 'fra-1': good, 'ber-1': unresolved })],
+      [
+        'redirects lead to another host of its own each',
+        summaryOf('http', {
+          'fra-1': http(200, { ...redirected('https://de.example.com/'), resolvedIp: '203.0.113.1' }),
+          'nyc-1': http(200, { ...redirected('https://us.example.com/'), resolvedIp: '203.0.113.2' }),
+        }),
+      ],
     ],
   },
   families_differ: {

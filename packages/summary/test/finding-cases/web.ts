@@ -1,6 +1,7 @@
 import type { Screenshot } from '@vantage/contract';
 
 import { bad, each, summaryOf } from '../cases.ts';
+import { redirectOf } from '../redirect.ts';
 import { http, refused, tls } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
@@ -182,6 +183,17 @@ export const webCases: FindingCases = {
         summaryOf('http', { 'fra-1': http(200), 'ber-1': http(200, { tls: tls('01', { protocol: 'TLSv1.2' }) }) }),
       ],
       ['one was shown none', summaryOf('http', { 'fra-1': http(200), 'ber-1': bad('connection_refused', {}) })],
+      [
+        'redirects lead to two hosts',
+        summaryOf('http', {
+          'fra-1': http(200),
+          'ber-1': http(200, {
+            url: 'https://b.example/',
+            redirects: [redirectOf('https://example.com/')],
+            tls: tls('02'),
+          }),
+        }),
+      ],
     ],
   },
   http_server_error: {
@@ -253,9 +265,23 @@ export const webCases: FindingCases = {
   http_server_slow: {
     present: [
       ['longer than the distance explains', summaryOf('http', { 'fra-1': timed({ connect: 20, firstByte: 1_041 }) })],
+      [
+        'the server that redirects is slow',
+        summaryOf('http', {
+          'fra-1': http(200, {
+            redirects: [redirectOf('https://a.example/', { timings: { connect: 20, firstByte: 1_041, total: 1_061 } })],
+          }),
+        }),
+      ],
     ],
     absent: [
       ['a second and two round trips', summaryOf('http', { 'fra-1': timed({ connect: 20, firstByte: 1_040 }) })],
+      [
+        'the redirects are many and each is quick',
+        summaryOf('http', {
+          'fra-1': http(200, { redirects: Array.from({ length: 9 }, () => redirectOf('https://example.com/a')) }),
+        }),
+      ],
       ['the body is slow', summaryOf('http', { 'fra-1': timed({ download: 9_000, total: 9_100 }) })],
     ],
   },

@@ -4,6 +4,9 @@ import type { Evidence } from '@vantage/summary';
 
 import { judgeResult } from './expectations.ts';
 
+const refusal = { code: 'dns_refused', phase: 'resolve', source: 'resolver', message: 'The resolver refused.' };
+const unavailable = { code: 'http_status', phase: 'response', source: 'target', message: 'It answered with 503.' };
+const reset = { code: 'connection_reset', phase: 'response', source: 'network', message: 'It was reset.' };
 const refused = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' };
 
 describe('an expectation', () => {
@@ -12,7 +15,24 @@ describe('an expectation', () => {
     ['none: an answer with faults', { rt: 1 }, 'impaired', {}, 'ok', null],
     ['none: no answer', { error: refused }, 'down', {}, 'failing', 'The port is closed.'],
     ['none: silence proves nothing', {}, 'silent', {}, 'unmeasured', 'no answer'],
-    ['success: silence is none', {}, 'silent', { result: 'success' }, 'failing', 'no answer'],
+    [
+      'success: silence of a UDP port is none',
+      { state: 'open|filtered' },
+      'silent',
+      { result: 'success' },
+      'failing',
+      'no answer',
+    ],
+    ['failure: nor is it an answer', { state: 'open|filtered' }, 'silent', { result: 'failure' }, 'ok', null],
+    [
+      'success: a resolver that refuses is no answer of the name',
+      { error: refusal },
+      'silent',
+      { result: 'success' },
+      'unmeasured',
+      refusal.message,
+    ],
+    ['failure: nor that there is none', { error: refusal }, 'silent', { result: 'failure' }, 'unmeasured', null],
     ['the probe could not measure', { error: refused }, 'notMeasured', {}, 'unmeasured', 'The port is closed.'],
     ['failure: a closed port', { error: refused }, 'down', { result: 'failure' }, 'ok', null],
     ['failure: an open one', { rt: 1 }, 'up', { result: 'failure' }, 'failing', 'the target answers'],
@@ -36,7 +56,15 @@ describe('an expectation', () => {
       'certificate expired 2 days ago',
     ],
     ['a status of a class', { statusCode: 204 }, 'up', { status: ['2xx'] }, 'ok', null],
-    ['a status that is wanted', { statusCode: 503, error: refused }, 'down', { status: ['503'] }, 'ok', null],
+    ['a status that is wanted', { statusCode: 503, error: unavailable }, 'down', { status: ['503'] }, 'ok', null],
+    [
+      'a status that is wanted, and then the connection is reset',
+      { statusCode: 200, error: reset },
+      'down',
+      { status: ['2xx'] },
+      'failing',
+      reset.message,
+    ],
     [
       'another status',
       { statusCode: 200 },

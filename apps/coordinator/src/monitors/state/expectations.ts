@@ -7,6 +7,8 @@ interface Measured {
   readonly rttAvg?: number | null;
   readonly loss?: number | null;
   readonly statusCode?: number;
+  /** Of a port. */
+  readonly state?: string;
   readonly tls?: { readonly daysLeft: number | null };
   readonly answers?: readonly { readonly data: string }[];
   readonly error?: Failure | null;
@@ -25,7 +27,7 @@ export function judgeResult(
   const measured: Measured = result;
   const reasons = reasonsOf(measured, evidence, expectation);
   return {
-    state: stateOf(evidence, expectation, reasons),
+    state: stateOf(evidence, expectation, reasons, measured.state === 'open|filtered'),
     reason: reasons.length === 0 ? null : reasons.join('; ').slice(0, 1_024),
     rtt: measured.rttAvg ?? measured.rt ?? null,
     loss: measured.loss ?? null,
@@ -34,13 +36,15 @@ export function judgeResult(
   };
 }
 
+/** @param isOfPort true if the silence is that of a UDP port, which a definition may count; other silence is no answer of the target */
 function stateOf(
   evidence: Evidence | undefined,
   { result }: Expectation,
   reasons: readonly string[],
+  isOfPort: boolean,
 ): MonitoredProbeState {
   if (evidence === undefined || evidence === 'notMeasured' || evidence === 'pending') return 'unmeasured';
-  if (evidence === 'silent' && result === undefined) return 'unmeasured';
+  if (evidence === 'silent' && (result === undefined || !isOfPort)) return 'unmeasured';
   return reasons.length === 0 ? 'ok' : 'failing';
 }
 
@@ -48,9 +52,10 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   const { result, status } = expectation;
   const answers = evidence === 'up' || evidence === 'impaired';
   if (result === 'failure') return answers ? ['the target answers'] : [];
-  // With a list of status codes the list decides, not the class of the code.
-  const hasStatus = status !== undefined && measured.statusCode !== undefined;
-  if (!answers && !hasStatus) return [failureOf(measured, evidence)];
+  // With a list of status codes the list decides, not the class of the code. It excuses no other failure, such as a
+  // connection that is reset after the head.
+  const isStatusAlone = status !== undefined && measured.error?.code === 'http_status';
+  if (!answers && !isStatusAlone) return [failureOf(measured, evidence)];
   return [
     ...overStatus(measured, expectation),
     ...above('round-trip time', measured.rttAvg ?? measured.rt, expectation.maxRtt, 1, 'ms'),

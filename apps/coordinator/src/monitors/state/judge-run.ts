@@ -1,5 +1,5 @@
 import type { Check, RunAtProbe } from '@vantage/contract';
-import { evidenceByProbe, summarize, type ProbeFacts } from '@vantage/summary';
+import { evidenceByProbe, summarize, type Evidence, type ProbeFacts } from '@vantage/summary';
 
 import type { MonitorDefinition } from '../definition.ts';
 import { judgeResult } from './expectations.ts';
@@ -32,7 +32,7 @@ export function judgeRun(
   { expectation }: Pick<MonitorDefinition, 'expectation'>,
   facts: ReadonlyMap<string, ProbeFacts>,
 ): JudgedRun {
-  const evidence = check === undefined ? new Map() : evidenceByProbe(check);
+  const evidence: ReadonlyMap<string, Evidence> = check === undefined ? new Map() : evidenceByProbe(check);
   const results = Object.entries(check?.results ?? {}).map(
     ([probe, result]) => [probe, judgeResult(result, evidence.get(probe), expectation)] as const,
   );
@@ -40,25 +40,38 @@ export function judgeRun(
     const { asNumber = null, countryCode = null } = facts.get(probe) ?? {};
     return [probe, { ...result, network: asNumber, country: countryCode }] as const;
   });
-  const headline = check === undefined ? started.reason : headlineOf(check, results, evidence, facts);
+  const headline = check === undefined ? started.reason : headlineOf(check, results, evidence, facts, expectation);
   return {
     run: { ...started, results: Object.fromEntries(results) },
     outcome: { tick: started.tick, atMs: started.atMs, headline, probes: Object.fromEntries(probes) },
   };
 }
 
-/** The sentence of the summary, unless it is an expectation that fails and the target answers. */
+type Results = readonly (readonly [string, RunAtProbe])[];
+
+/** The sentence of the summary, unless expectations decide otherwise than the summary about a probe. */
 function headlineOf(
   check: Check,
-  results: readonly (readonly [string, RunAtProbe])[],
-  evidence: ReadonlyMap<string, string>,
+  results: Results,
+  evidence: ReadonlyMap<string, Evidence>,
   facts: ReadonlyMap<string, ProbeFacts>,
+  { status }: MonitorDefinition['expectation'],
 ): string {
   const failing = results.filter(([, { state }]) => state === 'failing');
-  const measured = results.filter(([, { state }]) => state !== 'unmeasured');
-  if (failing.every(([probe]) => evidence.get(probe) === 'down')) return summarize(check, facts).headline;
+  const fine = results.filter(([, { state }]) => state === 'ok');
+  const isExcused = status !== undefined && fine.some(([probe]) => evidence.get(probe) !== 'up');
+  if (failing.length === 0 && isExcused) return expected(fine);
+  if (!isExcused && failing.every(([probe]) => evidence.get(probe) === 'down')) return summarize(check, facts).headline;
   const [first] = failing;
   const others = failing.length === 1 ? '' : `, and ${failing.length - 1} more`;
-  const text = `Fails from ${failing.length} of ${measured.length} probes: ${first![0]}: ${first![1].reason}${others}.`;
+  const measured = failing.length + fine.length;
+  const text = `Fails from ${failing.length} of ${measured} probes: ${first![0]}: ${first![1].reason?.replace(/\.$/, '')}${others}.`;
   return text.slice(0, 1_024);
+}
+
+/** Of statuses that are errors by their class and allowed by the definition. */
+function expected(fine: Results): string {
+  const codes = [...new Set(fine.flatMap(([, { status }]) => status ?? []))].toSorted((a, b) => a - b);
+  const count = fine.length === 1 ? 'one probe' : `${fine.length} probes`;
+  return `Answers as expected from ${count}, with status ${codes.join(', ')}.`;
 }

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Check, Expectation, FailureCode, FailureSource } from '@vantage/contract';
+
+import { judgeRun } from './judge-run.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+const started = { tick: 1, checkId: 'qPUXvL1sQx2rGJm0Zf7N4w', atMs: 0, startedMs: 0, reason: null };
+const common = { rt: 5, resolvedIp: '203.0.113.1', startedAt: at, finishedAt: at };
+
+const failed = (code: FailureCode, source: FailureSource, phase: string, fields: object = {}) => ({
+  ...common,
+  result: 'failure',
+  error: { code, source, phase, message: `It fails: ${code}.` },
+  ...fields,
+});
+const status = (statusCode: number) =>
+  statusCode < 400
+    ? { ...common, result: 'success', error: null, statusCode }
+    : failed('http_status', 'target', 'response', { statusCode });
+const refusing = failed('dns_refused', 'resolver', 'resolve', { resolvedIp: null });
+const closed = failed('connection_refused', 'target', 'connect', { state: 'closed', port: 23 });
+
+function judge(type: 'http' | 'tcp', results: Readonly<Record<string, object>>, expectation: Expectation) {
+  const check = {
+    testId: started.checkId,
+    type,
+    host: type === 'http' ? 'https://example.com/' : 'example.com',
+    status: 'completed',
+    createdAt: at,
+    completedAt: at,
+    results,
+  } as Check;
+  const { outcome } = judgeRun(started, check, { expectation }, new Map());
+  const states = Object.values(outcome.probes).map(({ state }) => state);
+  return `${states.join(' ')}: ${outcome.headline}`;
+}
+
+describe('the sentence of a run', () => {
+  it.each<[string, string]>([
+    [
+      judge('http', { a: status(503), b: status(503) }, { status: ['503'] }),
+      'ok ok: Answers as expected from 2 probes, with status 503.',
+    ],
+    [
+      judge('http', { a: status(404), b: status(200) }, { status: ['2xx', '404'] }),
+      'ok ok: Answers as expected from 2 probes, with status 200, 404.',
+    ],
+    [
+      judge('http', { a: status(503), b: failed('timed_out', 'network', 'connect') }, { status: ['503'] }),
+      'ok failing: Fails from 1 of 2 probes: b: It fails: timed_out.',
+    ],
+    [
+      judge('http', { a: status(503), b: status(503) }, {}),
+      'failing failing: https://example.com/ does not work from any of 2 probes: status 503.',
+    ],
+    [
+      judge('http', { a: status(200) }, { status: ['2xx'] }),
+      'ok: https://example.com/ answers with status 200 from the one probe that could measure.',
+    ],
+    [
+      judge('tcp', { a: closed, b: closed }, { result: 'failure' }),
+      'ok ok: Port 23 of example.com is not open from any of 2 probes: the connection was refused.',
+    ],
+    [
+      judge('tcp', { a: refusing, b: refusing }, { result: 'failure' }),
+      'unmeasured unmeasured: No probe could measure example.com: the resolver refused to answer (REFUSED).',
+    ],
+  ])('says what the states say: %s', (seen, wanted) => {
+    expect(seen).toBe(wanted);
+  });
+});

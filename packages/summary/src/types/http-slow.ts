@@ -1,0 +1,93 @@
+import type { FindingCode } from '@vantage/contract';
+
+import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
+import type { ProbeResult, ResultOf } from '../probe-result.ts';
+import { thresholds } from '../thresholds.ts';
+import { listed, ms, shown, unique } from '../words.ts';
+
+type HttpResult = ProbeResult<ResultOf<'http'>>;
+type Timings = NonNullable<ResultOf<'http'>['timings']>;
+
+interface Slow {
+  readonly probeResult: HttpResult;
+  readonly slowMs: number;
+  /** Where it was slow, if there were redirects. */
+  readonly host: string | undefined;
+}
+
+interface Rule {
+  readonly code: FindingCode;
+  readonly phase: 'dns' | 'tls' | 'firstByte';
+  readonly limitOf: (connectMs: number) => number;
+  readonly what: string;
+  readonly brief: string;
+}
+
+const { tls, firstByte, nameResolutionMs } = thresholds;
+
+const rules: readonly Rule[] = [
+  {
+    code: 'name_resolution_slow',
+    phase: 'dns',
+    limitOf: () => nameResolutionMs,
+    what: 'The resolution of the name took long',
+    brief: 'the resolution of the name took long',
+  },
+  {
+    code: 'tls_slow',
+    phase: 'tls',
+    limitOf: (connect) => tls.connects * connect + tls.plusMs,
+    what: 'The TLS handshake took far longer than the TCP handshake',
+    brief: 'the TLS handshake took far longer than the TCP handshake',
+  },
+  {
+    code: 'http_server_slow',
+    phase: 'firstByte',
+    limitOf: (connect) => firstByte.connects * connect + firstByte.plusMs,
+    what: 'The server took long to begin its answer',
+    brief: 'the server took long to begin its answer',
+  },
+];
+
+/** Slow phases of every request, those that were redirected included. */
+export function findSlowness(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const measured = probeResults.filter(({ result }) => requestsOf(result).some(({ timings }) => isConnected(timings)));
+  return rules.flatMap((rule) => {
+    const slow = probeResults.flatMap((probeResult) => slowestOf(probeResult, rule));
+    return slow.length === 0 ? [] : [slowFound(rule, slow, measured.length)];
+  });
+}
+
+function isConnected(timings: Timings): boolean {
+  return timings.connect !== undefined;
+}
+
+function requestsOf({ redirects = [], url, timings }: ResultOf<'http'>): readonly {
+  readonly url: string | undefined;
+  readonly timings: Timings;
+}[] {
+  return [...redirects, ...(timings === undefined ? [] : [{ url, timings }])];
+}
+
+/** The slowest of a probe’s requests that are too slow. */
+function slowestOf(probeResult: HttpResult, { phase, limitOf }: Rule): readonly Slow[] {
+  const { result } = probeResult;
+  const isRedirected = (result.redirects ?? []).length > 0;
+  const slow = requestsOf(result).flatMap(({ url, timings }): Slow[] => {
+    const own = timings[phase];
+    if (own === undefined || own <= limitOf(timings.connect ?? 0)) return [];
+    const host = URL.parse(url ?? '')?.host;
+    return [{ probeResult, slowMs: own, host: isRedirected && host !== undefined ? shown(host, 120) : undefined }];
+  });
+  return slow.toSorted((a, b) => b.slowMs - a.slowMs).slice(0, 1);
+}
+
+function slowFound({ code, what, brief }: Rule, slow: readonly Slow[], measured: number): FindingDraft {
+  const values = slow.map(
+    ({ probeResult: { probe }, slowMs, host }) => `${probe} ${ms(slowMs)}${host === undefined ? '' : ` at ${host}`}`,
+  );
+  const probeResults = slow.map(({ probeResult }) => probeResult);
+  const [host, ...others] = unique(slow.map((one) => one.host ?? ''));
+  const where = host === '' || others.length > 0 ? brief : `${brief} at ${host}`;
+  return buildFinding(code, severityByShare(slow.length, measured), probeResults, `${what}: ${listed(values)}.`, where);
+}
