@@ -55,6 +55,28 @@ export const networks: Readonly<Record<string, Network>> = {
   'by packet, 2 ways': { ...diamond(FIRST, 'end', [1, 1], 'packet'), ...end },
   'by packet, 8 ways': { ...diamond(FIRST, 'end', ways(8, 1), 'packet'), ...end },
   'by packet, 2 long ways': { ...diamond(FIRST, 'end', [2, 2], 'packet'), ...end },
+  'by packet, on each way': {
+    ...diamond(FIRST, 'end', [2, 2]),
+    ...diamond(`${FIRST}.0.0`, 'end', [1, 1], 'packet'),
+    ...diamond(`${FIRST}.1.0`, 'end', [1, 1], 'packet'),
+    ...end,
+  },
+  'by packet, on one way': {
+    ...diamond(FIRST, 'end', [2, 2]),
+    ...diamond(`${FIRST}.0.0`, 'end', [1, 1], 'packet'),
+    ...end,
+  },
+  'by packet, long, on each way': {
+    ...diamond(FIRST, 'end', [2, 2]),
+    ...diamond(`${FIRST}.0.0`, 'end', [2, 2], 'packet'),
+    ...diamond(`${FIRST}.1.0`, 'end', [1, 2], 'packet'),
+    ...end,
+  },
+  'by packet, then by flow': {
+    ...diamond(FIRST, 'middle', [1, 1], 'packet'),
+    ...diamond('middle', 'end', [1, 1]),
+    ...end,
+  },
   'by packet, unequal': { ...diamond(FIRST, 'end', [1, 2], 'packet'), ...end },
 };
 

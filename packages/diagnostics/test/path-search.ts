@@ -19,6 +19,7 @@ const MAX_PACKETS = 589;
 export interface Searched {
   readonly graph: Graph;
   readonly packets: number;
+  readonly flows: number;
   /** True if the search found all links that the answers prove. */
   readonly isComplete: boolean;
   /** Links that do not exist. */
@@ -49,6 +50,7 @@ export function searched(network: Network, seed: number): Searched {
   return {
     graph,
     packets: packets.length,
+    flows,
     isComplete: [...provableLinks(network)].every((link) => found.has(link)),
     wrong: [...found].filter((link) => !exist.has(link)),
   };

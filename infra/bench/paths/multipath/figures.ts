@@ -1,50 +1,103 @@
 import type { Figure } from '../../goals.ts';
+import type { Shape, ShapeKind } from './shapes.ts';
 import type { Links, Truth } from './truth.ts';
+
+export const TOOLS = ['ours', 'scamper', 'scamper -c 99'] as const;
+export type Tool = (typeof TOOLS)[number];
 
 /** One search by one probe. */
 export interface Run {
+  readonly shape: Shape;
+  readonly tool: Tool;
   readonly packets: number;
   readonly links: Links;
   readonly truth: Truth;
 }
 
+const PEERS = ['scamper', 'scamper -c 99'] as const;
 const CONFIDENCE = 0.95;
 /** Shapes miss a goal by chance with a probability of 1 in 1,000. */
 const SIGMAS = 3.1;
 
-export function figuresOfShape(shape: string, runsOf: (tool: 'ours' | 'scamper') => readonly Run[]): readonly Figure[] {
-  const [ours, theirs] = [runsOf('ours'), runsOf('scamper')];
-  const error = SIGMAS * Math.sqrt((CONFIDENCE * (1 - CONFIDENCE)) / ours.length);
+/** Over all shapes: enough runs to estimate the rate. */
+export function figuresOfAll(runs: readonly Run[]): readonly Figure[] {
+  const ours = of(runs, 'ours');
+  const peers = PEERS.map((tool) => `${tool} ${percentComplete(of(runs, tool)).toFixed(1)} %`);
+  const comparison = `of ${ours.length} runs; ${peers.join(', ')}`;
+  const value = percentComplete(ours);
+  return [
+    { name: 'all shapes: every link found', value, unit: '%', atLeast: 100 * CONFIDENCE, comparison },
+    ...PEERS.map((tool) => packetsFigure('all shapes', runs, tool, null)),
+  ];
+}
+
+/**
+ * Shapes that a search cannot tell apart before it has found all of them need the same packets: a program that misses
+ * links of one, or reports some that do not exist, has no goal to offer for the others.
+ */
+export function figuresOfKind(kind: ShapeKind, all: readonly Run[]): readonly Figure[] {
+  const runs = all.filter(({ shape }) => shape.kind === kind);
+  const names = [...new Set(runs.map(({ shape }) => shape.name))];
+  return names.flatMap((name) => {
+    const own = runs.filter(({ shape }) => shape.name === name);
+    return [
+      ...linkFigures(name, own),
+      ...PEERS.map((tool) => packetsFigure(name, own, tool, omissionOf(of(runs, tool), names))),
+    ];
+  });
+}
+
+function linkFigures(shape: string, runs: readonly Run[]): readonly Figure[] {
+  const ours = of(runs, 'ours');
+  const peers = (figure: (runs: readonly Run[]) => string): string =>
+    PEERS.map((tool) => `${tool} ${figure(of(runs, tool))}`).join(', ');
   return [
     {
       name: `${shape}: every link found`,
       value: percentComplete(ours),
       unit: '%',
-      atLeast: 100 * (CONFIDENCE - error),
-      comparison: `of ${ours.length} runs; scamper ${percentComplete(theirs).toFixed(1)} %`,
+      atLeast: 100 * leastShare(ours.length),
+      comparison: `of ${ours.length} runs; ${peers((own) => `${percentComplete(own).toFixed(1)} %`)}`,
     },
     {
       name: `${shape}: links that do not exist`,
       value: invented(ours),
       unit: '',
       atMost: 0,
-      comparison: `scamper ${invented(theirs)}`,
-    },
-    {
-      name: `${shape}: packets, scamper = 1`,
-      value: packets(ours) / packets(theirs),
-      unit: '×',
-      atMost: 1,
-      comparison: `${packets(ours).toFixed(1)}, scamper ${packets(theirs).toFixed(1)}`,
+      comparison: peers((own) => String(invented(own))),
     },
   ];
 }
 
-/** Over all shapes: enough runs to estimate the rate. */
-export function figureOfAll(ours: readonly Run[], theirs: readonly Run[]): Figure {
-  const comparison = `of ${ours.length} runs; scamper ${percentComplete(theirs).toFixed(1)} %`;
-  const value = percentComplete(ours);
-  return { name: 'all shapes: every link found', value, unit: '%', atLeast: 100 * CONFIDENCE, comparison };
+function packetsFigure(shape: string, runs: readonly Run[], peer: Tool, omission: string | null): Figure {
+  const [ours, theirs] = [of(runs, 'ours'), of(runs, peer)];
+  const counts = `${packets(ours).toFixed(1)}, ${packets(theirs).toFixed(1)}`;
+  return {
+    name: `${shape}: packets, ${peer} = 1`,
+    value: packets(ours) / packets(theirs),
+    unit: '×',
+    ...(omission === null ? { atMost: 1, comparison: counts } : { comparison: `${counts}; no goal: ${omission}` }),
+  };
+}
+
+/** Why the packets of a program are no goal for shapes of one kind; null if they are. */
+function omissionOf(runs: readonly Run[], names: readonly string[]): string | null {
+  const wrong = invented(runs);
+  if (wrong > names.length) return `it reports ${wrong} links that do not exist in ${runs.length} runs of this kind`;
+  const missed = names.find((name) => {
+    const own = runs.filter(({ shape }) => shape.name === name);
+    return percentComplete(own) < 100 * leastShare(own.length);
+  });
+  return missed === undefined ? null : `it misses links of “${missed}”, which it cannot tell from this shape`;
+}
+
+/** The lowest share of complete runs that chance explains. */
+function leastShare(runs: number): number {
+  return CONFIDENCE - SIGMAS * Math.sqrt((CONFIDENCE * (1 - CONFIDENCE)) / runs);
+}
+
+function of(runs: readonly Run[], tool: Tool): readonly Run[] {
+  return runs.filter((run) => run.tool === tool);
 }
 
 function percentComplete(runs: readonly Run[]): number {

@@ -10,9 +10,9 @@ import { createInternet, type Internet } from '../../../simulator/internet.ts';
 import { readLog } from '../../../simulator/log.ts';
 import type { Figure } from '../../goals.ts';
 import { order } from '../../packets/round-trips.ts';
-import { figureOfAll, figuresOfShape, type Run } from './figures.ts';
+import { figuresOfAll, figuresOfKind, TOOLS, type Run, type Tool } from './figures.ts';
 import { scamperLinks } from './scamper.ts';
-import { shapes } from './shapes.ts';
+import { kinds, shapes, type Shape } from './shapes.ts';
 import { truthOf, type Links } from './truth.ts';
 
 /** Number of networks per shape; each is measured by four probes. */
@@ -21,9 +21,6 @@ const NETWORKS = 10;
 const AT_ONCE = 12;
 /** Larger packets search for the path MTU, for which scamper has another command. */
 const LARGE_BYTES = 200;
-const TOOLS = ['ours', 'scamper'] as const;
-
-type Tool = (typeof TOOLS)[number];
 type Found = ReadonlyMap<string, Links>;
 
 /** `flows: "all"` and scamper’s `tracelb` over the same networks: links found, links invented, packets. */
@@ -31,19 +28,15 @@ export async function findsAllPaths(scamper: string): Promise<readonly Figure[]>
   const plans = shapes.flatMap((shape) =>
     TOOLS.flatMap((tool) => Array.from({ length: NETWORKS }, () => ({ shape, tool }))),
   );
-  const cases = plans.map(({ shape, tool }, number) => ({ tool, of: caseOf(shape, number, 4, 'icmp') }));
+  const cases = plans.map(({ shape, tool }, number) => ({ shape, tool, of: caseOf(shape, number, 4, 'icmp') }));
   const runs = await runAll(cases, scamper);
-  const of = (tool: Tool): typeof runs => runs.filter((run) => run.tool === tool);
-  const ofShape = shapes.flatMap(({ name }) =>
-    figuresOfShape(name, (tool) => of(tool).filter(({ shape }) => shape === name)),
-  );
-  return [figureOfAll(of('ours'), of('scamper')), ...ofShape];
+  return [...figuresOfAll(runs), ...kinds.flatMap((kind) => figuresOfKind(kind, runs))];
 }
 
 async function runAll(
-  cases: readonly { readonly tool: Tool; readonly of: Case }[],
+  cases: readonly { readonly shape: Shape; readonly tool: Tool; readonly of: Case }[],
   scamper: string,
-): Promise<readonly (Run & { readonly shape: string; readonly tool: Tool })[]> {
+): Promise<readonly Run[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vantage-paths-'));
   const logFile = join(folder, 'packets.jsonl');
   const internet = await createInternet(
@@ -55,18 +48,19 @@ async function runAll(
     const targets = (tool: Tool): string[] => cases.flatMap((one) => (one.tool === tool ? [one.of.address] : []));
     const found = await Promise.all(
       PROBES.map(async (_, probe) => {
-        const theirs = await scamperLinks(internet, scamper, probe, targets('scamper'));
-        return new Map([...theirs, ...(await ownLinks(internet, probe, targets('ours')))]);
+        const theirs = await scamperLinks(internet, scamper, probe, targets('scamper'), 95);
+        const surer = await scamperLinks(internet, scamper, probe, targets('scamper -c 99'), 99);
+        return new Map([...theirs, ...surer, ...(await ownLinks(internet, probe, targets('ours')))]);
       }),
     );
     await internet.stop();
     const passages = await readLog(logFile);
-    return cases.flatMap(({ tool, of }) =>
+    return cases.flatMap(({ shape, tool, of }) =>
       PROBES.map((_, probe) => {
         const sent = passages.get(`${of.number}/${probe}`) ?? [];
         const packets = sent.filter(({ bytes }) => bytes < LARGE_BYTES).length;
         const links = found[probe]!.get(of.address) ?? new Set<string>();
-        return { shape: of.scenario.name, tool, packets, links, truth: truthOf(of, probe) };
+        return { shape, tool, packets, links, truth: truthOf(of, probe) };
       }),
     );
   } finally {

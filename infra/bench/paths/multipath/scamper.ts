@@ -8,14 +8,18 @@ const PACKETS_A_SECOND = 1_000;
 /** Interval between two packets to one target, hundredths of a second: the minimum of scamper. */
 const LEAST_WAIT = 15;
 
+/** Confidence of its stopping points, percent: its default, and the other one that it knows. */
+export type Confidence = 95 | 99;
+
 /** The links that Debian’s `scamper` finds from one probe by `tracelb`, by target. */
 export async function scamperLinks(
   internet: Internet,
   program: string,
   probe: number,
   targets: readonly string[],
+  confidence: Confidence,
 ): Promise<ReadonlyMap<string, Links>> {
-  const method = ['-O', 'json', '-c', `tracelb -P ICMP-echo -W ${LEAST_WAIT}`];
+  const method = ['-O', 'json', '-c', `tracelb -P ICMP-echo -c ${confidence} -W ${LEAST_WAIT}`];
   const command = ['-p', String(PACKETS_A_SECOND), ...method, '-i', ...targets];
   const child = internet.start(probe, program, ...command);
   child.stdin!.end();

@@ -46,6 +46,22 @@ describe('the search for all paths', () => {
     expect(Math.max(...runs.map(({ packets }) => packets))).toBeLessThan(MAX_PACKETS - MAX_MTU_PACKETS);
   });
 
+  it.each([289, 335, 390, 552])(
+    'takes no router behind a per-packet balancer for one that balances itself, draw %i',
+    (seed) => {
+      expect(searched(networks['by packet, long, on each way']!, seed).wrong).toEqual([]);
+    },
+  );
+
+  it('learns of a per-packet balancer before it asks for further flows', () => {
+    const flowsOf = (name: string): number => {
+      const runs = Array.from({ length: RUNS }, (_, seed) => searched(networks[name]!, seed));
+      return runs.reduce((sum, { flows }) => sum + flows, 0) / RUNS;
+    };
+
+    expect(flowsOf('by packet, 8 ways')).toBeLessThan(flowsOf('8 ways') / 2);
+  });
+
   it.each([
     ['2 ways', 'flow'],
     ['16 ways', 'flow'],

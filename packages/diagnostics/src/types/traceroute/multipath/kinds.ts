@@ -4,10 +4,12 @@ import type { Ask, Survey } from './survey.ts';
 /** Bits of evidence that a balancer keeps the packets of a flow together; more if the next hops look crossed. */
 const BITS = 6;
 const BITS_IF_CROSSED = 12;
+/** Packets that repeat a flow before further flows are asked: if they tell a per-packet balancer, no further flow is needed. */
+const EARLY_REPEATS = 2;
 /** Changes of the answers to one flow that no change of the path explains. */
 const CHANGES = 2;
-/** Packets to the hop of a per-packet balancer. */
-const PACKETS_AT_OWN_HOP = 12;
+/** Packets to a per-packet balancer itself: a second router there would be missed in one of 2^15 cases. */
+const PACKETS_AT_OWN_HOP = 16;
 
 export type BalancerKind = 'flow' | 'packet' | 'unknown';
 
@@ -33,17 +35,32 @@ export function kindAsks(survey: Survey, places: readonly Place[], which: 'cross
   return [];
 }
 
+/** The first repeats of flows beyond places with several next hops. */
+export function earlyAsks(survey: Survey, places: readonly Place[]): readonly Ask[] {
+  return places.flatMap((place) => {
+    if (place.kind !== 'router' || place.isPacketwise || place.seenNext.size < 2) return [];
+    const wanted = Math.min(EARLY_REPEATS, wantedRepeats(place, BITS)) - place.repeats;
+    const slot = wanted > 0 ? repeatable(survey, place) : undefined;
+    return slot === undefined ? [] : Array.from({ length: wanted }, () => slot);
+  });
+}
+
 /**
- * Packets to the hop of a router that seems to balance per packet, to exclude that it is merely one of several behind
- * such a balancer.
+ * Packets to the hop of a router that seems to balance per packet, to exclude that it is merely one of several behind a
+ * balancer: of flows not yet probed there if all pass it, since another balancer may choose by flow.
  */
-function asksAtOwnHop({ slots, at }: Survey, place: Place): readonly Ask[] {
+function asksAtOwnHop({ slots, at, sole, flows }: Survey, place: Place): readonly Ask[] {
   if (!place.isPacketwise || place.kind !== 'router') return [];
-  const here = [...slots.values()].flatMap((own) => own.get(place.ttl) ?? []);
-  const slot = here.find(({ flow, ttl }) => at(flow, ttl) === place);
-  const sent = here.reduce((sum, { packets }) => sum + packets.length, 0);
-  if (slot === undefined) return [];
-  return Array.from({ length: Math.max(0, PACKETS_AT_OWN_HOP - sent) }, () => ({ flow: slot.flow, ttl: slot.ttl }));
+  const { ttl } = place;
+  const here = [...slots.values()].flatMap((own) => own.get(ttl) ?? []).filter(({ flow }) => at(flow, ttl) === place);
+  const missing = PACKETS_AT_OWN_HOP - here.reduce((sum, { packets }) => sum + packets.length, 0);
+  if (here.length === 0 || missing <= 0) return [];
+  if (sole(ttl) !== place)
+    return Array.from({ length: missing }, (_, index) => ({ flow: here[index % here.length]!.flow, ttl }));
+  const isProbed = (flow: number): boolean => slots.get(flow)?.has(ttl) === true;
+  const beyond = [...slots].flatMap(([flow, own]) => (own.has(ttl + 1) && !isProbed(flow) ? [flow] : []));
+  const fresh = Array.from({ length: missing }, (_, index) => flows + index);
+  return [...beyond, ...fresh].slice(0, missing).map((flow) => ({ flow, ttl }));
 }
 
 function missingRepeats(place: Place, which: 'crossed' | 'all'): number {

@@ -7,7 +7,7 @@ import type { Survey } from '../survey.ts';
 /** Packets for a silent node that is followed by silent nodes only. */
 export const SAMPLES_IN_SILENCE = 2;
 /** Packets that show where the paths of a per-packet balancer have met again, which proves the links to that place. */
-const SAMPLES_AFTER_CLOUD = 12;
+const SAMPLES_AFTER_CLOUD = 16;
 /** Samples that decide whether the places of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;
 /** Divisor of the risk for several places that seem to lead to one. */
@@ -64,7 +64,7 @@ function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
  * that of one that may have been missed. With a single balancer this applies only to places that all flows pass.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
-  if (found > 1) return found > 2 ? RISK_OF_MANY : RISK;
+  if (found > 1) return RISK_OF_MANY;
   if (balancers > 1) return RISK / (2 * balancers);
   return balancers === 1 && isSole ? RISK / 2 : RISK;
 }

@@ -1,5 +1,5 @@
 import { GAP_LIMIT } from '../../probing/flow-view.ts';
-import { kindAsks } from '../kinds.ts';
+import { earlyAsks, kindAsks } from '../kinds.ts';
 import { proofAsks } from './proofs.ts';
 import { isInSilence, needsOf, SAMPLES_IN_SILENCE } from './needs.ts';
 import { stoppingPoint } from '../stopping-points.ts';
@@ -32,6 +32,8 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
     const group = byTtl.get(ttl)!;
     const crossed = kindAsks(survey, group, 'crossed');
     if (crossed.length > 0) return crossed;
+    const early = earlyAsks(survey, group);
+    if (early.length > 0) return early;
     const asks = new GroupPlan(survey, group, limits).asks();
     if (asks.length > 0) return asks;
     const proofs = group.flatMap((place) => proofAsks(survey, place));
@@ -97,6 +99,7 @@ class GroupPlan {
 
   private askBeyond(place: Place): boolean {
     const { survey, limits } = this;
+    if (place.isPacketwise && this.askAgain(place)) return true;
     const isNew = (flow: number, ttl: number): boolean =>
       survey.slots.get(flow)?.has(ttl) !== true && !this.known.has(`${flow} ${ttl}`);
     for (let ttl = place.ttl; ttl < limits.maxHops && ttl < survey.lastTtl + 1; ttl += 1) {
