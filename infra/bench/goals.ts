@@ -7,6 +7,8 @@ export interface Figure {
   readonly unit: string;
   readonly atMost?: number;
   readonly atLeast?: number;
+  /** What a bare program with the same work at its core reaches in the same run. */
+  readonly floor?: number;
   /** Value to compare with: the lower bound or the peer of the same run. */
   readonly comparison?: string;
 }
@@ -14,14 +16,15 @@ export interface Figure {
 /** Prints every figure, then one line per goal, and writes all to a file on request. Returns the exit status. */
 export function report(figures: readonly Figure[], jsonFile: string | undefined): number {
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  for (const { name, value, unit, comparison } of figures) {
-    print(`${name}: ${rounded(value)} ${unit}${comparison === undefined ? '' : ` (${comparison})`}`);
+  for (const { name, value, unit, floor, comparison } of figures) {
+    const notes = [floor === undefined ? [] : `floor ${rounded(floor)}`, comparison ?? []].flat().join('; ');
+    print(`${name}: ${rounded(value)} ${unit}${notes === '' ? '' : ` (${notes})`}`);
   }
   print('');
   const goals = figures.filter(({ atMost, atLeast }) => atMost !== undefined || atLeast !== undefined);
   for (const goal of goals) {
     const verdict = holds(goal) ? 'holds' : 'falls short';
-    print(`goal ${goal.name}: ${rounded(goal.value)} ${goal.unit} (goal ${wanted(goal)}) ${verdict}`);
+    print(`goal ${goal.name}: ${rounded(goal.value)} ${goal.unit} (goal ${wanted(goal)}) ${verdict}${reach(goal)}`);
   }
   if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify({ figures }, undefined, 2)}\n`);
   return goals.every(holds) ? 0 : 1;
@@ -29,6 +32,13 @@ export function report(figures: readonly Figure[], jsonFile: string | undefined)
 
 function holds({ value, atMost = Infinity, atLeast = -Infinity }: Figure): boolean {
   return value <= atMost && value >= atLeast;
+}
+
+/** For a goal that falls short: what the floor is, and whether it is below the goal at all. */
+function reach(goal: Figure): string {
+  if (holds(goal) || goal.floor === undefined) return '';
+  const floor = `floor ${rounded(goal.floor)} ${goal.unit}`.trimEnd();
+  return holds({ ...goal, value: goal.floor }) ? `: ${floor}` : `: ${floor}, short too`;
 }
 
 function wanted({ atMost, atLeast }: Figure): string {

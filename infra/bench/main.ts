@@ -44,6 +44,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   web: async () => (await import('./web/web.ts')).web,
   overhead: async () => (await import('./overhead/overhead.ts')).overhead,
   growth: async () => (await import('./load/growth.ts')).growth,
+  hundred: async () => (await import('./load/hundred.ts')).hundred,
   idle: async () => {
     const { idleProbes } = await import('./load/idle.ts');
     return () => idleProbes(values.quick !== undefined ? 10 : 20);

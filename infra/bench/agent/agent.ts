@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Figure } from '../goals.ts';
 import { startBareService } from './bare.ts';
-import { countCpu, cpuOfBare, cpuOfChecks, type Count } from './cpu.ts';
+import { countCpu, cpuOfChecks, type Count } from './cpu.ts';
 import { latencies } from './latency.ts';
 import { treeMemory, type Memory } from './processes.ts';
 import { runChecks, type Outcomes, type Pace } from './run-checks.ts';
@@ -78,18 +78,18 @@ async function cpuAndMemory(stage: Stage, lengths: Lengths): Promise<readonly Fi
   progress(`memory, and ${WARM_UP_CHECKS} checks`);
   for (const check of stage.checks) await count(check, pace, () => undefined);
   figures.push(...memoryFigures(stage, `after ${WARM_UP_CHECKS} checks`, true));
-  for (const check of stage.checks) {
-    progress(`CPU of ${check.type} checks`);
-    for (const each of lengths.paces) figures.push(...(await cpuOfChecks(stage, check, each, lengths.rounds, count)));
-  }
-  figures.push(...memoryFigures(stage, `after ${total(outcomes)} checks`, false), succeeded(outcomes));
-  progress('CPU of a bare service');
-  const bare = await startBareService();
+  const bare = await startBareService(stage.ports);
   try {
-    for (const each of lengths.paces) figures.push(...(await cpuOfBare(bare, each, lengths.rounds)));
+    for (const check of stage.checks) {
+      progress(`CPU of ${check.type} checks`);
+      for (const each of lengths.paces) {
+        figures.push(...(await cpuOfChecks({ stage, bare, count }, check, each, lengths.rounds)));
+      }
+    }
   } finally {
     await bare.stop();
   }
+  figures.push(...memoryFigures(stage, `after ${total(outcomes)} checks`, false), succeeded(outcomes));
   return figures;
 }
 

@@ -16,7 +16,7 @@ export interface TargetPorts {
   readonly dns: number;
 }
 
-const QUERY_NAME = `www.${signedZones.plain}`;
+export const QUERY_NAME = `www.${signedZones.plain}`;
 
 /** One connection, packet, request or query each. */
 export function comparedChecks({ tcp, http, dns }: TargetPorts): readonly ComparedCheck[] {

@@ -23,58 +23,57 @@ const SERVICE_MS = 1.5;
 /** Runs checks, calls `measured` when the last one has settled, and returns the number of successful ones. */
 export type Count = (check: ComparedCheck, pace: Pace, measured: () => void) => Promise<number>;
 
-/** CPU per check of one type at one rate, the median of some rounds. */
+/** CPU per check of one type at one rate and, in turns, that of its floor; the median of some rounds. */
 export async function cpuOfChecks(
-  stage: Stage,
+  { stage, bare, count }: { readonly stage: Stage; readonly bare: BareService; readonly count: Count },
   check: ComparedCheck,
   pace: Pace,
   rounds: number,
-  count: Count,
 ): Promise<readonly Figure[]> {
   const spent: Used[] = [];
+  const floors: BareCpu[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const used = countCpu(stage);
     let total: Used | undefined;
     const succeeded = await count(check, pace, () => (total = used()));
     // A check that the service temporarily refused cost the agent nothing.
     if (succeeded > 0) spent.push(perCheck(total!, succeeded, pace.checks));
+    floors.push(await bare.run(check.type, pace));
   }
+  return figuresOf(check, pace, spent, floors);
+}
+
+function figuresOf(
+  { type }: ComparedCheck,
+  { perSecond }: Pace,
+  spent: readonly Used[],
+  floors: readonly BareCpu[],
+): readonly Figure[] {
   const each = (name: keyof Used): number => median(spent.map((used) => used[name]));
-  const ratio = median(spent.map(({ agent, exporter }) => agent / exporter));
-  const name = `${check.type} at ${pace.perSecond} a second`;
-  const comparison = `blackbox exporter: ${each('exporter').toFixed(2)} ms`;
-  const atMost = ALLOWED.get(pace.perSecond);
+  const bare = (name: keyof BareCpu): number => median(floors.map((used) => used[name]));
+  const name = `${type} at ${perSecond} a second`;
+  const work = type === 'ping' ? 'that does nothing' : `with a bare ${type === 'tcp' ? 'handshake' : 'request'}`;
+  const comparison = `blackbox exporter: ${each('exporter').toFixed(2)} ms; BullMQ worker ${work}: ${bare('worker').toFixed(2)} ms`;
+  const atMost = ALLOWED.get(perSecond);
   const service: Figure = {
     name: `${name}: CPU of coordinator and Redis`,
     value: median(spent.map(({ coordinator, redis }) => coordinator + redis)),
     unit: 'ms',
-    comparison: `${each('coordinator').toFixed(2)} and ${each('redis').toFixed(2)} ms`,
+    floor: median(floors.map(({ server, redis }) => server + redis)),
+    comparison:
+      `${each('coordinator').toFixed(2)} and ${each('redis').toFixed(2)} ms; bare Express and its Redis: ` +
+      `${bare('server').toFixed(2)} and ${bare('redis').toFixed(2)} ms`,
   };
   return [
     { name: `${name}: CPU of the agent`, value: each('agent'), unit: 'ms', comparison },
     {
       name: `${name}: CPU, exporter = 1`,
-      value: ratio,
+      value: median(spent.map(({ agent, exporter }) => agent / exporter)),
       unit: '×',
+      floor: bare('worker') / each('exporter'),
       ...(atMost === undefined ? {} : { atMost }),
-      comparison,
     },
-    check.type === 'tcp' && pace.perSecond === 20 ? { ...service, atMost: SERVICE_MS } : service,
-  ];
-}
-
-/** The floor of a check in coordinator and Redis, at the same rate. */
-export async function cpuOfBare(bare: BareService, pace: Pace, rounds: number): Promise<readonly Figure[]> {
-  const spent: BareCpu[] = [];
-  for (let round = 0; round < rounds; round += 1) spent.push(await bare.run(pace));
-  const each = (name: keyof BareCpu): number => median(spent.map((used) => used[name]));
-  return [
-    {
-      name: `bare Express and one BullMQ job at ${pace.perSecond} a second: CPU of the server and Redis`,
-      value: median(spent.map(({ server, redis }) => server + redis)),
-      unit: 'ms',
-      comparison: `${each('server').toFixed(2)} and ${each('redis').toFixed(2)} ms; its worker: ${each('worker').toFixed(2)} ms`,
-    },
+    type === 'tcp' && perSecond === 20 ? { ...service, atMost: SERVICE_MS } : service,
   ];
 }
 

@@ -12,12 +12,13 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { startKnot } from '@vantage/test-support/dns/knot';
 
 import { startDeployment, type Deployment } from '../overhead/deployment.ts';
-import { comparedChecks, exporterModules, type ComparedCheck } from './checks.ts';
+import { comparedChecks, exporterModules, type ComparedCheck, type TargetPorts } from './checks.ts';
 
 /** The built service with one agent, and the checks of its targets. */
 export interface Service {
   readonly deployment: Deployment;
   readonly checks: readonly ComparedCheck[];
+  readonly ports: TargetPorts;
 }
 
 /** With the exporter, which probes the same targets. */
@@ -56,7 +57,7 @@ export async function onService<T>(
     };
     const deployment = await startDeployment({ probes: 1, isBuilt: true, nodes, settings });
     closers.push(deployment.stop);
-    return await use({ deployment, checks: comparedChecks(ports) }, nodes.agent, folder.path);
+    return await use({ deployment, checks: comparedChecks(ports), ports }, nodes.agent, folder.path);
   } finally {
     for (const close of closers.toReversed()) await close();
   }
@@ -69,7 +70,7 @@ async function build(): Promise<void> {
   await promisify(execFile)(compiler, ['-b', 'apps/coordinator', 'apps/probe-agent'], { cwd: repository });
 }
 
-async function startTargets(closers: (() => Promise<void> | void)[]): Promise<Record<'tcp' | 'http' | 'dns', number>> {
+async function startTargets(closers: (() => Promise<void> | void)[]): Promise<TargetPorts> {
   const tcp = createServer((socket) => socket.on('error', () => undefined));
   const http = createHttpServer((_request, response) => response.end('hello\n'));
   const ports = await Promise.all([tcp, http].map(listen));

@@ -48,8 +48,9 @@ app.post('/check', (request, response, next) => {
     return;
   }
   const checkId = randomUUID();
-  const job = { v: 1, checkId, type: 'ping', params: body, deadlineAt: Date.now() + 10_000 };
-  Promise.all(queues.map((queue) => queue.add('ping', job, { jobId: checkId }))).then(
+  const { type } = body as { readonly type: string };
+  const job = { v: 1, checkId, type, params: body, deadlineAt: Date.now() + 10_000 };
+  Promise.all(queues.map((queue) => queue.add(type, job, { jobId: checkId }))).then(
     () => response.status(202).json({ checkId, status: 'pending', message: 'The check has started.' }),
     next,
   );

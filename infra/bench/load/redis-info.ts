@@ -12,6 +12,19 @@ export async function commandsByName(port: number): Promise<ReadonlyMap<string, 
   return new Map([...info.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(([, name, calls]) => [name!, Number(calls)]));
 }
 
+/** Calls of each command since the start of Redis and the time spent in them, including those of scripts. */
+export async function timeByCommand(
+  port: number,
+): Promise<ReadonlyMap<string, { readonly calls: number; readonly us: number }>> {
+  const info = await readInfo(port, 'commandstats');
+  return new Map(
+    [...info.matchAll(/^cmdstat_(\S+?):calls=(\d+),usec=(\d+)/gm)].map(([, name, calls, us]) => [
+      name!,
+      { calls: Number(calls), us: Number(us) },
+    ]),
+  );
+}
+
 async function readInfo(port: number, section?: string): Promise<string> {
   const redis = new Redis({ port, host: '127.0.0.1' });
   const info = section === undefined ? await redis.info() : await redis.info(section);
