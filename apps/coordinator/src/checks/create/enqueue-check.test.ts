@@ -99,22 +99,14 @@ describe.each([
     expect([own, other].map((data) => JSON.parse(data!) as Job)).toEqual([picture, job]);
   });
 
-  it.each(['wait', 'meta', 'events', 'id', 'marker'])(
-    'reaches the other probes where the agent of one has broken its key “%s”',
-    async (part) => {
-      const breaks = part === 'wait' ? 'SADD' : 'LPUSH';
-      await redis.call(breaks, queueKey('bad-1', part), 'broken');
+  it('reaches the other probes where the agent of one has broken its list of waiting jobs', async () => {
+    await redis.sadd(queueKey('bad-1', 'wait'), 'broken');
 
-      const outcomes = await startOf()(checkOn('fra-1', 'bad-1', 'nyc-1'), jobsFor('fra-1', 'bad-1', 'nyc-1'));
+    const outcomes = await startOf()(checkOn('fra-1', 'bad-1', 'nyc-1'), jobsFor('fra-1', 'bad-1', 'nyc-1'));
 
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      const { reason } = outcomes[1] as PromiseRejectedResult;
-      expect(reason).toMatchObject({ name: 'ReplyError', message: expect.stringContaining('WRONGTYPE') });
-      for (const probe of ['fra-1', 'nyc-1']) {
-        expect(await redis.lrange(queueKey(probe, 'wait'), 0, -1)).toEqual([ID]);
-      }
-    },
-  );
+    expectBroken(outcomes);
+    expect(await waitingAt('fra-1', 'nyc-1')).toEqual([[ID], [ID]]);
+  });
 
   it('has no jobs where its record is refused', async () => {
     await redis.set(redisKeys.check(ID), 'no hash');
@@ -125,29 +117,61 @@ describe.each([
   });
 });
 
+const others = ['meta', 'events', 'id', 'marker'];
+
+describe('a key of BullMQ that agents do without and one has broken', () => {
+  it.each(others)('does not end its jobs that are added in one script: “%s”', async (part) => {
+    await redis.lpush(queueKey('bad-1', part), 'broken');
+
+    const start = createStartCheck(redis, noQueues, RETENTION_MS);
+    const outcomes = await start(checkOn('fra-1', 'bad-1'), jobsFor('fra-1', 'bad-1'));
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(await waitingAt('fra-1', 'bad-1')).toEqual([[ID], [ID]]);
+  });
+
+  it.each(others)('does not end jobs of other probes that are added command by command: “%s”', async (part) => {
+    await redis.lpush(queueKey('bad-1', part), 'broken');
+
+    const start = startApart(redis, createJobQueues(redis, quiet), RETENTION_MS);
+    const outcomes = await start(checkOn('fra-1', 'bad-1', 'nyc-1'), jobsFor('fra-1', 'bad-1', 'nyc-1'));
+
+    expectBroken(outcomes);
+    expect(await waitingAt('fra-1', 'nyc-1')).toEqual([[ID], [ID]]);
+  });
+});
+
 describe('the jobs of a check that is started in one script', () => {
-  it('are what BullMQ itself adds, key by key', async () => {
+  it('are what BullMQ itself adds, key by key, but for its events, counter and settings', async () => {
     const queues = createJobQueues(redis, quiet);
     await createStartCheck(redis, noQueues, RETENTION_MS)(checkOn('fra-1'), jobsFor('fra-1'));
     await queues.add('nyc-1', job);
 
     const [ours, theirs] = await Promise.all(['fra-1', 'nyc-1'].map(dump));
 
-    expect(Object.keys(ours!)).toHaveLength(6);
-    expect(ours).toEqual(theirs);
+    expect(Object.keys(ours!).toSorted()).toEqual([ID, 'marker', 'wait']);
+    const { events: _events, id: _id, meta: _meta, ...compared } = theirs!;
+    expect(ours).toEqual(compared);
     expect(await redis.hget(queueKey('fra-1', ID), 'timestamp')).toBe(`${CREATED_AT}`);
     await queues.close();
   });
 
-  it('keep few events of their queue, also where a worker has set more', async () => {
-    await redis.hset(queueKey('nyc-1', 'meta'), 'opts.maxLenEvents', '10000');
+  it('leave one that is there already as it is', async () => {
+    const start = createStartCheck(redis, noQueues, RETENTION_MS);
+    await start(checkOn('fra-1'), jobsFor('fra-1'));
+    const before = await dump('fra-1');
 
-    await createStartCheck(redis, noQueues, RETENTION_MS)(checkOn('fra-1', 'nyc-1'), jobsFor('fra-1', 'nyc-1'));
+    await start(checkOn('fra-1'), [{ probe: 'fra-1', id: ID, job: { ...job, type: 'dns' } }]);
 
-    const lengths = await Promise.all(
-      ['fra-1', 'nyc-1'].map((probe) => redis.hget(queueKey(probe, 'meta'), 'opts.maxLenEvents')),
-    );
-    expect(lengths).toEqual(['10', '10']);
+    expect(await dump('fra-1')).toEqual(before);
+  });
+
+  it('leave nothing where the list of waiting jobs is broken', async () => {
+    await redis.sadd(queueKey('bad-1', 'wait'), 'broken');
+
+    await createStartCheck(redis, noQueues, RETENTION_MS)(checkOn('bad-1'), jobsFor('bad-1'));
+
+    expect(await redis.keys(queueKey('bad-1', '*'))).toEqual([queueKey('bad-1', 'wait')]);
   });
 });
 
@@ -218,6 +242,17 @@ const noQueues = {
     throw new Error('No job is added separately.');
   },
 };
+
+/** The second of the jobs was refused. */
+function expectBroken(outcomes: Awaited<ReturnType<StartCheck>>): void {
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  const { reason } = outcomes[1] as PromiseRejectedResult;
+  expect(reason).toMatchObject({ name: 'ReplyError', message: expect.stringContaining('WRONGTYPE') });
+}
+
+function waitingAt(...probes: readonly string[]): Promise<readonly (readonly string[])[]> {
+  return Promise.all(probes.map((probe) => redis.lrange(queueKey(probe, 'wait'), 0, -1)));
+}
 
 function queueKey(probe: string, part: string): string {
   return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:${part}`;

@@ -8,8 +8,11 @@ import type { Log } from '../../redis/log.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { removeWaitingJobScript } from './check-scripts.ts';
 
+/** Finished jobs are removed: results travel by the result stream. */
+export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
+
 /** Length of BullMQ's event streams, which are not read; the default is ten thousand. */
-export const MAX_EVENTS = 10;
+const MAX_EVENTS = 10;
 
 /** Closing a BullMQ queue may hang. */
 const CLOSE_WITHIN_MS = 500;
@@ -44,8 +47,7 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
       prefix: redisKeys.queuePrefix(probe),
       skipVersionCheck: true,
       skipMetasUpdate: true,
-      // Finished jobs are removed: results travel by the result stream.
-      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+      defaultJobOptions: JOB_OPTIONS,
     });
     queue.on('error', (error) => log.debug({ probe, error: error.message }, 'job queue failed'));
     queues.set(probe, queue);
