@@ -23,6 +23,7 @@ import { createProbeCapacity } from './create/probe-capacity.ts';
 import { traceStart } from './create/trace-start.ts';
 import { CheckExpiry } from './expire-checks.ts';
 import { createIngest, type Ingest, type IngestDependencies } from './ingest/ingest.ts';
+import { releaseScript } from './ingest/release-entries.ts';
 import { createResultValidators } from './ingest/result-validators.ts';
 import { createLiveChecks } from './read/follow-checks.ts';
 import { createFollowers, followerScripts, type Followers } from './read/followers.ts';
@@ -67,6 +68,7 @@ const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 const scripts: readonly Script[] = [
   ...checkScripts,
   startScript,
+  releaseScript,
   changesScript,
   replaceScript,
   ...screenshotScripts,
@@ -234,7 +236,7 @@ function upkeep({ expiry, screenshots, budget, ingest }: Upkeep): readonly Backg
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
     { name: 'result budget', everyMs: BUDGET_EVERY_MS, run: async () => again(await budget.look()) },
     { name: 'deadlines', everyMs: EXPIRE_EVERY_MS, run: async () => again(await expiry.look()) },
-    { name: 'committed results', everyMs: EXPIRE_EVERY_MS, run: async () => ingest.drainCommitted() },
+    { name: 'committed results', everyMs: EXPIRE_EVERY_MS, run: ingest.releaseCommitted },
   ];
 }
 

@@ -8,6 +8,7 @@ import type { CheckTypes } from '../store/check-type-cache.ts';
 import type { Counters } from '../store/counters.ts';
 import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
 import type { ExcessWatch } from '../../probes/access/excess-watch.ts';
+import { releaseEntries } from './release-entries.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
 import { createInlineResults, type InlineResults, type ResultsAheadDependencies } from './inline-results.ts';
 import { commitFinal } from './commit-result.ts';
@@ -39,10 +40,10 @@ export interface Ingest {
    */
   readonly commitInline: (probe: string, note: InlineResult) => void;
   /**
-   * Drains the streams of probes with inline results that were committed since the last call, and acknowledges what was
-   * processed. Readers have these results already, and one drain for several costs Redis and this process a third.
+   * Deletes the entries of inline results that were committed since the last call, and acknowledges what was processed.
+   * Readers have these results already, and nothing reads such an entry if it is the oldest of its stream. Never rejects.
    */
-  readonly drainCommitted: () => void;
+  readonly releaseCommitted: () => Promise<void>;
   /** Finishes or releases all claimed entries. Never rejects. */
   readonly close: () => Promise<void>;
 }
@@ -79,8 +80,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   const done = createAcknowledgements(dependencies.redis);
   const ahead = createInlineResults(dependencies);
   const soon = new Map<string, NodeJS.Timeout>();
-  /** Probes whose streams have entries of committed inline results. */
-  const committed = new Set<string>();
+  /** Checks by probe whose inline results are committed and whose stream entries are not released. */
+  let committed = new Map<string, string[]>();
   let closed = false;
 
   const run = async (probe: string, drain: Drain): Promise<void> => {
@@ -121,6 +122,19 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     soon.set(probe, timer);
   };
 
+  /** Returns the probes whose streams must be read. */
+  const release = async (): Promise<ReadonlySet<string>> => {
+    const released = committed;
+    committed = new Map();
+    // While the gate is closed, entries stay; all streams are read when it opens.
+    if (released.size === 0 || !dependencies.gate.isOpen()) return new Set();
+    const unread = await releaseEntries(dependencies.redis, released).catch(() => new Set(released.keys()));
+    for (const [probe, checks] of released) {
+      if (!unread.has(probe)) for (const check of checks) ahead.forget(probe, check);
+    }
+    return unread;
+  };
+
   return {
     drain,
     commitInline: (probe, note) => {
@@ -133,21 +147,18 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         return;
       }
       void ahead.show(probe, note, checkType).then((isCommitted) => {
-        if (isCommitted) committed.add(probe);
+        if (isCommitted) committed.set(probe, [...(committed.get(probe) ?? []), note.check]);
         else if (!closed) void drain(probe);
       });
     },
-    drainCommitted: () => {
-      // A drain acknowledges what the one before it has processed.
-      for (const probe of committed) void drain(probe);
-      committed.clear();
-      void done.flush();
+    releaseCommitted: async () => {
+      const [unread] = await Promise.all([release(), done.flush()]);
+      for (const probe of unread) void drain(probe);
     },
     close: async () => {
       closed = true;
       for (const timer of soon.values()) clearTimeout(timer);
-      // Acknowledges the entries of inline results.
-      await Promise.all([...soon.keys(), ...committed].map((probe) => drain(probe)));
+      await Promise.all([...soon.keys(), ...(await release())].map((probe) => drain(probe)));
       await done.close();
     },
   };

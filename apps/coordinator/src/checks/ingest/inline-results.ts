@@ -21,6 +21,8 @@ export interface InlineResults {
   readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
   /** Resolves to whether the inline copy of a stream entry was committed. Can be asked once. Never rejects. */
   readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;
+  /** Forgets a committed one whose stream entry is deleted. */
+  readonly forget: (probe: string, check: string) => void;
 }
 
 /** Limit of remembered results: entries that another coordinator reads never arrive here. */
@@ -51,6 +53,7 @@ export function createInlineResults(dependencies: ResultsAheadDependencies): Inl
       shown.delete(key);
       return whether;
     },
+    forget: (probe, check) => void shown.delete(keyOf(probe, check)),
   };
 }
 

@@ -241,7 +241,7 @@ end
 `;
 
 /** Milliseconds. Ids that Redis chooses are timestamps. */
-const FUTURE_MS = 60_000;
+export const FUTURE_MS = 60_000;
 
 /**
  * Lua that deletes an empty stream if its next id would be in the future, because an agent chose one or the clock was
