@@ -8,23 +8,16 @@ process.env.NODE_COMPILE_CACHE ??= compileCache;
 
 /** Tests run the TypeScript sources as ES modules; Node itself strips the types. */
 const shared = {
+  runner: '<rootDir>/infra/jest/runner.mjs',
+  runtime: '<rootDir>/infra/jest/runtime.mjs',
   testEnvironment: '<rootDir>/infra/jest/environment.mjs',
-  // Not `import`: it would reach the require() of CommonJS packages too, and hand them ES modules.
-  testEnvironmentOptions: { customExportConditions: ['vantage-source', 'node'] },
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/infra/jest/strip-types.mjs' },
+  transform: {},
   modulePathIgnorePatterns: ['/dist/'],
-};
-
-/** No suite of `unit` starts a process. */
-const ofProject = {
-  unit: { moduleNameMapper: { '^node:child_process$': '<rootDir>/infra/jest/no-processes.mjs' } },
 };
 
 export default {
   projects: Object.entries(suitesByProject()).map(([project, suites]) => ({
     ...shared,
-    ...ofProject[project],
     displayName: project,
     testMatch: suites.map((suite) => `<rootDir>/${suite}`),
   })),

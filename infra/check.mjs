@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { findNode24 } from './setup/node24.mjs';
 import { repository } from './setup/repository.mjs';
 
-const jest = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const jest = ['--conditions=vantage-source', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const checks = [
   { title: 'format', program: 'oxfmt', args: ['--check'] },
   { title: 'types', program: 'tsc', args: ['-b'] },

@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+
+jest.setTimeout(300_000);
+
+const repository = join(import.meta.dirname, '../..');
+const JEST = "import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';\n";
+const PASSES = "it('passes', () => { expect(1).toBe(1); });\n";
+
+/** Suites that must be reported as failed, with a part of the message. They run one after another in one worker. */
+const FAILING: readonly (readonly [reason: string, source: string, message: string])[] = [
+  ['a failing assertion', `${PASSES}it('fails', () => { expect(1).toBe(2); });`, 'Expected: 2'],
+  ['a module that throws', "import './throws.ts';\n" + PASSES, 'thrown by a module'],
+  ['a module that has thrown in an earlier suite', "import './throws.ts';\n//\n" + PASSES, 'thrown by a module'],
+  ['a module that is not there', "import './absent.ts';\n" + PASSES, 'absent.ts'],
+  ['an export that is not there', "import { absent } from './counter.ts';\nabsent();\n" + PASSES, 'absent'],
+  ['a syntax error', `${PASSES}const = 1;`, 'SyntaxError'],
+  ['no tests', 'export {};', 'must contain at least one test'],
+  ['a rejected beforeAll', `beforeAll(async () => { throw new Error('by a hook'); });\n${PASSES}`, 'by a hook'],
+  ['a rejected afterAll', `afterAll(async () => { throw new Error('by a hook'); });\n${PASSES}`, 'by a hook'],
+  [
+    'an unhandled rejection',
+    "it('rejects', async () => { void Promise.reject(new Error('unhandled')); await new Promise(setImmediate); });",
+    'unhandled',
+  ],
+  [
+    'an uncaught exception',
+    "it('throws', (done) => { setImmediate(() => { throw new Error('uncaught'); }); setTimeout(done, 100); });",
+    'uncaught',
+  ],
+  ['a test without end', "it('waits', () => new Promise(() => {}), 50);", 'Exceeded timeout of 50 ms'],
+  ['jest.setTimeout', "jest.setTimeout(60);\nit('waits', () => new Promise(() => {}));", 'Exceeded timeout of 60 ms'],
+  ['too few assertions', "it('asserts', () => { expect.assertions(1); });", 'expect.assertions(1)'],
+  ['a test within a test', "it('nests', () => { it('inner', () => {}); });", 'cannot be nested'],
+  ['process.exit', "it('exits', () => { process.exit(1); });", 'child process exceptions'],
+  ['process.exit without an error', "it('exits', () => { process.exit(0); });", 'exit'],
+];
+
+/** Suites that must pass, in this order, in one worker. */
+const PASSING = {
+  changes: `${PASSES}it('changes', () => {
+    process.env.OF_A_SUITE = '1';
+    delete process.env.OF_THE_RUN;
+    process.chdir('/');
+    process.on('SIGUSR2', () => {});
+    process.argv = [];
+    globalThis.ofASuite = 1;
+    globalThis.fetch = () => {};
+    jest.spyOn(Math, 'max').mockReturnValue(7);
+    jest.setTimeout(5);
+    jest.useFakeTimers({ now: 0 });
+    expect(Date.now()).toBe(0);
+    expect(Math.max(1, 2)).toBe(7);
+  });`,
+  'finds the process as it was': `import { setTimeout as wait } from 'node:timers/promises';
+  it('finds it', async () => {
+    expect([process.env.OF_A_SUITE, process.env.OF_THE_RUN]).toEqual([undefined, '1']);
+    expect(process.cwd()).not.toBe('/');
+    expect(process.listenerCount('SIGUSR2')).toBe(0);
+    expect(process.argv.length).toBeGreaterThan(0);
+    expect(globalThis.ofASuite).toBe(undefined);
+    expect(String(globalThis.fetch)).not.toBe('() => {}');
+    expect(Math.max(1, 2)).toBe(2);
+    expect(Date.now()).toBeGreaterThan(0);
+    await new Promise((done) => setTimeout(done, 20));
+    await wait(20);
+  });`,
+  'counts a module': "import { count } from './counter.ts';\nit('is the first', () => { expect(count()).toBe(1); });",
+  'shares its state': "import { count } from './counter.ts';\nit('is the second', () => { expect(count()).toBe(2); });",
+  'skips and focuses': `describe('some', () => { it.only('runs', () => {}); it('does not', () => { throw new Error(); }); });
+  it.skip('neither', () => { throw new Error(); });`,
+  'knows its place': `it('knows', () => {
+    expect(import.meta.filename).toMatch(/[.]test[.]ts$/);
+    expect(new URL('counter.ts', import.meta.url).pathname).toMatch(/counter[.]ts$/);
+  });`,
+};
+
+/** A suite of the project \`unit\` in the same worker, between two that start a process. */
+const starts = (expected: string): string => `import { execFile } from 'node:child_process';
+import { promised } from './promised.ts';
+import { promisify } from 'node:util';
+it('starts a process', async () => {
+  const outcome = (run) => run('true').then(({ stdout }) => 'ran' + stdout, ({ message }) => message);
+  expect(await outcome(async (program) => promisify(execFile)(program))).toMatch(${expected});
+  expect(await outcome(async (program) => promised(program))).toMatch(${expected});
+});`;
+
+interface Report {
+  readonly numTotalTests: number;
+  readonly numPassedTests: number;
+  readonly numPendingTests: number;
+  readonly testResults: readonly { readonly name: string; readonly status: string; readonly message: string }[];
+}
+
+describe('suites in one worker of Jest', () => {
+  let folder: string;
+  const failing = new Map(FAILING.map(([, source], index) => [`failing-${letter(index)}.test.ts`, JEST + source]));
+  const passing = new Map(
+    Object.values(PASSING).map((source, index) => [`ok-${letter(index)}.test.ts`, JEST + source]),
+  );
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'vantage-runner-'));
+    const modules = {
+      'package.json': '{"type":"module"}',
+      'throws.ts': "throw new Error('thrown by a module');",
+      'counter.ts': 'let counted = 0;\nexport const count = (): number => (counted += 1);',
+      'promised.ts': `import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+export const promised = promisify(execFile);`,
+      'a-lab.test.ts': JEST + starts('/^ran$/'),
+      'b-unit.test.ts': JEST + starts('/start no processes/'),
+      'c-lab.test.ts': JEST + starts('/^ran$/'),
+      'by-path.mjs': `import Sequencer from ${JSON.stringify(import.meta.resolve('@jest/test-sequencer'))};
+export default class ByPath extends Sequencer {
+  sort(tests) { return tests.toSorted((a, b) => (a.path < b.path ? -1 : 1)); }
+}`,
+    };
+    for (const [name, source] of [...failing, ...passing, ...Object.entries(modules)]) {
+      writeFileSync(join(folder, name), source);
+    }
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function run(projects: Readonly<Record<string, string>>): Report {
+    const place = (file: string): string => join(import.meta.dirname, file);
+    const config = {
+      testSequencer: join(folder, 'by-path.mjs'),
+      projects: Object.entries(projects).map(([displayName, match]) => ({
+        rootDir: folder,
+        runner: place('runner.mjs'),
+        runtime: place('runtime.mjs'),
+        testEnvironment: place('environment.mjs'),
+        transform: {},
+        displayName,
+        testMatch: [join(folder, match)],
+      })),
+    };
+    const program = join(repository, 'node_modules/jest/bin/jest.js');
+    const words = ['--json', '--maxWorkers=1', '--config', JSON.stringify(config), '--rootDir', folder];
+    const { stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...process.env, OF_THE_RUN: '1' },
+    });
+    if (stdout === '') throw new Error(stderr);
+    const report = JSON.parse(stdout) as Report;
+    const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);
+    return { ...report, testResults: report.testResults.toSorted(byName) };
+  }
+
+  it('are each reported as failed if something in them fails', () => {
+    const { testResults } = run({ failing: 'failing-*.test.ts' });
+
+    expect(testResults.map(({ status, message }, index) => [FAILING[index]?.[0], status, message])).toEqual(
+      FAILING.map(([reason, , message]) => [reason, 'failed', expect.stringContaining(message)]),
+    );
+  });
+
+  it('find environment, folder, globals and timers as at the start, and share modules', () => {
+    const report = run({ passing: 'ok-*.test.ts' });
+
+    expect(report.testResults.map(({ message }) => message)).toEqual(Object.keys(PASSING).map(() => ''));
+    expect([report.numPassedTests, report.numPendingTests, report.numTotalTests]).toEqual([7, 2, 9]);
+  });
+
+  it('start processes, except those of the project unit', () => {
+    const { testResults } = run({ lab: '*-lab.test.ts', unit: '*-unit.test.ts' });
+
+    expect(testResults.map(({ message }) => message)).toEqual(['', '', '']);
+  });
+});
+
+describe('modules that suites share', () => {
+  it('register nothing with Jest when they are loaded: only the first suite of a worker would have it', () => {
+    const shared = globSync('{packages,apps,infra}/**/*.{ts,tsx}', {
+      cwd: repository,
+      exclude: (path) =>
+        /(?:^|\/)(?:node_modules|dist)$|\.test\.ts$|^templates\.ts$|\/new-type\/templates\.ts$/.test(path),
+    });
+    const registers = /^(?:(?:after|before)(?:All|Each)|describe|it|jest\.\w+|expect\.extend)\(/m;
+
+    expect(shared.filter((path) => registers.test(readFileSync(join(repository, path), 'utf8')))).toEqual([]);
+    expect(shared.length).toBeGreaterThan(500);
+  });
+});
+
+function letter(index: number): string {
+  return String.fromCodePoint('a'.codePointAt(0)! + index);
+}
