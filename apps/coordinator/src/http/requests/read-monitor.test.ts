@@ -41,6 +41,17 @@ describe('a monitor', () => {
     });
   });
 
+  it.each<[string, object, object]>([
+    ['one family', {}, { flows: 16, queries: 1 }],
+    ['many hops', { maxHops: 41 }, { flows: 1, queries: 3 }],
+    ['both families', { family: 'both' }, { flows: 1, queries: 3 }],
+    ['both families and few hops', { family: 'both', maxHops: 20 }, { flows: 16, queries: 1 }],
+  ])('traces as many flows as packets allow, if the client chose none: %s', (_reason, options, counts) => {
+    const request = { check: { type: 'traceroute', host: 'example.com', options }, every: '5m' };
+
+    expect(read('web', request)).toMatchObject({ valid: true, definition: { accepted: { params: { options: counts } } } });
+  });
+
   it.each<[string, object, string, string]>([
     ['no check', { every: '60s' }, '/check', 'is required'],
     ['no interval', { check: ping }, '/every', 'is required'],

@@ -90,14 +90,16 @@ function withMonitorDefaults(check: MonitorRequest['check']): unknown {
   return type === 'traceroute' ? { ...body, options: withFlows(options) } : body;
 }
 
-/** Flows of a traceroute whose packets were not chosen: enough to prove a change of the path with one packet each. */
+/** Counts for a traceroute whose request has none: sixteen flows with one packet each can prove a change of the path. */
 const FLOWS = { flows: 16, queries: 1 };
-/** Beyond it, they are more packets than a check sends. */
+/** Largest `maxHops` with which a check of one family may send that many packets; a check of both has half of it. */
 const MOST_HOPS = 40;
+const DEFAULT_HOPS = 30;
 
 function withFlows(asked: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const isChosen = ['flows', 'queries', 'rounds'].some((name) => asked[name] !== undefined);
-  return isChosen || Number(asked['maxHops'] ?? 0) > MOST_HOPS ? asked : { ...FLOWS, ...asked };
+  const mostHops = asked['family'] === 'both' ? MOST_HOPS / 2 : MOST_HOPS;
+  return isChosen || Number(asked['maxHops'] ?? DEFAULT_HOPS) > mostHops ? asked : { ...FLOWS, ...asked };
 }
 
 /** The additional networks of a key apply to checks, not to webhooks. */
