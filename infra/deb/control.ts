@@ -36,7 +36,7 @@ export function libraryVersion(files: readonly Buffer[], library: string): strin
   return `${major}.${minor}`;
 }
 
-/** Each line of the unit of a bare host that the package has otherwise. */
+/** Replacements that turn the systemd unit for a bare host into that of the package. */
 const CHANGES: readonly (readonly [from: string, to: string])[] = [
   ['/usr/bin/node ', '/usr/lib/vantage-agent/node '],
   ['/opt/vantage-agent/dist/', '/usr/lib/vantage-agent/dist/'],

@@ -269,7 +269,7 @@ describe('an agent in a region', () => {
     expect(values('CapabilityBoundingSet')).toEqual(['CAP_NET_RAW']);
     expect(values('NoNewPrivileges')).toEqual(['yes']);
     expect(values('DynamicUser')).toEqual(['yes']);
-    // Each line of filters adds or removes, in order: Chromium's sandbox needs calls that `~@mount` removes.
+    // systemd applies the lines in order: calls that Chromium's sandbox needs must be allowed after `~@mount` denies them.
     const filters = values('SystemCallFilter');
     expect(filters.findIndex((line) => line.includes('chroot'))).toBeGreaterThan(
       filters.findIndex((line) => line.includes('@mount')),

@@ -31,7 +31,7 @@ export interface LabOutcome {
  */
 const packets = createPacketSockets();
 const receiveWindow = await loadReceiveWindow();
-// As an agent does at its start: ICMP errors are read from then on.
+// Agents call this at their start, too: only afterwards are ICMP errors read.
 await packets.probePrivilege();
 const running = new Set<Promise<void>>();
 for await (const line of createInterface({ input: process.stdin })) {

@@ -65,7 +65,7 @@ export const networks = {
   labelled: 97,
   /** Address of the target that is reached through link 9, with its delay. */
   distant: 98,
-  /** As `distant`, with a longer delay. */
+  /** Same as `distant`, with a longer delay. */
   remote: 99,
   /** On `far`, one per impairment of link 9. */
   even: 100,
@@ -74,7 +74,7 @@ export const networks = {
   reordering: 103,
   damaging: 104,
   late: 105,
-  /** As `distant`, and link 9 loses packets by chance. */
+  /** Same as `distant`; link 9 also loses packets by chance. */
   lossyDistant: 106,
 } as const;
 

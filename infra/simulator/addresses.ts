@@ -33,7 +33,7 @@ export const firstRouterAddress = (family: Family, number: number, probe: number
 export const probeAddress = (family: Family, probe: number): string =>
   family === 4 ? `5.9.${probe}.10` : `2a04:${probe}::10`;
 
-/** As results have it: that of case 0 has a longer run of zeros. */
+/** The canonical form of an IPv6 address, as results have it: in case 0 more zeros are shortened. */
 function canonical(address: string): string {
   return new URL(`http://[${address}]/`).hostname.slice(1, -1);
 }

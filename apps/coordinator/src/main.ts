@@ -38,7 +38,7 @@ const LISTENS_WITHIN_MS = 2_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
   const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
-  // Both throw on invalid options, before any connection is opened.
+  // Invalid options must be rejected before any connection is opened.
   const policyFor = createKeyPolicies({
     allow: config.targetAllow,
     allowNames: config.targetAllowNames,

@@ -29,7 +29,7 @@ const share: VariableKind<Share> = {
   },
 };
 
-/** Each is a flag too: `LOAD_WARM_UP` is `--warm-up`. */
+/** Settings from the environment; each is also a flag: `LOAD_WARM_UP` is `--warm-up`. */
 export const settings = {
   url: setting({
     env: 'LOAD_URL',

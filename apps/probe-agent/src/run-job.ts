@@ -64,7 +64,7 @@ export async function runJob(
   const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
-      // Each admission is charged, that of each family.
+      // The target budget is charged at each admission; a check over both families has two.
       const cost = costOf(trafficOfAdmission(diagnostic.checkType, job.params), TARGET_UNIT);
       const bounds = {
         signal: abort.signal,

@@ -32,7 +32,7 @@ describe('the registrations of a service', () => {
     const first = Promise.withResolvers<string>();
     const stop = keepRegistrations(server.url, wanted, first.resolve);
     const connectionsBefore = await connections();
-    // Each look opens a connection: after two more, one whole look has passed.
+    // Each pass of `keepRegistrations` opens a connection: two more mean that one whole pass is over.
     while ((await connections()) < connectionsBefore + 2) await new Promise((resolve) => setTimeout(resolve, 50));
     const beforeFlush = await ids();
 

@@ -47,7 +47,7 @@ async function end(pids: readonly number[], graceMs: number): Promise<void> {
   for (const { pid } of orphans) signalTo(pid, 'SIGTERM');
   const until = performance.now() + graceMs;
   while (orphans.some(isThere) && performance.now() < until) await sleep(LOOK_EVERY_MS);
-  // Also if the leader has exited: a stopped packet process of its group may remain.
+  // The group is killed even if its leader has exited: a stopped packet process may remain in it.
   for (const process of orphans) if (!isOther(process)) killGroup(process.pid);
 }
 

@@ -11,7 +11,7 @@ export const EXPORTER_PACKAGES = ['prometheus-blackbox-exporter'];
 /** Series by name and labels, without labels that blackbox_exporter lacks. */
 export type Series = ReadonlyMap<string, number>;
 
-/** Both programs with the same file of modules. */
+/** Vantage and blackbox_exporter with the same file of modules; `vantage` and `exporter` are their URLs. */
 export interface SideBySide {
   readonly vantage: string;
   readonly exporter: string;

@@ -5,7 +5,7 @@ import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } fr
 export interface SmallDisk {
   /** Command prefix that creates it and executes the program. */
   readonly prefix: readonly string[];
-  /** As above, full from the start. */
+  /** Same as `prefix`, with a disk that is full from the start. */
   readonly fullPrefix: readonly string[];
   /** @param pid of that program */
   readonly fill: (pid: number) => void;

@@ -33,8 +33,9 @@ const SETTLES_MS = 2_000;
 const ENDS_WITHIN_MS = 30_000;
 
 /**
- * Each attack for some seconds, with the rights of `probe:add` and the limits of the shipped `redis.conf`, a coordinator at work.
- * The first report is of the time without an attack.
+ * Runs each attack with the Redis rights that `probe:add` grants and the limits of the shipped `redis.conf`, while a coordinator works.
+ *
+ * @returns one report per attack, after a first one without an attack
  */
 export async function tryStolenLogin(
   seconds: number,
@@ -76,7 +77,7 @@ async function prepare({ redis }: CoreBed, { activeJobs = MOST_KEPT, heartbeatBy
   await redis.hdel(redisKeys.suspended, THIEF);
   await redis.call('ACL', 'SETUSER', agentUser(THIEF), 'reset', 'on', `>${PASSWORD}`, ...agentRights(THIEF));
   await redis.del(activeList, redisKeys.results(THIEF), redisKeys.heartbeat(THIEF));
-  // As long as ids of checks.
+  // Ids as long as those of checks.
   const ids = Array.from({ length: activeJobs }, (_, index) => `job-${index}`.padEnd(22, '-'));
   await redis.rpush(activeList, ...ids);
   await redis.hset(`${queue}job`, 'name', 'tcp', 'data', 'x'.repeat(JOB_BYTES));

@@ -73,7 +73,7 @@ function openOurs(internet: Internet): { readonly see: See; readonly stop: () =>
   return { see, stop: () => Promise.all(runners.map((runner) => runner.stop())) };
 }
 
-/** Both print each MTU that they find; the last one is that of the path. */
+/** Other tools that discover a path MTU. They print each MTU on the way; the last one is that of the path. */
 function tools(peers: Peers): ReadonlyMap<string, See> {
   const [traceroute, tracepath] = [peers.path('traceroute'), peers.path('tracepath')];
   const see =

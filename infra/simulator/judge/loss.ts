@@ -6,9 +6,9 @@ import { isSample, soundAnswer } from './truth.ts';
 /** Loss at the target over all probes: a sample of the simulated loss rate. */
 export function judgeLoss(looks: readonly Look[]): readonly Complaint[] {
   const { places, scenario } = looks[0]!.of;
-  // There, a packet without a reply implies nothing about the others.
+  // If a place drops or refuses some packets, the fate of one implies nothing about the others.
   const isMixed = places.some(({ hole, refuse }) => hole === true || refuse !== undefined);
-  // The first packets get all tokens.
+  // With a rate limit the first packets are answered and later ones are not: no random sample.
   const isLimited = places.at(-1)!.limit !== undefined;
   if (isMixed || isLimited || scenario.truth?.isUnsteady === true) return [];
   const { lost, of, trueShare } = targetLoss(looks);

@@ -16,7 +16,7 @@ const quotedOtherwise = (
   rest: Partial<Scenario> = {},
 ): readonly Scenario[] => [
   all(name, more, { checks: ['icmp', 'tcp', 'ping'], truth: { finds: [{ code: finds }] }, ...rest }),
-  // Here the target quotes packets, too, and as they were sent: nothing was changed on the way.
+  // UDP separately: the target answers with a quotation, too, which shows the packet unchanged.
   all(`${name}udp`, more, { ...rest, checks: ['udp'] }),
 ];
 

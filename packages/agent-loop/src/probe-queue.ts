@@ -81,7 +81,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
           () => true,
           () => false,
         ));
-      // This connection sends it again after an outage.
+      // The retrying connection repeats the command after an outage.
       if (!isRemoved) await discard(ids);
     },
     isAbandoned: async (id) => ABANDONED_FIELD in (await redis.hgetall(`${prefix}${id}`)),

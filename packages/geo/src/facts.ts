@@ -62,7 +62,7 @@ export function countryCodeOf(value: unknown): string | null {
   return typeof value === 'string' && /^[A-Z]{2}$/.test(value) && value !== 'ZZ' ? value : null;
 }
 
-/** Both or neither; 0°, 0° in the Gulf of Guinea usually means "unknown". Four decimals are 11 m. */
+/** Both coordinates or neither. 0°, 0° (in the Gulf of Guinea) usually means "unknown". Four decimals are 11 m. */
 export function coordinatesOf(latitude: unknown, longitude: unknown): Pick<Facts, 'latitude' | 'longitude'> {
   const [north, east] = [degreesOf(latitude), degreesOf(longitude)];
   if (north === null || east === null || (north === 0 && east === 0)) return { latitude: null, longitude: null };

@@ -56,7 +56,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
   const traces = type === 'traceroute' ? tracesOf(ofType<'traceroute'>(probeResults)) : [];
   const isPair = check.between !== undefined;
   const findings = [
-    // Each of two probes has another target.
+    // The probes of a pair have different targets, so their locations do not explain which of them fails.
     ...(isPair && partition.up.length > 0 ? [] : findScopes(partition)),
     ...(isPair ? findDirections(check, traces, partition) : findTargets(type, probeResults, partition)),
     ...findFamilies(type, probeResults),

@@ -55,7 +55,7 @@ export function testContext<C extends AnyCheckType>(options: TestContextOptions<
   };
 }
 
-/** As `AbortSignal.timeout`, but by a clock that a test may have replaced. */
+/** `AbortSignal.timeout` with the global `setTimeout`, which a test may have replaced. */
 function abortedAfter(milliseconds: number): AbortSignal {
   const aborter = new AbortController();
   const timer = setTimeout(() => {

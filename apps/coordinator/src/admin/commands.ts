@@ -142,7 +142,7 @@ async function enable(parts: AdminParts, id: string): Promise<AdminResult> {
   return { said: [said], ...(await outcome(parts, nodes, [])) };
 }
 
-/** Also enables the Redis user, if there is one and this login may do so. */
+/** Resumes a suspended probe and enables its Redis user, if it has one and this login may change users. */
 async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult> {
   const user = parts.limited ? undefined : await agreedUser(parts.nodes, id);
   const wasSuspended = await resume(parts.redis, id);

@@ -132,7 +132,7 @@ it('loses no message to a webhook if all coordinators are killed while it is sen
   receiver.close();
 }, 600_000);
 
-/** As written together with a state. */
+/** The outbox task that the evaluation of a tick writes together with the state. */
 function taskOf(messageId: string, url: string): ChangeTask {
   const event = { kind: 'state', monitor: 'hooks', tick: 1, from: 'ok', to: 'bad', at: new Date().toISOString() };
   return {

@@ -10,7 +10,7 @@ export interface Reconnect {
   readonly afterSilence: () => number;
   /** The pause before another attempt while one has no answer. */
   readonly beforeAnother: () => number;
-  /** Call when a connection has proved itself. */
+  /** To be called when a connection is established; resets the pauses. */
   readonly succeeded: () => void;
   /** To be called with the gateway's advice: the time over which agents that lose it together return. */
   readonly spreadOver: (ms: number) => void;
@@ -18,7 +18,7 @@ export interface Reconnect {
 
 const SHORTEST_MS = 250;
 const FIRST_MS = 3_000;
-/** Even for a few agents: an agent must be connected again well within five seconds. */
+/** Minimum spread of reconnections, even for a few agents. Low, because an agent must be back well within five seconds. */
 const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
 const ANOTHER_MS = 2_000;

@@ -61,9 +61,9 @@ export interface ScreenshotsStatus {
   readonly running: number;
   readonly waiting: number;
   readonly taken: number;
-  /** By this probe's doing. */
+  /** Screenshots that failed because of this probe. */
   readonly failed: number;
-  /** There was no page to show, because of the target, its name or its network. */
+  /** Screenshots without a page, because of the target, its name or its network. */
   readonly noPage: number;
   /** Last result of the self-test: undefined before it, null on success. */
   readonly selfTest: string | null | undefined;

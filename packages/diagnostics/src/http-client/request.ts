@@ -85,7 +85,7 @@ export function redirected(
       url,
       headers,
       ...(isChanged ? { method: 'GET', body: undefined } : {}),
-      // As the client of Go.
+      // Like Go's client: only a relative redirect keeps the Host header of the request.
       host: isRelative ? request.host : undefined,
     },
     failure: null,

@@ -31,7 +31,7 @@ export interface FirstOptions {
    * one.
    */
   readonly boundMs: (isLast: boolean) => number | undefined;
-  /** As for `connectPinned`. */
+  /** Passed to `connectPinned`. */
   readonly icmp?: IcmpContext;
 }
 

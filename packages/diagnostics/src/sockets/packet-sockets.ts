@@ -38,7 +38,7 @@ interface Listeners {
   lost: (error: Error) => void;
 }
 
-/** As much as a message has room for. */
+/** Maximum of the message field: 16 bits. */
 const MAX_RECALL_MS = 0xffff;
 
 /** The agent's side of the packet process, which is started on first use, and again after a crash. */

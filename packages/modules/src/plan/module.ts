@@ -71,9 +71,9 @@ export interface HttpModule extends Common {
   readonly followRedirects: boolean;
   readonly http2: boolean;
   readonly tlsOptions: TlsRules;
-  /** Empty: 200 to 299. */
+  /** Accepted status codes; if empty, 200 to 299. */
   readonly validStatusCodes: readonly number[];
-  /** Such as `HTTP/1.1`; empty for all. */
+  /** Accepted versions, for example `HTTP/1.1`; if empty, all. */
   readonly validHttpVersions: readonly string[];
   readonly failIfSsl: boolean;
   readonly failIfNotSsl: boolean;

@@ -109,7 +109,7 @@ function requestRules(module: HttpModule, timeoutMs: number): RequestRules {
   const name = tlsOptions.serverName ?? host?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return {
     timeoutMs,
-    // As blackbox_exporter: the name in the header is that of the certificate.
+    // Like blackbox_exporter, verify the certificate for the name in the Host header.
     tls: { ...tlsOptions, ...(name === undefined ? {} : { serverName: name }) },
     ...(isClients(module) ? {} : { method, headers }),
     ...(host === undefined ? {} : { host }),

@@ -20,7 +20,7 @@ function sectionFault({ recordRules }: DnsModule, result: Dns, section: RecordSe
   const rules = recordRules[section];
   const isRuled = Object.values(rules).some((expressions) => expressions.length > 0);
   if (!isRuled) return undefined;
-  // Also of an answer that fits: then some of its records may not be in the result.
+  // Results of complete answers are truncated, too, if they have too many records.
   if (result.truncated === true) return `The answer is too large to compare its ${section} section.`;
   return recordFault(rules, recordsOf(result, section), section);
 }

@@ -110,7 +110,7 @@ function isUnconnected({ statusCode, error }: Http): boolean {
   return statusCode === undefined && error?.phase === 'tls';
 }
 
-/** As reported by Go: −1 if the response does not contain it. */
+/** `ContentLength` of a Go response: −1 if the length is unknown. */
 function contentLength(result: Http): number {
   if (result.statusCode === undefined) return 0;
   const text = headerOf(result, 'content-length');

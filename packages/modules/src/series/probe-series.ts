@@ -18,7 +18,7 @@ export interface ProbeRun {
 
 export interface ScrapedRun extends Reading {
   readonly probe: string;
-  /** Each with the label `probe`. */
+  /** Samples, all with the label `probe`. */
   readonly samples: readonly Sample[];
 }
 

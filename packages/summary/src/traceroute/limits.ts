@@ -109,7 +109,7 @@ function likelihoodOf(row: Row, bucket: Bucket): number {
     const chance =
       NOISE + (1 - 2 * NOISE) * Math.min(1, Math.max(0, tokens >= 1 ? 1 : 1 + (tokens - 1) * bucket.refill));
     sum += Math.log((isAnswered ? chance : 1 - chance) / (1 - NOISE));
-    // Each outcome determines the number of tokens.
+    // An answered packet took a token; an unanswered one shows that there was less than one.
     tokens = refilled(isAnswered ? Math.max(0, tokens - 1) : Math.min(tokens, 1 - 0.5 / bucket.refill), bucket);
   }
   return sum;

@@ -99,7 +99,7 @@ function askTcp(
   });
 }
 
-/** Also rejects when the signal aborts; releases resources once it is settled. */
+/** Settles as `start` does, or rejects when the signal aborts; then calls the function that `start` returned, to release resources. */
 function settled(
   signal: AbortSignal,
   start: (resolve: (message: Uint8Array) => void, reject: (error: unknown) => void) => () => void,

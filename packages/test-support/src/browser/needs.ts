@@ -57,7 +57,7 @@ export async function browserFolder(): Promise<BrowserFolder> {
   };
 }
 
-/** Each leads the process group of its browser: `exec` keeps the pid. */
+/** Child processes. Those of a launcher lead the process group of their browser, because `exec` keeps the pid. */
 function childrenOf(pid: number): readonly number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }

@@ -157,7 +157,7 @@ function secretOf({ prefix, secret }: KeyText, expiresAt: number | null): KeySec
   return { prefix, hash: hashSecret(secret), expiresAt };
 }
 
-/** Keys are found by their prefix. */
+/** Creates a key with an unused prefix, because keys are looked up by prefix. */
 async function unusedText(store: KeyStore): Promise<KeyText> {
   const used = new Set((await store.list()).flatMap(({ secrets }) => secrets.map(({ prefix }) => prefix)));
   for (;;) {

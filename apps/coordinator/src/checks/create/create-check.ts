@@ -52,7 +52,7 @@ export interface CreateCheckDependencies {
  */
 const TAKE_BACK_MS = 200;
 
-/** Each follows a step of the clock that came after the former. */
+/** Maximum attempts to start a check: a step of the clock of Redis during one makes another necessary. */
 const MOST_STARTS = 3;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';

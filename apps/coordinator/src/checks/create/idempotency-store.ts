@@ -16,8 +16,8 @@ export interface IdempotencyRecord {
 
 export type Claim =
   /**
-   * This request is the first. It stores its response, or releases the key if it created no check. Neither call
-   * rejects.
+   * This request is the first with its key. `keep` stores its response; `release` frees the key if no check was
+   * created. Neither rejects.
    */
   | {
       readonly kind: 'first';

@@ -69,7 +69,7 @@ describe('the room of a probe', () => {
     const [first, second] = fill('tcp');
     const full = load.hasCapacity(probe(), 'tcp');
 
-    // As long as the initial estimate, so that the average stays the same.
+    // A job that takes as long as the initial estimate leaves the average unchanged.
     pass(250);
     end(first!);
     const afterEnd = fill('tcp').length;

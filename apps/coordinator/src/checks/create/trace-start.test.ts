@@ -81,5 +81,5 @@ describe('the trace of a check that is started', () => {
 });
 
 function ignore(): void {
-  // These tests do not need it.
+  // The callback is required but not tested here.
 }

@@ -58,7 +58,7 @@ const AT_ONCE = 500;
 /** Records of evicted checks may take this fraction of the budget, both in total and per client. */
 const PART_OF_REMOVED = 64;
 
-/** Interval of looks while no check is added: they are needed because checks expire. */
+/** Interval of measurements while no check is added: expiring checks free memory. */
 const IDLE_EVERY_MS = 5_000;
 
 export function createResultBudget(options: ResultBudgetOptions): ResultBudget {

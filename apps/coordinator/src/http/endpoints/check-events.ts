@@ -52,7 +52,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
         leave();
         throw error;
       });
-      // Or a 503 was sent meanwhile, because Redis took too long.
+      // Meanwhile the client may have left, or a 503 was sent because Redis took too long.
       if (response.destroyed || response.headersSent) return followed.close();
       const after = lastEventId(request, followed.version());
       const completion = followed.completion();

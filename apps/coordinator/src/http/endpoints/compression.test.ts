@@ -149,7 +149,7 @@ describe('a page', () => {
     const pipes = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
     execFileSync('/usr/bin/mkfifo', pipes);
     try {
-      // Each read holds a thread of libuv's pool until the pipe has a writer.
+      // Opening a pipe for reading blocks a thread of libuv's pool until a writer opens it.
       const reads = pipes.map((pipe) => promises.open(pipe, 'r'));
       const [answer] = await Promise.all([
         fetch(`${fresh.url}/docs`, { headers: { 'Accept-Encoding': 'br' } }),

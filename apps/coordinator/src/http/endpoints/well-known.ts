@@ -3,7 +3,7 @@ import { HttpProblem } from '../problem.ts';
 import { PROBING_PATH, SECURITY_PATH } from '../well-known-paths.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Each a URL or a mail address; undefined if not configured. */
+/** Contacts of the operator, as URLs or mail addresses; undefined if not configured. */
 export interface Contacts {
   readonly probing?: string | undefined;
   readonly security?: string | undefined;

@@ -14,7 +14,7 @@ jest.setTimeout(300_000);
 const modules = join(import.meta.dirname, '../../../node_modules');
 const run = promisify(execFile);
 
-/** Each must compile: a minimal request, one with an option, and access to fields of the response. */
+/** Generators with a program for their client: a minimal request, one with an option, and access to fields of the response. */
 const clients = {
   'openapi-typescript and openapi-fetch': {
     generate: ['openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.d.ts'],

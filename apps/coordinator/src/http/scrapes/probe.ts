@@ -135,7 +135,7 @@ function isLiteral({ module, target }: Scrape, { params }: AcceptedRequest): boo
   return read.ok && read.canonical.kind !== 'name';
 }
 
-/** As `paths.canonical` of the summary. */
+/** Hashes of the paths in `paths.canonical` of the summary, by probe; undefined unless the module traces. */
 function pathHashes({ prober }: Module, check: Check): ScrapeFacts['pathHashes'] {
   if (prober !== 'traceroute') return undefined;
   const paths = Object.entries(summarize(check, new Map()).paths?.canonical ?? {});

@@ -87,7 +87,7 @@ afterEach(async () => {
   for (const redis of connections.splice(0)) redis.disconnect();
 });
 
-/** As a coordinator that looks often, on a machine of any speed. */
+/** A queue as coordinators open it, polled every 50 ms. The long reply timeout tolerates a busy machine. */
 function startQueue(url: string): { readonly redis: Redis; readonly queue: WebhookQueue } {
   const redis = openFailFast({ url, name: 'test', log: quiet, replyWithinMs: 60_000 });
   const queue = createWebhookQueue({ redis, drawId, sendWebhook, log: quiet });
@@ -180,7 +180,7 @@ describe('messages to webhooks', () => {
       most = Math.max(most, open);
       response.on('close', () => (open -= 1));
     };
-    // Those that are not answered are due first.
+    // The messages to the silent receiver are due first.
     const silent = Array.from({ length: 200 }, (_, index) => messageTo('silent.example', `msg_s${index}`));
     const well = Array.from({ length: 800 }, (_, index) => messageTo('well.example', `msg_w${index}`));
     await queue.add([...silent, ...well]);

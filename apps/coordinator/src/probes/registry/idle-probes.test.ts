@@ -180,7 +180,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     for (const id of silent) directory.noteChanged(id);
     const read = (await directory.refresh()).filter(({ alive }) => alive).length;
 
-    // Each turn reads a few.
+    // Without announcements, each refresh reads a few probes in rotation.
     expect(unread).toBeGreaterThan(MANY - 10);
     expect(read).toBe(MANY / 2);
   }, 60_000);

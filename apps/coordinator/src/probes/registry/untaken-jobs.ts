@@ -11,9 +11,9 @@ export interface JobsReading {
 
 /** An agent with free slots takes a job within a round trip, and its heartbeat reports it within two seconds. */
 const UNTAKEN_FOR_MS = 6_000;
-/** Longer than any check: a busy agent has a free slot by then. */
+/** Wait for an agent without free slots: longer than any check, so a slot becomes free before. */
 const FULL_FOR_MS = 75_000;
-/** Then the status is lifted, because a degraded probe may get no job with which to prove its recovery. */
+/** Duration of the status: a degraded probe may get no job with which to prove its recovery. */
 const HOLDS_FOR_MS = 60_000;
 
 export interface UntakenJobs {

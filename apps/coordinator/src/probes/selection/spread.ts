@@ -79,7 +79,7 @@ function least(choice: Choice): Chosen {
   let [bestPlace, bestNetwork, bestCountry] = [0, 0, 0];
   for (let step = 0; step < kinds.length; step += 1) {
     const kind = kinds[(start + step) % kinds.length]!;
-    // Each requested location gets its share.
+    // The requested location with the fewest selected probes comes first, so that all get the same share.
     const place = kind.places.length === 0 ? 0 : Math.min(...kind.places.map(usesOf));
     const [network, country] = [usesOf(kind.asNumber), usesOf(kind.countryCode)];
     const order =

@@ -56,7 +56,7 @@ export function pipeTransport(
     if (head.startsWith(WEB_SOCKET)) webSockets += 1;
     if (unread.some((start) => head.startsWith(start))) return;
     const text = message.toString('utf8');
-    // Each message in a separate turn of the event loop: a listener that throws must not lose later messages.
+    // Deliver each message in a separate turn of the event loop: a listener that throws must not lose later messages.
     setImmediate(() => (closed ? undefined : transport.onmessage?.(text)));
   };
   const receive = (piece: Buffer): void => {

@@ -21,12 +21,12 @@ import type { ServerNames } from './host-names.ts';
 export interface Certificate {
   readonly parsed: X509Certificate;
   readonly fingerprint: string;
-  /** As `comparableName` has them. */
+  /** Distinguished name in the form of `comparableName`; `issuer` likewise. */
   readonly subject: string;
   readonly issuer: string;
   /** `null` for a kind of key that OpenSSL does not know. */
   readonly publicKey: KeyObject | null;
-  /** Such as `rsa`, `ec`. */
+  /** Kind of the public key, for example `rsa` or `ec`. */
   readonly keyType: string | null;
   readonly keyBits: number | null;
   readonly body: CertificateBody | null;

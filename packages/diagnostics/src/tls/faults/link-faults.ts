@@ -78,7 +78,7 @@ const NO_AUTHORITY = [
 ];
 
 export const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1';
-/** And `XKU_SGC`, which OpenSSL accepts instead. */
+/** Extended key usages of a server: serverAuth, and the two of `XKU_SGC`, which OpenSSL accepts instead. */
 export const SERVER_PURPOSES: ReadonlySet<string> = new Set([
   SERVER_AUTHENTICATION,
   '1.3.6.1.4.1.311.10.3.3',

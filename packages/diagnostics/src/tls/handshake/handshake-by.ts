@@ -2,7 +2,7 @@ import { createTrustStore, type TrustStore } from '../certificate/trust-store.ts
 import type { TlsRules } from '../rules.ts';
 import type { HandshakeOptions } from './handshake.ts';
 
-/** As a context of a diagnostic has it. */
+/** Trust settings of a diagnostic context. */
 interface Trusting {
   readonly certificateAuthorities?: readonly string[] | undefined;
   readonly trust?: TrustStore | undefined;

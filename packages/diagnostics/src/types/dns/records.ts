@@ -49,7 +49,7 @@ export function showRecords(records: readonly DnsRecord[], budget: RecordBudget)
     const data = escapeText(record.data, MAX_DATA_LENGTH);
     // A name has at most 255 octets, each at most four characters in presentation format.
     const name = escapeText(record.name, 1024);
-    // As JSON, in which quotes and backslashes count double.
+    // Size in the JSON of the result, in which quotes and backslashes take two characters.
     const length = JSON.stringify([name, data]).length;
     const fits = budget.records > 0 && length <= budget.length;
     if (!fits || data !== record.data) truncated = true;

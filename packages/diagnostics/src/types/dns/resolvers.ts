@@ -70,7 +70,7 @@ export function resolverNameFailure(
   return { ...failure, code: 'dns_resolver_unreachable', source: 'resolver', message };
 }
 
-/** There is nothing to measure over the family. */
+/** The failure for a server without an address of the requested family. */
 function noFamily(server: string, family: Family): Failure {
   const message = `${server} has no IPv${family} address.`;
   return { code: 'family_unavailable', phase: 'resolve', source: 'resolver', message };

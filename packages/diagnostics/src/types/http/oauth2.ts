@@ -69,7 +69,7 @@ function tokenRequest(grant: OAuth2Grant, credentialsIn: 'header' | 'body', user
   };
 }
 
-/** As a name in `application/x-www-form-urlencoded`. */
+/** Encodes text as `application/x-www-form-urlencoded` (RFC 6749 section 2.3.1 requires it for client credentials). */
 function formEncoded(text: string): string {
   return new URLSearchParams([[text, '']]).toString().slice(0, -1);
 }

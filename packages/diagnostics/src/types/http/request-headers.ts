@@ -38,7 +38,7 @@ export function headerErrors(headers: Readonly<Record<string, string>>): readonl
     seen.add(name.toLowerCase());
     return fault === undefined ? [] : [{ path: `/options/headers/${pointer(name)}`, message: fault }];
   });
-  // Each costs its colon, space and line end in addition.
+  // A header line also has a colon, a space and CRLF: four bytes.
   const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   if (bytes <= MAX_REQUEST_HEADER_BYTES) return errors;
   return [...errors, { path: '/options/headers', message: 'The headers are larger than 4 KiB in all.' }];

@@ -88,7 +88,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   }
 }
 
-/** As in blackbox_exporter, the name of the target is resolved all the same. */
+/** Fails the check for want of a token. The name is resolved nevertheless, as blackbox_exporter does. */
 async function withoutToken(
   { host, options }: ParamsOf<Http>,
   failure: Failure,
@@ -107,7 +107,7 @@ async function withoutToken(
   return { ...timings, result: outcomeOf(failure), rt: null, resolvedIp: target?.address ?? null, error: failure };
 }
 
-/** As in the client of Go, the token replaces a header of the module. */
+/** Adds the token; like in Go's client, it replaces an Authorization header of the module. */
 function withToken(headers: Readonly<Record<string, string>>, token: TokenReading | undefined): Record<string, string> {
   if (token === undefined || token.failure !== null) return headers;
   const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization');

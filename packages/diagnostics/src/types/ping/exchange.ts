@@ -48,7 +48,7 @@ class PingSession {
   private readonly finished: AbortSignal;
   private readonly endsAtMs: number;
   private readonly clock = awakeClock();
-  /** As the packet process writes addresses. */
+  /** The target in the form in which the packet process reports addresses. */
   private readonly destination: string;
   private highestAnswered = 0;
   private onProgress = (): void => undefined;

@@ -131,7 +131,7 @@ async function matchLine(
   }
 }
 
-/** As Go's `Regexp.Expand`: `$1`, `${1}`, `$name`, `${name}`, `$$`; a group that took no part is empty. */
+/** Expands `$1`, `${1}`, `$name`, `${name}` and `$$` like Go's `Regexp.Expand`; a group without a match is empty. */
 function expand(template: string, matcher: Matcher, line: Uint8Array): Buffer<ArrayBuffer> {
   const names = matcher.pattern().namedGroups();
   const parts = template.split(/(\$\$|\$[\p{L}\p{Nd}_]+|\$\{[\p{L}\p{Nd}_]+\})/u).map((part, index) => {

@@ -44,7 +44,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
       response.once('close', stopFollowing);
       const first = isMonitorName(name) ? await monitors.eventsAfter(name, after) : undefined;
       if (first === undefined) throw new HttpProblem('monitor-not-found', 'There is no monitor with this name.');
-      // Or a 503 was sent meanwhile, because Redis took too long.
+      // Meanwhile the client may have left, or a 503 was sent because Redis took too long.
       if (response.destroyed || response.headersSent) return stopFollowing();
       response.writeHead(200, streamHeaders);
       if (request.method === 'HEAD') return void response.end();

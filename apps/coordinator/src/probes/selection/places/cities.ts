@@ -29,7 +29,7 @@ export interface Cities {
   readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
   /** Search keys of a city's names. */
   readonly keysOf: (city: string) => readonly string[];
-  /** Each name with its key, largest city first; made for each call, because it is a third of the table's memory. */
+  /** All names with their keys, largest city first. Computed on each call: kept, it would take a third of the table's memory. */
   readonly names: () => Iterable<readonly [key: string, name: string]>;
 }
 

@@ -35,7 +35,7 @@ export function takeAnswer(
   return true;
 }
 
-/** As for ping, a reply that comes later belongs to a lost packet. */
+/** True for a reply after the maximum wait; notes that it was late. The packet counts as lost, as in ping. */
 export function isTooLate(packet: TracePacket, { receivedMs }: ReceivedPacket): boolean {
   if (packet.answer !== null || packet.sentMs === null || receivedMs - packet.sentMs <= MAX_WAIT_MS) return false;
   packet.isLate = true;
