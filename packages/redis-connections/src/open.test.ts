@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -153,6 +153,39 @@ describe('connections to a cluster', () => {
 
     expect(ports.map(([value]) => value)).toEqual(tags);
     expect(new Set(ports.map(([, port]) => port)).size).toBeGreaterThan(1);
+  });
+
+  it('let their process end, even if closed while the client asks for the slots', async () => {
+    const program = `
+      import { setTimeout as sleep } from 'node:timers/promises';
+      import { openFailFast } from '@vantage/redis-connections';
+      const log = { info: () => undefined, warn: () => undefined };
+      const redis = openFailFast({ url: ${JSON.stringify(cluster.url)}, name: 'test', log });
+      await new Promise((resolve) => redis.once('ready', resolve));
+      process.stdout.write('ready');
+      while (!redis.isRefreshing) await sleep(5);
+      await sleep(20);
+      redis.disconnect();
+      process.stdout.write(' closed');`;
+    const words = ['--conditions=vantage-source', '--input-type=module', '--eval', program];
+    const child = execFile(process.execPath, words, { cwd: import.meta.dirname });
+    const exited = once(child, 'exit');
+    let printed = '';
+    child.stderr!.on('data', (text) => (printed += String(text)));
+    try {
+      for await (const text of child.stdout!) {
+        printed += String(text);
+        // Frozen nodes keep the question for the slots in flight.
+        if (printed === 'ready') for (const { pid } of cluster.nodes) process.kill(pid, 'SIGSTOP');
+        if (printed === 'ready closed') break;
+      }
+      for (const { pid } of cluster.nodes) process.kill(pid, 'SIGCONT');
+      const ended = await Promise.race([exited, sleep(30_000)]);
+
+      expect([printed, ended]).toEqual(['ready closed', [0, null]]);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 
   it('ask again where no node has told who holds the keys', async () => {

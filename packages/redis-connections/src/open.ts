@@ -36,6 +36,8 @@ const PATIENT_SOCKET_TIMEOUT_MS = 5_000;
 
 const ONCE_WITHIN_MS = 10_000;
 
+const SLOTS_EVERY_MS = 2_000;
+
 const failFast = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
@@ -200,7 +202,8 @@ function openCluster(
     {
       enableOfflineQueue: false,
       clusterRetryStrategy: soon,
-      slotsRefreshInterval: 2_000,
+      // The timer of ioredis never stops if the client is closed during a refresh: `refreshSlots`.
+      slotsRefreshInterval: 0,
       // A slow node leaves time to query another one.
       slotsRefreshTimeout: policy.connectTimeout / 2,
       maxRedirections: 10,
@@ -219,8 +222,18 @@ function openCluster(
     watchReplies(node);
     if (node.status === 'wait') node.connect().catch(ignore);
   });
+  refreshSlots(cluster);
   // A cluster client has the commands, states and events of a connection that callers use.
   return cluster as unknown as Redis;
+}
+
+/** Finds slots that moved without a redirection, as after a failover. */
+function refreshSlots(cluster: Cluster): void {
+  const timer = setInterval(() => {
+    if (cluster.status === 'ready') cluster.refreshSlotsCache();
+  }, SLOTS_EVERY_MS);
+  timer.unref();
+  cluster.once('end', () => clearInterval(timer));
 }
 
 /** True if `openFailFast` opened a cluster client: concurrent commands may go to different servers. */

@@ -49,7 +49,10 @@ describe('a monitor', () => {
   ])('traces as many flows as packets allow, if the client chose none: %s', (_reason, options, counts) => {
     const request = { check: { type: 'traceroute', host: 'example.com', options }, every: '5m' };
 
-    expect(read('web', request)).toMatchObject({ valid: true, definition: { accepted: { params: { options: counts } } } });
+    expect(read('web', request)).toMatchObject({
+      valid: true,
+      definition: { accepted: { params: { options: counts } } },
+    });
   });
 
   it.each<[string, object, string, string]>([
