@@ -76,6 +76,7 @@ function faultOfStart(words) {
       const wrong = values[name]?.find((text) => !/^\d+$/.test(text) || +text < +least || +text > +most);
       if (wrong !== undefined) return `invalid --${name} "${wrong}"; expected an integer from ${least} to ${most}`;
     }
+    if (values.data?.at(-1) === '') return 'invalid --data ""; expected a folder';
     const wrong = values.allow?.flatMap((text) => text.split(',')).find((text) => !isNetwork(text.trim()));
     return wrong === undefined ? undefined : `invalid --allow "${wrong}"; expected a CIDR such as 127.0.0.0/8`;
   } catch (error) {

@@ -43,6 +43,7 @@ describe('npm start in a fresh checkout', () => {
     [['--probes=many'], 'invalid --probes "many"; expected an integer'],
     [['--prot', '80'], "Unknown option '--prot'"],
     [['--data'], "Option '--data <value>' argument missing"],
+    [['--data='], 'invalid --data ""; expected a folder'],
     [['80'], "Unexpected argument '80'"],
   ])('says what is wrong with its flags and installs nothing: %j', (words, fault) => {
     const { status, printed } = startFresh(words);

@@ -37,6 +37,7 @@ describe('the flags of npm start', () => {
       ['--allow', '127.0.0.0/8,300.1.1.1/8'],
       /invalid --allow "300\.1\.1\.1\/8"; expected an address or/,
     ],
+    ['a folder without a name', ['--data', ''], /^invalid --data ""; expected a folder$/],
     ['a stray word', ['start'], /start/],
   ])('are refused for %s', (_reason, argv, fault) => {
     const parsed = parseArguments(argv, '/data');

@@ -71,6 +71,7 @@ export function parseArguments(argv: readonly string[], defaultDataFolder: strin
     dataFolder: resolve(values.data ?? defaultDataFolder),
     watch: values.watch,
   };
+  if (values.data === '') faults.push('invalid --data ""; expected a folder');
   return faults.length > 0 ? { kind: 'invalid', faults } : { kind: 'run', arguments: parsed };
 }
 

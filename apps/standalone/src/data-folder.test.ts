@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -86,6 +86,19 @@ describe('the data folder', () => {
     await expect(claimDataFolder(join(folder, 'file'))).rejects.toThrow(
       /cannot be used: .*\nChoose another with --data/,
     );
+  });
+
+  it('is refused below a folder that takes no entries, in which Node would never return', () => {
+    const module = JSON.stringify(join(import.meta.dirname, 'data-folder.ts'));
+    const program = `
+      const { claimDataFolder } = await import(${module});
+      await claimDataFolder('/proc/x').catch((error) => console.log(error.message));`;
+    const node = ['--conditions=vantage-source', '--input-type=module', '-e', program];
+
+    // A spinning process would not even hear SIGTERM.
+    const { stdout } = spawnSync(process.execPath, node, { encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' });
+
+    expect(stdout).toMatch(/cannot be used: ENOENT.*'\/proc\/x'\.\nChoose another with --data/);
   });
 
   it('keeps what runs running when it is removed under it', async () => {

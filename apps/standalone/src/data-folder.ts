@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { redisPidFile } from '@vantage/redis-server';
@@ -32,7 +32,7 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
   const logFolder = join(folder, 'logs');
   const file = join(folder, 'running.json');
   try {
-    for (const needed of [redisFolder, logFolder]) mkdirSync(needed, { recursive: true, mode: 0o700 });
+    for (const needed of [redisFolder, logFolder]) makeFolder(needed);
   } catch (error) {
     const why = Error.isError(error) ? error.message : String(error);
     throw new Error(`The data folder cannot be used: ${why}.\nChoose another with --data.`, { cause: error });
@@ -65,6 +65,13 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
     write,
     release: () => rmSync(file, { force: true }),
   };
+}
+
+/** One folder after the other: with `recursive` Node 24 never returns below a folder that takes no entries, such as /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder) && statSync(folder).isDirectory()) return;
+  if (!existsSync(dirname(folder))) makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 function read(file: string): Running | undefined {

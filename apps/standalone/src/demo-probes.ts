@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { ProbeRecord } from '@vantage/contract';
 import { openProbeRecords } from '@vantage/coordinator';
 
@@ -33,7 +35,10 @@ export async function writeDemoProbes(redisUrl: string, count: number): Promise<
     const ids = new Set(wanted.map(({ id }) => id));
     const before = await records.list();
     for (const { id, tags } of before) if (tags.includes('demo') && !ids.has(id)) await records.remove(id);
-    for (const record of wanted) await records.write(record);
+    // Those that are there are not written again: a Redis without free memory refuses writes, and is to start all the same.
+    for (const record of wanted) {
+      if (!before.some((known) => isDeepStrictEqual(known, record))) await records.write(record);
+    }
     return wanted;
   } finally {
     await close();

@@ -45,7 +45,7 @@ const BOUNDS = [
 /** @throws Error if Redis does not start the first time */
 export async function superviseRedis({ report, ...options }: SuperviseRedisOptions): Promise<SupervisedRedis> {
   const { password, aclFile } = openRedisLogin(options.dataFolder);
-  const where = { ...options, arguments: ['--aclfile', aclFile, ...BOUNDS] };
+  const where = { ...options, password, arguments: ['--aclfile', aclFile, ...BOUNDS] };
   const stopping = new AbortController();
   let listener = (): void => undefined;
   let server: RedisServer | undefined = await startRedisServer({ ...where, detached: true });

@@ -11,12 +11,16 @@ import { findRedisServer, redisPidFile, startRedisServer } from './index.ts';
 
 const executable = findRedisServer(process.env['PATH']!)!;
 
-async function ask(port: number, command: string): Promise<string> {
+/** @param lines how many the replies have, an error counts for all */
+async function ask(port: number, command: string, lines = 1): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.write(`${command}\r\n`);
-  const [answer] = (await once(socket, 'data')) as [Buffer];
+  let answer = '';
+  while (answer.split('\r\n').length <= lines && !/^-/m.test(answer)) {
+    answer += ((await once(socket, 'data')) as [Buffer])[0].toString();
+  }
   socket.destroy();
-  return answer.toString().trim();
+  return answer.trim();
 }
 
 describe('our Redis server', () => {
@@ -45,6 +49,29 @@ describe('our Redis server', () => {
 
     expect(kept).toBe('$3\r\nyes');
     expect(readdirSync(dataFolder)).toContain('appendonlydir');
+    rmSync(dataFolder, { recursive: true });
+  });
+
+  it('has loaded its data when it has started, behind a password too', async () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-test-'));
+    const password = ['--requirepass', 'secret'];
+    const first = await startRedisServer({ executable, dataFolder, arguments: [...password, '--appendfsync', 'always'] });
+    await ask(first.port, `AUTH secret\r\nEVAL "for i=1,3000 do redis.call('SET',i,i) end" 0`, 2);
+    process.kill(first.pid, 'SIGKILL');
+    await first.ended;
+
+    // A millisecond for each key, and a look at clients after each one.
+    const slow = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'];
+    const second = await startRedisServer({
+      executable,
+      dataFolder,
+      password: 'secret',
+      arguments: [...password, ...slow],
+    });
+    const kept = await ask(second.port, 'AUTH secret\r\nGET 3000', 3);
+    await second.stop();
+
+    expect(kept).toBe('+OK\r\n$4\r\n3000');
     rmSync(dataFolder, { recursive: true });
   });
 

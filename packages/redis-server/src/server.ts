@@ -29,6 +29,8 @@ export interface RedisServerOptions {
   readonly port?: number;
   /** True starts a new process group, so that Ctrl-C in the terminal does not reach it. */
   readonly detached?: boolean;
+  /** Password of the default user, if it has one: without it a server that is loading data cannot be told from a ready one. */
+  readonly password?: string;
   /** Additional arguments of redis-server, such as `--aclfile`. */
   readonly arguments?: readonly string[];
   /** Configuration file; a Sentinel rewrites it. */
@@ -121,7 +123,7 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
   const isOurs = (): boolean =>
     // Within a separate mount namespace the folder has another path.
     [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);
-  const silence = await whyNoAnswer(port, ended, isOurs);
+  const silence = await whyNoAnswer(port, { ended, isOurs, password: options.password });
   if (silence !== undefined) {
     const printed = readFileSync(logFile).subarray(logBytes).toString();
     await stop(child, ended, temporary);
@@ -145,21 +147,27 @@ async function stop(child: ChildProcess, ended: Promise<void>, temporary: string
   if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
 }
 
+interface Starting {
+  readonly ended: Promise<void>;
+  readonly isOurs: () => boolean;
+  readonly password: string | undefined;
+}
+
 /**
  * Undefined once the server answers PONG, else why it could not be asked; empty if it ended, which it says itself. While it loads
  * data it answers LOADING, without a time limit.
  */
-async function whyNoAnswer(port: number, ended: Promise<void>, isOurs: () => boolean): Promise<string | undefined> {
+async function whyNoAnswer(port: number, { ended, isOurs, password }: Starting): Promise<string | undefined> {
   let gone = false;
   void ended.then(() => (gone = true));
   let until = performance.now() + ANSWERS_WITHIN_MS;
   let why = '';
   while (!gone && performance.now() < until) {
-    const { reply, failure } = await ping(port);
+    const { reply, failure } = await ping(port, password);
     why = failure === '' ? '' : ` (${failure})`;
     // The loopback interface is down, in a container without a network for example.
     if (failure.includes('ENETUNREACH')) break;
-    // With a password or an ACL, -NOAUTH proves that the server is up.
+    // Without the password, -NOAUTH proves that the server is up, though it may still load data.
     if (/^(\+PONG|-NOAUTH)/.test(reply) && isOurs()) return gone ? '' : undefined;
     if (reply.startsWith('-LOADING')) until = performance.now() + ANSWERS_WITHIN_MS;
     await sleep(20);
@@ -176,15 +184,24 @@ function readPid(folder: string): number | undefined {
 }
 
 /** @returns the reply, empty without one within a second, and why there was no connection */
-function ping(port: number): Promise<{ readonly reply: string; readonly failure: string }> {
+function ping(
+  port: number,
+  password: string | undefined,
+): Promise<{ readonly reply: string; readonly failure: string }> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'));
+    const commands = password === undefined ? 'PING\r\n' : `AUTH ${password}\r\nPING\r\n`;
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(commands));
+    let replies = '';
     const settle = (reply: string, failure = ''): void => {
       socket.destroy();
       resolve({ reply, failure });
     };
     socket.setTimeout(1_000, () => settle(''));
-    socket.once('data', (data) => settle(data.toString()));
+    socket.on('data', (data) => {
+      replies += data.toString();
+      const ofPing = password === undefined ? replies : replies.slice(replies.indexOf('\r\n') + 2);
+      if (ofPing.includes('\r\n')) settle(ofPing);
+    });
     socket.once('error', (error) => settle('', error.message));
     socket.once('close', () => settle(''));
   });
