@@ -28,7 +28,7 @@ const outputFlags = {
 } as const;
 
 const pictureFlags = {
-  'save-screenshot': { type: 'string', description: 'File for the picture.' },
+  'save-screenshot': { type: 'string', description: 'File for the screenshot of an http check, as PNG.' },
 } as const;
 
 /** Flags of `monitors put`. */

@@ -1,10 +1,42 @@
-import type { CheckOf, Client } from '@vantage/client';
+import type { CheckOf, CheckRequest, Client, PairRequest } from '@vantage/client';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
+interface Waiting {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  /** True keeps an event stream of the check open meanwhile. */
+  readonly endsWithStream: boolean;
+}
+
+/** True for a check that ends when its last event stream is closed. */
+export function endsWithStream(request: CheckRequest | PairRequest): boolean {
+  const options = request.options as { readonly endWithStream?: boolean } | undefined;
+  return options?.endWithStream === true;
+}
+
 /** Waits for the completed check. */
-export async function completed(checkId: string, client: Client, signal: AbortSignal): Promise<CheckOf<CheckTypeName>> {
-  for (;;) {
-    const check = await client.results(checkId, { waitSeconds: 25, signal });
-    if (check.status === 'completed') return check;
+export async function completed(checkId: string, waiting: Waiting): Promise<CheckOf<CheckTypeName>> {
+  const { client, signal } = waiting;
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  signal.addEventListener('abort', end, { once: true });
+  if (waiting.endsWithStream) void holdStream(checkId, client, over.signal);
+  try {
+    for (;;) {
+      const check = await client.results(checkId, { waitSeconds: 25, signal });
+      if (check.status === 'completed') return check;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
+/** Reads the events and drops them. Some proxies pass no streams: the check runs to its end then. */
+async function holdStream(checkId: string, client: Client, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const event of client.watch(checkId, { signal })) if (event.type === 'completed') return;
+  } catch {
+    // The results are read apart, and report what is wrong.
   }
 }

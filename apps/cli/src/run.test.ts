@@ -9,12 +9,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { runCli } from './run.ts';
 
+const EVENTS = expect.stringMatching(/^\/check\/.+\/events$/);
 const HOSTILE = '\u001B]0;owned\u0007\u009B31m\u202E';
 
 describe('what the program writes', () => {
   let server: Server;
   let folder: string;
   const authorizations: (string | undefined)[] = [];
+  const paths: string[] = [];
   /** True for event streams that do not answer. */
   let isHeld = false;
   let onHeld = (): void => undefined;
@@ -23,13 +25,14 @@ describe('what the program writes', () => {
     folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
     const result = { result: 'success', resolvedIp: HOSTILE, error: null, screenshot: 'iVBORw0KGgo=' };
     const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', results: { [HOSTILE]: result } };
-    const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The picture is cut. ${HOSTILE}` };
+    const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The page is cut off. ${HOSTILE}` };
     const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [finding] };
     const difference = { subject: 'answers', certain: true, text: HOSTILE };
     const probes = { [HOSTILE]: { differences: [difference, { ...difference, certain: false }] } };
     const comparison = { result: 'different', sentence: HOSTILE, probes };
     server = createServer(({ method, url = '', headers }, response) => {
       authorizations.push(headers.authorization);
+      paths.push(url);
       response.setHeader('Content-Type', 'application/json');
       if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message: HOSTILE }));
       else if (url.includes('/compare/')) response.end(JSON.stringify(comparison));
@@ -113,10 +116,10 @@ describe('what the program writes', () => {
     expect(errors).not.toContain('my-secret');
   });
 
-  it('has every finding of the summary, of the picture too', async () => {
+  it('has every finding of the summary, of the screenshot too', async () => {
     const { output } = await written(['http', 'https://example.com']);
 
-    expect(output).toContain('  · The picture is cut. ');
+    expect(output).toContain('  · The page is cut off. ');
   });
 
   it('is JSON and nothing else where that is asked for', async () => {
@@ -148,13 +151,37 @@ describe('what the program writes', () => {
     expect(status).toBe(130);
   });
 
-  it('says that the picture cannot be written', async () => {
+  it('is followed by a stream if it ends with one, for JSON too, and is there if none answers', async () => {
+    const asked = async (words: readonly string[]): Promise<readonly string[]> => {
+      paths.length = 0;
+      expect((await written(words)).status).toBe(0);
+      return paths.filter((path) => path.endsWith('/events'));
+    };
+    isHeld = true;
+    const [mtr, csv, traceroute] = [
+      await asked(['mtr', 'example.com', '--json']),
+      await asked(['mtr', 'example.com', '--csv']),
+      await asked(['traceroute', 'example.com', '--json']),
+    ];
+    isHeld = false;
+
+    expect([mtr, csv, traceroute]).toEqual([[EVENTS], [EVENTS], []]);
+  });
+
+  it('is CSV without the screenshot', async () => {
+    const { output } = await written(['http', 'https://example.com', '--csv']);
+
+    expect(output).toMatch(/^probe,countryCode,city,asNumber,isp,result,resolvedIp,error\n/);
+    expect(output).not.toContain('iVBOR');
+  });
+
+  it('says that the screenshot cannot be written', async () => {
     const words = ['http', 'https://example.com', '--save-screenshot'];
     const kept = await written([...words, join(folder, 'picture.png')]);
     const lost = await written([...words, join(folder, 'missing', 'picture.png')]);
 
     expect([kept.status, kept.errors]).toEqual([0, '']);
-    expect(lost.errors).toMatch(/^The picture cannot be written: ENOENT/);
+    expect(lost.errors).toMatch(/^The screenshot cannot be written: ENOENT/);
     expect(lost.status).toBe(2);
   });
 });

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { WriteStream } from 'node:tty';
 
 import { jsonText, withoutControls } from '@vantage/command-line';
@@ -8,13 +7,14 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { parseCommand, type Command, type CommandSettings } from './command.ts';
 import { comparisonLines } from './lists/comparison-lines.ts';
-import { completed } from './completed.ts';
+import { completed, endsWithStream } from './completed.ts';
 import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
+import { saveScreenshotOf } from './save-screenshot.ts';
 import { meLines, probeLines } from './lists/lists.ts';
 import { runMonitors } from './monitors/run-monitors.ts';
 import { serviceFault, withScheme } from './faults/service-fault.ts';
@@ -96,13 +96,12 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
     }
     checkId =
       command.kind === 'show' ? command.checkId : (await client.startCheck(command.request, { signal })).checkId;
-    const type = command.kind === 'show' ? undefined : command.request.type;
-    return await follow({ checkId, type }, command.settings, client, screen, options);
+    const request = command.kind === 'show' ? undefined : command.request;
+    return await follow({ checkId, request }, command.settings, client, screen, options);
   } catch (error) {
     screen.clear();
     if (signal.aborted) {
-      const state = endsWithStream(command) ? 'Its rounds end unless others follow it' : 'The check goes on';
-      if (checkId !== undefined) errors.write(`${state}: vantage show ${escapeText(checkId, 200)}\n`);
+      if (checkId !== undefined) errors.write(whatGoesOn(command, checkId));
       return exitStatus.interrupted;
     }
     errors.write(`${escapeLines(serviceFault(error, baseUrl))}\n`);
@@ -110,31 +109,39 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
   }
 }
 
-/** True for a check that ends with its event streams. The program opens none for JSON and CSV. */
-function endsWithStream(command: Query): boolean {
-  if (command.kind !== 'check' || command.settings.json || command.settings.csv) return false;
-  return (command.request.options as { readonly endWithStream?: boolean } | undefined)?.endWithStream === true;
+function whatGoesOn(command: Query, checkId: string): string {
+  const ends = command.kind === 'check' && endsWithStream(command.request);
+  const state = ends ? 'Its rounds end unless others follow it' : 'The check goes on';
+  return `${state}: vantage show ${escapeText(checkId, 200)}\n`;
+}
+
+interface Followed {
+  readonly checkId: string;
+  /** Undefined for a check that another client has started. */
+  readonly request: Extract<Query, { readonly kind: 'check' }>['request'] | undefined;
 }
 
 async function follow(
-  { checkId, type }: { readonly checkId: string; readonly type: CheckTypeName | undefined },
+  { checkId, request }: Followed,
   { json, csv, saveScreenshot }: CommandSettings,
   client: Client,
   screen: Screen,
   { config, output, errors, signal }: CliOptions,
 ): Promise<number> {
   const followed =
-    json || csv ? undefined : await displayCheck(checkId, type, { client, screen, colors: config.colors, signal });
+    json || csv
+      ? undefined
+      : await displayCheck(checkId, request?.type, { client, screen, colors: config.colors, signal });
   // The followed check has only the screenshot's URL.
-  const whole =
-    followed === undefined || saveScreenshot !== undefined ? await completed(checkId, client, signal) : undefined;
+  const waiting = { client, signal, endsWithStream: request !== undefined && endsWithStream(request) };
+  const whole = followed === undefined || saveScreenshot !== undefined ? await completed(checkId, waiting) : undefined;
   if (json) output.write(`${jsonText(whole)}\n`);
   else if (csv) output.write(csvOf(whole!, await client.probes({ signal })));
   else screen.print(['', `vantage show ${escapeText(checkId, 200)}`]);
   if (saveScreenshot !== undefined && whole !== undefined) {
-    const picture = screenshotOf(whole);
-    if (picture === undefined) errors.write('No probe took a picture.\n');
-    else if (!(await isWritten(saveScreenshot, picture, errors))) return exitStatus.invalid;
+    const fault = await saveScreenshotOf(whole, saveScreenshot);
+    if (fault !== undefined) errors.write(`${escapeLines(fault.message)}\n`);
+    if (fault?.isFinal === true) return exitStatus.invalid;
   }
   const { results } = whole ?? followed!;
   return statusOfResults(Object.values(results).map(({ result }) => result));
@@ -142,26 +149,6 @@ async function follow(
 
 function csvOf({ results }: CheckOf<CheckTypeName>, probes: Probes): string {
   return withoutControls(asCsv(Object.entries(results), probes).replaceAll('\r\n', '\n'));
-}
-
-async function isWritten(file: string, picture: Buffer, errors: CliOptions['errors']): Promise<boolean> {
-  try {
-    await writeFile(file, picture);
-    return true;
-  } catch (error) {
-    errors.write(
-      `The picture cannot be written: ${escapeLines(Error.isError(error) ? error.message : String(error))}\n`,
-    );
-    return false;
-  }
-}
-
-function screenshotOf({ results }: CheckOf<CheckTypeName>): Buffer | undefined {
-  for (const result of Object.values(results)) {
-    if ('screenshot' in result && typeof result.screenshot === 'string')
-      return Buffer.from(result.screenshot, 'base64');
-  }
-  return undefined;
 }
 
 async function list(

@@ -4,7 +4,7 @@ import { jsonText } from '@vantage/command-line';
 import { ProblemError, type CheckRequest, type Client, type PairRequest } from '@vantage/client';
 import { escapeText } from '@vantage/contract';
 
-import { completed } from './completed.ts';
+import { completed, endsWithStream } from './completed.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 
 interface WatchOptions {
@@ -48,7 +48,7 @@ export async function watchCheck(options: WatchOptions): Promise<number> {
 
 async function runOnce({ request, json, client, write, signal }: WatchOptions): Promise<number> {
   const { checkId } = await client.startCheck(request, { signal });
-  const check = await completed(checkId, client, signal);
+  const check = await completed(checkId, { client, signal, endsWithStream: endsWithStream(request) });
   if (json) write(jsonText(check, 0));
   else {
     const { verdict, headline } = await client.summary(checkId, { signal });

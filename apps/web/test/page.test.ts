@@ -371,7 +371,7 @@ describe('the page', () => {
     await open(`/c/${httpCheck.testId}`, 'Taken by fra-1');
     await tab.page.evaluate(`document.querySelector('.picture').scrollIntoView()`);
 
-    await untilText(tab.page, 'The picture cannot be shown');
+    await untilText(tab.page, 'The screenshot cannot be shown');
     expect(tab.faults).toEqual([]);
   });
 

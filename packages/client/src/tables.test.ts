@@ -29,6 +29,14 @@ describe('the results as CSV', () => {
     );
   });
 
+  it('have no screenshot, which is as large as a file', () => {
+    const screenshot = 'iVBORw0KGgo=';
+
+    expect(asCsv([['fra-1', { status: 200, screenshot }]])).toBe(
+      'probe,countryCode,city,asNumber,isp,status\r\nfra-1,,,,,200\r\n',
+    );
+  });
+
   it('have both measurements of a check over both families in one row', () => {
     const otherFamily = { family: 6, rt: 2, answers: [{ data: '192.0.2.6' }] };
 

@@ -14,7 +14,7 @@ const factNames = ['countryCode', 'city', 'asNumber', 'isp'] as const satisfies 
 /**
  * Results as CSV (RFC 4180), one row per probe: location and network of the probe, then each scalar field of the results
  * (`timings.total` for nested ones) and each list of scalars. Lists of objects are omitted, except the data of DNS
- * records.
+ * records, and so is the screenshot: no program shows one in a cell.
  *
  * @param probes response of `GET /probes`, if known
  */
@@ -37,6 +37,7 @@ function factsOf(probes: Readonly<Record<string, ProbeFacts>>, id: string): Part
 
 function flatten(value: object, prefix = ''): Record<string, unknown> {
   const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {
+    if (prefix === '' && name === 'screenshot') return [];
     if (Array.isArray(field)) {
       const items = field.map((item: unknown) => (name === 'answers' && answersOf.has(prefix) ? dataOf(item) : item));
       return items.some(isObject) ? [] : [[`${prefix}${name}`, items.join(' ')]];

@@ -22,8 +22,8 @@ const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
 /** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
 const LONGEST_ASKED_MS = 30_000;
-/** Two missed heartbeats of 15 s: the connection is dead without a TCP reset. */
-const SILENCE_MS = 35_000;
+/** Two missed heartbeats of 8 s and a margin: the connection is dead without a TCP reset. */
+const SILENCE_MS = 20_000;
 const MEDIA_TYPE = 'text/event-stream';
 
 /** State shared by the connections of one watch. */

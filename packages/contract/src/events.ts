@@ -10,7 +10,7 @@ export type EventName = 'probe' | 'completed';
 /**
  * Interval of comment lines on an idle stream. A client without data for twice this time can assume a lost connection.
  */
-export const EVENT_HEARTBEAT_MS = 15_000;
+export const EVENT_HEARTBEAT_MS = 8_000;
 
 /** Data of a `probe` event. The event id is the version of the check that this result produced. */
 export interface ProbeEvent<Result = Readonly<Record<string, unknown>>> {

@@ -15,7 +15,8 @@ export type ScreenshotLimit = (typeof screenshotLimits)[number];
 const cutAt = Type.Optional(
   Type.Array(Type.Enum([...screenshotLimits]), {
     maxItems: screenshotLimits.length,
-    description: 'Limits of a picture that the page went over: what it asked for beyond them is missing. Absent: none.',
+    description:
+      'Limits of a screenshot that the page went over: what it asked for beyond them is missing. Absent: none.',
   }),
 );
 

@@ -55,7 +55,11 @@ describe('our Redis server', () => {
   it('has loaded its data when it has started, behind a password too', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-test-'));
     const password = ['--requirepass', 'secret'];
-    const first = await startRedisServer({ executable, dataFolder, arguments: [...password, '--appendfsync', 'always'] });
+    const first = await startRedisServer({
+      executable,
+      dataFolder,
+      arguments: [...password, '--appendfsync', 'always'],
+    });
     await ask(first.port, `AUTH secret\r\nEVAL "for i=1,3000 do redis.call('SET',i,i) end" 0`, 2);
     process.kill(first.pid, 'SIGKILL');
     await first.ended;

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { whyNoAnswer } from './await-answer.ts';
 import { freePort } from './free-port.ts';
 
 /** A Redis (or Valkey) server on loopback, started as a child process. */
@@ -29,7 +29,7 @@ export interface RedisServerOptions {
   readonly port?: number;
   /** True starts a new process group, so that Ctrl-C in the terminal does not reach it. */
   readonly detached?: boolean;
-  /** Password of the default user, if it has one: without it a server that is loading data cannot be told from a ready one. */
+  /** Password of the default user, if it has one. Without it a server that still loads its data seems to be ready. */
   readonly password?: string;
   /** Additional arguments of redis-server, such as `--aclfile`. */
   readonly arguments?: readonly string[];
@@ -58,8 +58,6 @@ const durable = [
   'no',
 ];
 
-/** Limit of silence during startup. */
-const ANSWERS_WITHIN_MS = 30_000;
 /** Limit for saving and an orderly exit. */
 const ENDS_WITHIN_MS = 15_000;
 /** Attempts with different free ports: another process may bind one before the server does. */
@@ -147,62 +145,10 @@ async function stop(child: ChildProcess, ended: Promise<void>, temporary: string
   if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
 }
 
-interface Starting {
-  readonly ended: Promise<void>;
-  readonly isOurs: () => boolean;
-  readonly password: string | undefined;
-}
-
-/**
- * Undefined once the server answers PONG, else why it could not be asked; empty if it ended, which it says itself. While it loads
- * data it answers LOADING, without a time limit.
- */
-async function whyNoAnswer(port: number, { ended, isOurs, password }: Starting): Promise<string | undefined> {
-  let gone = false;
-  void ended.then(() => (gone = true));
-  let until = performance.now() + ANSWERS_WITHIN_MS;
-  let why = '';
-  while (!gone && performance.now() < until) {
-    const { reply, failure } = await ping(port, password);
-    why = failure === '' ? '' : ` (${failure})`;
-    // The loopback interface is down, in a container without a network for example.
-    if (failure.includes('ENETUNREACH')) break;
-    // Without the password, -NOAUTH proves that the server is up, though it may still load data.
-    if (/^(\+PONG|-NOAUTH)/.test(reply) && isOurs()) return gone ? '' : undefined;
-    if (reply.startsWith('-LOADING')) until = performance.now() + ANSWERS_WITHIN_MS;
-    await sleep(20);
-  }
-  return gone ? '' : why;
-}
-
 function readPid(folder: string): number | undefined {
   try {
     return Number(readFileSync(redisPidFile(folder), 'utf8'));
   } catch {
     return undefined;
   }
-}
-
-/** @returns the reply, empty without one within a second, and why there was no connection */
-function ping(
-  port: number,
-  password: string | undefined,
-): Promise<{ readonly reply: string; readonly failure: string }> {
-  return new Promise((resolve) => {
-    const commands = password === undefined ? 'PING\r\n' : `AUTH ${password}\r\nPING\r\n`;
-    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(commands));
-    let replies = '';
-    const settle = (reply: string, failure = ''): void => {
-      socket.destroy();
-      resolve({ reply, failure });
-    };
-    socket.setTimeout(1_000, () => settle(''));
-    socket.on('data', (data) => {
-      replies += data.toString();
-      const ofPing = password === undefined ? replies : replies.slice(replies.indexOf('\r\n') + 2);
-      if (ofPing.includes('\r\n')) settle(ofPing);
-    });
-    socket.once('error', (error) => settle('', error.message));
-    socket.once('close', () => settle(''));
-  });
 }

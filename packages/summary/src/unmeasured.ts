@@ -64,7 +64,7 @@ function whyNot({ code, message }: NonNullable<Screenshot['reason']>): string {
 function cutOff({ cutAt = [], probe }: Screenshot): readonly FindingDraft[] {
   if (cutAt.length === 0) return [];
   const text =
-    `The page asks for more than a screenshot allows (limit of ${listed(cutAt)}): what is beyond it is missing in the picture, ` +
+    `The page asks for more than a screenshot allows (limit of ${listed(cutAt)}): what is beyond it is missing in it, ` +
     'and may be there in a browser.';
   return [buildFinding('screenshot_incomplete', 'info', probe === null ? [] : [{ probe }], text)];
 }

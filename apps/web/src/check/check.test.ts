@@ -47,13 +47,13 @@ describe('copies of a check', () => {
     expect(lines.at(-1)).toBe('<https://vantage.example/c/qPUXvL1sQx2rGJm0Zf7N4w> (2026-11-21T01:00:00.000Z)');
   });
 
-  it('have every finding of the summary in Markdown, of the picture too', () => {
-    const cut = { code: 'screenshot_incomplete', severity: 'info', text: 'The picture is cut at the limit of hosts.' };
+  it('have every finding of the summary in Markdown, of the screenshot too', () => {
+    const cut = { code: 'screenshot_incomplete', severity: 'info', text: 'The page is cut off at the limit of hosts.' };
     const summary = { headline: 'Fine.', findings: [cut] } as unknown as Summary;
 
     const lines = asMarkdown(check, summary, 'https://vantage.example').split('\n');
 
-    expect(lines).toContain('- **info**: The picture is cut at the limit of hosts.');
+    expect(lines).toContain('- **info**: The page is cut off at the limit of hosts.');
   });
 
   it('have the balancers on the paths, with the answers over each of their ways', () => {

@@ -124,7 +124,7 @@ function Picture(props: { readonly check: CheckData; readonly summary: Summary |
   return (
     <Section title="Screenshot" note={`Taken by ${probe}`} class="picture">
       {isLost ? (
-        <p class="note">The picture cannot be shown: it is no longer kept, or too many were asked for.</p>
+        <p class="note">The screenshot cannot be shown: it is no longer kept, or too many were asked for.</p>
       ) : (
         <a href={source}>
           <img

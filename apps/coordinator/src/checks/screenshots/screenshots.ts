@@ -94,7 +94,7 @@ const BLIND_AFTER_MS = 10_000;
 /** By then agents have reconnected, which takes at most two seconds after an outage, and have sent a heartbeat. */
 const SETTLED_AFTER_MS = 4_000;
 
-const UNCOUNTED = 'a picture could not be counted';
+const UNCOUNTED = 'a screenshot could not be counted';
 
 export function screenshotJob(checkId: string, params: ScreenshotParams, deadlineAt: number): Job {
   return { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt };

@@ -34,7 +34,7 @@ export function createAcceptScreenshot(): AcceptScreenshot {
     if (report.failure !== null) return { failure: report.failure, valid: true };
     const fault = png === undefined ? 'is missing' : faultOf(png);
     if (fault === undefined) return { png: png!, valid: true, ...(report.cutAt && { cutAt: report.cutAt }) };
-    return invalid(`The picture that the probe sent ${fault}.`);
+    return invalid(`The screenshot that the probe sent ${fault}.`);
   };
 }
 

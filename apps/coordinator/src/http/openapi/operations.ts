@@ -128,14 +128,14 @@ export function showScreenshotOperation(bucket: Bucket): JsonObject {
     tags: ['checks'],
     summary: 'Show the screenshot of a check',
     description:
-      'The picture that is also in the result of one probe, as it is: PNG, 1280×800. It is there as soon as it is taken, ' +
+      'The screenshot that is also in the result of one probe, as it is: PNG, 1280×800. It is there as soon as it is taken, ' +
       'while other probes may still measure.',
     ...limitOf(bucket),
     ...keyOf('read'),
     parameters: [checkIdParameter, ifNoneMatch],
     responses: {
       '200': {
-        description: 'The picture. It never changes.',
+        description: 'The screenshot. It never changes.',
         headers: headers(true, ['ETag', 'Cache-Control']),
         content: { 'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } } },
       },

@@ -48,8 +48,8 @@ export async function runSelfTest(
     const touched = canaries.touched();
     if (touched.length > 0)
       return `The browser can go around its proxy: the canary page reached ${touched.join(', ')}.`;
-    if (failure !== null) return `The browser cannot take a picture: ${failure.message}`;
-    if (sandbox !== null) return `Pictures are not safe here: ${sandbox}.`;
+    if (failure !== null) return `The browser cannot take a screenshot: ${failure.message}`;
+    if (sandbox !== null) return `Screenshots are not safe here: ${sandbox}.`;
     return attempts === 0 ? 'The canary page tried nothing, so it proves nothing.' : null;
   } finally {
     await canaries.close();

@@ -180,6 +180,6 @@ function keyOf(host: string, port: number): string {
 }
 
 function tooMuch(limit: string): Failure {
-  const message = `The page goes over the limit of ${limit} for a picture.`;
+  const message = `The page goes over the limit of ${limit} for a screenshot.`;
   return { code: 'screenshot_failed', phase: 'request', source: 'target', message };
 }

@@ -205,7 +205,7 @@ export const http = defineCheckType({
       contentEncoding: 'base64',
       contentMediaType: 'image/png',
       description:
-        'The page as a picture of 1280×800 pixels: PNG, base64, 4 MiB before that at most. In the result of ' +
+        'A screenshot of the page, 1280×800 pixels: PNG, base64, 4 MiB before that at most. In the result of ' +
         'exactly one ' +
         'probe.',
     }),

@@ -1,0 +1,57 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Limit of silence during startup. */
+const ANSWERS_WITHIN_MS = 30_000;
+
+interface Starting {
+  readonly ended: Promise<void>;
+  readonly isOurs: () => boolean;
+  readonly password: string | undefined;
+}
+
+/**
+ * Undefined once the server answers PONG, else why it could not be asked; empty if it ended, which it says itself. While it loads
+ * data it answers LOADING, without a time limit.
+ */
+export async function whyNoAnswer(port: number, { ended, isOurs, password }: Starting): Promise<string | undefined> {
+  let gone = false;
+  void ended.then(() => (gone = true));
+  let until = performance.now() + ANSWERS_WITHIN_MS;
+  let why = '';
+  while (!gone && performance.now() < until) {
+    const { reply, failure } = await ping(port, password);
+    why = failure === '' ? '' : ` (${failure})`;
+    // The loopback interface is down, in a container without a network for example.
+    if (failure.includes('ENETUNREACH')) break;
+    // Without the password, -NOAUTH proves that the server is up, though it may still load data.
+    if (/^(\+PONG|-NOAUTH)/.test(reply) && isOurs()) return gone ? '' : undefined;
+    if (reply.startsWith('-LOADING')) until = performance.now() + ANSWERS_WITHIN_MS;
+    await sleep(20);
+  }
+  return gone ? '' : why;
+}
+
+/** @returns the reply, empty without one within a second, and why there was no connection */
+function ping(
+  port: number,
+  password: string | undefined,
+): Promise<{ readonly reply: string; readonly failure: string }> {
+  return new Promise((resolve) => {
+    const commands = password === undefined ? 'PING\r\n' : `AUTH ${password}\r\nPING\r\n`;
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(commands));
+    let replies = '';
+    const settle = (reply: string, failure = ''): void => {
+      socket.destroy();
+      resolve({ reply, failure });
+    };
+    socket.setTimeout(1_000, () => settle(''));
+    socket.on('data', (data) => {
+      replies += data.toString();
+      const ofPing = password === undefined ? replies : replies.slice(replies.indexOf('\r\n') + 2);
+      if (ofPing.includes('\r\n')) settle(ofPing);
+    });
+    socket.once('error', (error) => settle('', error.message));
+    socket.once('close', () => settle(''));
+  });
+}
