@@ -63,9 +63,12 @@ function secrets() {
   for (const probe of readdirSync(agents)) giveAll(join(agents, probe), VANTAGE);
 }
 
-/** All but what would stop or rewrite Redis. `acl|setuser` because it switches off an agent that floods its own keys. */
+/**
+ * All but what would stop or rewrite Redis. A coordinator reads connections, refusals and slow requests to find a stolen login
+ * of an agent, and disables that user.
+ */
 function coordinatorRights() {
-  return '+@all -@dangerous +info +role +client +acl|setuser +acl|getuser +acl|save';
+  return '+@all -@dangerous +info +role +client +acl|setuser +acl|getuser +acl|save +acl|users +acl|log +slowlog|get';
 }
 
 /** The probes of this file's compose project: all on one machine, so in networks and countries kept for such use. */

@@ -217,7 +217,8 @@ export const settings = {
     env: 'CONCURRENCY',
     kind: integer(1, 1_000),
     default: '20',
-    description: 'Number of concurrent jobs. Further ones wait in Redis.',
+    description:
+      'Number of concurrent jobs. Further ones wait in Redis. An agent that connects to Redis has at most 256 jobs, waiting ones included.',
   }),
   checkTypes: setting({
     env: 'CHECK_TYPES',

@@ -1,4 +1,4 @@
-import { ABANDONED_FIELD, JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { ABANDONED_FIELD, JOB_QUEUE, MOST_REQUEST_WORDS, redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { JobSource } from './job-loop.ts';
@@ -45,8 +45,9 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
   const discard = async (ids: readonly string[], connection = redis): Promise<void> => {
     // BullMQ's own workers leave locks.
     const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
+    const unlinks = inParts(keys, MOST_REQUEST_WORDS - 1).map((part) => connection.unlink(...part));
     // The list last: as long as it contains the id, a later look removes the rest.
-    await Promise.all([connection.unlink(...keys), ...ids.map((id) => connection.lrem(active, 0, id))]);
+    await Promise.all([...unlinks, ...ids.map((id) => connection.lrem(active, 0, id))]);
   };
 
   return {
@@ -94,6 +95,12 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
 async function ready(redis: Redis, waitSeconds: number, stopped: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(waitSeconds * 1_000)]);
   await untilReady(redis, signal).catch(() => undefined);
+}
+
+function inParts<T>(values: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
+    values.slice(index * size, (index + 1) * size),
+  );
 }
 
 function parse(json: string | undefined): unknown {

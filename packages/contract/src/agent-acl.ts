@@ -9,9 +9,20 @@ const keyless = 'time publish';
 /** Let a cluster client find the node that holds its keys. */
 const clusterCommands = 'cluster|slots';
 
+/**
+ * Most words of a request of an agent. The slow log of Redis shows no more, so a longer request is never an agent's.
+ */
+export const MOST_REQUEST_WORDS = 31;
+
 /** Name of the Redis user of a probe's agent. */
 export function agentUser(probe: string): string {
   return `probe-${probe}`;
+}
+
+/** Commands that `agentRights` allows, in lower case. */
+export function agentCommands(): ReadonlySet<string> {
+  const rights = agentRights('any', { cluster: true }).join(' ');
+  return new Set([...rights.matchAll(/\+([\w|]+)/g)].map(([, command = '']) => command));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-import { redisKeys } from '@vantage/contract';
+import { MAX_SCREENSHOT_BYTES, redisKeys } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 
@@ -253,6 +253,8 @@ describe('an agent that opens more connections than an agent needs', () => {
 
 describe('an agent that sends what its permissions refuse, in megabytes', () => {
   const LARGE = 'x'.repeat(3 * LIMIT_BYTES);
+  const times = (count: number, word: string): readonly string[] => Array.from({ length: count }, () => word);
+  const largeKeys = (probe: string): readonly string[] => times(20, `p:{${probe}}:jobs:${LARGE}`);
   const agents: Redis[] = [];
   const sockets: Socket[] = [];
   afterEach(() => {
@@ -288,13 +290,22 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
   }
 
   // Redis executes the first whatever the ACL says; the second is read before it is refused.
-  it.each<readonly [string, string, readonly string[]]>([
-    ['a login', 'auth', ['AUTH', 'probe-auth', LARGE]],
-    ['a key that is not its own', 'keys', ['HGETALL', LARGE]],
-    ['a list of keys', 'list', ['DEL', ...Array.from({ length: 100_000 }, () => redisKeys.heartbeat('list'))]],
-  ])('is suspended: %s, on several connections', async (_what, probe, request) => {
+  it.each<readonly [string, string, number, readonly string[]]>([
+    ['a login', 'auth', 8, ['AUTH', 'probe-auth', LARGE]],
+    ['a key that is not its own', 'keys', 8, ['HGETALL', LARGE]],
+    ['a list of keys', 'list', 8, ['DEL', ...times(100_000, redisKeys.heartbeat('list'))]],
+    ['a login', 'auth-2', 2, ['AUTH', 'probe-auth', LARGE]],
+    ['a long list of keys', 'list-1', 1, ['DEL', ...times(1_000_000, redisKeys.heartbeat('list-1'))]],
+    ['a list of keys', 'list-2', 2, ['UNLINK', ...times(300_000, 'p:{list-2}:jobs:1')]],
+    [
+      'large keys behind short ones',
+      'keys-1',
+      1,
+      ['UNLINK', ...times(32, 'p:{keys-1}:jobs:1'), ...largeKeys('keys-1')],
+    ],
+  ])('is suspended: %s (%s), on %d connections', async (_what, probe, connections, request) => {
     const { environment } = await admin('add', probe, ...record);
-    for (let count = 0; count < 8; count += 1) send(environment.REDIS_URL, request);
+    for (let count = 0; count < connections; count += 1) send(environment.REDIS_URL, request);
 
     await until(() => isSuspended(probe));
 
@@ -324,6 +335,25 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
       await bed.redis.config('SET', 'client-output-buffer-limit', limit);
     }
     await admin('remove', 'names');
+  });
+
+  it('goes on with screenshots as large as they may be, one after the other, while another connection writes', async () => {
+    const [writer, other] = await open('pictures', 2);
+    const png = Buffer.alloc(MAX_SCREENSHOT_BYTES, 'x');
+    let writes = 0;
+    const end = performance.now() + 10_000;
+    while (performance.now() < end) {
+      await Promise.all([
+        writer!.xadd(redisKeys.results('pictures'), '*', 'check', 'x', 'kind', 'screenshot', 'data', '{}', 'png', png),
+        other!.set(redisKeys.heartbeat('pictures'), '{}', 'PX', 15_000),
+      ]);
+      await bed.redis.del(redisKeys.results('pictures'));
+      writes += 1;
+    }
+
+    expect(writes).toBeGreaterThan(0);
+    expect(await isSuspended('pictures')).toBe(false);
+    await admin('remove', 'pictures');
   });
 
   it('goes on with one large value at a time', async () => {
@@ -384,7 +414,7 @@ describe('an agent that writes values of megabytes', () => {
     await until(async () => !String(await bed.redis.client('LIST')).includes('user=probe-huge'));
 
     expect(await bed.redis.hget(redisKeys.suspended, 'huge')).toBe(
-      'Switched off: its agent wrote values far larger than an agent writes.',
+      'Switched off: its agent sent requests or values far larger than an agent sends.',
     );
     const channel = redisKeys.resultNotification('huge');
     expect(await bed.redis.publish(channel, '1')).toBe(1);

@@ -5,8 +5,9 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../redis/log.ts';
 import { defineScript, runScript } from '../redis/scripts.ts';
 import { createConnectionQuota } from './access/connection-quota.ts';
-import { oversizedWrites } from './access/excess-watch.ts';
+import { oversizedWrites, tooManyConnections, type ExcessRule } from './access/excess-watch.ts';
 import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
+import { createSlowRequests } from './access/slow-requests.ts';
 import { switchOff, switchOffUser } from './access/switch-off.ts';
 
 /** Lifetime of the lock with which one coordinator at a time looks. */
@@ -35,8 +36,8 @@ export interface KeyQuotaDependencies {
 }
 
 /**
- * Suspends agents that fill their own keys until memory is short, or open too many connections; an ACL prevents
- * neither. The Redis user is disabled and the probe gets no jobs until the operator enables it again.
+ * Suspends agents that fill their own keys until memory is short, open too many connections, or send requests that hold up
+ * Redis; an ACL prevents none of it. The Redis user is disabled and the probe gets no jobs until the operator enables it again.
  */
 export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies): {
   /**
@@ -51,6 +52,7 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
   let usedThen = 0;
 
   const connections = createConnectionQuota(redis);
+  const slowRequests = createSlowRequests(redis, log);
 
   const endFlood = async (probe: string, bytes: number): Promise<void> => {
     const [has, most] = [bytes, limitBytes].map((value) => `${Math.max(1, Math.round(value / 1_048_576))} MiB`);
@@ -63,26 +65,25 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
     await removeProbeKeys(mastersOf(redis), probe);
   };
 
-  const endConnections = async (probe: string): Promise<void> => {
-    const isOff = await switchOff(redis, probe, 'its agent opened far more connections to Redis than an agent needs.');
-    log.error({ probe, isOff }, 'connection quota exceeded: Redis user suspended');
-  };
-
-  const endOversized = async (probe: string): Promise<void> => {
-    const isOff = await switchOff(redis, probe, oversizedWrites.reason);
-    log.error({ probe, isOff }, oversizedWrites.message);
+  const end = async (probe: string, { reason, message }: Pick<ExcessRule, 'reason' | 'message'>): Promise<void> => {
+    const isOff = await switchOff(redis, probe, reason);
+    log.error({ probe, isOff }, message);
   };
 
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [TURN_MS])) !== 1) return false;
-      const [{ tooMany, tooLarge }, used] = await Promise.all([
+      const [{ tooMany, tooLarge, users }, used] = await Promise.all([
         connections.enforce(),
         usedMemory(redis),
         switchOffSuspended(redis),
       ]);
-      for (const probe of tooMany) await endConnections(probe);
-      for (const probe of tooLarge) await endOversized(probe);
+      for (const probe of tooMany) await end(probe, tooManyConnections);
+      for (const probe of tooLarge) await end(probe, oversizedWrites);
+      for (const probe of await slowRequests.look(users)) {
+        await end(probe, oversizedWrites);
+        slowRequests.forget(probe);
+      }
 
       const isDue = performance.now() - measuredAt > MEASURE_EVERY_MS || used - usedThen > limitBytes / 2;
       if (!isDue) return true;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
-import { createProbeCapacity, type ProbeCapacity } from './probe-capacity.ts';
+import { createProbeCapacity, MOST_QUEUED, type ProbeCapacity } from './probe-capacity.ts';
 
 const CAPACITY = 20;
 
@@ -80,6 +80,18 @@ describe('the room of a probe', () => {
     expect([full, afterEnd, afterRemoval]).toEqual([false, 1, 1]);
     expect(load.hasCapacity(probe(), 'tcp')).toBe(true);
     expect([load.size(), listeners.size]).toEqual([0, 0]);
+  });
+
+  it('is at most 256 jobs at an agent that connects to Redis, taken ones included, whatever its capacity', () => {
+    const { load } = bed();
+    const large = { load: { running: 0, capacity: 1_000 } } as NonNullable<KnownProbe['heartbeat']>;
+    const withQueued = (queued: number | undefined): KnownProbe => ({ ...probe(), heartbeat: large, queued });
+    const has = (queued: number | undefined): boolean => load.hasCapacity(withQueued(queued), 'tcp');
+
+    expect([has(MOST_QUEUED - 1), has(MOST_QUEUED), has(undefined)]).toEqual([true, false, true]);
+    // Dispatched since the last read.
+    for (let index = 0; index < MOST_QUEUED; index += 1) load.added(`check-${index}`, ['fra'], 'tcp', 7_000);
+    expect([has(0), has(undefined)]).toEqual([false, true]);
   });
 
   it('counts what other coordinators have put into its queue', () => {

@@ -52,6 +52,11 @@ const NEWEST = 0.1;
 const LOOK_FOR_OLD_MS = 250;
 /** Estimated duration of a type without samples. */
 const FIRST_GUESS_MS = 250;
+/**
+ * Jobs of an agent that connects to Redis, waiting or taken: the cost of its commands grows with their number, and a stolen
+ * login may keep them all.
+ */
+export const MOST_QUEUED = 256;
 /** Slots of an agent that does not report its number. */
 const CAPACITY = 20;
 
@@ -73,15 +78,17 @@ class LoadOfProbes implements ProbeCapacity {
     this.nowMs = nowMs;
   }
 
-  readonly hasCapacity: ProbeCapacity['hasCapacity'] = ({ record, heartbeat, waiting = 0 }, type) => {
+  readonly hasCapacity: ProbeCapacity['hasCapacity'] = ({ record, heartbeat, waiting = 0, queued }, type) => {
     this.forgetOld();
     const capacity = heartbeat?.load.capacity ?? CAPACITY;
     const lane = this.laneOf(record.id, type);
-    let [total, slowest] = [0, 1];
+    let [total, slowest, jobs] = [0, 1, 0];
     for (const one of this.lanes.get(record.id)!.values()) {
       total += this.share(one, capacity);
+      jobs += one.jobs;
       if (one.jobs > 0) slowest = Math.max(slowest, one.tookMs);
     }
+    if (queued !== undefined && Math.max(queued, jobs) >= MOST_QUEUED) return false;
     if (total >= 1 || this.share(lane, capacity) >= SHARE_OF_TYPE) return false;
     // Jobs of other coordinators are known only by the length of the queue at the last refresh.
     return waiting === 0 || (waiting / capacity) * slowest < this.longestWaitMs;

@@ -2,6 +2,8 @@ import { agentUser } from '@vantage/contract';
 import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
+import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.ts';
+
 /**
  * An agent has three connections, and an upgrade runs two agents. Connections left behind by a broken line are older
  * than the agent's own, so only the oldest are closed. Redis serves up to 16 KiB of commands per connection in each
@@ -19,18 +21,9 @@ const LOGIN_WITHIN_SECONDS = 10;
 const WITHOUT_LOGIN = /(?:^| )age=(\d+) .*(?:^| )cmd=(?:NULL|auth|hello) user=default(?: |$)/;
 
 const USER = /(?:^| )user=(\S+)/;
+const ADDRESS = /(?:^| )addr=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
-/**
- * Redis executes HELLO and AUTH whatever the ACL says, and reads each request before it refuses it: names and requests of
- * megabytes delay all clients. An agent gives its connections no name, and sends large values on one connection at a time.
- */
-const LONGEST_LINE = 4_096;
-const LARGE_REQUEST_BYTES = 1_048_576;
-/** One more than two agents in an upgrade. */
-const FEWEST_LARGE = 3;
-/** Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large. */
-const LONGEST_IDLE = 1;
 /** A look sees one moment: an attack at full speed is seen in at least every second look. */
 const AGAIN_WITHIN_MS = 10_000;
 /** Looks in succession in which the list could not be read, although the commands before it had replies. */
@@ -42,6 +35,8 @@ export interface ConnectionExcess {
   readonly tooMany: readonly string[];
   /** Users with names or requests of megabytes. */
   readonly tooLarge: readonly string[];
+  /** Users by address of their connections. */
+  readonly users: ReadonlyMap<string, string>;
 }
 
 /** Bounds the connections of each agent's user, which an ACL cannot. */
@@ -62,17 +57,22 @@ export function createConnectionQuota(redis: Redis): {
         return {
           tooMany: counts.flat().flatMap(([user, count]) => (count > FAR_TOO_MANY ? [probeOf(user)] : [])),
           tooLarge: [],
+          users: new Map(),
         };
       }
       const [excessive, large, named] = [new Map<string, number>(), new Set<string>(), new Set<string>()];
+      const users = new Map<string, string>();
       for (const master of masters) {
         unreadable += 1;
         const lines = (await listConnections(master)).split('\n');
         unreadable = 0;
         await Promise.all(withoutLogin(lines).map((id) => end(master, id)));
+        for (const line of lines) users.set(ADDRESS.exec(line)?.[1] ?? '', USER.exec(line)?.[1] ?? '');
+        const refused = once(() => refusedUser(master));
         for (const [user, own] of byAgent(lines)) {
-          if (own.some(({ line }) => line.length > LONGEST_LINE)) named.add(probeOf(user));
-          if (own.filter(({ line }) => isLarge(line)).length >= FEWEST_LARGE) large.add(probeOf(user));
+          const ownLines = own.map(({ line }) => line);
+          if (ownLines.some(hasLongName)) named.add(probeOf(user));
+          if (await sendsLargeRequests(ownLines, user, refused)) large.add(probeOf(user));
           if (own.length <= MOST_CONNECTIONS) continue;
           const strike = own.length > FAR_TOO_MANY ? STRIKES.farTooMany : STRIKES.tooMany;
           excessive.set(probeOf(user), (strikes.get(probeOf(user)) ?? 0) + strike);
@@ -85,18 +85,19 @@ export function createConnectionQuota(redis: Redis): {
       const nowMs = performance.now();
       const tooLarge = [...large].filter((probe) => nowMs - (largeAt.get(probe) ?? -Infinity) <= AGAIN_WITHIN_MS);
       for (const probe of large) largeAt.set(probe, nowMs);
-      return { tooMany, tooLarge: [...new Set([...tooLarge, ...named])] };
+      return { tooMany, tooLarge: [...new Set([...tooLarge, ...named])], users };
     },
   };
 }
 
-function probeOf(user: string): string {
-  return user.slice(agentUser('').length);
+/** Calls the function at most once. */
+function once<T>(call: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= call());
 }
 
-function isLarge(line: string): boolean {
-  const value = (name: string): number => Number(new RegExp(` ${name}=(\\d+)`).exec(line)?.[1] ?? 0);
-  return value('tot-mem') > LARGE_REQUEST_BYTES && value('idle') <= LONGEST_IDLE;
+function probeOf(user: string): string {
+  return user.slice(agentUser('').length);
 }
 
 /** Ends the connections of all agents, which connect again. The reply is a number, however long the names are. */

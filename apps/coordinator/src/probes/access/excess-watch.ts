@@ -19,12 +19,17 @@ export interface ExcessRule {
   readonly message: string;
 }
 
+export const tooManyConnections: Pick<ExcessRule, 'reason' | 'message'> = {
+  reason: 'its agent opened far more connections to Redis than an agent needs.',
+  message: 'connection quota exceeded: Redis user suspended',
+};
+
 /**
  * Values of megabytes stall Redis for all. A defect may write one occasionally; an attack writes hundreds per second.
  */
 export const oversizedWrites: ExcessRule = {
   most: 5,
-  reason: 'its agent wrote values far larger than an agent writes.',
+  reason: 'its agent sent requests or values far larger than an agent sends.',
   message: 'oversized writes: Redis user suspended',
 };
 

@@ -2,6 +2,7 @@ import { redisKeys, screenshotJobId } from '@vantage/contract';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 
 import { quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { MOST_QUEUED } from '../../checks/create/probe-capacity.ts';
 import { createKeptJobs } from './kept-jobs.ts';
 
 // Longer than any wait on a busy machine.
@@ -41,15 +42,34 @@ it('loses the jobs of checks that are over, answered or not stored any more, and
   await until(async () => (await bed.read(answered)).status === 'completed');
   expect((await kept()).toSorted()).toEqual([answered, pending].toSorted());
 
-  await keep(Array.from({ length: 100 }, (_, index) => `unknown-${index}`));
   await keep([screenshotJobId(pending)]);
   await keep([screenshotJobId(answered)], Date.now() - 300_000);
+  // Last: with so many, the list is looked at.
+  await keep(Array.from({ length: 100 }, (_, index) => `unknown-${index}`));
   await until(async () => (await kept()).length <= 2);
 
   expect((await kept()).toSorted()).toEqual([pending, screenshotJobId(pending)].toSorted());
   const keys = await bed.redis.keys(`${queue}:*`);
   expect(keys).toContain(`${queue}:${pending}`);
   expect(keys.filter((key) => key.includes('unknown') || key.includes(answered))).toEqual([]);
+});
+
+it('is given no more jobs while it keeps as many as its queue may have, until it has removed some', async () => {
+  const probe = 'p:{hoarder}:jobs';
+  await bed.addProbe('hoarder');
+  await bed.keepAlive('hoarder');
+  await until(async () => (await bed.core.probes.list())['hoarder']?.status === 'healthy');
+  // Jobs of pending checks, which are not removed for it.
+  const ids = Array.from({ length: MOST_QUEUED }, (_, index) => `pending-${index}`);
+  await Promise.all(ids.map((id) => bed.redis.hset(redisKeys.checkResults(id), 'hoarder', '')));
+  await bed.redis.rpush(`${probe}:active`, ...ids);
+  const start = (): Promise<unknown> => bed.create({ probes: ['hoarder'] }).catch((error: Error) => error.name);
+
+  // Until its list is read.
+  await until(async () => (await start()) === 'QueuesFull');
+  await bed.redis.del(`${probe}:active`);
+
+  await until(async () => (await start()) !== 'QueuesFull');
 });
 
 it('says that an agent keeps a job only if the job is still there a second later', async () => {

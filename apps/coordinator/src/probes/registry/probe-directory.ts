@@ -28,6 +28,9 @@ const LOOKING_MS = 15_000;
 /** Minimum change of `lastSeen` that is written. */
 const SEEN_STEP_MS = 2_000;
 
+/** A heartbeat larger than any is read again at once: the second one suspends its agent's user. */
+const OVERSIZED_AGAIN_MS = 5_000;
+
 /** Announced changes are collected for this long, because an agent can announce any number. */
 const GATHER_MS = 100;
 
@@ -207,7 +210,10 @@ class Directory implements ProbeDirectory {
     const pairs: (string | number)[] = [];
     for (const [index, { id }] of wanted.entries()) {
       const reading = readings[index]!;
-      if (reading.isOversized) oversize.note(id);
+      if (reading.isOversized) {
+        oversize.note(id);
+        this.noteActive([id], OVERSIZED_AGAIN_MS);
+      }
       if (reading.active > MOST_KEPT) keptJobs.note(id);
       const entry = entryOf(id, reading, this.entries.get(id), { untaken, lives, seen, nowMs, wasLooking, atMs });
       this.entries.set(id, entry);

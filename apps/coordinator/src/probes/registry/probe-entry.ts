@@ -12,7 +12,7 @@ export type Seen = Readonly<Record<string, string>>;
 
 /** State derived from the reads of a probe. */
 export interface ProbeEntry extends LastReading {
-  readonly probe: Pick<KnownProbe, 'alive' | 'heartbeat' | 'lastSeenMs' | 'waiting' | 'takesNoJobs'>;
+  readonly probe: Pick<KnownProbe, 'alive' | 'heartbeat' | 'lastSeenMs' | 'waiting' | 'queued' | 'takesNoJobs'>;
   /** True if the previous read found no heartbeat and the same run of its agent is back. */
   readonly isReturn: boolean;
   /** Length of its result stream. */
@@ -56,15 +56,16 @@ export function entryOf(
   context: EntryContext,
 ): ProbeEntry {
   const { untaken, lives, seen, nowMs, wasLooking, atMs } = context;
-  const { text, heartbeat, waiting, oldest, entries, isOversized } = reading;
+  const { text, heartbeat, waiting, active, oldest, entries, isOversized } = reading;
   const gateway = heartbeat?.gateway?.id;
+  const queued = gateway === undefined ? waiting + active : undefined;
   const leftMs = gateway === undefined ? reading.leftMs : lives.leftMs(gateway);
   const seenBefore = Number(seen[id] ?? Number.NaN);
   const lastSeenBefore = Number.isFinite(seenBefore) ? seenBefore : undefined;
   const isThere = text !== undefined || isOversized;
   // The clock of Redis was stepped back: until the next heartbeat, the remaining lifetime is meaningless.
   if (isThere && leftMs > HEARTBEAT_TTL_MS && before?.probe.alive === true && atMs < before.endsAtMs) {
-    return { ...before, probe: { ...before.probe, waiting }, atMs, isSettled: false, entries };
+    return { ...before, probe: { ...before.probe, waiting, queued }, atMs, isSettled: false, entries };
   }
   // A heartbeat without a lifetime would make a dead probe look online permanently.
   if (!isThere || leftMs <= 0 || leftMs > HEARTBEAT_TTL_MS) {
@@ -99,7 +100,7 @@ export function entryOf(
     seen[marksOf(id)[0]] === heartbeat.instance &&
     lastSeenMs - (lastSeenBefore ?? Number.NaN) > HEARTBEAT_TTL_MS;
   const isSettled = heartbeat?.announced === true && waiting === 0 && entries === 0 && !takesNoJobs && !isReturn;
-  const probe = { alive: true, heartbeat, lastSeenMs, waiting, takesNoJobs };
+  const probe = { alive: true, heartbeat, lastSeenMs, waiting, queued, takesNoJobs };
   return { probe, isReturn, entries, text, read: heartbeat, gateway, atMs, endsAtMs: atMs + leftMs, isSettled };
 }
 

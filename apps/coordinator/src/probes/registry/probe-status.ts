@@ -14,6 +14,8 @@ export interface KnownProbe {
   readonly lastSeenMs: number | undefined;
   /** Jobs in its queue. */
   readonly waiting?: number;
+  /** Jobs in its queue and those that its agent has taken; undefined for an agent at a gateway. */
+  readonly queued?: number | undefined;
   /** True if its agent sends heartbeats but takes no jobs. */
   readonly takesNoJobs?: boolean;
   /** True for a moment after it was offline, so that an unstable probe does not count as healthy. */

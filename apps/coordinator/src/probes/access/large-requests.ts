@@ -1,0 +1,59 @@
+import type { Redis } from 'ioredis';
+
+/*
+ * Redis executes HELLO and AUTH whatever the ACL says, and reads each request before it refuses it: names and requests of
+ * megabytes delay all clients. An agent gives its connections no name, and sends large values on one connection at a time.
+ */
+
+const LONGEST_LINE = 4_096;
+const LARGE_BYTES = 1_048_576;
+/** Twice the largest request of an agent, a screenshot. */
+const HUGE_BYTES = 8 * 1_048_576;
+/** Large requests at a time that are too many: one more than of two agents in an upgrade. */
+const FEWEST_LARGE = 3;
+/** Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large. */
+const LONGEST_IDLE = 1;
+/** Seconds in which a refusal counts. */
+const REFUSED_WITHIN = 2;
+
+/** @param line of `CLIENT LIST` */
+export function hasLongName(line: string): boolean {
+  return line.length > LONGEST_LINE;
+}
+
+/**
+ * The user sends what no agent sends: several large requests at a time, one of many megabytes, or a large one while Redis
+ * refuses its requests.
+ *
+ * @param lines of `CLIENT LIST`, of one user
+ */
+export async function sendsLargeRequests(
+  lines: readonly string[],
+  user: string,
+  refused: () => Promise<string | undefined>,
+): Promise<boolean> {
+  const large = lines.filter((line) => valueOf(line, 'tot-mem') > LARGE_BYTES && valueOf(line, 'idle') <= LONGEST_IDLE);
+  if (large.length === 0) return false;
+  if (large.length >= FEWEST_LARGE) return true;
+  // Without replies that were not read.
+  if (large.some((line) => valueOf(line, 'tot-mem') - valueOf(line, 'omem') > HUGE_BYTES)) return true;
+  return (await refused()) === user;
+}
+
+/** The user of the last request that Redis refused, if that was a moment ago; no agent's requests are refused. */
+export async function refusedUser(master: Redis): Promise<string | undefined> {
+  try {
+    const [entry = []] = (await master.call('ACL', 'LOG', '1')) as readonly (readonly (string | number)[])[];
+    const value = (name: string): string => String(entry[entry.indexOf(name) + 1] ?? '');
+    if (entry.length === 0 || Number(value('age-seconds')) > REFUSED_WITHIN) return undefined;
+    return /(?:^| )user=(\S+)/.exec(value('client-info'))?.[1];
+  } catch (error) {
+    // The coordinator's user lacks the permission.
+    if (Error.isError(error) && error.message.startsWith('NOPERM')) return undefined;
+    throw error;
+  }
+}
+
+function valueOf(line: string, name: string): number {
+  return Number(new RegExp(` ${name}=(\\d+)`).exec(line)?.[1] ?? 0);
+}
