@@ -125,31 +125,35 @@ async function auditLogin(): Promise<readonly Figure[]> {
     print(`  ${name.padEnd(42)}${times}, refused ${refused}${firstRefusal === null ? '' : ` (${firstRefusal})`}`);
   }
   print('');
-  const bounded = attacked.filter(({ isFlood }) => !isFlood);
-  const lasting = attacked.filter(({ endedAfterMs }) => endedAfterMs === null);
+  const [excesses, others] = [
+    attacked.filter(({ isExcess }) => isExcess),
+    attacked.filter(({ isExcess }) => !isExcess),
+  ];
+  const worst = (reports: typeof attacked): number => Math.max(0, ...reports.map(({ p99Ms }) => p99Ms));
+  const busy = Math.max(0, ...others.map(({ busyP99Ms }) => busyP99Ms));
   return [
     {
-      name: 'latency of other clients of Redis under an attack that goes on, p99 of the worst',
-      value: Math.max(0, ...lasting.map(({ p99Ms }) => p99Ms)),
+      name: 'latency of other clients of Redis under an attack that may go on, p99 of the worst',
+      value: worst(others),
       unit: 'ms',
       atMost: 50,
+      comparison: `${busy.toFixed(1)} ms of it Redis at work; without an attack: ${quiet!.p99Ms.toFixed(1)} ms`,
     },
     {
-      name: 'latency of other clients of Redis under a stolen login, p99 of the worst attack',
-      value: Math.max(...bounded.map(({ p99Ms }) => p99Ms)),
+      name: 'latency of other clients of Redis until a larger attack is ended, p99 of the worst',
+      value: worst(excesses),
       unit: 'ms',
-      atMost: 50,
-      comparison: `${Math.max(...bounded.map(({ busyP99Ms }) => busyP99Ms)).toFixed(1)} ms of it Redis at work; without an attack: ${quiet!.p99Ms.toFixed(1)} ms`,
+      atMost: 500,
     },
     {
-      name: 'floods that are not ended within half a minute',
-      value: attacked.filter(({ isFlood, endedAfterMs }) => isFlood && endedAfterMs === null).length,
-      unit: 'floods',
-      atMost: 0,
+      name: 'longest time until a larger attack is ended',
+      value: Math.max(0, ...excesses.map(({ endedAfterMs }) => endedAfterMs ?? Infinity)) / 1_000,
+      unit: 's',
+      atMost: 15,
     },
     {
       name: 'writes of other clients refused under a stolen login',
-      value: bounded.reduce((sum, { refused }) => sum + refused, 0),
+      value: attacked.reduce((sum, { refused }) => sum + refused, 0),
       unit: 'writes',
       atMost: 0,
     },

@@ -1,5 +1,5 @@
 // Another client of the same Redis: writes a key a hundred times a second. Answers each request with the latencies
-// since the last one. Arguments: URL, process id of Redis.
+// since the last one. Arguments: URL, file of the CA, process id of Redis.
 import { readFileSync } from 'node:fs';
 
 import { Redis } from 'ioredis';
@@ -15,8 +15,8 @@ export interface Seen {
 
 const EVERY_MS = 10;
 
-const [url = '', pid = ''] = process.argv.slice(2);
-const redis = new Redis(url, { maxRetriesPerRequest: null });
+const [url = '', caFile = '', pid = ''] = process.argv.slice(2);
+const redis = new Redis(url, { maxRetriesPerRequest: null, tls: { ca: readFileSync(caFile, 'utf8') } });
 redis.on('error', () => undefined);
 let latenciesMs: number[] = [];
 let busyMs: number[] = [];

@@ -1,20 +1,21 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { agentRights, agentUser, JOB_QUEUE, redisKeys } from '@vantage/contract';
 
-import { startCoreBed, until, type CoreBed } from '../../../apps/coordinator/test/core-bed.ts';
+import { until, type CoreBed } from '../../../apps/coordinator/test/core-bed.ts';
 import { quantile } from '../../bench/goals.ts';
-import { MOST_KEPT } from '../../../apps/coordinator/src/probes/access/kept-jobs.ts';
-import { attacks, JOB_BYTES, THIEF, type Attack } from './attacks.ts';
+import { MOST_QUEUED } from '../../../apps/coordinator/src/checks/create/probe-capacity.ts';
+import { removeProbeKeys } from '../../../apps/coordinator/src/probes/registry/probe-keys.ts';
+import { attacksOf, JOB_BYTES, type Attack } from './attacks.ts';
 import type { Seen } from './bystander-process.ts';
+import { startShippedBed } from './shipped-bed.ts';
 
 /** Effects of an attack with an agent's login, as other clients of Redis observed them. */
 export interface AttackReport {
   readonly name: string;
-  readonly isFlood: boolean;
+  readonly isExcess: boolean;
   readonly p99Ms: number;
   readonly longestMs: number;
   /** Part of it for which Redis was on a processor, p99: independent of other load on the machine. */
@@ -25,43 +26,42 @@ export interface AttackReport {
   readonly firstRefusal: string | null;
 }
 
-const queue = `${redisKeys.queuePrefix(THIEF)}:${JOB_QUEUE}:`;
-const activeList = `${queue}active`;
 const PASSWORD = 'the-password-of-a-stolen-agent';
 const SETTLES_MS = 2_000;
-/** Time within which a flood must be detected and its user suspended. */
+/** Longest that is waited for the end of an attack. */
 const ENDS_WITHIN_MS = 30_000;
 
 /**
- * Runs each attack with the Redis rights that `probe:add` grants and the limits of the shipped `redis.conf`, while a coordinator works.
+ * Runs each attack over TLS with the Redis rights that `probe:add` grants and the limits of the shipped `redis.conf`, while a
+ * coordinator works: for some seconds, or until a coordinator ends it if it is more than any agent does.
  *
  * @returns one report per attack, after a first one without an attack
  */
 export async function tryStolenLogin(
   seconds: number,
-  chosen: readonly Attack[] = attacks,
+  isChosen: (attack: Attack) => boolean = () => true,
 ): Promise<readonly AttackReport[]> {
-  const bed = await startCoreBed({ arguments: shippedLimits() }, { probeKeysMaxBytes: 256 * 1_048_576 });
-  await bed.addProbe(THIEF);
-  const bystander = start('bystander-process.ts', bed.server.url, String(bed.server.pid));
+  const { bed, tlsPort, caFile, stop } = await startShippedBed();
+  const tlsUrl = `rediss://127.0.0.1:${tlsPort}`;
+  const bystander = start('bystander-process.ts', tlsUrl, caFile, String(bed.server.pid));
   try {
     await once(bystander, 'message');
-    const quiet = await watch('no attack', bystander, seconds);
-    const reports: AttackReport[] = [{ ...quiet, isFlood: false, endedAfterMs: null }];
-    for (const attack of chosen) {
-      await prepare(bed, attack);
-      const thief = start('thief-process.ts', String(bed.server.port), PASSWORD, String(attacks.indexOf(attack)));
+    const quiet = await watch('no attack', bystander, sleep(seconds * 1_000));
+    const reports: AttackReport[] = [{ ...quiet, isExcess: false, endedAfterMs: null }];
+    for (const index of attacksOf('').keys()) {
+      // What one attack made coordinators suspect does not count against the next.
+      const probe = `thief-${index}`;
+      const attack = attacksOf(probe)[index]!;
+      if (!isChosen(attack)) continue;
+      await prepare(bed, probe, attack);
+      const thief = start('thief-process.ts', String(tlsPort), caFile, probe, PASSWORD, String(index));
       try {
         await once(thief, 'message');
-        const isFlood = attack.isFlood === true;
-        const [seen, endedAfterMs] = await Promise.all([
-          watch(attack.name, bystander, seconds),
-          endOf(bed, attack, isFlood ? ENDS_WITHIN_MS : seconds * 1_000),
-        ]);
-        reports.push({ ...seen, isFlood, endedAfterMs });
+        reports.push(await measure(bed, probe, attack, bystander, seconds * 1_000));
       } finally {
         thief.kill('SIGKILL');
-        await until(async () => !String(await bed.redis.client('LIST')).includes(`user=${agentUser(THIEF)}`));
+        await until(async () => !String(await bed.redis.client('LIST')).includes(`user=${agentUser(probe)}`));
+        await removeProbeKeys([bed.redis], probe);
         await sleep(SETTLES_MS);
         await ask(bystander);
       }
@@ -69,40 +69,54 @@ export async function tryStolenLogin(
     return reports;
   } finally {
     bystander.kill('SIGKILL');
-    await bed.stop();
+    await stop();
   }
 }
 
-async function prepare({ redis }: CoreBed, { activeJobs = MOST_KEPT, heartbeatBytes }: Attack): Promise<void> {
-  await redis.hdel(redisKeys.suspended, THIEF);
-  await redis.call('ACL', 'SETUSER', agentUser(THIEF), 'reset', 'on', `>${PASSWORD}`, ...agentRights(THIEF));
-  await redis.del(activeList, redisKeys.results(THIEF), redisKeys.heartbeat(THIEF));
-  // Ids as long as those of checks.
-  const ids = Array.from({ length: activeJobs }, (_, index) => `job-${index}`.padEnd(22, '-'));
-  await redis.rpush(activeList, ...ids);
+async function prepare(bed: CoreBed, probe: string, { heartbeatBytes }: Attack): Promise<void> {
+  const { redis } = bed;
+  const queue = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
+  await bed.addProbe(probe);
+  await redis.call('ACL', 'SETUSER', agentUser(probe), 'reset', 'on', `>${PASSWORD}`, ...agentRights(probe));
+  // As many jobs as coordinators leave to it, with ids as long as those of checks.
+  const ids = Array.from({ length: MOST_QUEUED }, (_, index) => `job-${index}`.padEnd(22, '-'));
+  await Promise.all(ids.map((id) => redis.hset(redisKeys.checkResults(id), probe, '')));
+  await redis.rpush(`${queue}active`, ...ids);
   await redis.hset(`${queue}job`, 'name', 'tcp', 'data', 'x'.repeat(JOB_BYTES));
-  if (heartbeatBytes !== undefined) await redis.set(redisKeys.heartbeat(THIEF), 'x'.repeat(heartbeatBytes));
+  if (heartbeatBytes !== undefined) await redis.set(redisKeys.heartbeat(probe), 'x'.repeat(heartbeatBytes));
+}
+
+/** An attack that may go on for some seconds, another until its end. */
+async function measure(
+  bed: CoreBed,
+  probe: string,
+  attack: Attack,
+  bystander: ChildProcess,
+  lastsMs: number,
+): Promise<AttackReport> {
+  const isExcess = attack.isExcess === true;
+  const end = endOf(bed, probe, isExcess ? ENDS_WITHIN_MS : lastsMs);
+  const seen = await watch(attack.name, bystander, isExcess ? end : sleep(lastsMs));
+  return { ...seen, isExcess, endedAfterMs: await end };
 }
 
 async function watch(
   name: string,
   bystander: ChildProcess,
-  seconds: number,
-): Promise<Omit<AttackReport, 'isFlood' | 'endedAfterMs'>> {
+  meanwhile: Promise<unknown>,
+): Promise<Omit<AttackReport, 'isExcess' | 'endedAfterMs'>> {
   await ask(bystander);
-  await sleep(seconds * 1_000);
+  await meanwhile;
   const { latenciesMs, busyMs, refused, firstRefusal } = await ask(bystander);
   const [p99Ms, longestMs] = [quantile(latenciesMs, 0.99), Math.max(...latenciesMs)];
   return { name, p99Ms, longestMs, busyP99Ms: quantile(busyMs, 0.99), refused, firstRefusal };
 }
 
-/** Milliseconds until the thief is switched off, or has lost the jobs that it kept; null if it is not in time. */
-async function endOf({ redis }: CoreBed, { activeJobs = 0 }: Attack, withinMs: number): Promise<number | null> {
+/** Milliseconds until its user is suspended; null if it is not in time. */
+async function endOf({ redis }: CoreBed, probe: string, withinMs: number): Promise<number | null> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < withinMs) {
-    if ((await redis.hexists(redisKeys.suspended, THIEF)) === 1) return performance.now() - startedAt;
-    const hasLostJobs = activeJobs > MOST_KEPT && (await redis.llen(activeList)) <= MOST_KEPT;
-    if (hasLostJobs) return performance.now() - startedAt;
+    if ((await redis.hexists(redisKeys.suspended, probe)) === 1) return performance.now() - startedAt;
     await sleep(100);
   }
   return null;
@@ -116,15 +130,4 @@ async function ask(bystander: ChildProcess): Promise<Seen> {
 
 function start(file: string, ...args: readonly string[]): ChildProcess {
   return fork(new URL(file, import.meta.url), args, { execArgv: ['--conditions=vantage-source'] });
-}
-
-/** The limits of the shipped settings, as arguments. */
-function shippedLimits(): readonly string[] {
-  const text = readFileSync(new URL('../../redis/redis.conf', import.meta.url), 'utf8');
-  const names = /^(?:maxmemory|maxclients|maxmemory-\w+|proto-max-bulk-len|client-[\w-]+) /;
-  return text.split('\n').flatMap((line) => {
-    if (!names.test(line)) return [];
-    const [name = '', ...values] = line.split(' ');
-    return [`--${name}`, ...values];
-  });
 }

@@ -1,13 +1,15 @@
-// Repeats one attack as fast as Redis accepts it. Arguments: port, password, index of the attack.
-import { connect, type Socket } from 'node:net';
+// Repeats one attack over TLS as fast as Redis accepts it. Arguments: port, file of the CA, name of the agent, password, index of the attack.
+import { readFileSync } from 'node:fs';
+import { connect, type TLSSocket } from 'node:tls';
 
 import { agentUser } from '@vantage/contract';
 
 import { MOST_CONNECTIONS } from '../../../apps/coordinator/src/probes/access/connection-quota.ts';
-import { attacks, encode, THIEF } from './attacks.ts';
+import { attacksOf, encode } from './attacks.ts';
 
-const [port = '', password = '', index = ''] = process.argv.slice(2);
-const attack = attacks[Number(index)]!;
+const [port = '', caFile = '', thief = '', password = '', index = ''] = process.argv.slice(2);
+const attack = attacksOf(thief)[Number(index)]!;
+const ca = readFileSync(caFile, 'utf8');
 const request = encode(attack.request);
 /** Some at a time: a small request alone would measure this process. */
 const batch = Buffer.concat(
@@ -19,19 +21,19 @@ for (let count = 0; count < (attack.connections ?? MOST_CONNECTIONS); count += 1
 process.send?.('started');
 
 function open(): void {
-  const socket = connect(Number(port), '127.0.0.1');
+  const socket = connect({ host: '127.0.0.1', port: Number(port), ca });
   socket.on('error', () => undefined);
   // A connection that was closed reconnects, as an agent may.
   socket.once('close', () => setTimeout(open, 50));
-  socket.once('connect', () => {
-    socket.write(`AUTH ${agentUser(THIEF)} ${password}\r\n`);
+  socket.once('secureConnect', () => {
+    socket.write(`AUTH ${agentUser(thief)} ${password}\r\n`);
     if (attack.isDeaf === true) socket.pause();
     else socket.resume();
     send(socket);
   });
 }
 
-function send(socket: Socket): void {
+function send(socket: TLSSocket): void {
   socket.write(batch, (error) => {
     if (error === null || error === undefined) setImmediate(() => send(socket));
   });
