@@ -60,12 +60,23 @@ export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;
   const kind = answerKindOf(result);
   const isFailed = error !== null && error !== undefined;
+  if (isRootSilent(result)) return true;
   if (kind === undefined) return isFailed && (trace === undefined || error.phase === 'resolve');
   if (isDelegated(result)) return false;
   if (trace === undefined)
     return inconclusiveFromResolver.has(kind) || (kind === 'error' && !conclusiveRcodes.has(rcode ?? ''));
   if (!inconclusiveKinds.has(kind)) return false;
   return kind === 'filtered' || !isFailed || error.code === 'dns_no_answer';
+}
+
+/**
+ * True for a trace in which no root server that was asked gave an answer: they answer everybody, so the network of the
+ * probe lets no queries out, or something on it answers in their place.
+ */
+export function isRootSilent(result: Dns): boolean {
+  const { error, trace = [] } = result;
+  if (error === null || error === undefined || trace.length === 0) return false;
+  return trace.every(({ zone }) => zone === '.') && answerKindOf(result) !== 'nxdomain';
 }
 
 /** True for a referral to the queried name: its parent zone listed its name servers. */

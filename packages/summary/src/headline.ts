@@ -6,11 +6,12 @@ import type { FindingDraft } from './finding.ts';
 import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
 import { reasonsOf } from './reasons.ts';
+import { measuredHost } from './measured-host.ts';
 import { ofType, type ProbeResult, type ResultOf } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import type { Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
-import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
+import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique, type Counted } from './words.ts';
 
 /** Default of ping(8); every path carries packets of this size. */
 const ORDINARY_PAYLOAD_BYTES = 56;
@@ -44,9 +45,9 @@ function silenceOf({ type }: Check): string {
 }
 
 /** Describes the counted probes, as opposed to the others. */
-function countedPhrase({ counts: { pending, silent } }: Partition): string {
-  if (pending > 0) return 'has measured';
-  return silent > 0 ? 'got an answer' : 'could measure';
+function countedPhrase({ counts: { pending, silent, notMeasured } }: Partition): Counted {
+  if (pending > 0) return { did: 'has measured' };
+  return silent > 0 ? { did: 'got an answer' } : { did: 'could measure', isPart: notMeasured > 0 };
 }
 
 function answerOf(input: HeadlineInput): string {
@@ -98,7 +99,7 @@ function hostOf({ host }: Check): string {
 }
 
 function positive(check: Check, probeResults: readonly ProbeResult[], up: readonly ProbeResult[]): string {
-  const host = hostOf(check);
+  const host = measuredHost(check, probeResults);
   switch (check.type) {
     case 'ping':
       return `${host} answers pings`;
@@ -119,7 +120,7 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
 }
 
 function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
-  const host = hostOf(check);
+  const host = measuredHost(check, probeResults);
   // Nothing is known about the host itself.
   const isNameless = ofType<'http'>(down).every(
     ({ result: { error, redirects = [] } }) => error?.phase === 'resolve' && redirects.length === 0,

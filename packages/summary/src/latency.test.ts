@@ -45,6 +45,17 @@ describe('a latency far from the others', () => {
     expect(lines(summaryOf('ping', { ...near, 'syd-1': slow }))).toEqual(expected);
   });
 
+  it('of an http check may be that of a SYN that was sent again', () => {
+    const connecting = (connect: number) => http(200, { timings: { connect, total: connect } });
+    const others = each('fra-1 ber-1 par-1 lon-1', connecting(12));
+    const of = (connect: number) =>
+      summaryOf('http', { ...others, 'muc-1': connecting(connect) }, { placeOf: frankfurt });
+
+    expect(lines(of(999))).toEqual(['latency_outlier warning: muc-1']);
+    expect(lines(of(1_012))).toEqual(['latency_outlier info: muc-1']);
+    expect(textOf(of(1_012), 'latency_outlier')).toMatch(/A SYN that was lost and sent again looks the same\.$/);
+  });
+
   it('is measured from the fastest probe where the target is far from all', () => {
     const results = { ...each('fra-1 ber-1 par-1', ping([60])), 'muc-1': ping([175]) };
 

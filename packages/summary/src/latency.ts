@@ -18,7 +18,7 @@ export function findLatencies(
   placeOf: LookUpPlace | undefined,
 ): readonly FindingDraft[] {
   const timed = timedOf(type, up);
-  return [...outliers(timed, placeOf), ...contradictions(timed)];
+  return [...outliers(type, timed, placeOf), ...contradictions(timed)];
 }
 
 export function timedOf(type: string, probeResults: readonly ProbeResult[]): readonly Timed[] {
@@ -53,11 +53,15 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
+/** A lost SYN is sent again after a second (RFC 6298), and an http check makes one handshake. */
+const SYN_AGAIN_MS = 1_000;
+const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
+
 /**
  * Excess is measured against 2.5 times the minimum round-trip time to the target's location. If physics contradicts
  * that location for any probe, the target is assumed at the fastest probe, and the finding is not certain.
  */
-function outliers(timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
+function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
   const { minProbes, times, plusMs } = thresholds.outlier;
   if (timed.length < minProbes) return [];
   const explained = explainedBy(timed, placeOf);
@@ -73,11 +77,12 @@ function outliers(timed: readonly Timed[], placeOf: LookUpPlace | undefined): re
   );
   const [one] = far;
   const values = listed(far.map(({ probeResult, rttMs }) => `${probeResult.probe} ${ms(rttMs)}`));
-  const isCertain = far.every((one) => one.isCertain);
-  const why = isCertain
+  const again = type === 'http' && far.some(({ rttMs }) => rttMs >= SYN_AGAIN_MS) ? SENT_AGAIN : '';
+  const isCertain = again === '' && far.every((one) => one.isCertain);
+  const why = far.every((one) => one.isCertain)
     ? 'The distance does not explain it.'
     : 'The place of the target is not known well enough to rule out that distance explains it.';
-  const text = `The round trip is far longer than that of the others (median ${ms(usual)}): ${values}. ${why}`;
+  const text = `The round trip is far longer than that of the others (median ${ms(usual)}): ${values}. ${why}${again}`;
   const who = far.length === 1 ? one!.probeResult.probe : `${far.length} probes`;
   return [
     buildFinding(

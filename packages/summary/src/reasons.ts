@@ -1,7 +1,7 @@
-import { failureCodes, type FailureCode } from '@vantage/contract';
+import { failureCodes, type Failure, type FailureCode } from '@vantage/contract';
 
 import type { ProbeResult, ResultOf } from './probe-result.ts';
-import { dnsReason, isUnanswered, classifiedAnswer } from './dns-answer.ts';
+import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { groupBy } from './probe-result.ts';
 import { redirectedHost, redirectPlace } from './redirected.ts';
@@ -81,10 +81,18 @@ export function reasonOf(probeResult: ProbeResult): string {
   const result = probeResult.result as ResultOf<'dns'>;
   const reason = resolverReason(result) ?? withPlace(reasonOfAny(probeResult), probeResult.result);
   // A trace does not use the resolver.
+  if (isRootSilent(result)) return ofRoot(reason);
   if (result.trace !== undefined) return reason.replace(/\bthe resolver\b/, 'a name server of the zone');
   const { recordType, resolver } = result;
   const isResolvers = recordType !== undefined && typeof resolver === 'string' && isUnanswered(result);
   return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
+}
+
+/** A trace without an answer of the root, as where the network of the probe lets no queries out. */
+function ofRoot(reason: string): string {
+  const servers = 'the root servers that were asked';
+  const named = reason.replace(/\bthe resolver\b/, servers);
+  return named === reason ? `${servers} gave no answer: ${reason}` : named;
 }
 
 /** Failures of the redirects themselves, which are not those of the place that they lead to. */
@@ -121,7 +129,8 @@ function reasonOfAny(probeResult: ProbeResult): string {
   const dns = dnsReason(probeResult.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
-  if (code === 'timed_out' && error?.phase === 'resolve') return 'the name was not resolved in time';
+  const unresolved = error?.phase === 'resolve' ? resolutionReason(error) : undefined;
+  if (unresolved !== undefined) return unresolved;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
   if (isAnswerBegun && interruptedPhrases[code] !== undefined) return interruptedPhrases[code];
   // After another attempt, `http2Error` may belong to the previous one.
@@ -139,6 +148,19 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (code === 'packet_too_big' && size !== undefined)
     return `packets with ${size} bytes of payload are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
   return `${phrases[code]}${asked(probeResult.result)}`;
+}
+
+/** The message of the agent alone has the alias of a name. */
+const ALIAS = / is an alias of (\S+), which does not exist \(NXDOMAIN\)\.$/;
+
+/** Phrases for targets that were not resolved, where the general ones would be those of dns checks. */
+function resolutionReason({ code, source, message }: Failure): string | undefined {
+  if (code === 'timed_out') return 'the name was not resolved in time';
+  if (code === 'dns_no_answer') {
+    return source === 'target' ? 'its aliases lead in a circle' : 'the resolver gave no answer about the name';
+  }
+  const alias = code === 'dns_nxdomain' ? ALIAS.exec(message)?.[1] : undefined;
+  return alias === undefined ? undefined : `the name is an alias of ${shown(alias, 120)}, which does not exist`;
 }
 
 /** Notes that not all addresses were tried; the others may respond. */

@@ -52,7 +52,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   addresses_differ: rule(
     ['info'],
-    'Not dns. Of one family, probes have different addresses: of an info check the whole set, else `resolvedIp`. The text mentions if a country has two probes or more and those of one country always see the same.',
+    'Not dns. Of one family, probes have different addresses: the whole set (`addresses`), or `resolvedIp` if the name has only one. The text mentions if a country has two probes or more and those of one country always see the same.',
   ),
   families_differ: rule(['info'], 'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`.'),
   family_broken: degrading(
@@ -77,7 +77,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   dns_unanswered: rule(
     ['warning', 'info'],
-    '`answerKind` is `referral`, `lame` or `truncated`, or the addresses of the name servers in a trace could not be found. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN: the resolver was not found, not reached, refused … Does not count; alone it gives the verdict `unknown`. Info if another probe has another result. A referral to the name itself answers the question for its NS records.',
+    '`answerKind` is `referral`, `lame` or `truncated`, or in a trace the addresses of the name servers could not be found, or no root server that was asked gave an answer. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN: the resolver was not found, not reached, refused … Does not count; alone it gives the verdict `unknown`. Info if another probe has another result. A referral to the name itself answers the question for its NS records.',
   ),
   dns_filtered: degrading(
     ['warning'],
@@ -127,7 +127,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   certificate_not_yet_valid: degrading(['critical'], 'http: `tls_not_yet_valid`.'),
   certificate_expires_soon: rule(
     ['warning'],
-    `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}; of a certificate that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all, less than 1/${t.certificateShareLeft} of that is left.`,
+    `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}; of a certificate that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all, less than 1/${t.certificateShareLeft} of that is left. Or \`tls.issuerEnds.daysLeft\` from 0 to ${t.certificateDaysLeft}: a certificate above it ends first.`,
   ),
   certificate_hostname_mismatch: degrading(['critical'], 'http: `tls_hostname_mismatch`.'),
   certificate_revoked: degrading(['critical'], 'http: `tls_revoked`.'),

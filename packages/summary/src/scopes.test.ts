@@ -108,6 +108,34 @@ describe('who is affected', () => {
   });
 });
 
+describe('addresses that failed', () => {
+  const dead = (ip: string) => ({ ...lost, resolvedIp: ip });
+
+  it.each([
+    [
+      'are named',
+      { 'fra-1': dead('203.0.113.9'), 'nyc-1': good },
+      'down_one_probe',
+      / None of the others asked 203\.0\.113\.9\.$/,
+    ],
+    ['are not if others have them', { 'fra-1': lost, 'nyc-1': good }, 'down_one_probe', /network\.$/],
+    [
+      'are named if they are several',
+      { 'fra-1': dead('203.0.113.9'), 'nyc-1': dead('203.0.113.8'), 'par-1': good },
+      'down_some',
+      /They share no place, network or address that is theirs alone\. None of the others asked 203\.0\.113\.8 and 203\.0\.113\.9\.$/,
+    ],
+    [
+      'are not if one of them works elsewhere',
+      { 'fra-1': lost, 'nyc-1': dead('203.0.113.8'), 'par-1': good },
+      'down_some',
+      /that is theirs alone\.$/,
+    ],
+  ] as const)('%s', (_reason, results, code, expected) => {
+    expect(textOf(summaryOf('ping', results), code)).toMatch(expected);
+  });
+});
+
 describe('if the place of the others is unknown', () => {
   it('makes no statement whether they are where the failing ones are', () => {
     const some = textOf(summaryOf('ping', { ...each('fra-1 ber-1', lost), 'gone-1': good }), 'down_some');

@@ -2,7 +2,17 @@ import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
 import { groupBy, probesOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import type { Partition } from './partition.ts';
-import { commonPlace, continentName, countryName, fromAll, inCountry, listed, networkName, shown } from './words.ts';
+import {
+  commonPlace,
+  continentName,
+  countryName,
+  fromAll,
+  inCountry,
+  listed,
+  networkName,
+  shown,
+  unique,
+} from './words.ts';
 
 /** Determines which probes are affected; nothing if every counted probe has an answer. */
 export function findScopes({ up, down, counted }: Partition): readonly FindingDraft[] {
@@ -96,8 +106,18 @@ function downOne(probeResult: ProbeResult, up: readonly ProbeResult[]): FindingD
   const place = facts === undefined ? '' : ` (${placeText(facts)})`;
   const text = `Only ${probe}${place} fails: ${reasonsOf([probeResult])}. ${
     up.length === 1 ? 'One other probe has an answer.' : `${up.length} others have an answer.`
-  } ${neighbours(facts, up)}`;
-  return buildFinding('down_one_probe', 'warning', [probeResult], text.trim(), probe);
+  } ${neighbours(facts, up)}`.trim();
+  const own = addressesOfTheirOwn([probeResult], [...up, probeResult]);
+  return buildFinding('down_one_probe', 'warning', [probeResult], `${text}${own}`, probe);
+}
+
+/** The addresses that failed, if the probes with an answer measured others: the cause may be the servers there. */
+function addressesOfTheirOwn(down: readonly ProbeResult[], counted: readonly ProbeResult[]): string {
+  const [theirs, others] = [down, counted.filter((one) => !down.includes(one))].map((probeResults) =>
+    probeResults.map(({ result }) => result.resolvedIp ?? undefined),
+  ) as [(string | undefined)[], (string | undefined)[]];
+  if ([...theirs, ...others].includes(undefined) || theirs.some((address) => others.includes(address))) return '';
+  return ` None of the others asked ${listed(unique(theirs as string[]))}.`;
 }
 
 function placeText(facts: ProbeFacts): string {
@@ -124,7 +144,7 @@ function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[])
   );
   const common =
     place === undefined || !isShared
-      ? 'No place, network or address tells them from the others.'
+      ? `They share no place, network or address that is theirs alone.${addressesOfTheirOwn(down, counted)}`
       : `They are ${place}, where others have an answer.`;
   const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}. ${common}`;
   const severity = down.length * 2 >= counted.length ? 'critical' : 'warning';

@@ -47,6 +47,17 @@ const refusedBy = bad(
   { source: 'resolver', phase: 'response' },
 );
 const soa = { name: 'com.', type: 'SOA', ttl: 60, data: 'ns.com. host.com. 1 2 3 4 5' };
+const rootRow = {
+  zone: '.',
+  server: 'a.root-servers.net.',
+  address: '198.51.100.53',
+  rt: null,
+  rcode: null,
+  authoritative: null,
+  referral: null,
+  records: [],
+  error: unheard.error,
+};
 const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
 
 /** A check whose name was not resolved. */
@@ -57,6 +68,9 @@ const ofResolver = (code: FailureCode) =>
     { source: 'resolver', phase: 'resolve', result: code === 'timed_out' ? 'timeout' : 'failure' },
   );
 const nameless = bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' });
+
+const three = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
+const ALIAS = 'example.com is an alias of gone.example, which does not exist (NXDOMAIN).';
 
 /** Behind a redirect of `plainHttp`. */
 const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
@@ -213,6 +227,31 @@ describe('the verdict', () => {
       'down',
       '1 of 1',
       summaryOf('dns', { 'fra-1': { ...refusedBy, trace: [] } }),
+    ],
+    ...(
+      [
+        ['are silent', unheard],
+        ['refuse', refusedBy],
+        ['fail', dns('SERVFAIL')],
+        ['send no valid message', { ...noMessage, answerKind: 'malformed' as const, rcode: 'NOERROR' }],
+      ] as const
+    ).map(([what, result]): [string, Summary['verdict'], string, Summary] => [
+      `root servers that all ${what}, in a trace`,
+      'unknown',
+      '0 of 0',
+      summaryOf('dns', { 'fra-1': { ...result, trace: [rootRow, rootRow] } }),
+    ]),
+    [
+      'a top-level domain that does not exist, by the root in a trace',
+      'down',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': { ...dns('NXDOMAIN', { authority: [soa] }), trace: [rootRow] } }),
+    ],
+    [
+      'name servers of a zone that are all dead behind the root, in a trace',
+      'down',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': { ...unheard, trace: [rootRow, { ...rootRow, zone: 'com.' }] } }),
     ],
     ['name servers of the zone that was asked for', 'up', '1 of 1', summaryOf('dns', { 'fra-1': delegated })],
     [
@@ -411,6 +450,56 @@ describe('the headline', () => {
         ),
         plainHttp,
       ),
+    ],
+    [
+      'No probe got an answer for example.com (A): the root servers that were asked gave no answer: nothing came back in time.',
+      summaryOf('dns', { 'fra-1': { ...unheard, trace: [rootRow] } }),
+    ],
+    [
+      'No probe got an answer for example.com (A): the root servers that were asked refused to answer (REFUSED).',
+      summaryOf('dns', { 'fra-1': { ...refusedBy, trace: [rootRow] } }),
+    ],
+    [
+      'The name of example.com does not resolve from any of 2 probes: its aliases lead in a circle.',
+      summaryOf('ping', each('fra-1 ber-1', bad('dns_no_answer', { resolvedIp: null }, { phase: 'resolve' }))),
+    ],
+    [
+      'No probe could measure example.com: the resolver gave no answer about the name.',
+      summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_no_answer'))),
+    ],
+    [
+      'The name of example.com does not resolve from the one probe that could measure: the name is an alias of gone.example, which does not exist.',
+      summaryOf('ping', { 'fra-1': { ...nameless, error: { ...nameless.error!, message: ALIAS } } }),
+    ],
+    [
+      'example.com (203.0.113.1, one of its 2 IPv4 addresses) answers pings from both probes (median round trip 20 ms).',
+      summaryOf('ping', each('fra-1 ber-1', { ...good, addresses: ['203.0.113.1', '203.0.113.2', '2001:db8::1'] })),
+    ],
+    [
+      'Port 443 of example.com (203.0.113.1, one of its 2 IPv4 addresses) is not open from any of 2 probes: the connection was refused.',
+      summaryOf('tcp', each('fra-1 ber-1', { ...tcp('closed'), addresses: ['203.0.113.2', '203.0.113.1'] })),
+    ],
+    [
+      'example.com (2 of its 3 IPv4 addresses) answers pings from 1 of 2 probes, and fails from ber-1: nothing came back in time.',
+      summaryOf('ping', {
+        'fra-1': { ...good, addresses: three },
+        'ber-1': { ...lost, resolvedIp: '203.0.113.2', addresses: three },
+      }),
+    ],
+    [
+      'example.com answers pings from both probes (median round trip 20 ms).',
+      summaryOf('ping', {
+        'fra-1': { ...good, addresses: three.slice(0, 2) },
+        'ber-1': { ...good, resolvedIp: '203.0.113.2', addresses: three.slice(0, 2) },
+      }),
+    ],
+    [
+      'example.com answers pings from both probes that could measure (median round trip 20 ms).',
+      summaryOf('ping', { ...each('fra-1 ber-1', good), 'par-1': ofResolver('dns_servfail') }),
+    ],
+    [
+      'example.com does not answer pings from any of 2 probes that could measure: nothing came back in time.',
+      summaryOf('ping', { ...each('fra-1 ber-1', lost), 'par-1': broken('probe_offline') }),
     ],
     [
       'No probe could measure example.com: the resolver refused to answer (REFUSED).',

@@ -27,18 +27,25 @@ export function countOf(n: number, one: string, many = `${one}s`): string {
 
 /**
  * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe that could measure`.
- *
- * @param did what distinguishes the counted probes
  */
-export function fromAll(n: number, of: number, did = 'could measure'): string {
-  if (n < of) return `from ${n} of ${of} probes`;
+export function fromAll(n: number, of: number, { did = 'could measure', isPart = false }: Counted = {}): string {
+  const part = isPart ? ` that ${did}` : '';
+  if (n < of) return `from ${n} of ${of} probes${part}`;
   if (n === 1) return `from the one probe that ${did}`;
-  return n === 2 ? 'from both probes' : `from all ${n} probes`;
+  return `${n === 2 ? 'from both probes' : `from all ${n} probes`}${part}`;
 }
 
 /** The form of `fromAll` after “not”. */
-export function fromAny(n: number, did?: string): string {
-  return n === 1 ? fromAll(1, 1, did) : `from any of ${n} probes`;
+export function fromAny(n: number, counted: Counted = {}): string {
+  const part = counted.isPart === true ? ` that ${counted.did ?? 'could measure'}` : '';
+  return n === 1 ? fromAll(1, 1, counted) : `from any of ${n} probes${part}`;
+}
+
+export interface Counted {
+  /** What distinguishes the counted probes. */
+  readonly did?: string | undefined;
+  /** True if there are others, of which the sentence says nothing else. */
+  readonly isPart?: boolean | undefined;
 }
 
 export function asText(asn: string | null | undefined, asName: string | null | undefined): string | undefined {

@@ -53,6 +53,10 @@ export const socketVerdicts: Table = {
   ENOMEM: probe('probe_busy', 'The probe has no memory left.'),
 };
 
+/** Some servers send it for other reasons, such as a name that they do not know. */
+const NO_PARAMETERS =
+  'The server ended the handshake with the alert “handshake failure”: as a rule it shares no cipher or parameters with the probe.';
+
 /** Handshake failures by the codes of OpenSSL and Node; other codes are a generic handshake failure. */
 export const tlsVerdicts: Table = {
   ERR_SSL_UNSUPPORTED_PROTOCOL: noCommonVersion,
@@ -66,8 +70,8 @@ export const tlsVerdicts: Table = {
   ERR_SSL_HTTP_REQUEST: notTls,
   ERR_SSL_HTTPS_PROXY_REQUEST: notTls,
   ERR_SSL_RECORD_LAYER_FAILURE: notTls,
-  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': alert('Server and probe have no cipher or parameters in common.'),
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: alert('Server and probe have no cipher or parameters in common.'),
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': alert(NO_PARAMETERS),
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: alert(NO_PARAMETERS),
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: alert('The server does not know the name of the host.'),
   ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: alert('The server failed in the handshake.'),
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: alert('The server requires a certificate of the client.'),

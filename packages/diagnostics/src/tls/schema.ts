@@ -131,6 +131,21 @@ export const tlsSchema = Type.Object(
           'Whole days until the certificate expires; once it has, whole days since then, negative: −1 or less.',
       }),
     ),
+    issuerEnds: Type.Optional(
+      Type.Object(
+        {
+          name: text(80, 'Common name of that certificate, else its whole subject.'),
+          validUntil: timestampSchema,
+          daysLeft: Type.Integer({ description: 'Whole days until then.' }),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'The certificate above the server’s own that ends the chain before the own one expires; absent if none does, or if the ' +
+            'server sent its successor too.',
+        },
+      ),
+    ),
     ocsp: Type.Optional(
       nullable({ ...ocsp, description: 'The OCSP response that the server stapled; null if it stapled none.' }),
     ),

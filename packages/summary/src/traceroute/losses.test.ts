@@ -390,6 +390,14 @@ describe('an ICMP error', () => {
     );
   });
 
+  it('is at no certain hop if those before it are silent', () => {
+    const path = refused([access, '* * *', '* * *', '192.0.2.1 6 6 6 !X'], '192.0.2.1');
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': path }), 'path_refused')).toBe(
+      'A router said that a filter forbids the traffic (!X) to packets of fra-1: one of the hops 2 to 4, 192.0.2.1 in AS64511 (Transit Net).',
+    );
+  });
+
   it('of a router whose address is not shown has no name', () => {
     const path = refused([access, '192.0.2.1 5 5 5 !H'], null);
 

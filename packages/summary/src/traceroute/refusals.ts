@@ -43,8 +43,17 @@ function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined):
   const stands = steps.find(({ routers }) => routers[0]?.ip === ip) ?? (ip === null ? undefined : seenAt(steps, ip));
   const isOfTarget = ip !== undefined && ip !== null && ip === trace.target;
   const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
-  const where = step === undefined ? (ip ? shown(ip) : 'a router with a private address') : stepText(step);
+  const place = step === answered && step !== undefined ? refuserText(trace, step) : step && stepText(step);
+  const where = place ?? (ip ? shown(ip) : 'a router with a private address');
   return { trace, mark, step, where, isOfTarget };
+}
+
+/** A router may refuse packets of any TTL, so its hop is known only if the one before answered. */
+function refuserText(trace: Trace, step: Step): string {
+  const before = trace.steps.filter(({ hop }) => hop < step.hop);
+  const first = (before.findLast((other) => !isSilent(other))?.hop ?? 0) + 1;
+  const isKnown = first >= step.hop || step.isPrivate || step.routers.length === 0;
+  return isKnown ? stepText(step) : stepText(step).replace(/^hop \d+/, `one of the hops ${first} to ${step.hop}`);
 }
 
 /** Step that contains the router, with the router first. */

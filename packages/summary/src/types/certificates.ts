@@ -5,7 +5,7 @@ import { groupsOf } from '../groups.ts';
 import { phraseOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { redirectedTo, redirectPlace } from '../redirected.ts';
-import { thresholds } from '../thresholds.ts';
+import { findExpiry } from './certificate-expiry.ts';
 import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<ResultOf<'http'>>;
@@ -39,7 +39,12 @@ export function findCertificates(probeResults: readonly HttpResult[]): readonly 
   // group.
   const refused = faulty.filter((probeResult) => !accepted.includes(probeResult));
   const served = accepted.filter((probeResult) => !faulty.includes(probeResult));
-  return [...faults(faulty), ...partly(refused, served), ...expiry(probeResults), ...differing(probeResults)];
+  return [
+    ...faults(faulty),
+    ...partly(refused, served),
+    ...findExpiry(probeResults.filter((one) => faultOf(one) !== 'tls_expired')),
+    ...differing(probeResults),
+  ];
 }
 
 function leafOf({ result }: HttpResult): NonNullable<ResultOf<'http'>['tls']>['chain'][number] | undefined {
@@ -83,11 +88,14 @@ function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
     const detail = finding === 'tls_failed' ? '' : details(own);
     const isRefused = finding !== 'tls_failed';
     const phrase = (fault: Fault): string => phraseOfFault(fault).replace(THE_CERTIFICATE, isRefused ? 'it' : '$&');
+    const [place = '', ...others] = unique(own.map(({ result }) => redirectPlace(result)));
     const why = tally(
       own,
-      (probeResult) => `${listed([...new Set(here(probeResult).map(phrase))])}${redirectPlace(probeResult.result)}`,
+      (probeResult) =>
+        `${listed([...new Set(here(probeResult).map(phrase))])}${others.length > 0 ? redirectPlace(probeResult.result) : ''}`,
     );
-    const text = `${isRefused ? 'The certificate is refused' : tlsFailed(own)}: ${why}.${detail}`;
+    const where = others.length > 0 || place === '' ? '' : `${place},`;
+    const text = `${isRefused ? `The certificate${where} is refused` : `${tlsFailed(own)}${where}`}: ${why}.${detail}`;
     return buildFinding(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
   });
 }
@@ -136,43 +144,6 @@ function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]):
     ),
   ];
 }
-
-function expiry(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const soon = probeResults.filter(({ result }) => {
-    const days = result.tls?.daysLeft;
-    return (
-      typeof days === 'number' &&
-      days >= 0 &&
-      days <= thresholds.certificateDaysLeft &&
-      isInLastPart(result) &&
-      faultOf({ result } as HttpResult) !== 'tls_expired'
-    );
-  });
-  if (soon.length === 0) return [];
-  const days = Math.min(...soon.map(({ result }) => result.tls!.daysLeft!));
-  const places = unique(soon.map(({ result }) => redirectPlace(result))).filter((place) => place !== '');
-  const when = days === 0 ? 'in less than a day' : `in ${countOf(days, 'day')}`;
-  return [
-    buildFinding(
-      'certificate_expires_soon',
-      'warning',
-      soon,
-      `The certificate that ${naming(soon)} saw${places.length === 0 ? '' : `${listed(places)},`} expires ${when}.`,
-    ),
-  ];
-}
-
-/** Compares exact times: a third of six days is two, too coarse for whole days. */
-function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: ResultOf<'http'>): boolean {
-  if (typeof sslValidFrom !== 'string' || typeof sslValidUntil !== 'string') return true;
-  const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt ?? ''].map((time) => Date.parse(time));
-  const lifeDays = (until! - from!) / DAY_MS;
-  // Without all three times the day count decides.
-  if (!(lifeDays < thresholds.certificateDaysLeft * thresholds.certificateShareLeft)) return true;
-  return !(until! - now! > (until! - from!) / thresholds.certificateShareLeft);
-}
-
-const DAY_MS = 86_400_000;
 
 /** Redirects may lead to different hosts, whose certificates differ. */
 function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {

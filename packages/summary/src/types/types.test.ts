@@ -332,7 +332,7 @@ describe('an http check', () => {
     const slow = { timings: { connect: 20, firstByte: 2_000, total: 2_020 } };
 
     expect(textOf(at(expired), 'certificate_expired')).toContain(
-      'it has expired at https://b.example, to which it redirects (fra-1)',
+      'The certificate at https://b.example, to which it redirects, is refused: it has expired (fra-1).',
     );
     expect(textOf(at(http(503, behind)), 'http_server_error')).toBe(
       'The server answers with a server error: status 503 at https://b.example, to which it redirects (fra-1).',
@@ -362,6 +362,11 @@ describe('an http check', () => {
       'The certificate is refused: it has expired (fra-1). It is for example.com, issued by Example CA, valid until 2026-01-01.',
     );
     expect(textOf(soon, 'certificate_expires_soon')).toBe('The certificate that fra-1 saw expires in one day.');
+    const issuerEnds = { name: 'Intermediate 1', validUntil: '2026-01-04T00:00:00.000Z', daysLeft: 3 };
+    const above = summaryOf('http', each('fra-1 ber-1', http(200, { tls: tls('1', { issuerEnds }) })));
+    expect(textOf(above, 'certificate_expires_soon')).toBe(
+      '“Intermediate 1”, above the certificate that 2 probes (ber-1 and fra-1) saw, expires in 3 days, and the server sends no other one.',
+    );
   });
 
   it('says every fault of a certificate, each under its own finding, by what the probe says of it', () => {

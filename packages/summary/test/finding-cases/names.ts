@@ -61,6 +61,13 @@ export const nameCases: FindingCases = {
       ],
       ['one has none', summaryOf('ping', { 'fra-1': good, 'ber-1': unresolved })],
       [
+        'the same ones take turns',
+        summaryOf('ping', {
+          'fra-1': { ...good, addresses: ['203.0.113.1', '203.0.113.2'] },
+          'ber-1': { ...good, resolvedIp: '203.0.113.2', addresses: ['203.0.113.2', '203.0.113.1'] },
+        }),
+      ],
+      [
         'redirects lead to another host of its own each',
         summaryOf('http', {
           'fra-1': http(200, { ...redirected('https://de.example.com/'), resolvedIp: '203.0.113.1' }),

@@ -17,6 +17,7 @@ const ofLife = ({ days, left }: { readonly days: number; readonly left: number }
   return http(200, { ...life, finishedAt: FINISHED_AT, tls: tls('01', { daysLeft: Math.floor(left) }) });
 };
 const over = (fields: Parameters<typeof tls>[1]) => http(200, { tls: tls('01', fields) });
+const issuerEnd = (daysLeft: number) => ({ name: 'R1', validUntil: FINISHED_AT, daysLeft });
 const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
   status: 'good' as const,
   thisUpdate: null,
@@ -136,10 +137,12 @@ export const webCases: FindingCases = {
     present: [
       ['in 14 days', summaryOf('http', { 'fra-1': expiring(14) })],
       ['in 14 of 90 days', summaryOf('http', { 'fra-1': ofLife({ days: 90, left: 14.5 }) })],
+      ['one above it in 14 days', summaryOf('http', { 'fra-1': over({ issuerEnds: issuerEnd(14) }) })],
       ['in less than a third of six days', summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 1.9 }) })],
     ],
     absent: [
       ['in 15 days', summaryOf('http', { 'fra-1': expiring(15) })],
+      ['one above it in 15 days', summaryOf('http', { 'fra-1': over({ issuerEnds: issuerEnd(15) }) })],
       [
         'it is made for six days, and renewed after four',
         summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 2.1 }) }),

@@ -59,6 +59,20 @@ describe('the resolver', () => {
     expect(silent.questions.length).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['refuses', 5],
+    ['does not support the question', 4],
+  ])('says that a server fails behind another that %s', async (_what, rcode) => {
+    const first = await serve(() => ({ rcode }));
+    const failing = await serve(() => ({ rcode: 2 }));
+    const resolver = createNameResolver({ servers: [first.address, failing.address] });
+
+    expect(await resolver.addresses('site.example.com', 4, never)).toMatchObject({
+      ok: false,
+      failure: { code: 'dns_servfail', source: 'resolver' },
+    });
+  });
+
   it('asks a server last that was silent where another one answered', async () => {
     const asked: string[] = [];
     const silent = await serve(() => (asked.push('silent'), { silent: true }));
@@ -129,26 +143,36 @@ describe('an answer', () => {
     });
   });
 
-  it.each<[string, Answer, string]>([
-    ['the address of another name', { raw: [a(bytes('08080808'), 'evil.example.net')] }, 'dns_bad_response'],
-    ['aliases in a circle', { raw: [cname(site, 'b.example.com'), cname('b.example.com', site)] }, 'dns_no_answer'],
-    ['nothing, by a server that does not resolve', { without: RA }, 'dns_no_answer'],
-    ['NXDOMAIN by a server that does not resolve', { rcode: 3, without: RA }, 'dns_no_answer'],
-    ['NODATA', {}, 'dns_no_address'],
-    ['NODATA with the SOA, without RA', { soa: 'example.com', without: RA }, 'dns_no_address'],
-    ['an alias without an address, by a resolver', { raw: [cname(site, 'b.example.com')] }, 'dns_no_address'],
-    ['NXDOMAIN', { rcode: 3 }, 'dns_nxdomain'],
-    ['NXDOMAIN of a filter', { rcode: 3, option: { code: 15, data: bytes('000f') } }, 'dns_no_answer'],
-    ['SERVFAIL', { rcode: 2 }, 'dns_servfail'],
-    ['REFUSED', { rcode: 5 }, 'dns_refused'],
-    ['NOTIMP', { rcode: 4 }, 'dns_not_implemented'],
-    ['an rcode without a name', { rcode: 14 }, 'dns_error'],
-  ])('of %s is reported as that', async (_what, answer, code) => {
+  it.each<[string, Answer, string, 'target' | 'resolver']>([
+    [
+      'the address of another name',
+      { raw: [a(bytes('08080808'), 'evil.example.net')] },
+      'dns_bad_response',
+      'resolver',
+    ],
+    [
+      'aliases in a circle',
+      { raw: [cname(site, 'b.example.com'), cname('b.example.com', site)] },
+      'dns_no_answer',
+      'target',
+    ],
+    ['nothing, by a server that does not resolve', { without: RA }, 'dns_no_answer', 'resolver'],
+    ['NXDOMAIN by a server that does not resolve', { rcode: 3, without: RA }, 'dns_no_answer', 'resolver'],
+    ['NODATA', {}, 'dns_no_address', 'target'],
+    ['NODATA with the SOA, without RA', { soa: 'example.com', without: RA }, 'dns_no_address', 'target'],
+    ['an alias without an address, by a resolver', { raw: [cname(site, 'b.example.com')] }, 'dns_no_address', 'target'],
+    ['NXDOMAIN', { rcode: 3 }, 'dns_nxdomain', 'target'],
+    ['NXDOMAIN of a filter', { rcode: 3, option: { code: 15, data: bytes('000f') } }, 'dns_no_answer', 'resolver'],
+    ['SERVFAIL', { rcode: 2 }, 'dns_servfail', 'resolver'],
+    ['REFUSED', { rcode: 5 }, 'dns_refused', 'resolver'],
+    ['NOTIMP', { rcode: 4 }, 'dns_not_implemented', 'resolver'],
+    ['an rcode without a name', { rcode: 14 }, 'dns_error', 'resolver'],
+  ])('of %s is reported as that', async (_what, answer, code, source) => {
     const server = await serve(() => answer);
 
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
       ok: false,
-      failure: { code, source: code === 'dns_nxdomain' || code === 'dns_no_address' ? 'target' : 'resolver' },
+      failure: { code, source },
     });
   });
 

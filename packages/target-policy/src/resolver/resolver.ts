@@ -4,6 +4,7 @@ import { readFirstTimer } from '@vantage/timers';
 
 import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.ts';
 import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
+import { isReached, mostTelling, UNREACHABLE } from './most-telling.ts';
 import { failure, questionTypes, readAnswer, type StubAnswer } from './stub-answer.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
 
@@ -92,7 +93,7 @@ async function askInTurn(
       if (!heard.some((known) => known.server === server && isReached(known.answer))) unanswered.add(server);
     }
     signal.throwIfAborted();
-    return heard.find(({ answer }) => !answer.ok)?.answer ?? cut[0] ?? silence(query.name);
+    return mostTelling(heard.map(({ answer }) => answer)) ?? cut[0] ?? silence(query.name);
   } finally {
     over.abort();
   }
@@ -125,8 +126,6 @@ async function firstAnswer(
 
 /** Wait for the answer to a query with EDNS before a query without it is sent too, milliseconds. */
 const EDNS_WAIT_MS = 500;
-
-const UNREACHABLE = 'dns_resolver_unreachable';
 
 /**
  * Never rejects. EDNS provides large answers and extended errors; some servers, forwarders and firewalls drop such a
@@ -180,10 +179,6 @@ async function askOnceAsIs(
     const known = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
     return { ok: false, final: false, failure: known };
   }
-}
-
-function isReached(answer: StubAnswer): boolean {
-  return answer.ok || answer.failure.code !== UNREACHABLE;
 }
 
 function silence(name: string): StubAnswer {

@@ -125,7 +125,7 @@ function withoutRecords(
         'was not resolved: the answer holds records of other names or types alone.',
       );
     case 'loop':
-      return failed(name, 'dns_no_answer', 'was not resolved: its aliases lead in a circle.');
+      return ofTarget(name, 'dns_no_answer', 'was not resolved: its aliases lead in a circle.');
     case 'truncated':
       return failed(
         name,

@@ -48,6 +48,14 @@ describe('an expectation', () => {
       'certificate valid for 6 days, fewer than 14',
     ],
     [
+      'a certificate above it that ends first',
+      { tls: { daysLeft: 60, issuerEnds: { daysLeft: 6 } } },
+      'up',
+      { certificateDays: 14 },
+      'failing',
+      'certificate valid for 6 days, fewer than 14',
+    ],
+    [
       'an expired one',
       { tls: { daysLeft: -2 } },
       'impaired',

@@ -9,7 +9,7 @@ interface Measured {
   readonly statusCode?: number;
   /** Of a port. */
   readonly state?: string;
-  readonly tls?: { readonly daysLeft: number | null };
+  readonly tls?: { readonly daysLeft: number | null; readonly issuerEnds?: { readonly daysLeft: number } };
   readonly answers?: readonly { readonly data: string }[];
   readonly error?: Failure | null;
 }
@@ -31,7 +31,7 @@ export function judgeResult(
     reason: reasons.length === 0 ? null : reasons.join('; ').slice(0, 1_024),
     rtt: measured.rttAvg ?? measured.rt ?? null,
     loss: measured.loss ?? null,
-    certificateDays: measured.tls?.daysLeft ?? null,
+    certificateDays: certificateDaysOf(measured) ?? null,
     status: measured.statusCode ?? null,
   };
 }
@@ -87,8 +87,15 @@ function above(
   return [`${name} ${shown(value)} ${unit}, more than ${shown(most)} ${unit}`];
 }
 
-function underDays({ tls }: Measured, { certificateDays }: Expectation): readonly string[] {
+/** Until the certificate expires, or earlier one above it that has no successor. */
+function certificateDaysOf({ tls }: Measured): number | null | undefined {
   const days = tls?.daysLeft;
+  const ofIssuer = tls?.issuerEnds?.daysLeft;
+  return typeof days === 'number' && ofIssuer !== undefined ? Math.min(days, ofIssuer) : days;
+}
+
+function underDays(measured: Measured, { certificateDays }: Expectation): readonly string[] {
+  const days = certificateDaysOf(measured);
   if (certificateDays === undefined || days === null || days === undefined || days >= certificateDays) return [];
   if (days < 0) return [`certificate expired ${-days} days ago`];
   return [`certificate valid for ${days} days, fewer than ${certificateDays}`];

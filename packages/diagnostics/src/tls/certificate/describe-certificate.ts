@@ -79,3 +79,8 @@ export function daysLeft({ parsed }: Certificate, nowMs: number): number | null 
   if (Number.isNaN(days)) return null;
   return days < 0 ? Math.min(-1, Math.ceil(days)) : Math.floor(days);
 }
+
+/** Common name of a certificate, else its whole subject. */
+export function shownName(certificate: Certificate): string {
+  return boundText(attributeOf(certificate.parsed.subject, 'CN') ?? distinguishedName(certificate.parsed.subject), 80);
+}

@@ -1,62 +1,9 @@
-import type { X509Certificate } from 'node:crypto';
-
 import { describe, expect, it } from '@jest/globals';
 
+import { made, now, signatures, trusting, type Made } from '../../../test/made-certificate.ts';
 import type { Certificate } from './certificate.ts';
 import { buildPath } from './path.ts';
 import type { TrustAnchors } from './trust-store.ts';
-
-const now = Date.parse('2026-01-01T00:00:00Z');
-
-interface Made {
-  readonly name: string;
-  readonly subject: string;
-  readonly issuer: string;
-  /** Name of the signing certificate; its own `name` if it is self-signed. */
-  readonly signer: string;
-  /** Name of its key; by default its own. */
-  readonly key?: string;
-  readonly isExpired?: boolean;
-}
-
-let verified = 0;
-
-function made({ name, subject, issuer, signer, key = name, isExpired = false }: Made): Certificate {
-  const end = now + (isExpired ? -1 : 1) * 86_400_000;
-  const parsed = {
-    validFromDate: new Date(now - 9e9),
-    validToDate: new Date(end),
-    verify: (other: unknown) => {
-      verified += 1;
-      return other === signer;
-    },
-  };
-  return {
-    parsed: parsed as unknown as X509Certificate,
-    fingerprint: name,
-    subject,
-    issuer,
-    publicKey: key as never,
-    keyType: 'ec',
-    keyBits: 256,
-    body: null,
-    constraints: { ca: true, pathLength: null },
-    keyUsages: null,
-    purposes: null,
-    subjectKeyId: null,
-    authorityKeyId: null,
-    mustStaple: false,
-    serverNames: { commonName: null, names: [], addresses: [] },
-  };
-}
-
-function trusting(...anchors: readonly Certificate[]): TrustAnchors {
-  return {
-    isPublic: () => false,
-    named: (subject) => anchors.filter((anchor) => anchor.subject === subject),
-    includes: ({ fingerprint }) => anchors.some((anchor) => anchor.fingerprint === fingerprint),
-  };
-}
 
 function pathOf(sent: readonly Certificate[], anchors: TrustAnchors): readonly [string, boolean, boolean] {
   const { certificates, isAnchored, isSound } = buildPath(sent, anchors, now);
@@ -109,13 +56,13 @@ describe('a path', () => {
       made({ name: `${subject}${at}`, subject, issuer, signer: issuer, key: subject });
     const circle = [...Array.from({ length: 60 }, named('L', 'U')), ...Array.from({ length: 60 }, named('U', 'L'))];
     const low = made({ name: 'low', subject: 'x', issuer: 'L', signer: 'L' });
-    verified = 0;
+    signatures.verified = 0;
 
     const { certificates, isAnchored } = buildPath([low, ...circle], trusting(root), now);
 
     expect(isAnchored).toBe(false);
     expect(certificates.length).toBeLessThanOrEqual(101);
-    expect(verified).toBeLessThanOrEqual(200);
+    expect(signatures.verified).toBeLessThanOrEqual(200);
   });
 });
 

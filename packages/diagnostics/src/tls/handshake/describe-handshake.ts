@@ -4,6 +4,7 @@ import { certificateOf, type Certificate } from '../certificate/certificate.ts';
 import { chromiumFaults } from '../faults/chromium-faults.ts';
 import { certificateFieldsOf, daysLeft, describeChain } from '../certificate/describe-certificate.ts';
 import { certificateFaults, type Verification } from '../faults/faults.ts';
+import { issuerEndOf } from '../certificate/issuer-end.ts';
 import { describeStaple } from '../certificate/ocsp.ts';
 import { buildPath } from '../certificate/path.ts';
 import type { Tls, TlsFields } from '../schema.ts';
@@ -58,6 +59,7 @@ export function describeTls({ host, anchors, staple, negotiated, flight }: Shake
   const ocsp = describeStaple(staple, leaf.parsed, path.certificates[1]?.parsed, nowMs);
   const { protocol, cipher, keyExchange, verification } = negotiated;
   const faults = certificateFaults({ host, path, verification, ocsp, nowMs });
+  const issuerEnds = issuerEndOf(sent, anchors, path, nowMs);
   const refused = chromiumFaults({ path, anchors, isSigning: keyExchange !== null });
   return {
     ...certificateFieldsOf(leaf),
@@ -74,6 +76,7 @@ export function describeTls({ host, anchors, staple, negotiated, flight }: Shake
       clientCertificateRequested: flight.asksForCertificate,
       mustStaple: leaf.mustStaple,
       daysLeft: daysLeft(leaf, nowMs),
+      ...(issuerEnds === undefined ? {} : { issuerEnds }),
       ocsp,
       chain: describeChain(path.certificates),
       chainLength: path.certificates.length,

@@ -1,3 +1,4 @@
+import { addressesField } from '../../address-fields.ts';
 import {
   addressSchema,
   defineCheckType,
@@ -75,6 +76,7 @@ export const ping = defineCheckType({
   rules: resolutionRules,
   result: withOtherFamily({
     ...resolutionField,
+    ...addressesField,
     rttMin: nullable(durationSchema),
     rttAvg: nullable(durationSchema),
     rttMax: nullable(durationSchema),

@@ -6,6 +6,7 @@ import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
 import { shownAddress, worstClock } from '../../sockets/provide-packets.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
 import { isInTime, type Exchange, type SentPacket } from './sent-packets.ts';
+import { addressFields } from '../../address-fields.ts';
 
 type Ping = typeof ping;
 export type Fields = Omit<Outcome<Ping>, 'result' | 'error'>;
@@ -29,7 +30,7 @@ export function pingFields(
   const listed = new Set([...answers, ...duplicates.slice(0, MAX_DUPLICATE_ROWS)]);
   return {
     rt: statistics.rttAvg,
-    resolvedIp: target?.address ?? null,
+    ...(target === null ? { resolvedIp: null } : addressFields(target)),
     ...statistics,
     size,
     ...(ttl === undefined ? {} : { ttl }),

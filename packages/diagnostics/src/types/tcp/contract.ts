@@ -1,3 +1,4 @@
+import { addressesField } from '../../address-fields.ts';
 import {
   defineCheckType,
   durationSchema,
@@ -96,6 +97,7 @@ export const tcp = defineCheckType({
   rules: { ...resolutionRules, dialogue: Type.Optional(dialogueRules), timeoutMs: Type.Optional(timeoutMs) },
   result: withOtherFamily({
     ...resolutionField,
+    ...addressesField,
     dialogue: Type.Object(
       {
         steps: Type.Integer({ minimum: 0, description: 'Entries of the module that were completed.' }),

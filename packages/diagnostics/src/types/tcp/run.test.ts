@@ -31,6 +31,19 @@ describe('a tcp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('has all addresses of a name that has several, and measures one', async () => {
+    const { port } = await listen();
+    const addresses = ['127.0.0.1', '127.0.0.2'];
+    const named = { ...params(port), host: 'two.example' };
+
+    const outcome = await runTcp(named, testContext({ hosts: { 'two.example': addresses } }));
+    const single = await runTcp(named, testContext({ hosts: { 'two.example': ['127.0.0.1'] } }));
+
+    expect(outcome).toMatchObject({ state: 'open', resolvedIp: '127.0.0.1', addresses });
+    expect(single).not.toHaveProperty('addresses');
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
   it('makes as many handshakes as it was asked for, writes nothing, and leaves no connection', async () => {
     const received: number[] = [];
     const bothClosed = Promise.withResolvers<void>();

@@ -7,6 +7,8 @@ import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { ATTEMPT_TIMEOUT_MS, dialogueOf, timeoutOf, type tcp } from './contract.ts';
 import { compileDialogue, holdDialogue, type Dialogue, type DialogueEnd } from './dialogue.ts';
 
+import { addressFields } from '../../address-fields.ts';
+
 type Tcp = typeof tcp;
 type Row = { readonly rt: number; readonly error: null } | { readonly rt: null; readonly error: Failure };
 /** A row of the result, and the ICMP error that caused its failure. */
@@ -69,7 +71,7 @@ function rowsOf(attempts: readonly Attempt[]): Row[] {
 
 function outcome(target: Target, port: number, attempts: readonly Attempt[]): Outcome<Tcp> {
   const rows = rowsOf(attempts);
-  const common = { resolvedIp: target.address, port, attempts: rows };
+  const common = { ...addressFields(target), port, attempts: rows };
   const open = rows.find((row) => row.error === null);
   const refused = attempts.find(({ icmp }) => icmp !== null);
   const held = attempts.at(-1)?.held;

@@ -1,3 +1,4 @@
+import { addressesField } from '../../address-fields.ts';
 import {
   defineCheckType,
   familiesSchema,
@@ -75,6 +76,7 @@ export const traceroute = defineCheckType({
     ...headerOptions,
   },
   result: withOtherFamily({
+    ...addressesField,
     ...roundResults,
     hops: Type.Array(hopSchema, { maxItems: 64 }),
     reached: Type.Boolean({

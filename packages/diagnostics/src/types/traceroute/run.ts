@@ -22,6 +22,7 @@ import { furthest } from './hops/stop-reason.ts';
 import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts';
 import { traceOptions, type TraceOptions } from './trace-options.ts';
 import { verdict } from './verdict.ts';
+import { addressFields } from '../../address-fields.ts';
 
 type Traceroute = typeof traceroute;
 type Context = DiagnosticContext<Traceroute>;
@@ -69,7 +70,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
     const { hops, flows } = shownPath(trace, { ...dress, hasReplies: true });
     const multipath = params.options.isOfAllFlows ? multipathOf(trace, dress) : undefined;
     return {
-      resolvedIp: target.address,
+      ...addressFields(target),
       protocol,
       ...askedFields(asked.options),
       hops: fitHops(hops, multipath),

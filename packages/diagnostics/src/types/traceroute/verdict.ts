@@ -74,6 +74,6 @@ function circling({ start, length }: Loop): string {
 function silence({ packets, isCut }: Trace): string {
   const answered = packets.filter((packet) => packet.answer !== null && !isFull(packet)).map(({ ttl }) => ttl);
   if (answered.length === 0) return `${isCut ? 'Until time ran out no' : 'No'} hop answered, nor did the target.`;
-  const time = isCut ? 'Time ran out: the' : 'The';
-  return `${time} target was not reached; the last hop that answered is ${Math.max(...answered)}.`;
+  const time = isCut ? 'Until time ran out the' : 'The';
+  return `${time} target did not answer; the last hop that did is ${Math.max(...answered)}.`;
 }

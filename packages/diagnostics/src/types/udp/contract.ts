@@ -1,3 +1,4 @@
+import { addressesField } from '../../address-fields.ts';
 import {
   defineCheckType,
   durationSchema,
@@ -50,6 +51,7 @@ export const udp = defineCheckType({
     family: Type.Optional(familySchema),
   },
   result: {
+    ...addressesField,
     state: Type.Enum(['open', 'closed', 'open|filtered', 'unreachable'], {
       description:
         'open: something answered from the port; closed: ICMP port unreachable of the target itself, or of a ' +

@@ -7,6 +7,7 @@ import { ATTEMPT_WAIT_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
 import { isOfClosedPort, sendDatagram, type Attempt, type Heard } from './datagram.ts';
 import { questionFor } from './questions.ts';
 import { takesPayload } from './reflectors.ts';
+import { addressFields } from '../../address-fields.ts';
 
 type Udp = typeof udp;
 type Fields = ResultFieldsOf<Udp>;
@@ -92,7 +93,7 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   const heard = attempts.map((attempt) => attempt.heard());
   const isBlind = attempts.some(({ readsIcmp }) => !readsIcmp);
   const fields: Fields = { ...sent, attempts: heard.map(rowOf), ...(isBlind ? { icmpUnread: true } : {}) };
-  const common = { resolvedIp: target.address };
+  const common = addressFields(target);
   const answer = heard.find((one) => one?.kind === 'answer');
   if (answer !== undefined) {
     const shown: Fields = { ...fields, state: 'open', icmp: null, ...responseFields(answer.bytes) };

@@ -1,0 +1,21 @@
+import { addressSchema, Type, type Target } from '@vantage/contract';
+
+/** Addresses of a name in a result; more are seldom. */
+const MAX_ADDRESSES = 20;
+
+/** Result field of the types that measure one address of a name. */
+export const addressesField = {
+  addresses: Type.Array(addressSchema, {
+    maxItems: MAX_ADDRESSES,
+    description:
+      'Addresses that the name resolved to, in the order of the answers; absent if there is only one. `resolvedIp` alone was measured.',
+  }),
+};
+
+/** The measured address of a target, and all of its name if it has several. */
+export function addressFields({ address, addresses }: Pick<Target, 'address' | 'addresses'>): {
+  resolvedIp: string;
+  addresses?: string[];
+} {
+  return { resolvedIp: address, ...(addresses.length > 1 ? { addresses: addresses.slice(0, MAX_ADDRESSES) } : {}) };
+}

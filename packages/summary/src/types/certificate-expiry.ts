@@ -1,0 +1,57 @@
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { redirectPlace } from '../redirected.ts';
+import { thresholds } from '../thresholds.ts';
+import { countOf, listed, naming, shown, unique } from '../words.ts';
+
+type HttpResult = ProbeResult<ResultOf<'http'>>;
+
+/** @param probeResults those whose certificate has not expired */
+export function findExpiry(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  return [...ofServers(probeResults), ...ofIssuers(probeResults)];
+}
+
+function ofServers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const soon = probeResults.filter(({ result }) => isSoon(result.tls?.daysLeft) && isInLastPart(result));
+  if (soon.length === 0) return [];
+  const text = `The certificate that ${naming(soon)} saw${placeOf(soon)} expires ${whenOf(soon, (tls) => tls.daysLeft)}.`;
+  return [buildFinding('certificate_expires_soon', 'warning', soon, text)];
+}
+
+/** A certificate above that of the server ends first, and nothing that was sent or is trusted replaces it. */
+function ofIssuers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const soon = probeResults.filter(({ result }) => isSoon(result.tls?.issuerEnds?.daysLeft));
+  return groupBy(soon, ({ result }) => result.tls!.issuerEnds!.name).map(([name, own]) => {
+    const when = whenOf(own, ({ issuerEnds }) => issuerEnds!.daysLeft);
+    const text = `“${shown(name, 80)}”, above the certificate that ${naming(own)} saw${placeOf(own)}, expires ${when}, and the server sends no other one.`;
+    return buildFinding('certificate_expires_soon', 'warning', own, text);
+  });
+}
+
+function isSoon(days: number | null | undefined): boolean {
+  return typeof days === 'number' && days >= 0 && days <= thresholds.certificateDaysLeft;
+}
+
+type Tls = NonNullable<ResultOf<'http'>['tls']>;
+
+function whenOf(soon: readonly HttpResult[], daysOf: (tls: Tls) => number | null): string {
+  const days = Math.min(...soon.map(({ result }) => daysOf(result.tls!)!));
+  return days === 0 ? 'in less than a day' : `in ${countOf(days, 'day')}`;
+}
+
+function placeOf(soon: readonly HttpResult[]): string {
+  const places = unique(soon.map(({ result }) => redirectPlace(result))).filter((place) => place !== '');
+  return places.length === 0 ? '' : `${listed(places)},`;
+}
+
+/** Compares exact times: a third of six days is two, too coarse for whole days. */
+function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: ResultOf<'http'>): boolean {
+  if (typeof sslValidFrom !== 'string' || typeof sslValidUntil !== 'string') return true;
+  const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt ?? ''].map((time) => Date.parse(time));
+  const lifeDays = (until! - from!) / DAY_MS;
+  // Without all three times the day count decides.
+  if (!(lifeDays < thresholds.certificateDaysLeft * thresholds.certificateShareLeft)) return true;
+  return !(until! - now! > (until! - from!) / thresholds.certificateShareLeft);
+}
+
+const DAY_MS = 86_400_000;
