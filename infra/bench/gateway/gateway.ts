@@ -2,6 +2,7 @@ import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/re
 
 import type { Figure } from '../goals.ts';
 import { commands } from './commands.ts';
+import { container } from './container.ts';
 import { dispatch } from './dispatch.ts';
 import { dispatchOverLink } from './dispatch-over-link.ts';
 import { idleAgents } from './idle-agents.ts';
@@ -9,21 +10,25 @@ import { lostGateway } from './lost-gateway.ts';
 
 type Part = (redis: RedisServer, quick: boolean) => Promise<readonly Figure[]>;
 
+/** Parts that need a container engine run only if they are named. */
+const NEEDS_ENGINE: readonly string[] = ['container'];
+
 const parts = {
   idle: idleAgents,
   dispatch: (redis, quick) => dispatch(redis, quick),
   link: (_redis, quick) => dispatchOverLink(quick),
   lost: lostGateway,
   commands,
+  container,
 } as const satisfies Readonly<Record<string, Part>>;
 
 /**
  * Costs of agents at a gateway, their dispatch delay, and the jobs lost when a gateway is killed.
  *
- * @param only names of parts, separated by commas; without it all are run
+ * @param only names of parts, separated by commas; without it all that need no container engine are run
  */
 export async function gateway(quick: boolean, only?: string): Promise<readonly Figure[]> {
-  const names = only?.split(',') ?? Object.keys(parts);
+  const names = only?.split(',') ?? Object.keys(parts).filter((name) => !NEEDS_ENGINE.includes(name));
   const unknown = names.find((name) => !Object.hasOwn(parts, name));
   if (unknown !== undefined) {
     throw new Error(`unknown part "${unknown}"; expected one of ${Object.keys(parts).join(', ')}`);
