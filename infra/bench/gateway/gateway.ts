@@ -1,6 +1,7 @@
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 
 import type { Figure } from '../goals.ts';
+import { burst } from './burst.ts';
 import { commands } from './commands.ts';
 import { container } from './container.ts';
 import { dispatch } from './dispatch.ts';
@@ -11,13 +12,14 @@ import { lostGateway } from './lost-gateway.ts';
 type Part = (redis: RedisServer, quick: boolean) => Promise<readonly Figure[]>;
 
 /** Parts that need a container engine run only if they are named. */
-const NEEDS_ENGINE: readonly string[] = ['container'];
+const NEEDS_ENGINE: ReadonlySet<string> = new Set(['container']);
 
 const parts = {
   idle: idleAgents,
   dispatch: (redis, quick) => dispatch(redis, quick),
   link: (_redis, quick) => dispatchOverLink(quick),
   lost: lostGateway,
+  burst,
   commands,
   container,
 } as const satisfies Readonly<Record<string, Part>>;
@@ -28,7 +30,7 @@ const parts = {
  * @param only names of parts, separated by commas; without it all that need no container engine are run
  */
 export async function gateway(quick: boolean, only?: string): Promise<readonly Figure[]> {
-  const names = only?.split(',') ?? Object.keys(parts).filter((name) => !NEEDS_ENGINE.includes(name));
+  const names = only?.split(',') ?? Object.keys(parts).filter((name) => !NEEDS_ENGINE.has(name));
   const unknown = names.find((name) => !Object.hasOwn(parts, name));
   if (unknown !== undefined) {
     throw new Error(`unknown part "${unknown}"; expected one of ${Object.keys(parts).join(', ')}`);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createAgentLoop, createGatewayLoop, type JobRunner } from '@vantage/agent-loop';
@@ -11,9 +12,9 @@ import { enrol, identityOf, makeKey } from './simulated-keys.ts';
 /**
  * Many agents in one process: the real loop, with a recorded result after a set time instead of a measurement. With
  * the address of a service they connect to its gateway, otherwise to Redis. On request, sends the transit time of
- * each job in milliseconds.
+ * each job in milliseconds. The results of http have headers of a set size.
  */
-const [, , redisUrl = '', url = '', prefix = '', count = '1', lastsMs = '0'] = process.argv;
+const [, , redisUrl = '', url = '', prefix = '', count = '1', lastsMs = '0', headerBytes = '0'] = process.argv;
 
 const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);
 const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -31,7 +32,13 @@ const runner: JobRunner = {
       const startedAt = new Date(clock.now()).toISOString();
       await sleep(Number(lastsMs));
       const { deadlineAt } = job.data as { readonly deadlineAt: number };
-      const result = { ...types[job.name]?.result, startedAt, finishedAt: new Date(clock.now()).toISOString() };
+      const more = job.name === 'http' ? longHeaders() : {};
+      const result = {
+        ...types[job.name]?.result,
+        ...more,
+        startedAt,
+        finishedAt: new Date(clock.now()).toISOString(),
+      };
       void outlet.final(id, JSON.stringify(result), deadlineAt);
     },
     isAside: () => false,
@@ -44,6 +51,12 @@ const runner: JobRunner = {
   }),
   close: async () => undefined,
 };
+/** Headers that do not compress to less than their size in bytes. */
+function longHeaders(): object {
+  const bytes = Number(headerBytes);
+  return bytes === 0 ? {} : { headers: [['x-long', randomBytes(bytes).toString('base64').slice(0, bytes)]] };
+}
+
 const open = async (): Promise<JobRunner> => runner;
 
 const keys = Array.from({ length: Number(count) }, (_, index) => makeKey(`${prefix}-${index}`));

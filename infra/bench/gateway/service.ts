@@ -113,9 +113,11 @@ export async function startFront(): Promise<Front> {
   };
 }
 
-/** Starts a tcp check on one probe and returns its id. */
-export async function startCheck(url: string, probe: string): Promise<string> {
-  const body = JSON.stringify({ type: 'tcp', host: '127.0.0.1', port: 9, probes: [probe] });
+const tcpTarget = { type: 'tcp', host: '127.0.0.1', port: 9 };
+
+/** Starts a check on one probe, by default of type tcp, and returns its id. */
+export async function startCheck(url: string, probe: string, target: object = tcpTarget): Promise<string> {
+  const body = JSON.stringify({ ...target, probes: [probe] });
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`${url}/check`, { method: 'POST', body, headers });
   if (response.status !== 202) throw new Error(`POST /check: ${response.status} ${await response.text()}`);

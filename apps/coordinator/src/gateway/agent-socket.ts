@@ -2,7 +2,7 @@ import { decodeFrame, encodeMessage, type Frame } from '@vantage/agent-loop';
 import { MAX_GATEWAY_MESSAGE_BYTES, type GatewayCloseCode, type GatewayMessage } from '@vantage/contract';
 import type { WebSocket } from 'ws';
 
-import { createTokenBucket } from './limits/token-bucket.ts';
+import { createTokenBucket, type TokenBucket } from './limits/token-bucket.ts';
 
 /** The connection of one agent, admitted or not. */
 export interface AgentSocket {
@@ -12,6 +12,8 @@ export interface AgentSocket {
   readonly onFrame: (listener: (frame: Frame) => void) => void;
   readonly onClosed: (listener: () => void) => void;
   readonly isOpen: () => boolean;
+  /** A rate in addition to that of every connection. */
+  readonly limitBy: (rate: Pick<TokenBucket, 'take'>) => void;
   /** Reads no more from the network for a while. */
   readonly pause: () => void;
   readonly resume: () => void;
@@ -40,6 +42,7 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
   let quietLooks = 0;
   let wasSilent = false;
   const rate = createTokenBucket(RATE);
+  let rateOfAgent: Pick<TokenBucket, 'take'> = { take: () => 0 };
   /** Reasons not to read the socket: each side of the connection can request a pause. */
   let [isFull, isFast] = [false, false];
 
@@ -48,7 +51,7 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
     else socket.resume();
   };
   const slowDown = (bytes: number): void => {
-    const pauseMs = rate.take(bytes);
+    const pauseMs = Math.max(rate.take(bytes), rateOfAgent.take(bytes));
     if (isFast) return;
     isFast = pauseMs > 0;
     flow();
@@ -97,6 +100,9 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
     },
     onClosed: (listener) => void socket.on('close', listener),
     isOpen: () => socket.readyState === socket.OPEN,
+    limitBy: (more) => {
+      rateOfAgent = more;
+    },
     pause: () => {
       isFull = true;
       flow();

@@ -5,6 +5,7 @@ import type { Log } from '../redis/log.ts';
 
 import type { RedisClock } from '../redis/clock.ts';
 import type { AgentSocket } from './agent-socket.ts';
+import type { AgentRate } from './limits/agent-rates.ts';
 import { createJobFeed } from './jobs/job-feed.ts';
 import { openProbeJobs } from './jobs/probe-jobs.ts';
 import { closeWhenDone } from './close-when-done.ts';
@@ -36,6 +37,7 @@ export interface AgentConnection {
 export interface ConnectionOptions {
   readonly socket: AgentSocket;
   readonly hello: AgentHello;
+  readonly rate: AgentRate;
   readonly fingerprint: string;
   readonly isApproved: boolean;
   /** A retired agent reports its last jobs while another instance is connected. */
@@ -61,7 +63,7 @@ const DEADLINE = /"deadlineAt":(\d+)/;
 const readMessage = createAgentMessageReader();
 
 export function createConnection(options: ConnectionOptions): AgentConnection {
-  const { socket, hello, fingerprint, onlyReports, redis, screenshots, clock } = options;
+  const { socket, hello, rate, fingerprint, onlyReports, redis, screenshots, clock } = options;
   const { budget, isConnected, onStatus, log } = options;
   const { probeId: probe } = hello.proof;
   const counter = onlyReports ? hello.proof.counter - Number.MAX_SAFE_INTEGER : hello.proof.counter;
@@ -83,7 +85,10 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
     credit,
     isConnected,
     log,
-    give: ({ id, name, data, timestamp }) => socket.send({ t: 'job', id, name, data, timestamp }),
+    give: ({ id, name, data, timestamp }) => {
+      rate.give(id);
+      socket.send({ t: 'job', id, name, data, timestamp });
+    },
     leftMs: async ({ data }) => Number(DEADLINE.exec(data)?.[1]) - (await clock.now(redis)),
     interrupt: async (id) => results.interrupt(id, await clock.now(redis)),
   });
@@ -130,6 +135,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
     else if (message.t === 'done') {
       feed.release(message.job);
       feed.finish(message.job);
+      rate.end(message.job);
     } else socket.close(4400, 'a second hello');
   };
   const takeFrame = (frame: Frame): void => {
@@ -145,6 +151,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
     else take(message);
   };
 
+  socket.limitBy(rate);
   socket.onFrame(takeFrame);
   socket.onClosed(() => {
     clearTimeout(lastJobs);

@@ -64,6 +64,10 @@ function jobsOf(agent: PlayedAgent): readonly string[] {
   return agent.received.filter((message): message is GatewayJob => message.t === 'job').map(({ id }) => id);
 }
 
+function answersOf(agents: readonly PlayedAgent[]): number {
+  return agents.reduce((sum, { received }) => sum + received.filter(({ t }) => t === 'time').length, 0);
+}
+
 describe('a gateway', () => {
   it('enrols an agent, gives it a job, takes partial and final results, and leaves nothing behind', async () => {
     const agent = await test.join(gateway, 'whole');
@@ -573,9 +577,29 @@ describe('a gateway under attack', () => {
     agent.send({ t: 'time', id: count + 1 });
     await until(() => agent.received.filter(({ t }) => t === 'time').length > count);
 
-    // A burst of 2,000 is allowed, then 1,000 a second.
+    // A burst of 1,280 is allowed, then 576 a second.
     expect(performance.now() - since).toBeGreaterThan(1_000);
   });
+
+  it('reads the results of jobs at any rate, and shares a rate among all else that agents send', async () => {
+    const own = await test.startGateway(test.bed.startCore());
+    const thieves = await Promise.all(Array.from({ length: 8 }, (_, index) => test.join(own, `thief-${index}`)));
+    const honest = await test.join(own, 'honest', { credit: 30 });
+    await isAlive('honest');
+    for (let count = 0; count < 30; count += 1) await test.bed.start({ probes: ['honest'] });
+    await until(() => jobsOf(honest).length === 30);
+    const [each, most] = [4_000, 1_500];
+    // Long enough that few are read at a time.
+    const ask = (agent: PlayedAgent, id: number): void =>
+      agent.send({ t: 'time', id, more: 'x'.repeat(960) } as AgentMessage);
+    for (const thief of thieves) for (let id = 1; id <= each; id += 1) ask(thief, id);
+    await until(() => answersOf(thieves) > 2_400);
+    for (let id = 1; id <= most; id += 1) ask(honest, id);
+    await until(() => answersOf([honest]) === most);
+
+    // 2,457 are allowed at once, then 820 a second; without its jobs, the honest agent would have 96 of them.
+    expect(answersOf(thieves)).toBeLessThan(8_000);
+  }, 60_000);
 
   it('answers other requests as if they asked for no upgrade', async () => {
     const { port } = new URL(gateway.url);

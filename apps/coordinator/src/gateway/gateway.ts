@@ -15,6 +15,7 @@ import type { Store } from '../redis/open-store.ts';
 import { openAgentSocket, type AgentSocket } from './agent-socket.ts';
 import { createBeats, type Beats } from './beats.ts';
 import { createConnection, type AgentConnection } from './connection.ts';
+import { createAgentRates } from './limits/agent-rates.ts';
 import { createConnectLimit } from './limits/connect-limit.ts';
 import { createConnections, type Connections } from './connections.ts';
 import { agreeOnVersion, shakeHands } from './handshake.ts';
@@ -75,6 +76,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
   const budget = { bytes: 0, mostBytes: UPLOADS_MOST_BYTES };
   const limit = createAttemptLimit();
   const connects = createConnectLimit();
+  const rates = createAgentRates();
   const turns = createTurns(UPGRADES_A_TURN);
   const server = new WebSocketServer({
     noServer: true,
@@ -116,6 +118,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     const connection = createConnection({
       socket,
       hello,
+      rate: rates.open(probe),
       redis,
       screenshots,
       clock,

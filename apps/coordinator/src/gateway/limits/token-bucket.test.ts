@@ -15,5 +15,8 @@ describe('a token bucket', () => {
     const rested = [rate.take(5_000), rate.take(100)];
 
     expect([burst, beyond, after, rested]).toEqual([[0, 0], 500, [0, 1], [0, 100]]);
+    expect(rate.left()).toBe(-100);
+    now += 1_100;
+    expect(rate.left()).toBe(1_000);
   });
 });

@@ -2,6 +2,8 @@
 export interface TokenBucket {
   /** @returns milliseconds for which to pause; 0 while the rate is within the limit */
   readonly take: (tokens: number) => number;
+  /** Tokens at hand; negative while a pause is due. */
+  readonly left: () => number;
 }
 
 export interface TokenBucketOptions {
@@ -18,12 +20,20 @@ export function createTokenBucket({
 }: TokenBucketOptions): TokenBucket {
   let left = burst;
   let filledMs = nowMs();
+  const fill = (): void => {
+    const now = nowMs();
+    left = Math.min(burst, left + ((now - filledMs) / 1_000) * perSecond);
+    filledMs = now;
+  };
   return {
     take: (tokens) => {
-      const now = nowMs();
-      left = Math.min(burst, left + ((now - filledMs) / 1_000) * perSecond) - tokens;
-      filledMs = now;
+      fill();
+      left -= tokens;
       return left >= 0 ? 0 : Math.ceil((-left / perSecond) * 1_000);
+    },
+    left: () => {
+      fill();
+      return left;
     },
   };
 }

@@ -1,0 +1,91 @@
+import { checkOfScreenshotJob, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
+
+import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
+
+/** Bounds what the agents of a gateway send together, so that stolen ones take no time from its other clients. */
+export interface AgentRates {
+  /** @param probe whose key the agent has proved: there are no more than the operator has invited */
+  readonly open: (probe: string) => AgentRate;
+}
+
+/**
+ * The rate of one connection. Results of jobs pay with what their jobs brought: a burst of honest results waits for no
+ * other probe. Everything else pays from the rate of the probe, and beyond it from one that all probes share.
+ */
+export interface AgentRate {
+  /** @returns milliseconds after which to ask again with 0; 0 if the connection may send on */
+  readonly take: (bytes: number) => number;
+  /** The agent was given a job. */
+  readonly give: (job: string) => void;
+  /** The agent has ended a job: what it brought and was not used is gone. */
+  readonly end: (job: string) => void;
+}
+
+const MIB = 1024 * 1024;
+/** Of a probe in addition to its jobs: pings, status, partial results of long checks. */
+const OWN = { perSecond: 256 * 1024, burst: MIB } as const;
+const SHARED = { perSecond: 2 * MIB, burst: 4 * MIB } as const;
+/** Several times the result of most checks; four of the largest. */
+const JOB_BYTES = 256 * 1024;
+/** With the fixed cost of each piece. */
+const SCREENSHOT_JOB_BYTES = MAX_SCREENSHOT_BYTES * 1.25;
+/** As much as an agent that returns after an outage may have kept for its jobs. */
+const MOST_LEFT_BYTES = 16 * MIB;
+/** The gateway takes an older job that the agent never ended out of the queue, too. */
+const MOST_JOBS = 1_000;
+/** The shared rate may have room before the probe's own. */
+const ASK_AGAIN_MS = 50;
+
+/** @param nowMs monotonic */
+export function createAgentRates(nowMs = (): number => performance.now()): AgentRates {
+  const shared = createTokenBucket({ ...SHARED, nowMs });
+  const own = new Map<string, TokenBucket>();
+  const ownOf = (probe: string): TokenBucket => {
+    const found = own.get(probe) ?? createTokenBucket({ ...OWN, nowMs });
+    own.set(probe, found);
+    return found;
+  };
+  return { open: (probe) => new JobsRate(ownOf(probe), shared) };
+}
+
+class JobsRate implements AgentRate {
+  readonly #own: TokenBucket;
+  readonly #shared: TokenBucket;
+  /** Bytes that each job has brought. */
+  readonly #jobs = new Map<string, number>();
+  #broughtBytes = 0;
+  #leftBytes = 0;
+
+  constructor(own: TokenBucket, shared: TokenBucket) {
+    this.#own = own;
+    this.#shared = shared;
+  }
+
+  readonly take = (bytes: number): number => {
+    const paid = Math.min(this.#leftBytes, bytes);
+    this.#leftBytes -= paid;
+    if (this.#own.take(bytes - paid) === 0) return 0;
+    const debt = -this.#own.left();
+    const byJobs = Math.min(this.#leftBytes, debt);
+    this.#leftBytes -= byJobs;
+    const byAll = Math.max(0, Math.min(this.#shared.left(), debt - byJobs));
+    this.#shared.take(byAll);
+    return Math.min(this.#own.take(-byJobs - byAll), ASK_AGAIN_MS);
+  };
+
+  readonly give = (job: string): void => {
+    if (this.#jobs.has(job)) return;
+    const bytes = checkOfScreenshotJob(job) === undefined ? JOB_BYTES : SCREENSHOT_JOB_BYTES;
+    this.#jobs.set(job, bytes);
+    this.#broughtBytes += bytes;
+    this.#leftBytes = Math.min(MOST_LEFT_BYTES, this.#leftBytes + bytes);
+    const [oldest = ''] = this.#jobs.keys();
+    if (this.#jobs.size > MOST_JOBS) this.end(oldest);
+  };
+
+  readonly end = (job: string): void => {
+    this.#broughtBytes -= this.#jobs.get(job) ?? 0;
+    this.#jobs.delete(job);
+    this.#leftBytes = Math.min(this.#leftBytes, this.#broughtBytes);
+  };
+}
