@@ -132,6 +132,20 @@ describe('a queue that is consumed by plain commands', () => {
     expect(await consumer.read(id!)).toMatchObject({ id: 'first', name: 'tcp' });
   });
 
+  it('adds no listener to a connection that is not ready for each take that waits for it', async () => {
+    const { redis, writing } = await connectionsOf();
+    const nowhere = new Redis({ port: 1, lazyConnect: true });
+    const consumer = openQueue({ probeId: 'away', redis, writing, blocking: nowhere });
+    const before = nowhere.listenerCount('ready');
+
+    const takes = Array.from({ length: 16 }, () => consumer.next(10));
+    const during = nowhere.listenerCount('ready');
+    consumer.stopWaiting();
+
+    expect(during - before).toBe(1);
+    expect(await Promise.all(takes)).toEqual(takes.map(() => undefined));
+  });
+
   it('leaves what BullMQ’s own worker leaves, while jobs are active and after them', async () => {
     for (const probe of ['bullmq-2', 'plain-2']) await add(queueOf(probe));
     const token = 'token';

@@ -4,20 +4,33 @@ import type { Logger } from 'pino';
 
 const RETRY_START_MS = 500;
 
+/** Calls that wait for each connection, which has one listener for all: an agent takes many jobs at a time. */
+const waiting = new WeakMap<Redis, Set<() => void>>();
+
 /** Resolves when the connection is usable. Rejects with the reason of the signal. */
 export function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (redis.status === 'ready') return resolve();
+    const calls = waiting.get(redis) ?? listenFor(redis);
     const done = (): void => {
-      redis.off('ready', done);
+      calls.delete(done);
       signal.removeEventListener('abort', done);
       if (signal.aborted) reject(signal.reason as Error);
       else resolve();
     };
-    redis.once('ready', done);
+    calls.add(done);
     signal.addEventListener('abort', done);
     if (signal.aborted) done();
   });
+}
+
+function listenFor(redis: Redis): Set<() => void> {
+  const calls = new Set<() => void>();
+  waiting.set(redis, calls);
+  redis.on('ready', () => {
+    for (const call of calls) call();
+  });
+  return calls;
 }
 
 /**

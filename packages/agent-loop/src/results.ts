@@ -4,6 +4,9 @@ import type { Logger } from 'pino';
 import { createHint, type Hint } from './hint.ts';
 import { createOutbox, type Entry, type Outbox } from './outbox.ts';
 
+/** The connection was lost before an entry was confirmed: it is sent again on the next one. */
+export class ConnectionLost extends Error {}
+
 /** Writes results; each call rejects at once while Redis is unavailable. */
 export interface ResultWriter {
   readonly isReady: () => boolean;
@@ -155,6 +158,7 @@ class BufferedResults implements Results {
     // Later entries may have been written already: order holds for the entries that are sent again, and a second copy
     // is a no-op.
     this.outbox.putBack(entry);
+    if (error instanceof ConnectionLost) return this.pump();
     if (!this.options.writer.isReady() || this.retry !== undefined) return;
     this.reportRejection(error);
     this.retry = setTimeout(() => {

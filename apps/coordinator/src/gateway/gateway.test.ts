@@ -17,6 +17,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebSocket } from 'ws';
 
+import type { OnAccess } from '../probes/enrolment/access-watch.ts';
+import { NO_ACCESS } from '../probes/enrolment/agent-access.ts';
 import { switchOff } from '../probes/access/switch-off.ts';
 import { success, until } from '../../test/core-bed.ts';
 import {
@@ -432,6 +434,25 @@ describe('a gateway', () => {
 
     expect([suspended[0], refusal, (await back.closed)[0]]).toEqual([4403, [4401, 'suspended'], 4403]);
     await until(async () => (await test.bed.redis.exists(redisKeys.heartbeat('switched'))) === 0);
+  });
+
+  it('keeps an agent that enrolled while a look at the changes was under way, which says that it has no key', async () => {
+    const core = test.bed.startCore();
+    const listeners: OnAccess[] = [];
+    const { onChange } = core.access;
+    Object.assign(core.access, {
+      onChange: (listener: OnAccess) => {
+        listeners.push(listener);
+        return onChange(listener);
+      },
+    });
+    const own = await test.startGateway(core);
+    const agent = await test.join(own, 'enrolled');
+    for (const listener of listeners) listener('enrolled', { ...NO_ACCESS, state: 'invited' });
+    agent.send({ t: 'time', id: 1 });
+
+    expect(await agent.next('time')).toMatchObject({ id: 1 });
+    expect(agent.socket.readyState).toBe(agent.socket.OPEN);
   });
 
   it('disconnects an agent that a coordinator switches off because it floods its keys', async () => {

@@ -144,6 +144,13 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     log.info({ probe, release: hello.release, state: admission.state }, 'agent connected');
   };
 
+  /** A look at the changes that began before an agent enrolled may end after it: its state is read again. */
+  const applyChange = async (probe: string, told: AgentAccess): Promise<void> => {
+    if (connections.of(probe).length === 0) return;
+    const now = await enrolment.accessOf(probe).catch(() => told);
+    for (const connection of connections.of(probe)) applyAccess(connection, now, beats.remove);
+  };
+
   const stopListening = [
     channels.listen(redisKeys.jobsAdded, (message) => {
       if (message === '') for (const connection of connections.all()) connection.wake();
@@ -153,9 +160,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       const [job = '', ...probes] = message.split(' ');
       for (const probe of probes) for (const { socket } of connections.of(probe)) socket.send({ t: 'abandoned', job });
     }),
-    access.onChange((probe, now) => {
-      for (const connection of connections.of(probe)) applyAccess(connection, now, beats.remove);
-    }),
+    access.onChange((probe, told) => void applyChange(probe, told)),
     connections.close,
   ];
   const stopTimers = startTimers(connections, beats, live);

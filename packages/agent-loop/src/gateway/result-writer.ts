@@ -1,6 +1,6 @@
 import { SCREENSHOT_PIECE_BYTES, SCREENSHOT_PIECES_IN_FLIGHT, type AgentMessage } from '@vantage/contract';
 
-import type { ResultWriter } from '../results.ts';
+import { ConnectionLost, type ResultWriter } from '../results.ts';
 import type { Session } from './session.ts';
 
 /** Results over the connection to a gateway: each is settled by the gateway's acknowledgement. */
@@ -40,7 +40,7 @@ class Writer implements GatewayWriter {
 
   readonly append: ResultWriter['append'] = async (check, kind, data, png) => {
     const on = this.session();
-    if (on === undefined) throw new Error('there is no connection to a gateway');
+    if (on === undefined) throw new ConnectionLost('there is no connection to a gateway');
     const traceparent = this.traceparentOf(check);
     const entry = { t: 'result', check, kind, data, ...(traceparent === undefined ? {} : { traceparent }) } as const;
     const send = (more: Partial<Extract<AgentMessage, { t: 'result' }>> = {}): Promise<void> =>
@@ -65,13 +65,13 @@ class Writer implements GatewayWriter {
   readonly lost = (on: Session): void => {
     const all = this.waiting.get(on) ?? new Map<number, Waiting>();
     this.waiting.delete(on);
-    for (const one of all.values()) one.reject(new Error('the connection was lost'));
+    for (const one of all.values()) one.reject(new ConnectionLost('the connection was lost'));
   };
 
   /** Sends a numbered message and waits for its acknowledgement. */
   private settle(on: Session, send: (seq: number) => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (!on.isOpen()) return reject(new Error('the connection is closed'));
+      if (!on.isOpen()) return reject(new ConnectionLost('the connection is closed'));
       const seq = on.nextSeq();
       const ofSession = this.waiting.get(on) ?? new Map<number, Waiting>();
       this.waiting.set(on, ofSession.set(seq, { resolve, reject }));
