@@ -137,12 +137,18 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
     case 'dns':
       return `${host} does not resolve (${recordTypeOf(probeResults)})`;
     case 'traceroute':
-      return `${host} is not reached`;
+      return down.every(isSilentTrace) ? `${host} does not answer traces` : `${host} is not reached`;
     case 'info':
       return `${host} cannot be looked up`;
     default:
       return `${host} does not answer`;
   }
+}
+
+/** True if the packets may have arrived: nothing came back, and no loop or ICMP error explains that. */
+function isSilentTrace({ result }: ProbeResult): boolean {
+  const { error, loop } = result as ResultOf<'traceroute'>;
+  return error?.code === 'timed_out' && (loop === null || loop === undefined);
 }
 
 /** Supplementary fact about a target without faults. */

@@ -3,7 +3,7 @@ import type { Summary } from '@vantage/contract';
 import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
-import { withFailedResolver } from './resolution.ts';
+import { withFailedResolver, withFailingResolver } from './resolution.ts';
 
 /**
  * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no response, which proves
@@ -24,9 +24,10 @@ export interface Partition {
 }
 
 export function partitionByOutcome(type: string, probeResults: readonly ProbeResult[]): Partition {
-  const unresolved = type === 'dns' ? new Set() : withFailedResolver(probeResults);
+  const unresolved = type === 'dns' ? withFailingResolver(probeResults) : withFailedResolver(probeResults);
+  const unlearned = type === 'dns' ? 'silent' : 'notMeasured';
   const first = probeResults.map((probeResult) =>
-    unresolved.has(probeResult) ? 'notMeasured' : evidenceOf(type, probeResult, probeResults),
+    unresolved.has(probeResult) ? unlearned : evidenceOf(type, probeResult, probeResults),
   );
   // If another probe found the port open, silence means a filter or packet loss.
   const isOpen = type === 'udp' && first.includes('up');

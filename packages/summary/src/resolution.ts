@@ -1,6 +1,7 @@
 import type { FailureCode } from '@vantage/contract';
 
-import type { ProbeResult } from './probe-result.ts';
+import { answerKindOf } from './dns-answer.ts';
+import type { ProbeResult, ResultOf } from './probe-result.ts';
 
 /** True if the name was not resolved, and neither the name nor the probe is the known cause. Not for dns checks. */
 export function isUnresolved({ result: { error } }: ProbeResult): boolean {
@@ -20,9 +21,24 @@ export function withFailedResolver(probeResults: readonly ProbeResult[]): Readon
   const unresolved = probeResults.filter(isUnresolved);
   const servfails = unresolved.filter(({ result }) => result.error?.code === 'dns_servfail');
   const resolved = probeResults.filter(isResolved);
-  const isAboutName =
-    resolved.length === 0 || (servfails.length >= 2 && servfails.length * 2 >= servfails.length + resolved.length);
+  const isAboutName = isMajority(servfails.length, resolved.length);
   return new Set(isAboutName ? unresolved.filter((probeResult) => !servfails.includes(probeResult)) : unresolved);
+}
+
+/** The same of dns checks: a resolver that fails where most others know the name, and finds no fault in its signatures. */
+export function withFailingResolver(probeResults: readonly ProbeResult<ResultOf<'dns'>>[]): ReadonlySet<ProbeResult> {
+  const isFailing = ({ result: { rcode, trace, dnssec } }: ProbeResult<ResultOf<'dns'>>): boolean =>
+    rcode === 'SERVFAIL' && trace === undefined && dnssec?.verdict !== 'validation_failed';
+  const failing = probeResults.filter((one) => isFailing(one) && answerKindOf(one.result) === 'error');
+  const known = probeResults.filter(({ result }) => knownKinds.has(answerKindOf(result)));
+  return new Set(isMajority(failing.length, known.length) ? [] : failing);
+}
+
+const knownKinds: ReadonlySet<string | undefined> = new Set(['answer', 'alias', 'nodata', 'nxdomain']);
+
+/** Whether failures of resolvers are evidence about the name, next to answers of others. */
+function isMajority(failing: number, known: number): boolean {
+  return known === 0 || (failing >= 2 && failing >= known);
 }
 
 /** True if the probe got an answer about the name: an address, or that there is none. */

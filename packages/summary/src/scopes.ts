@@ -144,9 +144,9 @@ function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[])
   );
   const common =
     place === undefined || !isShared
-      ? `They share no place, network or address that is theirs alone.${addressesOfTheirOwn(down, counted)}`
+      ? 'They share no place, network or address that is theirs alone.'
       : `They are ${place}, where others have an answer.`;
-  const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}. ${common}`;
+  const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}. ${common}${addressesOfTheirOwn(down, counted)}`;
   const severity = down.length * 2 >= counted.length ? 'critical' : 'warning';
   return buildFinding('down_some', severity, down, text, listed(probesOf(down)));
 }

@@ -47,6 +47,7 @@ const refusedBy = bad(
   { source: 'resolver', phase: 'response' },
 );
 const soa = { name: 'com.', type: 'SOA', ttl: 60, data: 'ns.com. host.com. 1 2 3 4 5' };
+const bogus = dns('SERVFAIL', { dnssec: { ad: false, verdict: 'validation_failed' } });
 const rootRow = {
   zone: '.',
   server: 'a.root-servers.net.',
@@ -214,6 +215,24 @@ describe('the verdict', () => {
       'degraded',
       '1 of 1',
       summaryOf('dns', { 'fra-1': blocked, 'ber-1': dns(['A 192.0.2.1']) }),
+    ],
+    [
+      'a resolver that fails alone, next to an answer, does not count',
+      'up',
+      '2 of 2',
+      summaryOf('dns', { 'fra-1': dns('SERVFAIL'), ...each('ber-1 par-1', dns(['A 192.0.2.1'])) }),
+    ],
+    [
+      'half of the resolvers fail',
+      'partial',
+      '2 of 4',
+      summaryOf('dns', { ...each('fra-1 nyc-1', dns('SERVFAIL')), ...each('ber-1 par-1', dns(['A 192.0.2.1'])) }),
+    ],
+    [
+      'a resolver alone finds that signatures are wrong',
+      'partial',
+      '2 of 3',
+      summaryOf('dns', { 'fra-1': bogus, ...each('ber-1 par-1', dns(['A 192.0.2.1'])) }),
     ],
     ['a resolver that cannot resolve the name', 'down', '1 of 1', summaryOf('dns', { 'fra-1': dns('SERVFAIL') })],
     [
@@ -470,6 +489,14 @@ describe('the headline', () => {
     [
       'The name of example.com does not resolve from the one probe that could measure: the name is an alias of gone.example, which does not exist.',
       summaryOf('ping', { 'fra-1': { ...nameless, error: { ...nameless.error!, message: ALIAS } } }),
+    ],
+    [
+      'example.com does not answer traces from the one probe that could measure: nothing came back in time.',
+      summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5', '* * *']) }),
+    ],
+    [
+      'example.com is not reached from the one probe that could measure: nothing came back in time.',
+      summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5'], { loop: { start: 1, length: 1 } }) }),
     ],
     [
       'example.com (203.0.113.1, one of its 2 IPv4 addresses) answers pings from both probes (median round trip 20 ms).',

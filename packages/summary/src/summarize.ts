@@ -112,7 +112,7 @@ function findPaths(
 function findingsOfType(
   type: string,
   probeResults: readonly ProbeResult[],
-  { counted, notMeasured }: Partition,
+  { counted, notMeasured, silent }: Partition,
 ): readonly FindingDraft[] {
   // Partial measurements of an unfinished probe remain valid.
   const measured = probeResults.filter((probeResult) => !notMeasured.includes(probeResult));
@@ -130,7 +130,7 @@ function findingsOfType(
     case 'udp':
       return findUdp(ofType<'udp'>(measured));
     case 'dns':
-      return findDns(ofType<'dns'>(measured));
+      return findDns(ofType<'dns'>(measured), silent);
     case 'info':
       return findInfo(ofType<'info'>(measured));
     default:

@@ -73,7 +73,17 @@ function faultsOf(probeResult: HttpResult): readonly Fault[] {
   if (first === undefined) return [];
   const all = (probeResult.result.tls?.faults ?? []).filter(({ code }) => isFault(code));
   if (all.length > 0) return all;
-  return [{ code: first, reason: first === 'tls_handshake_failed' ? probeResult.result.error?.message : undefined }];
+  return [
+    {
+      code: first,
+      reason: first === 'tls_handshake_failed' ? withoutPlace(probeResult.result.error?.message) : undefined,
+    },
+  ];
+}
+
+/** The place of a redirect, which findings name themselves. */
+function withoutPlace(message: string | undefined): string | undefined {
+  return message?.replace(/ This was at \S+, to which it redirects\.$/, '');
 }
 
 const THE_CERTIFICATE = /^the certificate(?= (?:is|has|was)\b)/;

@@ -6,7 +6,7 @@ import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { naming, shown, tally } from '../words.ts';
-import { dataOf, dnsReason, filterOf, isUnanswered, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
+import { dataOf, dnsReason, filterOf, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
 
 type DnsResult = ProbeResult<ResultOf<'dns'>>;
 
@@ -52,18 +52,19 @@ export function groupAnswers(probeResults: readonly DnsResult[]): readonly Summa
   return groupsOf('answers', probeResults, answersOf);
 }
 
-export function findDns(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
+/** @param silent probes that learned nothing about the name */
+export function findDns(probeResults: readonly DnsResult[], silent: readonly ProbeResult[]): readonly FindingDraft[] {
+  const isSilent = (probeResult: DnsResult): boolean => silent.includes(probeResult);
   return [
-    ...rcodes(probeResults),
+    ...rcodes(probeResults.filter((probeResult) => !isSilent(probeResult))),
     ...filtered(probeResults),
-    ...unanswered(probeResults),
+    ...unanswered(probeResults, probeResults.filter(isSilent)),
     ...answers(probeResults),
     ...dnssec(probeResults),
   ];
 }
 
-function rcodes(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
-  const telling = probeResults.filter(({ result }) => !isUnanswered(result));
+function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
   const of = (side: AnswerClass): readonly DnsResult[] =>
     telling.filter((probeResult) => answerClassOf(probeResult) === side);
   const [full, empty, missing, other] = [of('answers'), of('empty'), of('nxdomain'), of('other')];
@@ -102,9 +103,9 @@ function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
 }
 
 /** Grouped by reason: a shared resolver fails all its probes for the same one. */
-function unanswered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
-  const own = probeResults.filter(({ result }) => isUnanswered(result) && answerKindOf(result) !== 'filtered');
-  const severity = probeResults.every(({ result }) => isUnanswered(result)) ? 'warning' : 'info';
+function unanswered(probeResults: readonly DnsResult[], silent: readonly DnsResult[]): readonly FindingDraft[] {
+  const own = silent.filter(({ result }) => answerKindOf(result) !== 'filtered');
+  const severity = silent.length === probeResults.length ? 'warning' : 'info';
   return groupBy(own, reasonOf).map(([reason, alike]) => {
     const text = `Nothing was learned about the name by ${naming(alike)}: ${reason}.`;
     return buildFinding('dns_unanswered', severity, alike, text);

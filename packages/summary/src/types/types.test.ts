@@ -648,10 +648,11 @@ describe('a dns check', () => {
     ],
     ['no records for some', { 'fra-1': dns([]), 'ber-1': dns(['A 192.0.2.1']) }, ['dns_empty_some warning: fra-1']],
     [
-      'SERVFAIL for some',
-      { 'fra-1': dns('SERVFAIL'), 'ber-1': dns(['A 192.0.2.1']) },
-      ['dns_rcode_differs warning: ber-1 fra-1'],
+      'SERVFAIL for half',
+      { ...each('fra-1 ber-1', dns('SERVFAIL')), ...each('lon-1 par-1', dns(['A 192.0.2.1'])) },
+      ['dns_rcode_differs warning: ber-1 fra-1 lon-1 par-1'],
     ],
+    ['SERVFAIL for one', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns(['A 192.0.2.1']) }, ['dns_unanswered info: fra-1']],
     ['two errors', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns('YXDOMAIN') }, ['dns_rcode_differs warning: ber-1 fra-1']],
     ['a resolver that refuses', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns('REFUSED') }, ['dns_unanswered info: ber-1']],
     [

@@ -109,8 +109,17 @@ export const nameCases: FindingCases = {
     ],
   },
   dns_rcode_differs: {
-    present: [['one resolver fails', summaryOf('dns', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns(['A 192.0.2.1']) })]],
+    present: [
+      [
+        'half of the resolvers fail',
+        summaryOf('dns', {
+          ...each('fra-1 ber-1', dns('SERVFAIL')),
+          ...each('lon-1 par-1', dns(['A 192.0.2.1'])),
+        }),
+      ],
+    ],
     absent: [
+      ['one resolver fails', summaryOf('dns', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns(['A 192.0.2.1']) })],
       ['all fail alike', summaryOf('dns', each('fra-1 ber-1', dns('SERVFAIL')))],
       [
         'they differ in NXDOMAIN, which has a separate finding',

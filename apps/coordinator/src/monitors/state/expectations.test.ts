@@ -49,11 +49,11 @@ describe('an expectation', () => {
     ],
     [
       'a certificate above it that ends first',
-      { tls: { daysLeft: 60, issuerEnds: { daysLeft: 6 } } },
+      { tls: { daysLeft: 60, issuerEnds: { name: 'R1', daysLeft: 6 } } },
       'up',
       { certificateDays: 14 },
       'failing',
-      'certificate valid for 6 days, fewer than 14',
+      '“R1” above the certificate valid for 6 days, fewer than 14',
     ],
     [
       'an expired one',

@@ -9,7 +9,10 @@ interface Measured {
   readonly statusCode?: number;
   /** Of a port. */
   readonly state?: string;
-  readonly tls?: { readonly daysLeft: number | null; readonly issuerEnds?: { readonly daysLeft: number } };
+  readonly tls?: {
+    readonly daysLeft: number | null;
+    readonly issuerEnds?: { readonly name: string; readonly daysLeft: number };
+  };
   readonly answers?: readonly { readonly data: string }[];
   readonly error?: Failure | null;
 }
@@ -98,7 +101,9 @@ function underDays(measured: Measured, { certificateDays }: Expectation): readon
   const days = certificateDaysOf(measured);
   if (certificateDays === undefined || days === null || days === undefined || days >= certificateDays) return [];
   if (days < 0) return [`certificate expired ${-days} days ago`];
-  return [`certificate valid for ${days} days, fewer than ${certificateDays}`];
+  const { daysLeft, issuerEnds } = measured.tls!;
+  const which = days === daysLeft ? 'certificate' : `“${issuerEnds!.name}” above the certificate`;
+  return [`${which} valid for ${days} days, fewer than ${certificateDays}`];
 }
 
 function missingAnswers({ answers = [] }: Measured, expectation: Expectation): readonly string[] {

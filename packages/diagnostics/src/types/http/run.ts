@@ -70,7 +70,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     );
     const failure = step.failure ?? statusFailure(step);
     if (failure !== null || followRedirects === 0 || step.head === null || !isRedirect(step.head)) {
-      const ending = failure === null ? null : fromRedirect(failure, redirects);
+      const ending = failure === null ? null : fromRedirect(failure, redirects, request.url);
       return { ...outcome(step, redirects, ending), ...(await bodyRules.fields(step)) };
     }
 
@@ -143,10 +143,13 @@ function statusFailure({ head }: Step): Failure | null {
   return no('http_status', `The target answered with status ${head.statusCode}.`);
 }
 
-/** A refusal by the policy is attributed to the target if a redirect led there. */
-function fromRedirect(failure: Failure, redirects: Redirects): Failure {
-  if (redirects.length === 0 || failure.code !== 'target_refused_by_policy') return failure;
-  return { ...failure, code: 'redirect_refused', source: 'target' };
+/** A refusal by the policy is attributed to the target if a redirect led there; other failures name the place. */
+function fromRedirect(failure: Failure, redirects: Redirects, { origin }: URL): Failure {
+  const [first] = redirects;
+  if (first === undefined) return failure;
+  if (failure.code === 'target_refused_by_policy') return { ...failure, code: 'redirect_refused', source: 'target' };
+  if (URL.parse(first.url)?.origin === origin) return failure;
+  return { ...failure, message: `${failure.message} This was at ${boundText(origin, 256)}, to which it redirects.` };
 }
 
 /** Limits of the text of one redirect, of all, and of each beyond the total. */
