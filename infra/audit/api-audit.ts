@@ -31,7 +31,7 @@ export async function tryHostileInputs(every = 1): Promise<ApiReport> {
   }
 }
 
-/** Requests made from the OpenAPI document. */
+/** Sends requests generated from the OpenAPI document. */
 export async function tryFuzz(seed: number, requests: number): Promise<ApiReport> {
   const bed = await startFuzzBed();
   try {

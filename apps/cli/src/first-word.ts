@@ -41,7 +41,7 @@ export function unknownCommand(name: string): string {
   return `unknown command "${name}"; expected one of ${commands.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
-/** A target in place of a command. */
+/** The command for a target that was written in place of a command; undefined for other words. */
 function checkOf(word: string): string | undefined {
   if (/^https?:\/\/./i.test(word)) return `vantage http ${word}`;
   return /^[\w-]+(\.[\w-]+)+$|^[\da-f]*:[\da-f:.]+$/i.test(word) ? `vantage ping ${word}` : undefined;

@@ -27,7 +27,7 @@ export function openScreen(output: Output): Screen {
     show: (lines) => {
       if (!isTerminal) return;
       // Lines that wrap or scroll out of view could not be overwritten.
-      // A terminal that does not know its size, as a serial line, says 0.
+      // A terminal of unknown size, such as a serial line, reports 0.
       const [rows, columns] = [output.rows || 24, output.columns || 80];
       const fitting = lines.slice(0, Math.max(1, rows - 1));
       output.write(back() + fitting.map((line) => `${cut(line, columns)}\n`).join(''));

@@ -8,7 +8,7 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 import { canMount, smallDisk } from '../test/small-disk.ts';
 
 const WAIT_LIMIT_MS = 240_000;
-/** The promise is two seconds; allows for a busy machine. */
+/** The service promises two seconds; the rest is for a busy machine. */
 const ANSWERS_WITHIN_MS = 20_000;
 
 (canMount ? describe : describe.skip)('a service whose disk is full', () => {

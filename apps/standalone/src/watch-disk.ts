@@ -74,7 +74,7 @@ async function readLeft(folder: string): Promise<Readonly<Record<Resource['name'
   return {
     // File systems reserve blocks for root.
     space: (process.getuid?.() === 0 ? bfree : bavail) * bsize,
-    // Some file systems make inodes as they need them, and say 0.
+    // File systems that allocate inodes on demand report 0.
     inodes: files === 0 ? Infinity : ffree,
   };
 }

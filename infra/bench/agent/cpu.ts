@@ -23,7 +23,7 @@ const SERVICE_MS = 1.5;
 /** Runs checks, calls `measured` when the last one has settled, and returns the number of successful ones. */
 export type Count = (check: ComparedCheck, pace: Pace, measured: () => void) => Promise<number>;
 
-/** CPU per check of one type at one rate and, in turns, that of its floor; the median of some rounds. */
+/** CPU per check of one type at one rate and, alternately, that of its floor; the median of some rounds. */
 export async function cpuOfChecks(
   { stage, bare, count }: { readonly stage: Stage; readonly bare: BareService; readonly count: Count },
   check: ComparedCheck,

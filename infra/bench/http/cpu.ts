@@ -15,7 +15,7 @@ const ALLOWED = 1.5;
 
 /**
  * CPU time of an http check compared with that of Prometheus' blackbox exporter: each in a separate process
- * that is queried over HTTP, with the same target, in turns.
+ * that is queried over HTTP, with the same target, alternately.
  */
 export async function cpuBesideExporter(target: Target): Promise<readonly Figure[]> {
   const ours = await startOurs(target);

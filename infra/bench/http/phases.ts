@@ -16,7 +16,7 @@ const phases = ['connect', 'tls', 'firstByte', 'download', 'total'] as const;
 type Phases = Readonly<Record<(typeof phases)[number], number>>;
 
 /**
- * The phases of a check compared with those of `curl -w`, in turns, so that a slow moment of the machine affects
+ * The phases of a check compared with those of `curl -w`, alternately, so that a slow moment of the machine affects
  * both.
  */
 export async function phasesBesideCurl(target: Target): Promise<readonly Figure[]> {

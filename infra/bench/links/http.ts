@@ -19,7 +19,7 @@ const versions = ['1.1', '2'] as const;
  */
 const EVEN = { atLeast: 0.34, atMost: 0.66 } as const;
 
-/** The phases of a check of each file and version, in turns with curl's, over a link without loss. */
+/** The phases of a check of each file and version, alternately with curl's, over a link without loss. */
 export async function httpPhases(
   bench: Bench,
   path: Path,

@@ -24,7 +24,7 @@ export async function growth(): Promise<readonly Figure[]> {
     // Until they are compiled.
     for (const stage of stages) await postFor(stage.urls[0]!, pidOf(stage), WARM_UP_SECONDS, BODY);
     const rounds: (readonly Measured[])[] = [];
-    // In turns, each compared with its neighbours, because the speed of the machine varies.
+    // Alternately, each compared with its neighbours, because the speed of the machine varies.
     for (let round = 0; round < ROUNDS; round += 1) {
       const measured: Measured[] = [];
       for (const stage of stages) measured.push(await measure(stage));

@@ -21,7 +21,7 @@ const NAMED = 12;
 
 /**
  * CPU of Redis for a check on 100 probes whose agents end their jobs at the same time, one check after another, and for
- * 100 jobs of a bare BullMQ, in turns. What idle probes cost meanwhile is subtracted.
+ * 100 jobs of a bare BullMQ, alternately. What idle probes cost meanwhile is subtracted.
  */
 export async function hundred(): Promise<readonly Figure[]> {
   return onStage({ probes: PROBES, agents: 'simulated', lastsMs: JOB_MS }, async (stage) => {

@@ -8,7 +8,7 @@ import { onStage, type Stage } from './stage.ts';
 const IDLE_PROBES = 1_000;
 /** Commands per second of all processes, including those called by scripts. */
 const MOST_COMMANDS = 1_500;
-/** After connecting, an agent looks more often for jobs whose reply was lost. */
+/** Wait before the measurement: after connecting, an agent polls more often for jobs whose reply was lost. */
 const FIRST_MINUTE_MS = 65_000;
 /** The most frequent ones explain the sum. */
 const NAMED = 8;

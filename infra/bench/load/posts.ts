@@ -20,7 +20,7 @@ export async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]
     await postBare(postSeconds);
     await postOurs(postSeconds);
     const [bares, all]: [Posted[], Posted[]] = [[], []];
-    // In turns, each compared with its neighbour, because the speed of the machine varies.
+    // Alternately, each compared with its neighbour, because the speed of the machine varies.
     for (let turn = 0; turn < TURNS; turn += 1) {
       // Untaken jobs do not accumulate, and no check ends during a POST.
       await forgetChecks(redisPort);

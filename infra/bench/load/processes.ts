@@ -24,7 +24,7 @@ export function countCpu<Name extends string>(
 }
 
 /**
- * Starts a module that says that it is ready.
+ * Starts a module as a process and waits until it reports that it is ready.
  *
  * @param inside words before its command, as of `ip netns exec`
  */

@@ -65,7 +65,7 @@ export async function times(deployment: Deployment, target: Target): Promise<rea
   const floor = await startBareBullmq(deployment.redisPort);
   const ours: Times[] = [];
   const bare: number[] = [];
-  // In turns, so that a slow moment of the machine affects both; both as warm as a service that has run for a while.
+  // Alternately, so that a slow moment of the machine affects both; both as warm as a service that has run for a while.
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
     const isWarm = round >= WARM_UP;
     if (isWarm) await sleep(PAUSE_MS);

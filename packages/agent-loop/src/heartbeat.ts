@@ -31,7 +31,7 @@ export interface HeartbeatWriter {
   readonly stop: () => Promise<void>;
 }
 
-/** Changes are looked for this often; that costs no command. */
+/** Interval at which changes are detected, which needs no Redis command. */
 const LOOK_EVERY_MS = 1_000;
 /** Timers are inexact: a write that is due within half an interval is due. */
 const EARLY_MS = LOOK_EVERY_MS / 2;

@@ -278,7 +278,7 @@ describe('the loop that takes jobs', () => {
     expect(loop.refusal()).toBe('NOPERM');
 
     source.fault = undefined;
-    // The job was taken but could not be read: the look for active jobs finds it.
+    // The job was taken but could not be read: the poll of active jobs finds it.
     loop.adopt('second');
     await eventually(() => (source.finished.length === 2 ? true : undefined));
     await eventually(() => (source.questions().length === 2 ? true : undefined));

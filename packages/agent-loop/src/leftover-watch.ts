@@ -9,9 +9,9 @@ export interface LeftoverWatch {
   readonly stop: () => void;
 }
 
-/** Interval of looks for jobs whose take reply was lost; two looks confirm one. */
+/** Poll interval for jobs whose take reply was lost; such a job must be found by two polls. */
 const LOOK_EVERY_MS = 2_000;
-/** Replies are lost only with a connection: this many looks after the last connection, looks become rare. */
+/** Replies are lost only with a connection: this many polls after the last connection, polls become rare. */
 const LOOKS_AFTER_CONNECTING = 30;
 const SELDOM_LOOKS = 5;
 

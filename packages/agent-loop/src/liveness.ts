@@ -26,11 +26,11 @@ const LOOK_EVERY_MS = 1_000;
 const SILENT_LOOKS = 9;
 /** The same while all slots are in use: the loop takes no jobs then, and a check lasts at most a minute. */
 const FULL_LOOKS = 75;
-/** Further looks until the agent gives up. */
+/** Further polls without progress until the agent gives up. */
 const HOPELESS_LOOKS = 21;
 
 /**
- * Watches that the job loop makes progress: each wait for a job ends within seconds. Measured in looks, so that a stall
+ * Watches that the job loop makes progress: each wait for a job ends within seconds. Measured in polls, so that a stall
  * of the machine counts as one.
  */
 export function createLiveness(parts: LivenessParts): Liveness {

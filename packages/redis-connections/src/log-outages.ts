@@ -27,7 +27,7 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
   });
   redis.on('close', () => {
     if (up === true && closing?.aborted !== true) log.warn({ connection, cause }, 'Redis connection lost');
-    // A stalled node accepts connections without ever closing one: a connection that was never up is not lost.
+    // A connection that was never up is not lost: a stalled node accepts connections but never replies.
     if (up !== undefined) up = false;
   });
   redis.on('end', () => void refusals.delete(redis));

@@ -180,5 +180,5 @@ function leftOf(since: number | undefined, limit: number | undefined, now: numbe
 }
 
 function isDoneHere(): void {
-  // By the looks.
+  // The polls of `ReplyWatch` replace this timer.
 }

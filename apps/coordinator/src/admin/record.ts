@@ -27,7 +27,7 @@ export function readRecord(id: string, text: (name: string) => string | undefine
     longitude: degrees(text('lon')),
     tags: tags.flatMap((some) => some.split(',')),
   };
-  // Absent and undefined are the same to the schema, which then says "required".
+  // JSON has no undefined fields: the schema reports them as required.
   return JSON.parse(JSON.stringify(record)) as unknown;
 }
 

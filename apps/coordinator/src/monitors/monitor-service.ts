@@ -20,11 +20,11 @@ import type { SendWebhook } from './webhooks/send-webhook.ts';
 import { createWebhookQueue } from './webhooks/webhook-queue.ts';
 import { monitorScripts } from './schedule/schedule-scripts.ts';
 
-/** Pause between two looks if no tick is due earlier; also the delay until a new monitor is noticed. */
+/** Longest pause between two polls for due ticks; also the delay until a new monitor is noticed. */
 const LOOK_EVERY_MS = 1_000;
 const TAKE_OVER_EVERY_MS = 1_000;
 const FILE_EVERY_MS = 2_000;
-/** Due times that a step of the clock or a loss of data made wrong are corrected this often. */
+/** Interval at which due times are corrected after a step of the clock or a loss of data. */
 const CORRECT_EVERY_MS = 15_000;
 
 const MOST_MONITORS = 1_000;

@@ -22,7 +22,7 @@ export function readPages(fd: number, { nodeCount, nodeByteSize }: TreeSize): Tr
   const read = (page: number, slot: number): void => {
     const nodes = Math.min(nodesPerPage, nodeCount - page * nodesPerPage);
     pages[slot] = -1;
-    // Usually in the kernel's cache, which is faster than a turn of the event loop.
+    // Synchronous: the page is usually in the kernel's cache, so reading it takes less time than an asynchronous read.
     const offset = slot * nodesPerPage * nodeByteSize;
     const bytesRead = readSync(fd, buffer, offset, nodes * nodeByteSize, page * nodesPerPage * nodeByteSize);
     if (bytesRead !== nodes * nodeByteSize) throw new Error('the file became shorter');

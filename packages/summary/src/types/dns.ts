@@ -43,7 +43,7 @@ function answersOf(probeResult: DnsResult): readonly string[] | undefined {
     : [dnsReason(probeResult.result) ?? 'no valid answer'];
 }
 
-/** True if the records of this type usually differ between servers: by place, in turns, or because they are made for each answer. */
+/** True if the records of this type usually differ between servers: by location, by rotation, or because they are generated for each answer. */
 export function isUsuallyDifferent(type: string): boolean {
   return placedTypes.has(type) || madeTypes.has(type);
 }

@@ -6,7 +6,7 @@ type Hops = NonNullable<Result<'traceroute'>['hops']>;
 type Reply = NonNullable<Hops[number]['replies']>[number];
 
 const path = ['198.51.100.1 1', '192.0.2.1 2', '192.0.2.2 3', '192.0.2.3 4', '203.0.113.1 5'];
-/** Of a router that answers with the TTL 255, as far away on the way back as there. */
+/** Reply of a router that sends with TTL 255; both directions have the same number of hops. */
 const expired: Reply = { responder: 0, ttl: 255, type: 11, code: 0, quotedTtl: 1, quotedDscp: 0 };
 
 /** The headers of the replies of each hop; those of the target are of the protocol itself. */

@@ -72,7 +72,7 @@ function originFaults(url: string, announced: string | undefined): readonly stri
   ];
 }
 
-/** The place of an agent's address is a suggestion; the operator decides. */
+/** Approves an agent. The location of its address is only suggested; with `usePlace` it goes into the record. */
 export async function approve({ redis, records }: AgentParts, id: string, usePlace: boolean): Promise<AdminResult> {
   const before = await change(redis, id, 'approve');
   if (before === '') return none(id);

@@ -50,7 +50,7 @@ async function readLeft(
   try {
     if ((await readlink(workingFolder)) !== folder) return undefined;
     const { bavail, bsize, files, ffree } = await statfs(workingFolder);
-    // Some file systems make inodes as they need them, and say 0.
+    // File systems that allocate inodes on demand report 0.
     return { bytes: bavail * bsize, inodes: files === 0 ? Infinity : ffree };
   } catch {
     return undefined;

@@ -101,7 +101,7 @@ function pair(folder: string, name: string): Issued | undefined {
   return certificate === undefined || key === undefined ? undefined : { certificate, key };
 }
 
-/** The key first, so that every certificate has its key. */
+/** Writes the key before the certificate, so that every certificate has its key. */
 function write(folder: string, name: string, { certificate, key }: Issued): void {
   writeFile(join(folder, `${name}.key`), key, 0o600);
   writeFile(join(folder, `${name}.crt`), certificate, 0o644);

@@ -197,7 +197,7 @@ function mayBeAtGateway({ heartbeat, access = NO_ACCESS }: KnownProbe): boolean 
   return heartbeat === undefined || heartbeat.gateway !== undefined || access.state !== 'none';
 }
 
-/** Again with the right time if the clock of Redis was stepped back after the last look at it. */
+/** Starts the check; again with the new time if the clock of Redis was stepped back since it was last read. */
 async function startInTime(
   dependencies: WithSelector,
   id: string,

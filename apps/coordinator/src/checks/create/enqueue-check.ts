@@ -38,7 +38,7 @@ export class NotGranted extends Error {
   }
 }
 
-/** The clock of Redis was stepped back after the last look at it: with these times the check would end late. */
+/** The clock of Redis was stepped back since it was last read: with these times the check would end late. */
 export class ClockSteppedBack extends Error {
   constructor() {
     super('The clock of Redis was stepped back.');
@@ -60,7 +60,7 @@ interface Start {
   readonly deadline: number;
   /** Lifetime of the record, milliseconds. */
   readonly ttl: number;
-  /** Member of `screenshots`, for a check with one. */
+  /** Member of the set `screenshots`, if the check has a screenshot. */
   readonly watched: string | undefined;
   /** Alternating names and values. */
   readonly fields: readonly (string | number)[];

@@ -122,7 +122,7 @@ class LoadOfProbes implements ProbeCapacity {
     return lane;
   }
 
-  /** The share of a probe's capacity that a type uses; 1 is all jobs that do not have to wait too long. */
+  /** The share of a probe's capacity that jobs of a type use; at 1, another one would wait too long. */
   private share({ jobs, tookMs }: TypeUsage, capacity: number): number {
     return jobs / Math.max(capacity, (capacity * this.longestWaitMs) / Math.max(tookMs, 1));
   }

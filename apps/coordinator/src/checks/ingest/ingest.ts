@@ -49,7 +49,8 @@ export interface Ingest {
 }
 
 /**
- * A timely result must be committed well before the check ends: longest wait for the registrations of its addresses.
+ * Longest wait for the registration data of addresses in a result: a timely result must be committed well before the
+ * check ends.
  */
 const PREPARE_MS = 1_000;
 

@@ -20,7 +20,7 @@ export interface Followers {
 
 /** Time for a client to connect again, to any coordinator. */
 const GRACE_MS = 3_000;
-/** A coordinator that dies follows nothing any more after this time. */
+/** Lease of the streams of a coordinator: after a crash they count for this long. */
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
 

@@ -87,7 +87,7 @@ const NOTES_KEPT_MS = 60_000;
 const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
- * After a gap this long between two looks, the state of probes is unknown: heartbeats may have expired while Redis was
+ * After a gap this long between two polls, the state of probes is unknown: heartbeats may have expired while Redis was
  * unavailable.
  */
 const BLIND_AFTER_MS = 10_000;
@@ -108,7 +108,7 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
 class PassedOnScreenshots implements Screenshots {
   private readonly dependencies: ScreenshotsDependencies;
   private readonly nowMs: () => number;
-  /** Screenshots pending at each probe as of the last look, plus those requested since. */
+  /** Screenshots pending at each probe as of the last poll, plus those requested since. */
   private underWay = new Map<string, number>();
   private lookedAt = Number.NEGATIVE_INFINITY;
   private settledAt = Number.NEGATIVE_INFINITY;
@@ -128,7 +128,7 @@ class PassedOnScreenshots implements Screenshots {
 
   private readonly elect = (known: readonly KnownProbe[], among: readonly string[], except?: readonly string[]) => {
     const probe = selectScreenshotProbe(known, { among, except, underWay: (id) => this.underWay.get(id) ?? 0 });
-    // An estimate until the next look counts the requests of all coordinators.
+    // An estimate: the next poll counts the requests of all coordinators.
     if (probe !== undefined) this.underWay.set(probe, (this.underWay.get(probe) ?? 0) + 1);
     return probe;
   };
@@ -202,7 +202,7 @@ class PassedOnScreenshots implements Screenshots {
       if (probe === undefined) return undefined;
       const result = await onStore(redis, () => redis.hget(redisKeys.checkResults(id), probe));
       if (typeof result !== 'string' || result === '' || hasPage(result)) return probe;
-      // A concurrent look may have reset the count.
+      // A concurrent poll may have reset the count.
       this.underWay.set(probe, Math.max(0, (this.underWay.get(probe) ?? 0) - 1));
       except.push(probe);
     }

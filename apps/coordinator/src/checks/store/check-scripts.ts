@@ -160,7 +160,7 @@ return { time[1], time[2], due, redis.call('GET', KEYS[2]) or '0' }
 `,
 );
 
-/** Milliseconds; longer than any check. */
+/** Upper bound of the duration of a check, milliseconds. */
 const LONGEST_CHECK_MS = 600_000;
 
 /**

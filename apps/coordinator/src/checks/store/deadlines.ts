@@ -30,8 +30,8 @@ export function createDeadlines(redis: Redis): Deadlines {
   /** Total shift of deadlines, as of the last poll. */
   let movedMs = 0;
   let moving: Promise<unknown> = Promise.resolve();
-  // A replica that is promoted may lack the completion: there the check needs its deadline. A later look finds the
-  // others completed.
+  // A promoted replica may lack the completion of a check, which then needs its deadline. Later polls remove the
+  // deadlines of completed checks.
   redis.on('close', () => (ended = []));
 
   /** Without the shift, pending checks would end late by the step of the clock. */
@@ -48,7 +48,7 @@ export function createDeadlines(redis: Redis): Deadlines {
     try {
       movedMs = Number(await runScript(redis, moveDeadlinesScript, keys, [backMs, seenMs, CLOCK_STEP_MS]));
     } catch (error) {
-      // The next look sees the step again.
+      // The next poll must detect the step again.
       lastMs += backMs;
       moving = Promise.resolve();
       throw error;

@@ -20,13 +20,13 @@ export interface BudgetStatus {
 
 /** Bounds the memory of the results of all checks, and of those of one client. */
 export interface ResultBudget {
-  /** Adds a completed check with the next look, then calls `onNoted`. */
+  /** Queues a completed check for the next `look`; `onNoted` is called once it is added. */
   readonly note: (id: string, stored: StoredCheck) => void;
   /**
    * Adds the queued checks, and removes the oldest checks of the largest clients if a limit is exceeded.
    *
    * @returns true if there may be more to remove
-   * @throws if Redis does not reply; the queued checks then wait for the next look
+   * @throws if Redis does not reply; the checks stay queued for the next call
    */
   readonly look: () => Promise<boolean>;
   /** Status at the last measurement. */
@@ -49,7 +49,7 @@ export interface ResultBudgetOptions {
   readonly log: Log;
 }
 
-/** Default if Redis has no `maxmemory`. */
+/** Budget if Redis has no `maxmemory`. */
 const DEFAULT_BYTES = 512 * 1_048_576;
 const MAXMEMORY_EVERY_MS = 60_000;
 const WARN_EVERY_MS = 60_000;

@@ -57,7 +57,7 @@ function contactUri(contact: string): string {
   return /^(https|mailto):/i.test(contact) ? contact : `mailto:${contact}`;
 }
 
-/** Constant within a day, so that copies are equal. */
+/** Expiry of the file; constant within a day, so that copies are equal. */
 function expiry(nowMs: number): string {
   const day = Math.floor(nowMs / DAY_MS) + VALID_DAYS;
   return new Date(day * DAY_MS).toISOString().replace('.000Z', 'Z');

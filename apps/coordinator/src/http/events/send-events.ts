@@ -38,7 +38,7 @@ const RETURN_MS = { from: 500, to: 2_500 };
 
 export const streamHeaders = {
   'Content-Type': 'text/event-stream',
-  // Proxies buffer what they compress.
+  // `no-transform`: a proxy that compresses a stream also buffers it.
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 };

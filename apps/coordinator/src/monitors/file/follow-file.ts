@@ -36,7 +36,7 @@ export interface FollowFileDependencies {
 
 export function followMonitorsFile(dependencies: FollowFileDependencies): MonitorsFile {
   const { path, redis, readDefinition, log } = dependencies;
-  /** Content at the last look: a file that still changes may be a valid prefix of the complete one. */
+  /** Content at the last poll: a file that still changes may be a valid prefix of the complete one. */
   let last: string | undefined;
   let seen: string | undefined;
   let fault: string | undefined;

@@ -26,7 +26,7 @@ import {
 
 /** Ticks claimed per run. */
 const AT_ONCE = 50;
-/** A tick starts up to this late, so that not every coordinator looks at the same moment. */
+/** A tick starts up to this late, so that coordinators do not poll at the same moment. */
 const SPREAD_MS = 80;
 /** If the coordinator that started a check has not evaluated it this long after its budget, another one does. */
 const EVALUATED_WITHIN_MS = 3_000;
@@ -40,7 +40,7 @@ export interface TickDependencies {
   /** Called with the name of a monitor whose tick was started. */
   readonly onStarted: (name: string) => void;
   readonly observe: (lateMs: number) => void;
-  /** Interval of looks while no tick is due. */
+  /** Poll interval while no tick is due. */
   readonly lookEveryMs: number;
   readonly log: Log;
 }
@@ -86,7 +86,7 @@ export function createTicks(dependencies: TickDependencies): () => Promise<'agai
   };
 }
 
-/** Ticks that are not postponed here are missed again at the next look of a coordinator. */
+/** Postpones missed ticks. If it fails, the next poll of any coordinator finds them missed again. */
 async function postpone({ redis, readStored, log }: TickDependencies, { nowMs, missed }: Claimed): Promise<void> {
   if (missed.length === 0) return;
   const times = missed.map((tick) => {

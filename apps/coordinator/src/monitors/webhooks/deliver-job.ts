@@ -46,7 +46,7 @@ async function readUrl(redis: Redis, monitor: string, webhook: string): Promise<
   return request.webhooks?.find((url) => digestOf(url) === webhook);
 }
 
-/** Not an attempt. */
+/** Delays a message, which does not count as an attempt. */
 async function putOff(job: Job, isStuck: boolean): Promise<void> {
   const leastMs = isStuck ? PUT_OFF_MS.stuck : PUT_OFF_MS.busy;
   await job.moveToDelayed(Date.now() + leastMs * (1 + Math.random()), job.token);

@@ -15,14 +15,14 @@ const JITTER = 0.1;
 
 /** Longer than a job is held, so that no lock must be renewed. */
 const LOCK_MS = WEBHOOK_TIMEOUT_MS + 10_000;
-/** Jobs whose lock has expired, because their coordinator has ended, are looked for this often. */
+/** Interval of the search for jobs whose lock has expired, because their coordinator has ended. */
 const STALLED_EVERY_MS = 5_000;
 /** Messages that were given up and are kept. */
 const FAILED_KEPT = 100;
 /** Length of BullMQ's event stream, which is not read; the default is ten thousand. */
 const MAX_EVENTS = 10;
 
-/** The queue of webhooks in BullMQ: attempts, times between them, locks, and what was given up are its business. */
+/** The BullMQ queue of webhook messages. BullMQ keeps attempts, delays, locks and failed messages. */
 export interface OpenQueue {
   readonly queue: Queue<WebhookMessage>;
   /** Jobs are taken by `getNextJob`, without blocking: it uses the connection of the queue. */

@@ -159,7 +159,7 @@ describe('messages to webhooks', () => {
     await Promise.all([queue.add([messageTo('one.example')]), queueOfOther.add([messageTo('one.example')])]);
     await until(() => received.length > 0);
     await queue.add([messageTo('one.example')]);
-    // Another message comes last: those before it were looked at.
+    // One more message: when it arrives, the ones before it have been processed.
     await queueOfOther.add([messageTo('one.example', 'msg_2')]);
     await until(() => received.some(({ id }) => id === 'msg_2'));
 

@@ -130,7 +130,7 @@ describe('a probe that comes back', () => {
   it('leaves nothing behind when it is removed', async () => {
     await bed.core.probeRecords.remove('fra-1');
     await bed.core.probeRecords.remove('nyc-1');
-    // A read in progress may write what it saw once more.
+    // A read in progress may write the last-seen times of removed probes once more.
     await until(async () => Object.keys(await bed.core.probes.list()).length === 0);
     await bed.core.probeRecords.remove('fra-1');
     await bed.core.probeRecords.remove('nyc-1');

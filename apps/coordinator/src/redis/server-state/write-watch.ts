@@ -7,7 +7,7 @@ import { StoreUnavailable } from '../store-errors.ts';
 
 /** Detects that Redis refuses writes: with a full disk or memory it still answers reads. */
 export interface WriteWatch {
-  /** Why Redis refuses writes, as of the last look; undefined if it accepts them or does not reply. */
+  /** Why Redis refuses writes, as of the last poll; undefined if it accepts them or does not reply. */
   readonly refusal: () => string | undefined;
   /** @throws StoreUnavailable if writes are refused */
   readonly requireWrites: () => void;

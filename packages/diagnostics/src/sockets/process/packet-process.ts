@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     answer({ op: 'ready', errno: '', reason: '' });
     const isFull = (): boolean => pipe.writableLength >= MAX_BACKLOG_BYTES;
     const server = new PacketServer(library, await findLibc(), { answer, isFull });
-    // Gives back what loading the modules needed: 3 MiB.
+    // Frees the 3 MiB that loading the modules took.
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     const reader = frameReader();
     pipe.on('data', (piece: Buffer) => {

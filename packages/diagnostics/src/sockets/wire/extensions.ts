@@ -12,7 +12,7 @@ export interface MplsEntry {
   readonly ttl: number;
 }
 
-/** What a router says of one of its interfaces (RFC 5837). */
+/** Information of a router about one of its interfaces (RFC 5837). */
 export interface InterfaceObject {
   readonly role: 'incoming' | 'sub-ip' | 'outgoing' | 'next-hop';
   readonly index: number | null;

@@ -38,7 +38,7 @@ export function tapSocket(socket: Socket): WireTap {
       done(error);
     },
   });
-  // After TLS has processed the last bytes: whether it ended before TCP must be known.
+  // Ends the stream only after TLS has read the last bytes, so that it is known whether TLS was closed before TCP.
   const passEnd = (): void => {
     if (stream.destroyed) return;
     // The reader has paused.

@@ -96,7 +96,7 @@ function roundFields({ rounds, isAbandoned }: Trace): Partial<Outcome<Traceroute
   return isAbandoned === true ? { rounds, roundsEnded: 'stream_closed' } : { rounds };
 }
 
-/** Options that agents of earlier releases ignore, as they were followed. */
+/** Result fields for options that agents of earlier releases ignore: their presence shows that the options were applied. */
 function askedFields({ firstHop, size, dscp, sourcePort }: TracerouteParams['options']): Partial<Outcome<Traceroute>> {
   return Object.fromEntries(
     Object.entries({ firstHop, size, dscp, sourcePort }).filter(([, value]) => value !== undefined),

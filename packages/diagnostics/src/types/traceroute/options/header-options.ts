@@ -35,7 +35,7 @@ export const headerOptions = {
 
 const asked = 'absent if it was not requested, and from an agent that does not know the option.';
 
-/** What of them was followed. */
+/** Result fields: the header options that the agent applied. */
 export const headerResults = {
   firstHop: Type.Integer({ minimum: 1, maximum: 64, description: `TTL of the first packets; ${asked}` }),
   size: Type.Integer({ minimum: 128, maximum: 1_500, description: `Bytes of each packet; ${asked}` }),

@@ -20,7 +20,7 @@ interface Counts {
 /** Agents of earlier releases reject a word for `flows`: jobs carry a number for them, and this option, which they ignore. */
 export const ALL_FLOWS = 'allFlows';
 
-/** Whether the paths of all flows are wanted, as a client or a job says it. */
+/** True if the paths of all flows are requested, in the form of a request or of a job. */
 export function wantsAllFlows(options: Pick<Counts, 'flows'>): boolean {
   return options.flows === 'all' || (options as { readonly [ALL_FLOWS]?: unknown })[ALL_FLOWS] === true;
 }
