@@ -40,7 +40,7 @@ export async function inviteProbe(redisUrl: string, id: string, publicUrl: strin
   return (JSON.parse(lines.join('\n')) as { readonly token: string }).token;
 }
 
-/** Much longer than it takes, because machines may be busy. */
+/** Time limit of the start, for a busy machine. */
 const UP_WITHIN_MS = 300_000;
 
 /**

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { historyNow } from './history.ts';
 
 const EVERY_MS = 250;
-/** About ten milliseconds of a core. */
+/** Input to hash, about ten milliseconds of a core. */
 const WORK = Buffer.alloc(4 * 1_024 * 1_024);
 /** A process that shares a core with others is delayed briefly at times. */
 const WAITS_MS = 60;

@@ -25,7 +25,7 @@ export interface Callers {
   readonly fault: () => string;
 }
 
-/** Longer than any request takes; `?wait=` is not used. */
+/** Request timeout, longer than any request takes; `?wait=` is not used. */
 const ANSWERS_WITHIN_MS = 20_000;
 
 export function createCallers(history: History): Callers {

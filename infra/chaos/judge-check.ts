@@ -15,7 +15,7 @@ import {
 const PROMISED_MS = 2_000;
 /** Lost time during one check: a machine that takes this much from its probes makes them miss their deadlines. */
 const STARVED_MS = 1_000;
-/** Until then a check may have been dated by the clock before the step. */
+/** Time after a step of the clock in which checks may still have the time of before. */
 const NOTICED_WITHIN_MS = 5_000;
 
 export function judgeCheck(check: CheckHistory, tally: Tally, context: JudgeContext): void {

@@ -40,7 +40,7 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   logs: { description: 'Folder for the logs.' },
 });
 
-/** Of the time, by store. */
+/** Shares of the run's time, by store. */
 const SHARES: Readonly<Record<StoreKind, number>> = { single: 0.75, sentinel: 0.15, cluster: 0.1 };
 
 /** Separate trials, after those of the faults. */

@@ -47,7 +47,7 @@ interface Watched {
 
 const LOOK_EVERY_MS = 400;
 const AT_ONCE = 8;
-/** By then every check has ended, or cannot be read at all. */
+/** Time after which a check has ended or cannot be read at all. */
 const GIVE_UP_MS = 120_000;
 /** Times that a completed check is read again at once; some are read once more, later. */
 const READ_AGAIN = 2;

@@ -17,7 +17,7 @@ export interface Recovery {
 
 const ASK_EVERY_MS = 250;
 const GIVE_UP_MS = 60_000;
-/** Used if the machine hardly runs at all. */
+/** Time limit even on a machine that hardly runs. */
 const GIVE_UP_ANYWAY_MS = 600_000;
 /** Bound for a check of one handshake: its deadline plus two seconds. */
 const ANSWERS_WITHIN_MS = 8_000;

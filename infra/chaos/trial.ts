@@ -12,7 +12,7 @@ import { readHistory } from './history.ts';
 import { judge } from './judge.ts';
 import type { StoreKind } from './store.ts';
 
-/** On a busy machine, two seconds after a deadline are no measure. */
+/** Delay after a deadline that tests tolerate: on a busy machine the promised two seconds are not kept. */
 export const INDULGENCE_MS = 20_000;
 
 /** Faults that a test may skip: it starts no browser. */

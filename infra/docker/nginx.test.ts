@@ -20,7 +20,7 @@ const itWithNginx = itNeeding(noNginx, process.env['CI']);
 
 /** Limit per client; the shipped number would need thousands of sockets here. */
 const LIMIT = 20;
-/** Of nginx: as many as five clients open below. */
+/** Connections of nginx, as many as five clients open below. */
 const CONNECTIONS = 500;
 
 let nginx: ChildProcess | undefined;

@@ -10,7 +10,7 @@ export interface RawAnswer {
   readonly milliseconds: number;
 }
 
-/** No response may take longer: far longer than any promise of the service, so that a slow machine is no fault. */
+/** Longest time for a response, far above any promise of the service, so that a slow machine is no fault. */
 export const HANG_MS = 40_000;
 
 /**

@@ -14,7 +14,7 @@ import { openBrowser } from '../../apps/web/test/browser.ts';
 const require = createRequire(join(import.meta.dirname, '../../apps/web/package.json'));
 const target = join(import.meta.dirname, '../../apps/coordinator/src/http/sharing/card/glyph-data.ts');
 
-/** ASCII, and further characters of summaries and shortened names. */
+/** Characters of the font: ASCII, and others in summaries and shortened names. */
 const CHARACTERS = `${String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index))}…·–—’“”×≥≤±µ→□`;
 /** Size in pixels and weight of each style. */
 const STYLES = { word: [84, 650], name: [44, 600], text: [34, 430] } as const;

@@ -12,7 +12,7 @@ const files = globSync('{apps,packages}/*/{src,serve,build}/**/*.{ts,tsx}', { cw
 );
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 
-/** A reader can survey about a dozen files. */
+/** Maximum files of a folder: a reader can survey about a dozen. */
 const MOST_FILES = 14;
 
 /** Rooms that still have too many files; the list must not grow. */

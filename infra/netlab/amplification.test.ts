@@ -15,7 +15,7 @@ const describeInLab = isRoot ? describe : describe.skip;
 const [{ target }] = labFamilies;
 const http = { method: 'GET', headers: {}, followRedirects: 0, httpVersion: '1.1', screenshot: false };
 const MEBIBYTE = 1024 * 1024;
-/** Neighbour discovery on the link. */
+/** Traffic of neighbour discovery on the link. */
 const LINK = { packets: 8, bytes: 1_024 };
 
 interface Row {

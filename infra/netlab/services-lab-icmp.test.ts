@@ -16,7 +16,7 @@ import { createServicesLab, labFamilies, labPorts, type ServicesLab } from './se
 const missing = netlabMissing() ?? (await packagesMissing(['nftables'], ['iputils-ping']));
 const itInLab = itNeeding(missing, process.env['CI']);
 
-/** Nothing listens there. */
+/** Port without a listener. */
 const CLOSED = 81;
 
 const dnsOptions = {

@@ -20,9 +20,9 @@ const needed = [['nmap'], ['nftables'], ...labServices.map(({ packages }) => pac
 const missing = netlabMissing() ?? (await packagesMissing(...needed));
 const itInLab = itNeeding(missing, process.env['CI']);
 
-/** Nothing listens there. */
+/** Port without a listener. */
 const CLOSED = 81;
-/** Knot listens there, on TCP too. */
+/** Port of Knot, over UDP and TCP. */
 const OPEN = 53;
 
 let lab: ServicesLab;

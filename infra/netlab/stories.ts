@@ -22,14 +22,14 @@ export interface LinkStory {
   readonly mpls?: readonly number[];
 }
 
-/** Below ten: there `ping` prints hundredths, and from ten on tenths. */
+/** Delay of the link, below ten because `ping` prints hundredths only there. */
 export const DELAY_MS = 9;
-/** Longer than showing earlier replies takes, and less than the 250 ms after which a hop counts as silent. */
+/** Delay of distant hops, longer than showing earlier replies takes, and less than the 250 ms after which a hop counts as silent. */
 const FAR_MS = 60;
 export const LABELS = [16_001, 24_123] as const;
-/** Longer than the four seconds for which a reply is awaited. */
+/** Delay of a late reply, longer than the four seconds for which a reply is awaited. */
 const LATE_MS = 4_300;
-/** Longer than two intervals of the tests: a late reply is read after those of the next two packets. */
+/** Delay of a held packet, longer than two intervals of the tests: its reply is read after those of the next two packets. */
 const HOLD_MS = 700;
 
 export const stories: Readonly<Record<number, LinkStory>> = {

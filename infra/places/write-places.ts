@@ -19,13 +19,13 @@ import { stateKeys } from '../../apps/coordinator/src/probes/selection/places/st
 const MIN_POPULATION = 15_000;
 /** Languages in which people write names of foreign cities: large ones with the Latin script. */
 const LANGUAGES = 'en de fr es it pt nl pl cs sk sl hr hu ro da sv nb fi et lv lt tr vi id ca sq is'.split(' ');
-/** Large ones with other scripts. */
+/** Large languages with other scripts. */
 const SCRIPTS = 'ja zh zh-Hant ko ru uk bg sr el ar he fa hi th ka hy'.split(' ');
 /** Minimum population of a city that a state's name selects: smaller places are found by their own name. */
 const MIN_STATE_CITY = 5_000;
 /** The codes of GeoNames are those of ISO 3166-2. */
 const SAME_CODES = new Set(['US', 'CH']);
-/** For countries whose GeoNames codes are others: a city of each state, by the state's code of ISO 3166-2. */
+/** A city of each state, by the state's code of ISO 3166-2, for countries to which GeoNames gives other codes. */
 const STATE_CITIES: Readonly<Record<string, string>> = {
   AT: '1 Eisenstadt,2 Klagenfurt am Wörthersee,3 Sankt Pölten,4 Linz,5 Salzburg,6 Graz,7 Innsbruck,8 Bregenz,9 Vienna',
   AU: 'NSW Sydney,VIC Melbourne,QLD Brisbane,WA Perth,SA Adelaide,TAS Hobart,ACT Canberra,NT Darwin',

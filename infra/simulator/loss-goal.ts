@@ -8,7 +8,7 @@ import { router, routers, type CheckKind } from './scenario.ts';
 
 const LOSSES = [5, 20, 40] as const;
 const CHECKS: readonly CheckKind[] = ['icmp', 'udp', 'tcp', 'ping'];
-/** Four probes send ten packets each to the target: a thousand and more. */
+/** Repetitions, in which four probes send ten packets each to the target: a thousand and more. */
 const REPEATS = 26;
 const GOAL_POINTS = 2;
 

@@ -33,7 +33,7 @@ import { openTelemetry } from './telemetry/telemetry.ts';
 /** Timeout of a PTR lookup for a client's address; also bounds `GET /me`. */
 const NAME_TIMEOUT_MS = 500;
 
-/** Without Redis the server starts to listen after this time and reports not ready. */
+/** Wait for Redis at the start; then the server listens and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {

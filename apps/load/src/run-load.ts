@@ -13,7 +13,7 @@ const GRACE_MS = 2_000;
 /** Delay after the deadline at which a check is given up. */
 const GIVE_UP_MS = 15_000;
 const LONGEST_WAIT_SECONDS = 25;
-/** While arrivals are overdue, the event loop still runs at this interval. */
+/** Longest time between two turns of the event loop while arrivals are overdue. */
 const LISTEN_EVERY_MS = 10;
 
 export interface LoadRun {

@@ -14,7 +14,7 @@ const missing = findBrowser(process.env['PATH']) === undefined;
 // In CI none may be skipped.
 const itWithBrowser = missing && process.env['CI'] === undefined ? it.skip : it;
 
-/** Browsers start slowly on a busy machine. */
+/** Time limit of each wait: browsers start slowly on a busy machine. */
 const WAIT_LIMIT_MS = 240_000;
 
 let rig: Rig;

@@ -13,7 +13,7 @@ export interface NetworkFacts {
   readonly connectivity: Connectivity;
 }
 
-/** Loopback and link-local. */
+/** Loopback and link-local addresses, which prove no connectivity. */
 const LOCAL = /^(127\.|169\.254\.|::1$|fe[89ab])/;
 
 /**

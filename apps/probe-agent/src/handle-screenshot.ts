@@ -18,7 +18,7 @@ export interface ScreenshotHandlerDependencies {
   readonly log: Logger;
 }
 
-/** Reserved before the deadline for the transfer of the screenshot. */
+/** Time before the deadline that is reserved for the transfer of the screenshot. */
 const MARGIN_MS = 750;
 /** Upper bound of one attempt. Two probes can make one each before the deadline. */
 const TIMEOUT_MS = 12_000;

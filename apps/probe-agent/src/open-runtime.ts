@@ -36,9 +36,9 @@ import { redisEndpoints } from './redis-endpoints.ts';
 import type { ProbeRuntime } from './runtime.ts';
 import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
-/** Capabilities of the process may change while it runs. */
+/** Interval of privilege checks: capabilities of a process may change while it runs. */
 const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
-/** While the packet process does not run. */
+/** Interval of privilege checks while the packet process does not run. */
 const LOOK_FOR_PROCESS_EVERY_MS = 1_000;
 const NAT64_WITHIN_MS = 2_000;
 /** Typical load time of a page. */

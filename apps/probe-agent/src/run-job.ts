@@ -19,7 +19,7 @@ import type { Fields } from './fit-result.ts';
 import type { Schemas } from './schemas.ts';
 import { timeResolution } from './time-resolution.ts';
 
-/** A diagnostic that ignores its abort for this long is abandoned. */
+/** Time after its abort in which a diagnostic must end; then it is abandoned. */
 const CUT_OFF_MS = 125;
 
 /** How the run of a diagnostic ended. */

@@ -1,4 +1,4 @@
-/** No deadline depends on it. Certificates and signatures of DNSSEC, which Node and OpenSSL judge by it, are valid for longer. */
+/** Tolerated error of the clock. Certificates and DNSSEC signatures, which are checked against it, are valid for longer; deadlines do not depend on it. */
 const MOST_OFFSET_MS = 2 * 60 * 60 * 1_000;
 
 const WRONG_CLOCK =

@@ -17,7 +17,7 @@ const probeIds = ['demo-1', 'demo-2', 'demo-3'];
 /** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
-/** Normally a few seconds; allows for a busy machine. */
+/** Time limit of a wait: normally a few seconds, more on a busy machine. */
 const WAIT_LIMIT_MS = 120_000;
 
 describe('the whole service on one machine', () => {

@@ -14,7 +14,7 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 // In CI it may not be skipped.
 const isMissing = findBrowser(process.env['PATH']) === undefined && process.env['CI'] === undefined;
 
-/** Far more than needed; allows for a browser on a busy machine. */
+/** Time limit of a wait, for a browser on a busy machine. */
 const WAIT_LIMIT_MS = 300_000;
 
 (isMissing ? describe.skip : describe)('screenshots by the whole service', () => {

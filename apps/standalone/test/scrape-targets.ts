@@ -71,7 +71,7 @@ function loopbackAddress(): string {
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 }
 
-/** Of `/slow`: before the head of the response, and from there to the end of its body. */
+/** Pauses of `/slow`: before the head of the response, and before the end of its body. */
 export const SLOW_MS = { head: 1_200, body: 700 };
 
 const LAST_MODIFIED = 'Wed, 21 Oct 2015 07:28:00 GMT';

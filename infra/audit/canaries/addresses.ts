@@ -136,5 +136,5 @@ export const SPELLINGS = [
   '10.0.0.1/24',
 ] as const;
 
-/** Below this the world's name server answers. */
+/** Zone of the lab's name server. */
 export const ZONE = 'vantage-canary.net';

@@ -34,9 +34,9 @@ export interface WorldReport {
   readonly longestMs: number;
 }
 
-/** A probe known only to this file. */
+/** Id of the audited probe. */
 const PROBE = 'canary';
-/** Far more than they take, so that none is late on a slow machine. */
+/** Deadline of the jobs, so that none is late on a slow machine. */
 const DEADLINE_MS = 90_000;
 const NS = 2;
 const CNAME = 5;

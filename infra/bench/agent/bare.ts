@@ -27,7 +27,7 @@ export interface BareService {
 const SERVER = new URL('../load/bare-post-worker.ts', import.meta.url);
 const WORKER = new URL('bare-worker.ts', import.meta.url);
 const WARM_UP: Pace = { perSecond: 100, checks: 250 };
-/** After the last POST: its job has ended. */
+/** Wait after the last POST, in which its job ends. */
 const SETTLE_MS = 300;
 
 export async function startBareService({ tcp, http, dns }: TargetPorts): Promise<BareService> {

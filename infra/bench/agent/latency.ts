@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile, type Figure } from '../goals.ts';
 import type { Stage } from './stage.ts';
 
-/** Around the rate from which an agent polls: latency must not jump there. */
+/** Checks per second, around the rate from which an agent polls: latency must not jump there. */
 const RATES = [20, 100, 150, 200, 300];
 const GOAL_MS = 8;
 

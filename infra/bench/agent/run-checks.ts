@@ -10,7 +10,7 @@ export interface Pace {
   readonly checks: number;
 }
 
-/** After the last check: the agent has reported it, and the coordinator has removed its job. */
+/** Wait after the last check, in which the agent reports it and the coordinator removes its job. */
 const SETTLE_MS = 300;
 const agent = new Agent({ keepAlive: true });
 

@@ -5,7 +5,7 @@ import { startDeployment } from '../overhead/deployment.ts';
 import { startTarget } from '../overhead/target.ts';
 import { cpuSeconds } from './process-cpu.ts';
 
-/** Together below the limit of 1,200 runs per minute and target. */
+/** Runs before and during the measurement, together below the limit of 1,200 per minute and target. */
 const WARM_UP = 300;
 const CHECKS = 700;
 const EVERY_MS = 10;

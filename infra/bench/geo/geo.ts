@@ -83,7 +83,7 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
   return { opened, figures };
 }
 
-/** Random addresses are the worst case: hardly one is of a network that was looked up before. */
+/** Look-ups per second of random addresses, the worst case: hardly one is of a network that was looked up before. */
 const GOAL = 100_000;
 
 function perSecond(lookUp: (address: string) => unknown, address: () => string): number {

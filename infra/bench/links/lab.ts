@@ -38,7 +38,7 @@ export interface LinkLab {
 type Side = 'probe' | 'servers';
 
 const PREFIX = 'vantage-links';
-/** Of a flight of 1 MB no packet is lost for want of room. */
+/** Length of a link's queue, in which a flight of 1 MB fits. */
 const QUEUE_PACKETS = 4_000;
 
 export async function createLinkLab(): Promise<LinkLab> {

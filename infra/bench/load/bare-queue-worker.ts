@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
  * report the number of finished jobs.
  */
 const [, , side = '', port = '', probes = '0', lastsMs = '0'] = process.argv;
-/** Of the workers, for each probe: as many as a simulated agent has. */
+/** Concurrent jobs per probe, as many as a simulated agent runs. */
 const AT_ONCE = 20;
 const REPORT_EVERY_MS = 20;
 

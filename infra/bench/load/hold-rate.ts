@@ -10,7 +10,7 @@ import { PER_CHECK, type Lengths, type Stage } from './stage.ts';
 /** Share of the rate held briefly that is held for long. */
 const MARGIN = 0.9;
 const LONG_TRIES = 5;
-/** Leftovers of a rate that failed must not affect the next one. */
+/** Pause after a rate that failed, so that its leftovers do not affect the next one. */
 export const AFTER_FAILURE_MS = 5_000;
 
 export interface Held {

@@ -18,7 +18,7 @@ export interface PostFigures {
 }
 
 const AT_ONCE = 16;
-/** Of a type with 15 s to its deadline: that no check ends meanwhile leaves the POST alone. */
+/** Request of a type whose deadline is 15 s: no check ends during the measurement, so only the POST is measured. */
 const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
 
 /** Posts one check after another over some persistent connections for a while. */

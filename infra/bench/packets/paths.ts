@@ -8,7 +8,7 @@ import type { Peers } from './peers.ts';
 import { order } from './round-trips.ts';
 
 const ROUNDS = 31;
-/** Warms up, because the first traces of an agent are its slowest. */
+/** Traces before the measurement: the first ones of an agent are its slowest. */
 const WARM_UP = 20;
 
 type Protocol = 'icmp' | 'udp' | 'tcp';

@@ -11,7 +11,7 @@ const RUNS = 20;
 const ROUNDS = 20;
 /** Differences beyond this many standard errors are not attributed to chance. */
 const SIGMAS = 3.5;
-/** mtr prints tenths of a millisecond, and reads its clock after the kernel has queued the reply. */
+/** Tolerance: mtr prints tenths of a millisecond, and reads its clock after the kernel has queued the reply. */
 const RESOLUTION_MS = 0.3;
 
 /** Loss and round-trip times that one run of a tool found at one hop. */

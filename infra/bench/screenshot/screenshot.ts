@@ -13,14 +13,14 @@ import { ordinaryPage } from './ordinary-page.ts';
 import { watchMemory } from './watch-memory.ts';
 
 const CAPTURES = 200;
-/** Until then modules load and the heap finds its size. */
+/** Screenshots before the measurement, in which modules load and the heap grows to its size. */
 const SETTLED_AFTER = 100;
 const BARE = 20;
 const WATCHED = 10;
 const HOSTILE = 100;
 const HOSTILE_TIMEOUT_MS = 3_000;
 
-/** Equal to the time limit of an agent's screenshot. */
+/** Time limit of an agent's screenshot. */
 const AGENT_TIMEOUT_MS = 12_000;
 
 /**

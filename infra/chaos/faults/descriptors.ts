@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
 
-/** Fewer than any process has open. */
+/** Limit of descriptors, fewer than any process has open. */
 const TOO_FEW = 10;
-/** Longer than an agent caches its own addresses (5 s), and than two heartbeats. */
+/** Duration of the fault, longer than an agent caches its own addresses (5 s), and than two heartbeats. */
 const LASTS_MS = 12_000;
 
 /** Processes that can open nothing more: no connection, no file. */

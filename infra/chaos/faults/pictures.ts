@@ -1,7 +1,7 @@
 import type { Deployment } from '../deployment.ts';
 import type { CheckToStart } from '../observer.ts';
 
-/** 15 s for an http check and as much again for its picture. */
+/** Budget of the check: 15 s, and as much again for its screenshot. */
 const PICTURE_BUDGET_MS = 30_000;
 
 export function pictureCheck({ targets }: Deployment): CheckToStart {

@@ -6,7 +6,7 @@ import { startMonitorTrial, type MonitorTrial } from './service.ts';
 
 const MONITORS = 30;
 const HOUR_MS = 3_600_000;
-/** More than the delay of any tick that is not missed. */
+/** Delay that only a missed tick has. */
 const LATE_MS = 600_000;
 
 let trial: MonitorTrial | undefined;

@@ -11,7 +11,7 @@ type Hop = NonNullable<Traceroute['hops']>[number];
 const FULL_TTL = 255;
 /** Number of consecutive silent hops after which a trace stops (docs/packets.md). */
 const GAP_LIMIT = 5;
-/** Clocks of two processes and a rounded number. */
+/** Tolerance for the clocks of two processes and a rounded number. */
 const CLOCK_MS = 0.1;
 
 export function judgeTraces(run: CaseRun): readonly Complaint[] {

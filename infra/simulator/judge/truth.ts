@@ -3,7 +3,7 @@ import { protocolNumber } from '../compile.ts';
 import type { Answer, Passage } from '../log.ts';
 import type { Share } from '../run-cases.ts';
 
-/** Larger packets search for the path MTU. */
+/** Size above which packets search for the path MTU. */
 const TRACE_BYTES = 300;
 /** An answer that leaves the simulator later than this before the end of the check need not count any more. */
 const GRACE_MS = 100;

@@ -5,7 +5,7 @@
  */
 export type OnAbandoned = (id: string, listener: () => void) => () => void;
 
-/** Few jobs are watched, each with one small read. */
+/** Poll interval. Few jobs are watched, each with one small read. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Watches jobs in Redis, whose agents have no right to subscribe. */

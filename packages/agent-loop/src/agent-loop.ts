@@ -46,7 +46,7 @@ export interface AgentLoopOptions {
   readonly log: Logger;
 }
 
-/** Steps of Redis' clock are noticed at once by waits for jobs; this follows drift. */
+/** Interval at which the clock of Redis is read, to follow its drift; waits for jobs notice steps at once. */
 const READ_CLOCK_EVERY_MS = 30_000;
 /** Time for the reports of interrupted jobs and the last results to reach Redis; longer than a typical stall. */
 const FAREWELL_MS = 3_000;

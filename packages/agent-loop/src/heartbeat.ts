@@ -37,7 +37,7 @@ const LOOK_EVERY_MS = 1_000;
 const EARLY_MS = LOOK_EVERY_MS / 2;
 /** Minimum interval for changes of the load only, which changes constantly. */
 const LOAD_EVERY_MS = 2_000;
-/** Two agents under one identifier each replace the heartbeat of the other in this time. */
+/** Time in which two agents under one identifier replace each other's heartbeat. */
 const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + LOOK_EVERY_MS;
 
 const MAX_REASONS = 16;

@@ -9,11 +9,11 @@ export interface Hint<Note> {
   readonly close: () => void;
 }
 
-/** Two signals per burst of results: one for the first at once, one for the rest. */
+/** Shortest time between two signals. A burst has two: one for its first result at once, one for the rest. */
 const GAP_MS = 5;
-/** In bursts, a signal waits this long for further results … */
+/** Time for which a signal waits for further results in bursts. */
 const COLLECT_MS = 8;
-/** … and follows the previous one after at least this time. */
+/** Shortest time between two signals in bursts. */
 const DENSE_GAP_MS = 30;
 
 /** Sends a single signal at once, and combines those of a burst. */

@@ -55,7 +55,7 @@ export interface JobLoop {
   readonly refusal: () => string | undefined;
 }
 
-/** Shorter than the socket timeout of an agent's connection, which a wait must not reach. */
+/** Longest wait for a job; must be shorter than the socket timeout of an agent's connection. */
 const IDLE_WAIT_SECONDS = 3;
 /** Timeout of each further take. A silently lost connection takes a job per pending take, so the sum must be small. */
 const FURTHER_WAIT_SECONDS = 0.25;

@@ -30,7 +30,7 @@ interface Slot {
   inFlight: boolean;
 }
 
-/** A check is expired in the coordinator's sweep shortly after its deadline; its clock and ours differ by little. */
+/** Time after the deadline when a result is useless: the coordinator has expired the check, by a clock that differs little. */
 const USELESS_AFTER_MS = 5_000;
 
 /** Queue of results that are not in Redis yet, in order of measurement; screenshots, which are large, come last. */

@@ -53,7 +53,7 @@ export interface ResultsOptions {
 /** Results in flight: enough to use a slow connection, few enough to send again. */
 const WINDOW = 64;
 const RETRY_MS = 500;
-/** An outage may last for hours. */
+/** Interval of log lines during an outage, which may last for hours. */
 const REPORT_EVERY_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 

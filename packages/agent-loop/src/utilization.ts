@@ -1,4 +1,4 @@
-/** A shorter time is not conclusive. */
+/** Shortest time over which utilization is measured. */
 const WINDOW_MS = 100;
 
 /**

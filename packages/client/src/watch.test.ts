@@ -35,7 +35,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Tells clients to reconnect after the shortest time. */
+/** Frame that makes clients reconnect after one millisecond. */
 const RETRY = 'retry: 1\n\n';
 
 function probe(version: number, result: object): string {

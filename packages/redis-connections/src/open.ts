@@ -28,10 +28,10 @@ export interface OpenOptions {
  */
 const COMMAND_TIMEOUT_MS = 1_500;
 
-/** A connection with a pending reply that receives nothing for this long is dead; TCP alone would not notice. */
+/** Silence after which a connection with a pending reply is dead; TCP alone would not notice. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
-/** For agents: longer than the longest blocking command plus a round trip. */
+/** Socket timeout of agents, longer than the longest blocking command plus a round trip. */
 const PATIENT_SOCKET_TIMEOUT_MS = 5_000;
 
 const ONCE_WITHIN_MS = 10_000;

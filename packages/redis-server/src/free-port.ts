@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ephemeral port ranges of Linux and macOS, above well-known ports. */
+/** Range of ports: below the ephemeral ranges of Linux and macOS, above well-known ports. */
 const PORTS = { from: 12_000, to: 32_000 } as const;
 
 /**

@@ -15,7 +15,7 @@ export interface NameLookupOptions {
 
 const MAX_NAMES = 8;
 const MAX_NAME_CODE_POINTS = 255;
-/** More than the largest UDP answer contains; omitted ones prove nothing. */
+/** Maximum addresses, more than a UDP answer contains; an omitted one proves nothing. */
 const MAX_ADDRESSES = 100;
 
 /**

@@ -10,8 +10,8 @@ export interface AwakeClock {
   readonly stop: () => void;
 }
 
-/** A gap between two beats that exceeds the interval by more than this is time in which the process did not run. */
 const BEAT_MS = 50;
+/** Tolerated delay of a beat; a longer gap is time in which the process did not run. */
 const LATE_MS = 50;
 
 export function awakeClock(): AwakeClock {

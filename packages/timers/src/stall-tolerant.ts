@@ -1,6 +1,6 @@
-/** A stall of this process or its machine, however long, uses up at most one slice of a time. */
+/** Slice of a timeout: a stall of this process or its machine, however long, uses up at most one. */
 const SLICE_MS = 250;
-/** A timer that fires this late indicates a stall, which also delays the awaited event. */
+/** Delay of a timer that indicates a stall, which also delays the awaited event. */
 const HELD_UP_MS = 50;
 /** Extra time after a stall, to read what arrived meanwhile. */
 const RESPITE_MS = 500;

@@ -24,7 +24,7 @@ export interface MonitorsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs of a probe in a line. */
+/** Maximum runs of a probe in its line. */
 const MOST_RUNS = 60;
 
 const styles: Readonly<Record<string, Style>> = {

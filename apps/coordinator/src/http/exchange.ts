@@ -21,7 +21,7 @@ export interface Exchange {
   readonly storeBudget: StoreBudget;
 }
 
-/** For responses without markup; pages set another policy. */
+/** Content-Security-Policy of responses without markup; pages set another one. */
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 const exposedHeaders = [

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 
 import { parseModules, type ModulesParsing, type PlanSources } from '@vantage/modules';
 
-/** Larger than the certificates and credentials that modules name. */
+/** Maximum size of a file that a module names: certificates and credentials are smaller. */
 const MAX_FILE_BYTES = 262_144;
 
 /** `fault`: why there is no text; without the path, which clients must not see. */

@@ -28,7 +28,7 @@ import { readProbesScript } from './registry/read-probes.ts';
 const QUOTA_EVERY_MS = 1_000;
 /** Interval at which refused writes are detected. */
 const WRITES_EVERY_MS = 500;
-/** Longer than for other commands: a flood slows down Redis, including the commands against it. */
+/** Reply timeout of the key quota, longer than for other commands: a flood also slows the commands that end it. */
 const QUOTA_REPLY_MS = 8_000;
 /** Interval at which the public URL is stored again, because Redis may have been unavailable or have lost it. */
 const URL_LOOK_MS = 2_000;

@@ -25,7 +25,7 @@ export interface BackgroundTasks {
  * wakes this process or Redis, which costs an idle service more than the commands themselves.
  */
 export const TICK_MS = 250;
-/** Prevents coordinators from polling in step. */
+/** Random share of an interval, so that coordinators do not poll in step. */
 const JITTER = 0.1;
 /**
  * Number of ticks after which a run counts as stalled; each command of a task ends within seconds. A stall of the

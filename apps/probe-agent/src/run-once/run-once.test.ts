@@ -23,7 +23,7 @@ interface Ended {
 type Environment = Readonly<Record<string, string>>;
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
-/** No settings of Redis or of a probe. */
+/** Environment without settings of Redis or of a probe. */
 const ALLOWED = { TARGET_ALLOW: '127.0.0.0/8' };
 
 /** Runs the real program in a separate process. */

@@ -94,7 +94,7 @@ export function isHeldBack(kind: AnswerKind, rcode: string, extendedErrors: read
   return isEmpty && extendedErrors.some(isFilterError);
 }
 
-/** No known resolver follows a longer alias chain. */
+/** Longest alias chain that is followed; no known resolver follows a longer one. */
 const MAX_ALIASES = 32;
 
 interface Followed {

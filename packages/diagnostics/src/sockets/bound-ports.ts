@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** As `/proc/net/tcp` numbers it; such a connection receives nothing any more. */
+/** State TIME_WAIT in `/proc/net/tcp`: such a connection receives nothing. */
 const TIME_WAIT = '06';
 
 /**

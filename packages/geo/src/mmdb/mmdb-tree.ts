@@ -31,7 +31,7 @@ export interface TreeShape {
   readonly ipVersion: number;
 }
 
-/** Above any depth of the index. */
+/** Placeholder above any depth of the index. */
 const UNKNOWN_DEPTH = 0xff;
 
 /**

@@ -34,7 +34,7 @@ export function readRegistration(answer: unknown, address: Address): Registratio
   };
 }
 
-/** Registries return shorter prefixes for unallocated addresses. */
+/** Shortest prefix of an allocation: registries return shorter ones for unallocated addresses. */
 const MIN_PREFIX_LENGTH = 3;
 
 function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Address): number | null {

@@ -3,7 +3,7 @@ import { LineCounter, parseAllDocuments, type Node } from 'yaml';
 import type { Decoding, Fault } from './decode.ts';
 import { modulesFile, type RawModule } from './shape.ts';
 
-/** What no text of YAML has: control characters, and the sign for bytes that are not UTF-8. */
+/** Characters that YAML forbids: control characters, and U+FFFD, which replaces bytes that are not UTF-8. */
 const NO_TEXT = /[^\P{Cc}\t\n\r]|[\ufffd-\uffff]/u;
 
 export interface RawFile {

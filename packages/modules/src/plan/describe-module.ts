@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 
 import type { Module } from './module.ts';
 
-/** Headers whose values are not for show. */
+/** Headers whose values are hidden. */
 const SECRET = /auth|cookie|token|secret|key/i;
 
 function withoutKey({ identity, ...tls }: TlsRules): TlsRules {

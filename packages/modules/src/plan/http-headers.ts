@@ -5,7 +5,7 @@ import type { RawHttp } from '../file/shape.ts';
 import type { HttpModule } from './module.ts';
 import type { Refusals } from './refusals.ts';
 
-/** A name or an address, with a port or without. */
+/** Form of a Host header: a name or an address, with or without a port. */
 const AUTHORITY = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** The headers of a request with the credentials; Host is separate. */

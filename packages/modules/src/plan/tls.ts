@@ -18,7 +18,7 @@ const versions: Readonly<Record<string, TlsVersion>> = {
   TLS13: 'TLSv1.3',
 };
 
-/** Without `tls_config`: as Go’s client. */
+/** Rules without `tls_config`, those of Go’s client. */
 export const DEFAULT_TLS = {
   insecure: false,
   minVersion: 'TLSv1.2',

@@ -26,7 +26,7 @@ const CLIENT_METHODS: readonly string[] = checkTypes.http.options.method.enum;
 const MAX_REQUEST_HEADERS = 20;
 /** The result of http has the time of the resolution anyway. */
 const TIMED = { resolve: true };
-/** For a body without a limit or rules in its module: reading more makes a check more expensive. */
+/** Bytes read of a body without a limit or rules in its module; reading more would make a check more expensive. */
 const DEFAULT_BODY_BYTES = 65_536;
 const MAX_BODY_BYTES = 1_048_576;
 

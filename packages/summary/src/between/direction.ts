@@ -59,7 +59,7 @@ export function loneNetworks(own: Direction, other: Direction, ends: ReadonlySet
   );
 }
 
-/** Fewer are explained by a router that answers with an address of another link. */
+/** Fewest differing hops of a different path: a router that answers with an address of another link explains one. */
 const LEAST_HOPS = 2;
 
 /**

@@ -87,7 +87,7 @@ function differences(there: Direction, back: Direction): readonly string[] {
   return [...(networks.length > 0 ? networks : routers), ...hopDifference(there, back)];
 }
 
-/** A NAT in front of a probe adds a hop to one direction, so one alone is no difference. */
+/** Fewest additional hops of a longer direction: a NAT in front of a probe adds one. */
 const LEAST_HOPS_MORE = 2;
 
 function hopDifference(there: Direction, back: Direction): readonly string[] {

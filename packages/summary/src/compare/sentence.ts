@@ -2,7 +2,7 @@ import type { Comparison, SharedDifference } from '@vantage/contract';
 
 import { countOf, listed } from '../words.ts';
 
-/** Differences in the sentence. */
+/** Maximum differences that the sentence names. */
 const NAMED = 4;
 
 type Sides = Pick<Comparison, 'a' | 'b'>;

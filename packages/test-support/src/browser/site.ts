@@ -6,9 +6,9 @@ import type { Admit, AdmissionRequest } from '@vantage/contract';
 
 import { startServer } from '../loopback.ts';
 
-/** Every site serves a WebSocket here. */
+/** Path of the WebSocket of every site. */
 export const WEB_SOCKET_PATH = '/socket';
-/** RFC 6455 section 1.3. */
+/** GUID of the WebSocket handshake (RFC 6455 section 1.3). */
 const WEB_SOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;

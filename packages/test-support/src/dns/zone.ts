@@ -66,7 +66,7 @@ export const zoneRecords: readonly ZoneRecord[] = rows.map(([type, data]) => ({
   data,
 }));
 
-/** Records that a UDP answer of 1232 bytes has no room for. */
+/** Number of records that exceeds a UDP answer of 1232 bytes. */
 const MANY = 60;
 
 /** The zone file with the given records, `www` with several addresses and `large` with a long answer. */

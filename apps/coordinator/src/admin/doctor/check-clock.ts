@@ -4,7 +4,7 @@ import { error, ok, warning, type Finding } from './finding.ts';
 
 const SAMPLES = 3;
 const NOTICED_MS = 2_000;
-/** Tolerance: own certificates are valid from a day before they are issued, others are not. */
+/** Offset from which on the finding is an error: new certificates of public CAs are not valid yet. Own ones begin a day before they are issued. */
 const WRONG_MS = 10 * 60_000;
 
 /**

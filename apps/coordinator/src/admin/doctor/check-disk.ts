@@ -6,7 +6,7 @@ import { numberOf, type RedisFacts } from './redis-facts.ts';
 const LITTLE_BYTES = 1_073_741_824;
 const TOO_LITTLE_BYTES = 64 * 1_048_576;
 const FEW_INODES = 100;
-/** A rewrite creates four files, and saving users one. */
+/** Free inodes below which Redis may fail: a rewrite creates four files, and saving users one. */
 const TOO_FEW_INODES = 8;
 
 /**

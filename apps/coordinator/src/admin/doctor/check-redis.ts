@@ -5,7 +5,7 @@ const OLDEST_MAJOR = 7;
 /** Share of `maxmemory` and of `maxclients` from which a server counts as full. */
 const FULL_AT = 0.95;
 const NEARLY_FULL_AT = 0.8;
-/** Connections per process: docs/operations.md, "Components". */
+/** Redis connections of each process (docs/operations.md, "Components"). */
 const PER_REDIS_AGENT = 6;
 const PER_DEPLOYMENT = 100;
 

@@ -6,7 +6,7 @@ import { certificateOf, checkValidity } from './check-certificates.ts';
 import { error, ok, reasonOf, warning, type Finding } from './finding.ts';
 
 const ANSWERS_MS = 10_000;
-/** Renewals of ACME begin 30 days before the end: less means that one has failed. */
+/** Remaining validity that is a warning. ACME clients renew 30 days before the end, so this little means a failed renewal. */
 const WARN_DAYS = 14;
 
 export interface PublicAddress {

@@ -24,7 +24,7 @@ export interface TlsOrder {
 }
 
 const CA_DAYS = 3_650;
-/** 825 days is the longest that TLS clients of every kind accept; it begins a day before it is made. */
+/** Validity of a server certificate from its creation. Some TLS clients accept at most 825 days, and it begins a day earlier. */
 const SERVER_DAYS = 824;
 const RENEW_BELOW_MS = 30 * 86_400_000;
 

@@ -91,7 +91,7 @@ const LEFT_OVER_AFTER_MS = 1_000;
  * unavailable.
  */
 const BLIND_AFTER_MS = 10_000;
-/** By then agents have reconnected, which takes at most two seconds after an outage, and have sent a heartbeat. */
+/** Time after an outage in which agents reconnect (at most two seconds) and send a heartbeat. */
 const SETTLED_AFTER_MS = 4_000;
 
 const UNCOUNTED = 'a screenshot could not be counted';

@@ -23,7 +23,7 @@ export type AcceptedScreenshot =
 
 export type AcceptScreenshot = (data: string, png: Buffer | undefined) => AcceptedScreenshot;
 
-/** Larger than the longest failure; longer entries are not parsed. */
+/** Maximum size of a failure report; longer entries are not parsed. */
 const MAX_REPORT_BYTES = 16 * 1024;
 
 export function createAcceptScreenshot(): AcceptScreenshot {

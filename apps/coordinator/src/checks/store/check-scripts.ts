@@ -240,7 +240,7 @@ local function bounded(entries)
 end
 `;
 
-/** Milliseconds. Ids that Redis chooses are timestamps. */
+/** Tolerance for ids of entries in the future, milliseconds. Ids that Redis chooses are timestamps. */
 export const FUTURE_MS = 60_000;
 
 /**

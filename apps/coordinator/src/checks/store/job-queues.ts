@@ -14,7 +14,7 @@ export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: 
 /** Length of BullMQ's event streams, which are not read; the default is ten thousand. */
 const MAX_EVENTS = 10;
 
-/** Closing a BullMQ queue may hang. */
+/** Time for closing a BullMQ queue, which may hang. */
 const CLOSE_WITHIN_MS = 500;
 
 /** One BullMQ queue per probe, all on one connection. */

@@ -2,13 +2,13 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 import { DICTIONARY } from './stored-dictionary.ts';
 
-/** Shorter results are stored uncompressed: most are short, and they would shrink little. */
+/** Size from which results are compressed: shorter ones, which are most, would shrink little. */
 const MIN_BYTES = 2_048;
-/** Distinct from JSON, which begins with a brace. */
+/** Prefix of compressed values. JSON begins with a brace. */
 const PREFIX = 'y:';
 /** Prefix of results stored by releases without a dictionary. */
 const PREFIX_WITHOUT_DICTIONARY = 'z:';
-/** Larger than any result; output beyond it was not written by a coordinator. */
+/** Maximum size after decompression, larger than any result: longer output was not written by a coordinator. */
 const MAX_OUTPUT_BYTES = 8 * 1_048_576;
 
 /** Encodes a final result for storage: long ones as zstd in base64, because Redis replies are read as text. */

@@ -11,10 +11,10 @@ import { LRUCache } from 'lru-cache';
  */
 export type Encoding = 'br' | 'gzip';
 
-/** Fits into one packet uncompressed. */
+/** Size from which responses are compressed: shorter ones fit into one packet. */
 const MIN_BYTES = 1_400;
 
-/** Higher levels cost more than they save; static texts are compressed once. */
+/** Brotli level of dynamic responses: higher levels cost more than they save. */
 const BROTLI_QUALITY = 4;
 const BROTLI_QUALITY_KEPT = 9;
 

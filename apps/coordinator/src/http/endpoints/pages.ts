@@ -45,13 +45,13 @@ export function documentation(
   ];
 }
 
-/** A text waits for no store, and on a busy machine its first compression takes seconds. */
+/** Time for the first compression of a static text, which takes seconds on a busy machine. */
 const COMPRESSED_WITHIN_MS = 30_000;
 
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Crawlers must not start checks by scrapes, nor follow endless streams. Link previews need the image of a check. */
+/** robots.txt: crawlers must not start checks by scrapes, nor follow endless streams. Link previews need the image of a check. */
 const ROBOTS = `User-agent: *
 Disallow: /probe?
 Disallow: /check/*/events

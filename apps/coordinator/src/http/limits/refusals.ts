@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Enough for a flood of addresses; bounds memory to about 10 MB. */
+/** Maximum number of clients: enough for a flood of addresses; bounds memory to about 10 MB. */
 const MAX_CLIENTS = 100_000;
 
 /** Clients that a limit refused, until a request would be admitted again. */

@@ -35,7 +35,7 @@ async function connection(url: string, commandTimeout = PATIENT_MS): Promise<Red
   return client;
 }
 
-/** Longer than Redis takes to reply on a busy machine. */
+/** Reply timeout longer than Redis takes on a busy machine. */
 const PATIENT_MS = 60_000;
 
 const axes = [{ key: '203.0.113.9', limit: 3 }];

@@ -8,7 +8,7 @@ import { createMemoryWindow } from './memory-window.ts';
 import { countArguments, countScript, readReply } from './script.ts';
 import type { Count } from './window.ts';
 
-/** After a failure Redis is not asked for this long: waiting for a frozen server delays each request. */
+/** Pause after a failure of Redis, counted in memory only: waiting for a frozen server would delay each request. */
 const PAUSE_MS = 1_000;
 
 /** Longest wait for a count, slightly less than a request may wait for Redis in total. */

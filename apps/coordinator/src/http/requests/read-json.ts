@@ -7,7 +7,7 @@ import { invalid } from './validate-request.ts';
 
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** Deeper than any valid request. */
+/** Maximum nesting of a body, deeper than any valid request. */
 const MAX_DEPTH = 8;
 
 /** Names that can modify an object's prototype when copied carelessly. */

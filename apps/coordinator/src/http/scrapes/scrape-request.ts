@@ -28,7 +28,7 @@ const DEFAULT_MODULE = 'http_2xx';
 const DEFAULT_TIMEOUT_SECONDS = 120;
 /** Margin for the response to arrive before Prometheus times out. */
 const OFFSET_SECONDS = 0.5;
-/** Equal to the longest `?wait=`. */
+/** Longest budget of a scrape, equal to the longest `?wait=`. */
 const MAX_BUDGET_MS = 25_000;
 
 const TIMEOUT_HEADER = 'X-Prometheus-Scrape-Timeout-Seconds';

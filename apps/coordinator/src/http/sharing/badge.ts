@@ -2,7 +2,7 @@ import { html } from '../pages/html.ts';
 import { shortened } from './shortened.ts';
 import type { ShownCheck, Tone } from './shown-check.ts';
 
-/** White text on each has a contrast of at least 4.5:1. */
+/** Background colours of a badge. White text on each has a contrast of at least 4.5:1. */
 const COLOURS: Readonly<Record<Tone, string>> = {
   good: '#1a7f37',
   warn: '#9a6700',

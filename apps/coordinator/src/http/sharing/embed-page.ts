@@ -21,7 +21,7 @@ th { font-weight: 400; } td:last-child { text-align: right; padding-right: 0; wh
 footer { color: var(--dim); font-size: 0.85rem; }
 `;
 
-/** Any page may embed it; it allows one style sheet and nothing else. */
+/** Content-Security-Policy: any page may embed the frame, which may load one style sheet and nothing else. */
 const POLICY = [
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'; form-action 'none'; frame-ancestors *",

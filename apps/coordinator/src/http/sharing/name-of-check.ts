@@ -11,5 +11,5 @@ export function nameOfCheck({ type, host, results }: Check): string {
   return escapeText(`${kind} ${target}`, LONGEST_NAME);
 }
 
-/** A host of 253 characters with type and port. */
+/** Longest name: type, a host of 253 characters, and port. */
 const LONGEST_NAME = 300;

@@ -17,7 +17,7 @@ export type FileReading =
 
 const MOST_FAULTS = 50;
 
-/** NUL, and U+FFFD, which replaces bytes that are not UTF-8. */
+/** Characters of binary files: NUL, and U+FFFD, which replaces bytes that are not UTF-8. */
 const NOT_UTF8 = /[\0\ufffd]/;
 
 /** Reads `monitors.yml`: a map `monitors` of name to monitor. All faults are reported, with their lines. */

@@ -1,9 +1,9 @@
 /** Outcomes of a probe that are remembered, one character each. */
 export const REMEMBERED_TICKS = 60;
 
-/** A probe is flapping from this number of changes on … */
+/** Number of changes from which on a probe is flapping. */
 const STARTS_AT = 8;
-/** … until there are at most this many: with 3, a simulated probe raised two false alarms in 10,000 hours. */
+/** Number of changes at which flapping ends. With 3, a simulated probe raised two false alarms in 10,000 hours. */
 const ENDS_AT = 1;
 
 /**

@@ -22,22 +22,22 @@ import { createUntakenJobs } from './untaken-jobs.ts';
 /** Validity of the cached probes; longer than the interval of the background refresh. */
 const FRESH_MS = 1_500;
 
-/** After a gap this long, a probe may have left and returned unnoticed. */
+/** Gap between two reads after which a probe may have left and returned unnoticed. */
 const LOOKING_MS = 15_000;
 
 /** Minimum change of `lastSeen` that is written. */
 const SEEN_STEP_MS = 2_000;
 
-/** A heartbeat larger than any is read again at once: the second one suspends its agent's user. */
+/** Time for which a probe with an oversized heartbeat is read at each refresh: the second one suspends its agent's user. */
 const OVERSIZED_AGAIN_MS = 5_000;
 
-/** Announced changes are collected for this long, because an agent can announce any number. */
+/** Time for which announced changes are collected, because an agent can announce any number. */
 const GATHER_MS = 100;
 
 /** Every probe is read at least once in this many refreshes, about one per second. */
 const READ_ALL_WITHIN_READINGS = 300;
 
-/** Up to this many probes, their stored times are read at each refresh; beyond, at a rate of a thousand per second. */
+/** Number of probes up to which all stored times are read at each refresh; beyond, a thousand per second are. */
 const MANY = 2_000;
 
 const REFUSED_WRITES = 'Redis refuses writes: no check can start and no result is kept.';

@@ -27,7 +27,7 @@ export interface WantedReading {
   readonly hasNoJobs: boolean;
 }
 
-/** Several times the largest heartbeat of an agent. */
+/** Maximum size of a heartbeat, several times the largest one of an agent. */
 const MAX_HEARTBEAT_BYTES = 16_384;
 
 /** Probes per command that asks whether any key exists. */

@@ -13,7 +13,7 @@ export interface RecordCache {
 
 /** On a cluster each record needs a command, so known records are read at this interval only. */
 const CLUSTER_EVERY_MS = 5_000;
-/** Up to this many are read each time; beyond, at a rate of a thousand per second. */
+/** Number of records up to which all are read each time; beyond, a thousand per second are. */
 const MANY = 2_000;
 
 interface Cached {

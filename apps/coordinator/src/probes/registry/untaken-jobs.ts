@@ -9,7 +9,7 @@ export interface JobsReading {
   readonly hasFreePlaces: boolean;
 }
 
-/** An agent with free slots takes a job within a round trip, and its heartbeat reports it within two seconds. */
+/** Time after which a waiting job is a fault: an agent with free slots takes it within a round trip, and reports it within two seconds. */
 const UNTAKEN_FOR_MS = 6_000;
 /** Wait for an agent without free slots: longer than any check, so a slot becomes free before. */
 const FULL_FOR_MS = 75_000;

@@ -26,7 +26,7 @@ const itOfItsOwn = itNeeding(
 /** Flags without which packets leak. */
 const leaky = ['--proxy-bypass-list', '--webrtc', '--force-webrtc', '--host-resolver'];
 
-/** A documentation address represents the internet; only a test namespace has it. */
+/** Address of the page. It represents the internet, and only a test namespace has it. */
 const PAGE_ADDRESS = '203.0.113.80';
 const secretAddresses = [
   '127.0.0.1',

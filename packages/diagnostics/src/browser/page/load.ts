@@ -10,7 +10,7 @@ export const WARM_UP = 'http://warm-up.invalid/';
 
 /** Minimum time for a page that loaded late to render its content. */
 const LEAST_SETTLE_MS = 1_500;
-/** Capturing an undecodable document earlier may fail or never end. */
+/** Wait before an undecodable document is captured: earlier, it may fail or never end. */
 const DRAWN_AFTER_MS = 2_000;
 const UNDECODABLE = 'net::ERR_CONTENT_DECODING_FAILED';
 

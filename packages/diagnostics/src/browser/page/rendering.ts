@@ -20,7 +20,7 @@ const SLICE_MS = 100;
 /** Time for the page to answer a command; its script may be running. */
 const ANSWER_MS = 2_000;
 
-/** Text and elements only: animation scripts change attributes all the time. */
+/** Counts changes of text and elements; animation scripts change attributes all the time. */
 const OBSERVE = `globalThis.changes = 0;
 new MutationObserver(() => { changes += 1; }).observe(document, { childList: true, subtree: true, characterData: true });`;
 

@@ -15,7 +15,7 @@ const MAX_PAGE_REQUESTS = 2_000;
 const LONG_POLL_MS = 4_000;
 /** An answer whose body has begun is not awaited when the page has received nothing for this time: some are never read. */
 const UNREAD_MS = 500;
-/** A script that has sent a request as often with the same URL and body is polling. */
+/** Number of requests with the same URL and body from which a script counts as polling. */
 const MAX_EQUAL_REQUESTS = 10;
 
 /** Time for content over a WebSocket or an EventSource, from the opening of the first. */

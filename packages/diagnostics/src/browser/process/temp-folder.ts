@@ -26,7 +26,7 @@ export async function makeTempFolder(
   return folder;
 }
 
-/** On a busy machine, processes of a killed browser write for some more seconds, so the folder may not be empty. */
+/** Attempts to remove the folder: on a busy machine, processes of a killed browser write for some more seconds. */
 const RETRIES = { maxRetries: 12, retryDelay: 50 } as const;
 
 export function removeTempFolder(folder: string): Promise<void> {

@@ -29,7 +29,7 @@ export interface ProxyCounts {
 }
 
 const CONNECT_TIMEOUT_MS = 8_000;
-/** A lost SYN is sent again after a second. */
+/** Wait before the next address is tried; a lost SYN is sent again after a second. */
 const NEXT_AFTER_MS = 2_500;
 
 /** Admits, connects and counts for one screenshot. */

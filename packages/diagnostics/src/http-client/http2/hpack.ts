@@ -156,7 +156,7 @@ function blockReader(block: Buffer): BlockReader {
   };
 }
 
-/** Five bytes of continuation: far beyond any length that a block can have. */
+/** Largest factor of a continuation byte, far beyond any length that a block can have. */
 const MAX_INTEGER_SHIFT = 0x80 ** 4;
 
 function integer(mask: number, value: number): Buffer {

@@ -45,9 +45,9 @@ const [NO_ERROR, REFUSED_STREAM] = [0, 7];
  * Padding for which the windows have room; beyond it, windows are extended by the same amount (RFC 9113 section 6.1).
  */
 export const MAX_PADDING_BYTES = 4_096;
-/** A head of 256 KiB needs 16 frames of maximum size. */
+/** Maximum CONTINUATION frames of a head: 256 KiB need 16 of maximum size. */
 const MAX_CONTINUATIONS = 64;
-/** Replies to SETTINGS and PING; more of them are a flood, which the bound on received bytes ends. */
+/** Maximum replies to SETTINGS and PING; a flood of them is ended by the bound on received bytes. */
 const MAX_REPLIES = 1_000;
 
 /**

@@ -60,7 +60,7 @@ const answerOps = ['ready', 'opened', 'sent', 'source', 'packet'] as const;
 const protocols: readonly PacketProtocol[] = ['icmp', 'udp', 'tcp'];
 const clocks: readonly Clock[] = ['kernel', 'process'];
 
-/** Denotes an unknown hop limit. */
+/** Value for an unknown hop limit. */
 const NO_HOP_LIMIT = 0xffff;
 
 export function encodeRequest(request: Request): Buffer {

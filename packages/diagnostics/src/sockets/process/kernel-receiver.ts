@@ -39,17 +39,17 @@ const LINUX = {
   EAGAIN: 11,
 } as const;
 
-/** One block of memory: struct msghdr, struct iovec, the sender's address, the ancillary data, the packet. */
+/** Offsets in one block of memory: struct msghdr, struct iovec, sender's address, ancillary data, packet. */
 const AT = { iovec: 56, name: 72, control: 104, packet: 360 } as const;
 const NAME_BYTES = 28;
 const CONTROL_BYTES = AT.packet - AT.control;
-/** struct cmsghdr: a length of eight bytes, level, type. */
+/** Size of struct cmsghdr: a length of eight bytes, level, type. */
 const CMSG_HEADER_BYTES = 16;
 
 const MAX_PER_CALL = 64;
 /** The packet process opens a dozen descriptors, and the kernel assigns the lowest free ones. */
 const MAX_DESCRIPTORS = 256;
-/** A stamp older than this, or of the future, means that the wall clock was set in between. */
+/** Age above which a stamp is wrong, because the wall clock was set in between. */
 const MAX_AGE_MS = 60_000;
 
 /**

@@ -11,7 +11,7 @@ import { PacketServer } from './packet-server.ts';
  * identifiers and times, and nothing of checks. It speaks frames over descriptor 3 and ends with it.
  */
 
-/** Packets beyond this backlog of an agent that does not read are dropped, as a full socket buffer drops them. */
+/** Maximum backlog for an agent that does not read; further packets are dropped, as by a full socket buffer. */
 const MAX_BACKLOG_BYTES = 1_048_576;
 
 async function main(): Promise<void> {

@@ -42,7 +42,7 @@ export type SendDone = (errno: string, sentMs: number) => void;
 /** Constants of Linux that raw-socket lacks. */
 const LINUX = { IPPROTO_IPV6: 41, SOL_SOCKET: 1, SO_RCVBUF: 8, IPV6_HDRINCL: 36 } as const;
 
-/** Room for an IPv4 header with options before the longest packet. */
+/** Size of the buffer: the longest packet after an IPv4 header with options. */
 const BUFFER_BYTES = MAX_PACKET_BYTES + 60;
 const RECEIVE_QUEUE_BYTES = 1_048_576;
 const RETRY_EVERY_MS = 2;

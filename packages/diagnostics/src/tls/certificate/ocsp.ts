@@ -60,7 +60,7 @@ const nothing = {
   signature: 'unchecked',
 } as const;
 
-/** A responder's clock may be a little ahead. */
+/** Tolerance for the clock of a responder. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** RFC 5280 section 5.3.1. */

@@ -10,7 +10,7 @@ export interface Path {
   readonly isSound: boolean;
 }
 
-/** OpenSSL ends at 100 certificates above the server's own. */
+/** Longest path: OpenSSL ends at 100 certificates above the server's. */
 const MAX_PATH = 101;
 /** Bounds the work for certificates with equal names; verifying a signature may take milliseconds. */
 const MAX_STEPS = 1_000;

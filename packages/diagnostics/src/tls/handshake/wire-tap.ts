@@ -12,7 +12,7 @@ export interface WireTap {
   readonly stop: () => void;
 }
 
-/** OpenSSL accepts at most 100 KiB of certificates (`SSL_MAX_CERT_LIST_DEFAULT`); other messages are small. */
+/** Maximum bytes kept of a handshake: OpenSSL accepts at most 100 KiB of certificates (`SSL_MAX_CERT_LIST_DEFAULT`). */
 const MAX_KEPT_BYTES = 256 * 1024;
 const PAUSED_MS = 5;
 

@@ -27,7 +27,7 @@ export const usualPorts: Readonly<Record<DnsTransport, number>> = { udp: 53, tcp
 const MAX_EXTENDED_ERRORS = 4;
 const MAX_NSID_BYTES = 256;
 
-/** A name has at most 255 octets, each at most four characters in presentation format. */
+/** Longest name: 255 octets, each at most four characters in presentation format. */
 const MAX_NAME_LENGTH = 1024;
 
 /**

@@ -34,11 +34,11 @@ export const MAX_REDIRECT_DEVIATIONS = 3;
 /** Limit of the stored services of an Alt-Svc header. */
 export const MAX_ALTERNATIVES = 8;
 
-/** Handshakes of TCP and TLS, request, end of the connection. */
+/** Packets of the handshakes of TCP and TLS, a request and the end of the connection. */
 const PACKETS_PER_REQUEST = 12;
 /** Minimum payload of a segment of a request body. */
 const SEGMENT_BYTES = 1_200;
-/** Handshakes, heads, and data that the target has sent when the connection is closed. */
+/** Bytes of handshakes, heads, and data in flight when the connection is closed. */
 const BYTES_PER_REQUEST = 128 * 1024;
 /**
  * Network bytes for a body of this size, including data in flight when its last byte is read; more than `mostReceived`

@@ -20,7 +20,7 @@ import { itNeeding } from '@vantage/test-support/needs';
 
 jest.setTimeout(300_000);
 
-/** Other versions of curl may decide otherwise. */
+/** Version of curl whose decisions are expected. */
 const CURL = '7.88';
 
 const curl = await curlVersion();

@@ -14,9 +14,9 @@ const expressions = (description: string) =>
     Type.Array(Type.String({ maxLength: MAX_EXPRESSION_LENGTH }), { maxItems: MAX_BODY_EXPRESSIONS, description }),
   );
 
-/** Of the answer of a server of tokens. */
+/** Maximum size of the response of a token server. */
 export const MAX_TOKEN_BYTES = 16_384;
-/** With the credentials in the header, then in the body. */
+/** Maximum requests for a token: credentials in the header, then in the body. */
 export const MAX_TOKEN_REQUESTS = 2;
 export const MAX_GRANT_ENTRIES = 32;
 export const MAX_GRANT_TEXT = 2_048;

@@ -16,7 +16,7 @@ const MAX_REPLIES = 17;
  */
 const WAIT_RTTS = 4;
 const MIN_WAIT_MS = 1_000;
-/** A network that duplicates a packet may deliver one copy and refuse the other, so the reply is awaited briefly. */
+/** Wait for a reply after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other. */
 const AFTER_ERROR_MS = 200;
 
 /** A packet process that has not sent a packet after this time is hung: it takes microseconds. */

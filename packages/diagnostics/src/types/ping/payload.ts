@@ -16,7 +16,7 @@ export function pingPayload(bytes: number, tag: string): Uint8Array {
   return payload;
 }
 
-/** Shorter cookies would match by chance. */
+/** Bytes of cookie that identify a payload; fewer would match by chance. */
 const TELLING_BYTES = 8;
 
 /**

@@ -4,7 +4,7 @@ import { isSilent, type Trace, type Way } from '../../traceroute/trace.ts';
 /** One flow at one hop: the routers that answered it, the most frequent first; undefined if that is unknown. */
 type Seen = readonly string[] | undefined;
 
-/** A flow that reached the target at an earlier hop. */
+/** Stands for the routers of a flow that reached the target at an earlier hop. */
 const BEYOND: readonly string[] = ['beyond the target'];
 
 /** Limit of the distinct routers of one hop whose subsets are considered together. */

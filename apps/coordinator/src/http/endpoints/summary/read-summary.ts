@@ -5,7 +5,7 @@ import type { Checks } from '../../../checks/checks.ts';
 import { continentOf } from '../../../probes/selection/continents.ts';
 import type { ProbeList } from '../../../probes/registry/probe-list.ts';
 
-/** Results are final, but data of probes and addresses may change. Seconds. */
+/** Seconds for which a summary may be cached: results are final, but data of probes and addresses may change. */
 const MAX_AGE = 60;
 
 export interface SummarySources {

@@ -18,7 +18,7 @@ export interface SharingOptions extends SummarySources {
   readonly stopping: AbortSignal;
 }
 
-/** Fetchers of link previews time out after about ten seconds; most checks are completed sooner. */
+/** Wait for a pending check before its image is drawn. Fetchers of link previews time out after about ten seconds. */
 const CARD_WAIT_MS = 4_000;
 
 /** Reload interval of a frame while its check is pending. */

@@ -10,7 +10,7 @@ export const CARD_WIDTH = 1200;
 export const CARD_HEIGHT = 630;
 
 const MARGIN = 72;
-/** About two lines. */
+/** Longest displayed name, about two lines. */
 const LONGEST_NAME = 84;
 const PAPER: Colour = [255, 255, 255];
 const COLOURS: Readonly<Record<Tone | 'ink' | 'dim', Colour>> = {

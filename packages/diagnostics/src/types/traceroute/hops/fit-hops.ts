@@ -3,7 +3,7 @@ import { MAX_RESULT_BYTES } from '@vantage/contract';
 import type { Hop } from '../result-fields.ts';
 import { NAMELESS } from './hop-names.ts';
 
-/** Space for the other fields, and for the networks that the coordinator adds. */
+/** Size of the hops; the rest is for other fields and for the networks that the coordinator adds. */
 const HOPS_BYTES = MAX_RESULT_BYTES * 0.75;
 
 /** Labels per hop that remain if space is short, and the number of hops that keep them if that does not suffice. */

@@ -5,7 +5,7 @@ import type { PacketSocket } from '../../../sockets/packet-socket.ts';
 import { sharedSocket, tryBytes, type Answer, type SharedSocket } from './try-bytes.ts';
 
 const FIRST_BYTES = 1_500;
-/** No link carries less (RFC 791, RFC 8200 section 5). */
+/** Smallest MTU of a link (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
 const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
 /** Candidates if a router does not report its MTU (the common plateaus of RFC 1191 section 7.1). */

@@ -12,7 +12,7 @@ import { echoRequest, parseIcmp } from '../../../sockets/wire/icmp.ts';
 const ECHO_HEADER_BYTES = { 4: 28, 6: 48 } as const;
 /** Polling interval: the round-trip time may become known while an answer is awaited. */
 const LOOK_EVERY_MS = 25;
-/** A stall of the process that counts. */
+/** Shortest stall of the process that invalidates an attempt. */
 const STALL_MS = 50;
 const TTL = 64;
 /** Size of an echo request's header, and of the random start of its payload that identifies it. */

@@ -58,7 +58,7 @@ export interface TraceFlow {
   readonly rewritten: (index: number, error: IcmpError) => readonly RewrittenField[];
 }
 
-/** Checksums 0 and 0xffff are special in UDP. */
+/** Number of usable checksums: 0 and 0xffff are special in UDP. */
 const CHECKSUMS = 0xfffe;
 /**
  * Lengths of the datagrams of a flow. Address translation may change the checksum in a quotation of eight bytes, and never

@@ -1,11 +1,11 @@
 import type { FlowView } from './flow-view.ts';
 import { isFull, rttOf, type TracePacket } from './trace.ts';
 
-/** Equal to ping's wait for a reply. */
+/** Longest wait for an answer, equal to that of ping. */
 export const MAX_WAIT_MS = 4_000;
 /** Wait for a silent hop although hops beyond it answered: many routers answer late. */
 const SILENT_HOP_MS = 2_000;
-/** For a packet to a hop that answered others. */
+/** Wait for the answer of a hop that answered other packets. */
 const KNOWN_HOP_MS = 1_000;
 const WAIT_RTTS = 3;
 /** Wait for all answers at the full TTL of a flow, from the first such packet on. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Family } from '@vantage/contract';
 
 export const COOKIE_BYTES = 8;
-/** Two bytes that balance, eight of cookie, two of number. */
+/** Prefix of a payload: two bytes that balance the checksum, eight of cookie, two of packet number. */
 export const PREFIX_BYTES = 2 + COOKIE_BYTES + 2;
 const MAX_TAG_BYTES = 64;
 const HEADER_BYTES = 8;
