@@ -49,10 +49,10 @@ export interface DeploymentOptions {
   /** Agents that connect to the gateways of the coordinators. */
   readonly gatewayAgents?: number;
   readonly store: StoreKind;
-  /** More settings of the coordinators. */
+  /** Additional settings of the coordinators. */
   readonly coordinatorEnv?: Readonly<Record<string, string>>;
   readonly agentEnv?: Readonly<Record<string, string>>;
-  /** With a browser on each agent, which it tests at each start; this costs more than all other processes. */
+  /** True for a browser on each agent, which tests it at each start; this costs more than all other processes. */
   readonly screenshots?: boolean;
   /** Folder to which the logs are copied at the end. */
   readonly keepLogsIn?: string | undefined;

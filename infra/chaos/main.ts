@@ -140,7 +140,7 @@ async function ofMonitors(): Promise<readonly Figure[]> {
   return monitorFigures({ seed: Number(values.seed), monitors: 500, durationMs: 200_000, print });
 }
 
-/** From the file alone. @returns the exit status */
+/** Prints the verdict on a recorded history. @returns the exit status */
 function verdict(file: string | undefined, more: Parameters<typeof report>[0]): number {
   const tallies = file === undefined ? [] : judge(readHistory(file));
   for (const line of tallies.flatMap(describe)) print(line);

@@ -1,6 +1,6 @@
 export interface Release {
   readonly version: string;
-  /** As Debian calls it. */
+  /** Debian's name of the architecture. */
   readonly architecture: string;
   /** Oldest C library that the program loads with. */
   readonly libc: string;

@@ -14,7 +14,7 @@ describe('the script that builds images', () => {
 
   interface Engine {
     readonly driver: string;
-    /** Where the engine keeps images. */
+    /** Folder in which the engine keeps images. */
     readonly store?: string;
   }
 

@@ -63,11 +63,11 @@ export interface SecondSummary {
 
 export interface Measurements {
   readonly post: Times;
-  /** From the intended start to the start of each probe's job. */
+  /** Times from the intended start to the start of each probe's job. */
   readonly dispatch: Times;
-  /** From the creation of the check to the start of each probe's job, both by the Redis clock. */
+  /** Times from the creation of the check to the start of each probe's job, both by the Redis clock. */
   readonly queue: Times;
-  /** From the intended start to the last result at the client. */
+  /** Times from the intended start to the last result at the client. */
   readonly completion: Times;
   /** Delay of the generator itself. */
   readonly lag: Times;

@@ -6,7 +6,7 @@ import { openProbeRecords } from '@vantage/coordinator';
 /** User-assigned codes of ISO 3166-1, which denote no country. */
 const countryCodes = ['QM', 'QN', 'QO', 'QP', 'QQ', 'QR', 'QS', 'QT', 'QU', 'QV', 'QW', 'QX', 'QY', 'QZ', 'XA', 'XB'];
 
-/** RFC 5398 reserves AS64496–AS64511 for documentation. */
+/** First AS number for documentation (RFC 5398: AS64496–AS64511). */
 const FIRST_AS_NUMBER = 64_496;
 
 /** Records of local probes with different locations, so that probe selection can be tried. */

@@ -8,7 +8,7 @@ export interface Reaper {
   readonly pid: () => number | undefined;
   /** Reports the running processes. */
   readonly tell: (processes: SupervisedProcesses) => void;
-  /** For an orderly exit, after all processes have ended. */
+  /** Stops the reaper. To be called after all processes have ended. */
   readonly stop: () => void;
 }
 

@@ -15,7 +15,7 @@ export interface Front {
   readonly close: () => void;
 }
 
-/** For a program that ends TLS at this port. */
+/** A front for a program that terminates TLS itself at this port. */
 export function noFront(port: number): Front {
   let target = 0;
   const route: Front['route'] = (next) => {

@@ -15,7 +15,7 @@ export interface SmallDisk {
   readonly freeInodes: (pid: number) => void;
 }
 
-/** Without root: a user namespace, if the kernel permits it. */
+/** Mounts need root, or a user namespace if the kernel permits it. */
 const unshare = ['unshare', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']), '--mount'];
 
 /** True if mount namespaces are available; required in CI. */

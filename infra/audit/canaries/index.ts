@@ -32,7 +32,7 @@ export type CanaryTransport = (typeof transports)[number];
 
 export interface CanaryOptions {
   readonly transport?: CanaryTransport;
-  /** To test the canaries themselves: the agent's operator allows this address, and only its jobs are run. */
+  /** Address that the agent's operator allows, to test the canaries themselves; only its jobs are run. */
   readonly allow?: string;
 }
 

@@ -9,9 +9,9 @@ export interface Attack {
   readonly request: readonly (string | Readonly<{ bytes: number }>)[];
   /** True if the attacker does not read replies. */
   readonly isDeaf?: boolean;
-  /** More than an agent ever does: coordinators must end it. Any other attack may go on. */
+  /** True for requests larger than any agent's: coordinators must end the attack. Others may continue. */
   readonly isExcess?: boolean;
-  /** By default as many as an agent's user may keep. */
+  /** Number of connections; by default as many as an agent's user may keep. */
   readonly connections?: number;
   /** Size of the heartbeat that the attacker wrote before. */
   readonly heartbeatBytes?: number;

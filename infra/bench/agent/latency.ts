@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 const RATES = [20, 100, 150, 200, 300];
 const GOAL_MS = 8;
 
-/** From the POST of a tcp check to the response of a waiting reader, at constant rates on one probe. */
+/** Time from the POST of a tcp check to the response of a waiting reader, at constant rates on one probe. */
 export async function latencies(stage: Stage, seconds: number): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const rate of RATES) {

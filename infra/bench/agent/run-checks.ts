@@ -77,7 +77,7 @@ async function resultOf({ deployment }: Stage, id: string): Promise<string> {
   return result?.error?.code ?? result?.result ?? 'no result';
 }
 
-/** With plain `node:http`, as for the agent: its CPU time is not counted, but it uses the machine. */
+/** Requests a probe of the exporter with plain `node:http`: the client's CPU time is not counted, but it uses the machine. */
 function probe(url: string, { type, target }: ComparedCheck): Promise<boolean> {
   return new Promise((resolve) => {
     const asked = get(`${url}/probe?module=${type}&target=${encodeURIComponent(target)}`, { agent }, (response) => {

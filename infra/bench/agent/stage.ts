@@ -21,7 +21,7 @@ export interface Service {
   readonly ports: TargetPorts;
 }
 
-/** With the exporter, which probes the same targets. */
+/** A service, and the exporter, which probes the same targets. */
 export interface Stage extends Service {
   readonly exporter: { readonly pid: number; readonly url: string };
   /** Node for the agent: a copy, so that it shares no pages with other processes. */

@@ -12,7 +12,7 @@ const STARTS = 5;
 const WITHIN_MS = 60_000;
 const GOAL_MS = 1_000;
 
-/** From the start of a built program to its first positive answer to a health check. */
+/** Time from the start of a built program to its first positive answer to a health check. */
 export async function timesToHealthy({ deployment, agentNode }: Stage): Promise<readonly Figure[]> {
   const redis = { REDIS_URL: `redis://127.0.0.1:${deployment.redisPort}`, LOG_LEVEL: 'warn' };
   const agent = await times(STARTS, async (port) => {

@@ -11,7 +11,7 @@ import { lossyPath, paths, type Path } from './lab.ts';
 export const ZONE = 'links-bench.net';
 export const files = { '20 KB': 20_000, '200 KB': 200_000, '1 MB': 1_000_000 } as const;
 export type FileName = keyof typeof files;
-/** For DNS the target policy admits only these ports. */
+/** Ports of the servers; for DNS the target policy admits only these. */
 export const ports = { https: 8_443, dns: 53, tls: 853, doh: 443 } as const;
 
 /** nginx and BIND at the far end of a link. */

@@ -31,7 +31,7 @@ interface StageOptions {
   readonly lastsMs?: number;
   /** True if simulated agents record the start of each job. */
   readonly keepsStarts?: boolean;
-  /** More settings of the coordinators. */
+  /** Additional settings of the coordinators. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -7,7 +7,7 @@ import { quantile } from '../goals.ts';
 export interface StreamFigures {
   readonly opened: number;
   readonly completed: number;
-  /** From the first stream that saw the end of its check to the last, milliseconds. */
+  /** Time from the first stream that saw the end of its check to the last, milliseconds. */
   readonly spreadMs: number;
   readonly p99Ms: number;
 }

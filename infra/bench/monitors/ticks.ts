@@ -10,7 +10,7 @@ export interface Ticks {
   readonly lost: number;
   /** Checks that a probe received twice, or two runs with one due time. */
   readonly doubled: number;
-  /** From the time a tick was due to the start of the first and of the last of its jobs at a probe, milliseconds. */
+  /** Delays of the first and the last job of each tick at a probe after the tick was due, milliseconds. */
   readonly firstMs: readonly number[];
   readonly lastMs: readonly number[];
 }

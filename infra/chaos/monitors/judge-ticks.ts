@@ -11,7 +11,7 @@ export interface TickLedger {
   readonly doubled: number;
   /** Monitors that turned bad. */
   readonly alarms: number;
-  /** From the time a tick was due to the start of its check at the probe, milliseconds. */
+  /** Delays of the checks at a probe after their tick was due, milliseconds. */
   readonly delaysMs: readonly number[];
   /** Longest time between two consecutive starts of one monitor, milliseconds. */
   readonly longestPauseMs: number;

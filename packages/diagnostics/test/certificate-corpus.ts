@@ -14,7 +14,7 @@ export interface CorpusServer extends Expectation {
   /** Certificates in the order in which they follow the server's own. */
   readonly chain: readonly Issued[];
   readonly staple?: Buffer;
-  /** For keys that cannot be used in a handshake of TLS 1.2. */
+  /** True for keys that cannot be used in a handshake of TLS 1.2. */
   readonly tls13Only?: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface Endpoint {
 }
 
 interface Login {
-  /** Used for every data server. */
+  /** Login for every data server. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly tls: boolean;

@@ -11,7 +11,7 @@ import { slotOf } from './slot.ts';
 import { TurnRedis } from './turn-redis.ts';
 
 export interface OpenOptions {
-  /** In a form that `parseRedisUrl` accepts. */
+  /** URL in a form that `parseRedisUrl` accepts. */
   readonly url: string;
   /** Trusted CA certificates in PEM; by default those of Node. */
   readonly certificates?: string | undefined;
@@ -145,7 +145,7 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
   return connection;
 }
 
-/** Without the option that changes the types of replies. */
+/** Options of ioredis without the one that changes the types of replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 type Given = Pick<OpenOptions, 'certificates' | 'name'>;

@@ -21,7 +21,7 @@ interface HeadlineInput {
   readonly probeResults: readonly ProbeResult[];
   readonly partition: Partition;
   readonly verdict: Verdict;
-  /** In descending severity. */
+  /** Findings in descending severity. */
   readonly findings: readonly FindingDraft[];
 }
 

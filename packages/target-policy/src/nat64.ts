@@ -3,7 +3,7 @@ import { translatedIpv4 } from './addresses/embedded.ts';
 import { formatPrefix, prefixOf } from './addresses/prefix.ts';
 import type { NameResolver } from './resolver/resolver.ts';
 
-/** RFC 6052 section 2.2, the longest first. */
+/** Prefix lengths of NAT64 (RFC 6052 section 2.2), the longest first. */
 const LENGTHS = [96, 64, 56, 48, 40, 32];
 const wellKnown = new Set(['192.0.0.170', '192.0.0.171'].map((text) => parseIpv4(text)!.value));
 

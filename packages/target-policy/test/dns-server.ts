@@ -144,7 +144,7 @@ export function patientResolver({ address }: Pick<DnsServer, 'address'>): NameRe
   return createNameResolver({ servers: [address], timeoutMs: 60_000, tries: 1 });
 }
 
-/** For a silent server: short timeouts. */
+/** A resolver with short timeouts, for a silent server. */
 export function hastyResolver({ address }: Pick<DnsServer, 'address'>): NameResolver {
   return createNameResolver({ servers: [address], timeoutMs: 100, tries: 1 });
 }

@@ -28,7 +28,7 @@ export interface CertificateRequest {
   /** Uses the key of another certificate instead of a new one. */
   readonly keyOf?: Issued;
   readonly digest?: string;
-  /** More extensions, as lines of an OpenSSL configuration. */
+  /** Additional extensions, as lines of an OpenSSL configuration. */
   readonly extensions?: readonly string[];
   /** Default: self-signed. */
   readonly issuer?: Issued;
@@ -126,7 +126,7 @@ function pemOf(der: Buffer): string {
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
-/** In a separate section a name may contain a comma. */
+/** A line of a separate section for alternative names, in which a name may contain a comma. */
 function numbered(name: string, index: number): string {
   return name.replace(':', `.${index} = `);
 }
@@ -146,7 +146,7 @@ organizationName = optional
 commonName = optional
 `;
 
-/** RFC 5280 section 4.1.2.5.2. */
+/** Formats a GeneralizedTime (RFC 5280 section 4.1.2.5.2). */
 function asn1Time(daysFromNow: number): string {
   const time = new Date(Date.now() + daysFromNow * 86_400_000).toISOString();
   return `${time.slice(0, 19).replaceAll(/[-T:]/g, '')}Z`;

@@ -21,7 +21,7 @@ export function withRunningService(environment: Environment, folder?: string): E
   }
 }
 
-/** Empty if the service uses an external Redis. */
+/** The `REDIS_URL` of a running `npm start`; absent if it uses an external Redis. */
 function redisOf(folder: string): { readonly REDIS_URL?: string } {
   const running = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8')) as {
     readonly redis: { readonly port: number } | null;

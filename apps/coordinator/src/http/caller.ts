@@ -40,7 +40,7 @@ export function admitCaller(
   return new HttpProblem('scope-missing', `The key ${key.name} lacks the scope ${scope}.`);
 }
 
-/** RFC 6750 section 3.1. */
+/** `WWW-Authenticate` of a refused key (RFC 6750 section 3.1). */
 const CHALLENGE = 'Bearer realm="Vantage", error="invalid_token"';
 
 const sentences = {

@@ -11,7 +11,7 @@ import { createStoreBudget, type StoreBudget } from './store-budget.ts';
 
 /** Context of a request. */
 export interface Exchange {
-  /** Also sent as `X-Request-Id`, logged, and part of each problem document. */
+  /** Id of the request: sent as `X-Request-Id`, logged, and part of each problem document. */
   readonly requestId: string;
   /** The path including that of the public URL; escaped and bounded, with secrets of keys removed. */
   readonly instance: string;

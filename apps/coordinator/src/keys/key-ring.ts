@@ -46,7 +46,7 @@ interface Entry {
 
 export function createKeyRing(redis: Redis, clock: RedisClock, log: Log): KeyRing {
   const readKey = createKeyReader();
-  /** By the visible prefix; undefined before the first read. */
+  /** Keys by their visible prefix; undefined before the first read. */
   let entries: ReadonlyMap<string, Entry> | undefined;
   let known: ReadonlyMap<string, { readonly json: string; readonly key: ApiKey | undefined }> = new Map();
   let revision: string | null = null;

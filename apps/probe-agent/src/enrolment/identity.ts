@@ -16,7 +16,7 @@ export interface Proof {
   readonly token?: string;
 }
 
-/** After a refusal: connect again at once, connect again after a pause, or end the process. */
+/** What an agent does after a refusal: connect again at once or after a pause, or end the process. */
 export type AfterRefusal = 'retry' | 'wait' | 'end';
 
 /** The identity of this agent at the service. */

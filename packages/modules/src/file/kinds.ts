@@ -18,7 +18,7 @@ export const bool = scalar((text, value) => {
   throw new Error('must be true or false');
 });
 
-/** Of 64 bits. YAML 1.1 has underscores between digits. */
+/** An integer of 64 bits. YAML 1.1 permits underscores between digits. */
 export const integer = scalar((text, value, isPlain) => {
   const number =
     isPlain && typeof value === 'string' && /^[-+]?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : value;
@@ -38,7 +38,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** In milliseconds, from the notation of Go. */
+/** A duration in the notation of Go, as milliseconds. */
 export const duration = scalar((text, value) => {
   if (typeof value !== 'string') throw new Error('must be a duration such as 5s');
   if (/^[-+]?0$/.test(text)) return 0;

@@ -7,7 +7,7 @@ import { modulesFile, type RawModule } from './shape.ts';
 const NO_TEXT = /[^\P{Cc}\t\n\r]|[\ufffd-\uffff]/u;
 
 export interface RawFile {
-  /** By name, in the order of the file. */
+  /** Modules by name, in the order of the file. */
   readonly modules: ReadonlyMap<string, RawModule>;
   /** Line of a key below a decoded mapping. */
   readonly lineOf: (owner: object, key: string) => number;

@@ -10,7 +10,7 @@ function withoutKey({ identity, ...tls }: TlsRules): TlsRules {
   return identity === undefined ? tls : { ...tls, identity: { ...identity, key: '<secret>' } };
 }
 
-/** Without the secret, and the parameters, which may have some. */
+/** Describes an OAuth2 grant without the secret and the parameters, which may contain secrets. */
 function grantOf(grant: OAuth2Grant | undefined): object {
   if (grant === undefined) return {};
   const parameters = Object.fromEntries(Object.keys(grant.parameters).map((name) => [name, '<secret>']));

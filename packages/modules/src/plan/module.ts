@@ -44,9 +44,9 @@ export type BodyRule = Pick<HeaderRule, 'regexp' | 'failsOnMatch'>;
 /** Rules about the records of one section, as expressions. */
 export interface RecordRules {
   readonly failIfAnyMatches: readonly string[];
-  /** Without records it is no failure. */
+  /** Passes if there are no records. */
   readonly failUnlessAllMatch: readonly string[];
-  /** Without records it is a failure. */
+  /** Fails if there are no records. */
   readonly failIfOneDiffers: readonly string[];
   /** Fails if no record matches any of them. */
   readonly failIfNoneMatches: readonly string[];

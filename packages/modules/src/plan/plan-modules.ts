@@ -12,7 +12,7 @@ const PROBERS = 'icmp, tcp, http, dns, traceroute';
 export interface PlannedModules {
   /** Usable modules by name. */
   readonly usable: ReadonlyMap<string, Module>;
-  /** By name, at least one entry each. */
+  /** Refusals by the name of the module, at least one each. */
   readonly refused: ReadonlyMap<string, readonly Refusal[]>;
   /** Options of usable modules for which scrapes will be refused. */
   readonly warnings: readonly Refusal[];

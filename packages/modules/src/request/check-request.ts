@@ -11,7 +11,7 @@ export type CheckRequest =
   | {
       readonly ok: true;
       readonly body: Readonly<Record<string, unknown>>;
-      /** For `params.rules` of the job; no client can set them. */
+      /** `params.rules` of the job, which no client can set. */
       readonly rules?: Readonly<Record<string, unknown>> | undefined;
     }
   /** The target's form is not valid for the prober. */
@@ -133,7 +133,7 @@ function dnsCheck({ transport, queryName, queryType, recursionDesired }: DnsModu
   return { ...check('dns', queryName, options, { recordType: queryType }), rules: TIMED };
 }
 
-/** As Go's `net.SplitHostPort`, with a port in digits. */
+/** Splits a target like Go's `net.SplitHostPort`; the port must be digits. */
 function splitHostPort(target: string): { readonly host: string; readonly port: number } | undefined {
   const [, ipv6, other, digits] = /^(?:\[([^[\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(target) ?? [];
   const port = Number(digits);

@@ -26,7 +26,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   ];
 }
 
-/** Where the loss of each path begins that reaches the target, as far as its packets prove. */
+/** Finds the hop where the loss of each path that reaches the target begins, as far as its packets prove. */
 export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   const lossy = reachedOf(traces).flatMap((trace) => lossyPath(trace) ?? []);
   return beginsOf(lossy.map((path) => (mayBeLimited(path, lossy) ? withoutRouters(path) : path)));

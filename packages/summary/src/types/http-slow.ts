@@ -11,7 +11,7 @@ type Timings = NonNullable<ResultOf<'http'>['timings']>;
 interface Slow {
   readonly probeResult: HttpResult;
   readonly slowMs: number;
-  /** Where it was slow, if there were redirects. */
+  /** The slow host, if there were redirects. */
   readonly host: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import { malformed, type Malformed } from './malformed.ts';
 
 export interface CanonicalUrl {
   readonly ok: true;
-  /** As WHATWG URL serialises it, around the canonical host. */
+  /** The URL as WHATWG URL serialises it, with the canonical host. */
   readonly url: string;
   readonly protocol: 'http' | 'https';
   readonly host: CanonicalHost;

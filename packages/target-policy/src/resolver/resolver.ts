@@ -153,7 +153,7 @@ async function askOnce(
   }
 }
 
-/** If no answer is about the name, the first of the list. */
+/** Resolves with the first answer that is about the name; if none is, with the first of the list. */
 async function firstAboutName(asked: readonly [Promise<StubAnswer>, Promise<StubAnswer>]): Promise<StubAnswer> {
   const telling = asked.map(async (each) => {
     const answer = await each;

@@ -34,7 +34,7 @@ export async function certificateOf(host: string, port: number): Promise<Validit
   }
 }
 
-/** Of several PEM certificates, the first to expire; usually an old and a new CA. */
+/** The first of several PEM certificates to expire, usually an old and a new CA. */
 export function firstToEnd(pem: string): Validity | undefined {
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return each

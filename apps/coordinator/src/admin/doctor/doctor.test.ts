@@ -50,7 +50,7 @@ async function doctor(environment: Readonly<Record<string, string>>): Promise<Re
   return { status, findings, err: err.join('\n') };
 }
 
-/** Without the checks of files, which take seconds. */
+/** Runs the doctor without its checks of files, which take seconds. */
 async function examine(environment: Readonly<Record<string, string>>): Promise<Pick<Report, 'findings'>> {
   return { findings: await examineDeployment(readAdminConfig(environment), readConfig(environment)) };
 }

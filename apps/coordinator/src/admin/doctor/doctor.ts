@@ -68,7 +68,7 @@ async function examine(
   return [...faults, ...parts.flat()];
 }
 
-/** With invalid settings, a coordinator in this environment would not start. */
+/** Reads the settings of a coordinator in this environment; it would not start if they are invalid. */
 function readCoordinatorConfig(
   { redisUrl }: AdminConfig,
   environment: Readonly<Record<string, string | undefined>>,

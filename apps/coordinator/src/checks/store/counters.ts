@@ -6,7 +6,7 @@ export interface Counters {
   resultsApplied: number;
   resultsDuplicate: number;
   resultsLate: number;
-  /** From a probe that the check did not select. */
+  /** Results from a probe that the check did not select. */
   resultsForeign: number;
   /** Results of checks that do not exist or have expired. */
   resultsUnknown: number;

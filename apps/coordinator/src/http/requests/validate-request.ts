@@ -25,7 +25,7 @@ export interface ReadBody {
 
 export interface RequestBody {
   readonly type: string;
-  /** Not there with `between`. */
+  /** Host of the request; absent with `between`. */
   readonly host: string;
   readonly between?: readonly [string, string];
   readonly options: Readonly<Record<string, unknown>>;
@@ -109,7 +109,7 @@ interface CompiledType {
 
 interface Compiled {
   readonly types: ReadonlyMap<string, CompiledType>;
-  /** For the fields that all types have. */
+  /** Validates the fields that all types have. */
   readonly anyType: ValidateFunction;
 }
 

@@ -9,7 +9,7 @@ export interface Scrape {
   readonly target: string;
   readonly module: Module;
   readonly debug: boolean;
-  /** From the query; the module contains it too. */
+  /** `hostname` of the query; the module contains it, too. */
   readonly hostname: string;
   /** Selection of probes, as in the body of `POST /check`. */
   readonly selection: Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { followPath, pathChangeSentence, reachedFrom } from '@vantage/summary';
 import type { Checks } from '../../checks/checks.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 
-/** By probe: the traceroute with which later ones are compared. */
+/** The check with which later traceroutes are compared, by probe. */
 export type PathChecks = Readonly<Record<string, string>>;
 
 type PathEvent = Extract<MonitorEvent, { readonly kind: 'path' }>;

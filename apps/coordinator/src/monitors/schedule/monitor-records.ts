@@ -92,7 +92,7 @@ export interface Claimed {
   readonly nowMs: number;
   readonly nextMs: number | undefined;
   readonly claimed: readonly ClaimedTick[];
-  /** To be postponed; they are due until then. */
+  /** Missed ticks, which stay due until they are postponed. */
   readonly missed: readonly MissedTick[];
 }
 
@@ -160,7 +160,7 @@ export async function readEventsAfter(
   return entries.map(([id, fields]) => ({ id, event: JSON.parse(fields[1]!) as PublicEvent }));
 }
 
-/** Undefined before the first run. */
+/** Reads the last run of a monitor; undefined before the first. */
 export async function readLastRun(redis: Redis, name: string): Promise<RunRecord | undefined> {
   const text = await redis.lindex(redisKeys.monitorRuns(name), 0);
   return text === null ? undefined : (JSON.parse(text) as RunRecord);

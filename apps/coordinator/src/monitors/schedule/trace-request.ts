@@ -4,7 +4,7 @@ import type { MonitorState } from '../state/reduce.ts';
 
 const MOST_FAILING = 5;
 const MOST_WORKING = 3;
-/** Enough packets per hop to tell where loss begins. */
+/** Packets per hop, enough to tell where loss begins. */
 const QUERIES = 10;
 
 /** The probes of the traceroute that follows a change to bad: failing ones, and working ones to compare with. */

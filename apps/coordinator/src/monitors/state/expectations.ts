@@ -7,7 +7,7 @@ interface Measured {
   readonly rttAvg?: number | null;
   readonly loss?: number | null;
   readonly statusCode?: number;
-  /** Of a port. */
+  /** State of a port. */
   readonly state?: string;
   readonly tls?: {
     readonly daysLeft: number | null;
@@ -90,7 +90,7 @@ function above(
   return [`${name} ${shown(value)} ${unit}, more than ${shown(most)} ${unit}`];
 }
 
-/** Until the certificate expires, or earlier one above it that has no successor. */
+/** Days until the certificate expires, or an earlier one above it that has no successor. */
 function certificateDaysOf({ tls }: Measured): number | null | undefined {
   const days = tls?.daysLeft;
   const ofIssuer = tls?.issuerEnds?.daysLeft;

@@ -49,7 +49,7 @@ export interface MonitorState {
   readonly headline: string | null;
   /** The traceroute that followed its change to bad. */
   readonly traceId?: string | null;
-  /** Of a traceroute monitor, by probe: the check with the path to compare with. */
+  /** The check with the path to compare with, by probe; for traceroute monitors. */
   readonly pathChecks?: Readonly<Record<string, string>> | undefined;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
 }

@@ -13,7 +13,7 @@ const RETRY_AFTER_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 2
 /** Messages that failed together are not sent again all at once. */
 const JITTER = 0.1;
 
-/** Longer than a job is held, so that no lock must be renewed. */
+/** Lifetime of a lock, longer than a job is held, so that none must be renewed. */
 const LOCK_MS = WEBHOOK_TIMEOUT_MS + 10_000;
 /** Interval of the search for jobs whose lock has expired, because their coordinator has ended. */
 const STALLED_EVERY_MS = 5_000;

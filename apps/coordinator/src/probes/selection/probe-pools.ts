@@ -6,7 +6,7 @@ import { readLocations } from './locations.ts';
 /** A probe that can be selected. */
 export interface Candidate {
   readonly id: string;
-  /** Used share of its capacity. */
+  /** Used share of the probe's capacity. */
   readonly load: number;
 }
 
@@ -57,7 +57,7 @@ interface Prepared {
 
 export function createProbePools(): ProbePools {
   const prepared = new WeakMap<readonly KnownProbe[], Prepared>();
-  /** By location, in the order of `records`. */
+  /** Members of each location, in the order of `records`. */
   const members = new Map<string, readonly ProbeRecord[]>();
   let records: readonly ProbeRecord[] = [];
 

@@ -18,7 +18,7 @@ interface Suite {
   readonly tagBytes: number;
 }
 
-/** RFC 8446 appendix B.4. */
+/** Cipher suites of TLS 1.3 by number (RFC 8446 appendix B.4). */
 const SUITES: Readonly<Record<number, Suite>> = {
   0x1301: { algorithm: 'aes-128-gcm', hash: 'sha256', keyBytes: 16, tagBytes: 16 },
   0x1302: { algorithm: 'aes-256-gcm', hash: 'sha384', keyBytes: 32, tagBytes: 16 },

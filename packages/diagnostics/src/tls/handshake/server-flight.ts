@@ -10,9 +10,9 @@ export interface ServerFlight {
   readonly alpn: string | null;
 }
 
-/** RFC 8446 section 5.1. */
+/** Types of records (RFC 8446 section 5.1). */
 const records = { changeCipherSpec: 20, handshake: 22, applicationData: 23 } as const;
-/** RFC 8446 section 4. */
+/** Types of handshake messages (RFC 8446 section 4). */
 const messages = { serverHello: 2, encryptedExtensions: 8, certificate: 11, certificateRequest: 13 } as const;
 const RECORD_HEADER_BYTES = 5;
 const MESSAGE_HEADER_BYTES = 4;
@@ -149,7 +149,7 @@ function extensionsOf(body: Buffer, start: number): ReadonlyMap<number, Buffer> 
   return extensions;
 }
 
-/** RFC 7301 section 3.1: a list with one name. */
+/** The selected protocol: a list with one name (RFC 7301 section 3.1). */
 function alpnOf(extensions: ReadonlyMap<number, Buffer>): string | null {
   const ALPN = 16;
   const list = extensions.get(ALPN);

@@ -27,11 +27,11 @@ const REPORT_MARGIN_MS = 400;
 
 /** Waiting times, milliseconds. A list has one per transmission over UDP. */
 export interface DnsWaits {
-  /** For the only resolver. */
+  /** Waits for the only resolver. */
   readonly oneMs: readonly number[];
-  /** For each of several resolvers. */
+  /** Waits for each of several resolvers. */
   readonly eachMs: readonly number[];
-  /** For each name server of a trace. */
+  /** Waits for each name server of a trace. */
   readonly traceMs: readonly number[];
   /** Time for the additional queries that verify the resolver's validation. */
   readonly uncheckedMs: number;

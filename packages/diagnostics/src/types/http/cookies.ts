@@ -42,7 +42,7 @@ export function cookieJar(): CookieJar {
   };
 }
 
-/** RFC 6265 section 5.2; undefined for an ignored cookie. */
+/** Parses a Set-Cookie header (RFC 6265 section 5.2); undefined for an ignored cookie. */
 function parse(header: string, url: URL): { readonly cookie: Cookie; readonly isOver: boolean } | undefined {
   const [pair = '', ...attributes] = header.split(';');
   const at = pair.indexOf('=');
@@ -76,14 +76,14 @@ function isSame(one: Cookie, other: Cookie): boolean {
   return one.name === other.name && one.domain === other.domain && one.path === other.path;
 }
 
-/** RFC 6265 section 5.4. */
+/** True if the cookie is sent with a request for the URL (RFC 6265 section 5.4). */
 function isFor({ domain, isHostOnly, path, isSecure }: Cookie, url: URL): boolean {
   const isHost = isHostOnly ? url.hostname === domain : isWithin(url.hostname, domain);
   const isPath = url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`);
   return isHost && isPath && (!isSecure || url.protocol === 'https:');
 }
 
-/** RFC 6265 section 5.1.3. A domain without a dot is a top-level domain. */
+/** True if the host is in the domain of a cookie (RFC 6265 section 5.1.3). A domain without a dot is a top-level domain. */
 function isWithin(host: string, domain: string): boolean {
   return host === domain || (domain.includes('.') && /[a-z]/i.test(host) && host.endsWith(`.${domain}`));
 }

@@ -11,7 +11,7 @@ import type { HeadSeen } from '../../http-client/answer.ts';
 export interface Step {
   readonly fields: HttpFields;
   readonly resolvedIp: string | null;
-  /** To the end of the head. */
+  /** Time to the end of the response's head, milliseconds. */
   readonly rt: number | null;
   readonly head: Head | null;
   readonly failure: Failure | null;

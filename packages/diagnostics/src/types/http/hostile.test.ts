@@ -292,7 +292,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([header, payload]);
 }
 
-/** RFC 7541 section 5.1. */
+/** Encodes an integer of HPACK (RFC 7541 section 5.1). */
 function hpackInteger(prefix: number, value: number): Buffer {
   if (value < prefix) return Buffer.from([value]);
   const bytes = [prefix];

@@ -25,9 +25,9 @@ const refused = new Map([
   ...hopByHop.map((name) => [name, 'governs the connection, which belongs to the probe'] as const),
 ]);
 
-/** RFC 9110 section 5.6.2. */
+/** A token (RFC 9110 section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110 section 5.5 without obs-text: the encoding of a JSON string's characters above ASCII would be ambiguous. */
+/** A field value (RFC 9110 section 5.5) without obs-text: the encoding of a JSON string's characters above ASCII would be ambiguous. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 /** Faults of request headers, one per header. */
@@ -55,7 +55,7 @@ function headerFault(name: string, value: string, seen: ReadonlySet<string>): st
   return undefined;
 }
 
-/** RFC 6901 section 3. */
+/** Escapes a token of a JSON pointer (RFC 6901 section 3). */
 function pointer(token: string): string {
   return token.replaceAll('~', '~0').replaceAll('/', '~1');
 }

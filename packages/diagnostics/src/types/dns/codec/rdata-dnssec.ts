@@ -42,7 +42,7 @@ function salt(data: Reader): string {
   return octets.length === 0 ? '-' : hex(octets);
 }
 
-/** RFC 4034 section 4.1.2: blocks of 256 types in ascending order, each with 1 to 32 octets of bitmap. */
+/** Types of a bitmap: blocks of 256 in ascending order, each with 1 to 32 octets (RFC 4034 section 4.1.2). */
 function typeBitmap(data: Reader): string {
   const names: string[] = [];
   let last = -1;

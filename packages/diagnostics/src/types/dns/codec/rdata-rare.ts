@@ -19,7 +19,7 @@ const texts = (data: Reader): string => {
 
 const octets = (data: Reader): string => base64Groups(data.rest());
 
-/** RFC 6742 sections 2.1 and 2.3: four groups without `::`. */
+/** A 64-bit locator: four groups without `::` (RFC 6742 sections 2.1 and 2.3). */
 const locator64 = (data: Reader): string =>
   `${data.u16()} ${[data.u16(), data.u16(), data.u16(), data.u16()].map((group) => group.toString(16)).join(':')}`;
 
@@ -66,7 +66,7 @@ export const rareData = {
   X25: texts,
 } satisfies Partial<Record<RecordTypeName, (data: Reader) => string>>;
 
-/** RFC 9859 section 6.2. */
+/** Name of a scheme of DSYNC (RFC 9859 section 6.2). */
 function scheme(number: number): string {
   return number === 1 ? 'NOTIFY' : String(number);
 }

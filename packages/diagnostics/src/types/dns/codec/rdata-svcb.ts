@@ -21,7 +21,7 @@ interface ParameterFormat {
   readonly value: (data: Reader) => string | null;
 }
 
-/** RFC 9460 section 14.3.2, RFC 9461 section 5. */
+/** Formats of the parameters by number (RFC 9460 section 14.3.2, RFC 9461 section 5). */
 const formats: readonly ParameterFormat[] = [
   { name: 'mandatory', value: (data) => listOf(data, () => keyName(data.u16())) },
   { name: 'alpn', value: (data) => `"${listOf(data, () => listItem(data.characterString()))}"` },

@@ -44,7 +44,7 @@ const texts: Present = (data) => {
   return strings.join(' ');
 };
 
-/** RFC 6698 section 2.2, RFC 8162. */
+/** Presents TLSA and SMIMEA records (RFC 6698 section 2.2, RFC 8162). */
 const tlsAssociation: Present = (data) => `${data.u8()} ${data.u8()} ${data.u8()} ${hexGroups(some(data))}`;
 
 const eui =
@@ -109,7 +109,7 @@ function asciiTag(tag: Uint8Array): string {
   return text;
 }
 
-/** RFC 4398 section 2.1. */
+/** Mnemonic of a certificate type (RFC 4398 section 2.1). */
 function certificateType(type: number): string {
   const mnemonics: Readonly<Record<number, string>> = {
     1: 'PKIX',

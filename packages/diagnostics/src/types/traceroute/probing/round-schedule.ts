@@ -3,7 +3,7 @@ export const ROUND_MS = 1_000;
 
 /** One packet of a round. */
 export interface RoundPacket {
-  /** From 2 on: the trace is the first round. */
+  /** Number of the round, from 2 on: the trace is the first. */
   readonly round: number;
   readonly ttl: number;
   /** Milliseconds after the first of them, spread evenly over the second of its round. */

@@ -17,7 +17,7 @@ export interface TracePacket {
   answer: TraceAnswer | null;
   /** True once no answer is awaited any more; one may still come. */
   isGivenUp: boolean;
-  /** Of a packet of `runRounds`, from 2 on; absent in the trace before, which is the first round. */
+  /** Round of a packet of `runRounds`, from 2 on; absent in the trace, which is the first round. */
   readonly round?: number;
   /** Answers after the first. */
   duplicates?: number;

@@ -13,7 +13,7 @@ interface Sent {
   readonly destination: string;
 }
 
-/** Where the checksum is after the IP header. */
+/** Offset of the checksum after the IP header. */
 const CHECKSUM_AT = { icmp: 2, udp: 6, tcp: 16 } as const;
 const PORTS_BYTES = 4;
 
