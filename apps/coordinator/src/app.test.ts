@@ -100,6 +100,7 @@ describe('the service', () => {
     expect([whole.status, whole.headers.get('Location')]).toEqual([202, `/net/check/${CHECK_ID}/results`]);
     expect(problem).toMatchObject({ type: 'https://vantage.example/net/problems/not-found', instance: '/net/nothing' });
     expect(page).toContain('href="/net/docs/style.css"');
+    expect(page).toContain('href="/net/icon.svg"');
     expect(page).not.toContain('evil.example');
     expect((await fetch(`${url}/net/docs/style.css`)).status).toBe(200);
   });
@@ -122,7 +123,7 @@ describe('the service', () => {
 
     for (const { headers, text } of pages) {
       expect(headers.get('Content-Security-Policy')).toContain(
-        "default-src 'none'; style-src 'self'; connect-src 'self'",
+        "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'",
       );
       expect(text).not.toMatch(/<script|<img|style="|(?:src|<link[^>]*href)="https?:/);
     }
@@ -149,6 +150,21 @@ describe('the service', () => {
     expect(wide.length).toBeGreaterThan(20);
     expect(wide.filter((tag) => !/tabindex="0"\s+role="group"\s+aria-label="\w/.test(tag))).toEqual([]);
     expect(text).toMatch(/<summary>Problems: 400, /);
+  });
+
+  it('has a command for each operation, and the font of the web page, in the API reference', async () => {
+    const { ask, url } = await start();
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { readonly paths: object };
+    const operations = Object.values(paths).flatMap((item: object) => Object.keys(item));
+
+    const { text } = await ask('/docs');
+    const style = await (await fetch(`${url}/docs/style.css`)).text();
+    const [, font = ''] = /src: url\('([^']+)'\)/.exec(style) ?? [];
+    const { status, headers } = await fetch(`${url}${font}`);
+
+    expect(text.match(/<code>curl -s/g)).toHaveLength(operations.length);
+    expect(text).not.toMatch(/curl [^<]*(undefined|\{\w+\})/);
+    expect([status, headers.get('Content-Type')]).toEqual([200, 'font/woff2']);
   });
 
   it('shows the steps of the introduction as a list in the API reference', async () => {

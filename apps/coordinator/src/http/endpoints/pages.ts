@@ -39,7 +39,12 @@ export function documentation(
         return sendText(request, response, HTML, renderPage(links, problemPage(links, type)));
       },
     },
-    text(STYLE_PATH, 'text/css; charset=utf-8', { 'Cache-Control': 'public, max-age=300' }, Buffer.from(styleSheet)),
+    text(
+      STYLE_PATH,
+      'text/css; charset=utf-8',
+      { 'Cache-Control': 'public, max-age=300' },
+      Buffer.from(styleSheet(fontOf(web, links))),
+    ),
     text('/robots.txt', 'text/plain; charset=utf-8', { 'Cache-Control': 'public, max-age=3600' }, Buffer.from(ROBOTS)),
     text('/openapi.json', JSON_TYPE, { 'Cache-Control': 'no-cache' }, Buffer.from(JSON.stringify(document))),
   ];
@@ -58,6 +63,12 @@ Disallow: /check/*/events
 Disallow: /check/*/results
 Disallow: /monitors/*/events
 `;
+
+/** The letters that English needs; others come from fonts of the system. */
+function fontOf(web: WebPage | undefined, links: Links): string | undefined {
+  const file = web?.files.find((path) => /^\/assets\/geist-(?!more)[^/]*\.woff2$/.test(path));
+  return file === undefined ? undefined : links.path(file as `/${string}`);
+}
 
 function page(path: string, links: Links, content: Page): Endpoint {
   return text(path, HTML, PAGE_HEADERS, renderPage(links, content));

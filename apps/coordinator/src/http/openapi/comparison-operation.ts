@@ -1,6 +1,14 @@
 import type { Bucket } from '../limits/rate-limit.ts';
 import { headers, problemAnswers } from './answers.ts';
-import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './operations.ts';
+import {
+  checkIdParameter,
+  ifNoneMatch,
+  keyOf,
+  keyProblems,
+  limitOf,
+  notModified,
+  OTHER_EXAMPLE_ID,
+} from './operations.ts';
 import { refTo, type JsonObject } from './schemas.ts';
 
 export function showComparisonOperation(bucket: Bucket): JsonObject {
@@ -19,7 +27,7 @@ export function showComparisonOperation(bucket: Bucket): JsonObject {
       {
         ...checkIdParameter,
         name: 'other',
-        example: 'Zz1mB0hEQ2mW3l7n9rTzVg',
+        example: OTHER_EXAMPLE_ID,
         description: 'The `checkId` of the second check, `b` in the answer.',
       },
       ifNoneMatch,

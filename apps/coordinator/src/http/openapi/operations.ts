@@ -6,7 +6,8 @@ import { headers, problemAnswers } from './answers.ts';
 import { requestExamples } from './examples.ts';
 import { refTo, toJson, type JsonObject } from './schemas.ts';
 
-const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+export const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+export const OTHER_EXAMPLE_ID = 'Zz1mB0hEQ2mW3l7n9rTzVg';
 
 export const checkIdParameter: JsonObject = {
   name: 'id',

@@ -26,7 +26,10 @@ export function probeTargetOperation(bucket: Bucket): JsonObject {
     ...limitOf(bucket),
     ...keyOf('check'),
     parameters: [
-      query('target', 'What to probe, in the form that the module’s prober takes.', { type: 'string' }, true),
+      {
+        ...query('target', 'What to probe, in the form that the module’s prober takes.', { type: 'string' }, true),
+        example: 'https://example.com/',
+      },
       query('module', 'Name of a module.', { type: 'string', default: 'http_2xx' }),
       query('probe', 'Exactly these probes; repeated, or separated by commas.', many),
       query('location', 'Locations of the probes, as `locations` of POST /check; repeated.', many),

@@ -1,7 +1,7 @@
 import { checkIdSchema, MONITOR_NAME_PATTERN, problemTypes } from '@vantage/contract';
 
 import { headers, problemAnswers } from './answers.ts';
-import { ifNoneMatch } from './operations.ts';
+import { EXAMPLE_ID, ifNoneMatch, OTHER_EXAMPLE_ID } from './operations.ts';
 import { toJson, type JsonObject } from './schemas.ts';
 
 export function healthOperation(): JsonObject {
@@ -60,7 +60,14 @@ export function pageOperation(operationId: string, summary: string): JsonObject 
 
 export function checkPageOperation(): JsonObject {
   const page = pageOperation('showCheckPage', 'A check, as the web page shows it');
-  const id = { name: 'id', in: 'path', required: true, description: 'The check.', schema: toJson(checkIdSchema) };
+  const id = {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'The check.',
+    schema: toJson(checkIdSchema),
+    example: EXAMPLE_ID,
+  };
   return { ...page, parameters: [id, ...(page['parameters'] as JsonObject[])] };
 }
 
@@ -68,8 +75,8 @@ export function comparePageOperation(): JsonObject {
   const page = pageOperation('showComparePage', 'Two checks compared, as the web page shows them');
   const schema = toJson(checkIdSchema);
   const parameters = [
-    { name: 'id', in: 'path', required: true, description: 'The first check.', schema },
-    { name: 'other', in: 'path', required: true, description: 'The second check.', schema },
+    { name: 'id', in: 'path', required: true, description: 'The first check.', schema, example: EXAMPLE_ID },
+    { name: 'other', in: 'path', required: true, description: 'The second check.', schema, example: OTHER_EXAMPLE_ID },
   ];
   return { ...page, parameters: [...parameters, ...(page['parameters'] as JsonObject[])] };
 }
@@ -105,6 +112,7 @@ export function problemPageOperation(): JsonObject {
     required: true,
     description: 'Last part of the `type` of a problem document.',
     schema: { type: 'string', enum: Object.keys(problemTypes) },
+    example: 'rate-limited',
   };
   const page = pageOperation('showProblem', 'What a type of problem means');
   const responses = { ...(page['responses'] as JsonObject), ...problemAnswers(['not-found'], false) };

@@ -2,9 +2,11 @@ import { failureCodes, problemTypes } from '@vantage/contract';
 
 import type { Links } from '../links.ts';
 import { jsonText, type JsonObject } from '../openapi/schemas.ts';
+import { curlExample } from './curl-example.ts';
 import { html, inline, prose, type Html } from './html.ts';
 import type { Page } from './page.ts';
-import { schemaTable, typeOf } from './schema-table.ts';
+import { schemaSections } from './schema-sections.ts';
+import { typeOf } from './schema-table.ts';
 
 /** The API reference, rendered from the OpenAPI document only. */
 export function docsPage(document: JsonObject, links: Links): Page {
@@ -21,9 +23,9 @@ export function docsPage(document: JsonObject, links: Links): Page {
       <li><a href="#problems">Problem types</a></li>
       <li><a href="#failures">Failure codes</a></li>
     </ul>
-    ${operations.map(operationSection)}
+    ${operations.map((operation) => operationSection(operation, links))}
     <h2 id="schemas">Schemas</h2>
-    ${schemas.map(([name, schema]) => schemaSection(name, schema as JsonObject))}
+    ${schemaSections(schemas as readonly [string, JsonObject][])}
     <h2 id="problems">Problem types</h2>
     ${table(['Type', 'Status', 'Meaning'], problemRows(links))}
     <h2 id="failures">Failure codes</h2>
@@ -59,12 +61,17 @@ function operationsOf(document: JsonObject): readonly Operation[] {
   );
 }
 
-function operationSection({ id, summary, method, path, operation }: Operation): Html {
+function operationSection({ id, summary, method, path, operation }: Operation, links: Links): Html {
   const parameters = (operation['parameters'] as readonly JsonObject[] | undefined) ?? [];
   const limit = operation['x-rate-limit'] as JsonObject | undefined;
   return html`<section class="operation">
     <h2 id="${id}">${summary}</h2>
     <p><span class="verb ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
+    <pre
+      tabindex="0"
+      role="group"
+      aria-label="${summary}: command"
+    ><code>${curlExample(links.publicUrl, { method, path, operation })}</code></pre>
     ${typeof operation['description'] === 'string' ? prose(operation['description']) : undefined}
     ${
       limit === undefined
@@ -131,16 +138,8 @@ function answerRow([status, answer]: readonly [string, unknown]): readonly Html[
   return [
     html`<code>${status}</code>`,
     html`${bodies.map(([media, body]) => html`${typeOf((body as JsonObject)['schema'] as JsonObject)}<br /><span class="note">${media}</span>`)}`,
-    html`${prose(jsonText(description))}<span class="note">${names.join(', ')}</span>`,
+    html`${prose(jsonText(description))}${names.length === 0 ? undefined : html`<span class="note">${names.join(', ')}</span>`}`,
   ];
-}
-
-function schemaSection(name: string, schema: JsonObject): Html {
-  const description = schema['description'];
-  return html`<details id="schema-${name}">
-    <summary>${name}</summary>
-    ${typeof description === 'string' ? prose(description) : undefined} ${schemaTable(schema)}
-  </details>`;
 }
 
 function problemRows(links: Links): readonly (readonly Html[])[] {

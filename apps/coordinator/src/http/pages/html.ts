@@ -7,8 +7,13 @@ type Part = Html | string | number | undefined | readonly Part[];
 
 /** Template tag that escapes every value except `Html`; joins lists, and omits `undefined`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
-  const parts = strings.map((text, index) => `${text}${render(values[index])}`);
+  const parts = strings.map((text, index) => `${dense(text)}${render(values[index])}`);
   return { markup: parts.join('') };
+}
+
+/** The indentation of the sources is a tenth of a long page. Between tags a line break is one space. */
+function dense(text: string): string {
+  return text.replaceAll(/\n\s*/g, '\n');
 }
 
 function render(part: Part): string {

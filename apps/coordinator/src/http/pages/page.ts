@@ -1,9 +1,9 @@
 import type { Links } from '../links.ts';
 import { html, type Html } from './html.ts';
 
-/** Only the page's own style sheet; no script, no picture, no form, no frame. Tools that audit a page read robots.txt from within it. */
+/** Only the page's own style sheet; no script, no form, no frame. Tools that audit a page read robots.txt from within it. */
 const POLICY =
-  "default-src 'none'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export const PAGE_HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' };
 
@@ -22,11 +22,19 @@ export function renderPage(links: Links, { title, body }: Page): Buffer {
         <meta name="color-scheme" content="light dark" />
         <meta name="description" content="${title}: network diagnostics from several places at once" />
         <title>${title}</title>
+        <link rel="icon" href="${links.path('/icon.svg')}" type="image/svg+xml" />
         <link rel="stylesheet" href="${links.path(STYLE_PATH)}" />
       </head>
       <body>
         <header class="top">
-          <a class="brand" href="${links.path('/')}">Vantage</a>
+          <a class="brand" href="${links.path('/')}"
+            ><svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
+              <rect width="32" height="32" rx="8.5" />
+              <path d="M7.5 9.5L16 24l8.5-14.5" />
+              <circle cx="16" cy="10" r="3" />
+            </svg>
+            Vantage</a
+          >
           <nav>
             <a href="${links.path('/docs')}">API reference</a>
             <a href="${links.path('/openapi.json')}">OpenAPI</a>

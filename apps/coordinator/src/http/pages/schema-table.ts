@@ -1,10 +1,12 @@
 import { jsonText, type Json, type JsonObject } from '../openapi/schemas.ts';
 import { html, inline, type Html } from './html.ts';
 
-/** Renders the fields of an object schema as a table; nested fields are listed by path. */
-export function schemaTable(schema: JsonObject): Html {
-  const rows = fieldRows(schema, '');
-  if (rows.length === 0) return html`<p>${typeOf(schema)}. ${jsonText(schema['description'])}</p>`;
+export interface FieldRow {
+  readonly path: string;
+  readonly row: Html;
+}
+
+export function rowTable(rows: readonly FieldRow[]): Html {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Fields">
     <table>
       <thead>
@@ -15,13 +17,14 @@ export function schemaTable(schema: JsonObject): Html {
         </tr>
       </thead>
       <tbody>
-        ${rows}
+        ${rows.map(({ row }) => row)}
       </tbody>
     </table>
   </div>`;
 }
 
-function fieldRows(schema: JsonObject, prefix: string): readonly Html[] {
+/** A row for each field of an object schema; nested fields are listed by path. */
+export function fieldRows(schema: JsonObject, prefix: string): readonly FieldRow[] {
   const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
   const named = Object.entries((schema['properties'] as JsonObject | undefined) ?? {});
   const byPattern = Object.values((schema['patternProperties'] as JsonObject | undefined) ?? {});
@@ -36,7 +39,7 @@ function fieldRows(schema: JsonObject, prefix: string): readonly Html[] {
       <td class="kind">${typeOf(field as JsonObject)}</td>
       <td>${meaning(field as JsonObject)}</td>
     </tr>`;
-    return inner === undefined ? [row] : [row, ...fieldRows(inner.schema, `${path}${inner.separator}`)];
+    return [{ path, row }, ...(inner === undefined ? [] : fieldRows(inner.schema, `${path}${inner.separator}`))];
   });
 }
 
@@ -81,7 +84,7 @@ function meaning(field: JsonObject): Html {
     list.length === 0
       ? undefined
       : html` <span class="note">One of ${inline(list.map((word) => `\`${word}\``).join(', '))}.</span>`,
-    html` <span class="note">${bounds(field)}</span>`,
+    bounds(field) === '' ? undefined : html` <span class="note">${bounds(field)}</span>`,
     described === undefined ? undefined : html` <a class="note" href="#failures">The list</a>`,
   ];
   return html`${parts}`;

@@ -1,10 +1,18 @@
-/** Style sheet of all pages: light and dark, one column, scrolling tables. */
-export const styleSheet = `
+/**
+ * Style sheet of all pages: light and dark, one column, scrolling tables.
+ *
+ * @param font path of the web page's font; undefined if the page has not been built
+ */
+export function styleSheet(font: string | undefined): string {
+  return `${font === undefined ? '' : `@font-face { font-family: 'Geist Variable'; font-weight: 400 700; font-display: swap; src: url('${font}') format('woff2'); }`}${RULES}`;
+}
+
+const RULES = `
 /* Same colours as the web page. */
 :root { color-scheme: light dark; --ink: light-dark(#10181d, #e9eff2); --dim: light-dark(#55636d, #94a4ae); --line: light-dark(#e2e7ea, #212b31); --paper: light-dark(#f6f7f8, #0c1013); --well: light-dark(#eef1f3, #12181c); --accent: light-dark(#0b62c4, #6db4ff); --get: light-dark(#0a7548, #3fd79a); --post: light-dark(#8a5800, #f0b64b); }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
-body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', sans-serif; font-variant-numeric: tabular-nums; }
+body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 'Geist Variable', system-ui, -apple-system, 'Segoe UI', sans-serif; font-variant-numeric: tabular-nums; }
 a { color: var(--accent); text-underline-offset: 0.15em; }
 a:focus-visible, summary:focus-visible, .scroll:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 code, pre { font: 0.875em/1.5 ui-monospace, 'SFMono-Regular', Menlo, Consolas, monospace; }
@@ -20,6 +28,10 @@ h4 { font-size: 0.95rem; margin: 1.25rem 0 0.4rem; color: var(--dim); }
 .top nav { display: flex; flex-wrap: wrap; gap: 1rem; margin-left: auto; }
 .top nav a { color: var(--dim); text-decoration: none; }
 .top nav a:hover { color: var(--ink); }
+.brand svg { vertical-align: -0.3em; margin-right: 0.15rem; }
+.brand rect { fill: var(--ink); }
+.brand path { fill: none; stroke: var(--paper); stroke-width: 2.6; stroke-linecap: round; stroke-linejoin: round; }
+.brand circle { fill: light-dark(#12a36a, #3ddc97); }
 .brand { font-weight: 650; font-size: 1.06rem; letter-spacing: -0.02em; color: var(--ink); text-decoration: none; }
 main { padding: 2rem 1.5rem 5rem; max-width: 62rem; margin: 0 auto; }
 main.narrow { max-width: 44rem; }
