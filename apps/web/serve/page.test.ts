@@ -29,6 +29,22 @@ describe('the built page', () => {
     expect(text).not.toMatch(/<style|style=|<script>|onload=/);
   });
 
+  it('can be installed: its manifest names icons that are there', () => {
+    const { headers, body } = page.file('/manifest.webmanifest', ask());
+    const { icons, start_url: start } = JSON.parse(body.toString()) as {
+      readonly icons: readonly { readonly src: string }[];
+      readonly start_url: string;
+    };
+
+    expect(headers['Content-Type']).toBe('application/manifest+json');
+    expect(page.document(ask()).headers['Content-Security-Policy']).toContain("manifest-src 'self'");
+    expect(page.document(ask()).body.toString()).toContain('<link rel="manifest" href="/net/manifest.webmanifest"');
+    // Relative, so they hold below a prefix too.
+    expect(start).toBe('./');
+    expect(icons).toHaveLength(2);
+    for (const { src } of icons) expect(page.files).toContain(src.slice(1));
+  });
+
   it('links the results of a check for readers without scripts, and nothing that is no check', () => {
     const id = 'qPUXvL1sQx2rGJm0Zf7N4w';
     expect(page.document(ask(), id).body.toString()).toContain(`href="/net/check/${id}/results"`);

@@ -53,6 +53,7 @@ const POLICY = [
   "style-src 'self'",
   "font-src 'self'",
   "img-src 'self'",
+  "manifest-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -67,6 +68,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   png: 'image/png',
   svg: 'image/svg+xml',
+  webmanifest: 'application/manifest+json',
   woff2: 'font/woff2',
 };
 

@@ -90,6 +90,16 @@ describe('the page', () => {
     });
   }
 
+  itInBrowser('keeps names without spaces, of any length that probes may have, inside of their card', async () => {
+    const long = 'W'.repeat(120);
+    const [id, probe] = Object.entries(world)[0]!;
+    await reopen({ probes: { [id]: { ...probe, name: long, city: long, datacenter: long, isp: long } } });
+    await tab.page.setViewport({ width: 320, height: 640 });
+    await open('/status', long);
+
+    expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  });
+
   itInBrowser('shows how agents are connected, and those that wait', async () => {
     await open('/status', 'by gateway');
 
