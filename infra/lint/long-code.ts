@@ -17,8 +17,6 @@ export const filesWithLongFunctions: readonly string[] = [
   'apps/coordinator/src/gateway/beats.ts',
   'apps/coordinator/src/gateway/connection.ts',
   'apps/coordinator/src/gateway/gateway.ts',
-  'apps/coordinator/src/http/events/send-events.ts',
-  'apps/coordinator/src/http/events/send-monitor-events.ts',
   'apps/coordinator/src/http/limits/rate-limit.ts',
   'apps/coordinator/src/http/openapi/document.ts',
   'apps/coordinator/src/main.ts',
@@ -47,7 +45,6 @@ export const filesWithLongFunctions: readonly string[] = [
   'packages/diagnostics/src/tls/handshake/handshake.ts',
   'packages/diagnostics/test/browser-lab.ts',
   'packages/diagnostics/test/certificate-corpus.ts',
-  'packages/geo/src/rdap/rdap.ts',
 ];
 
 /** Files above the bound. */

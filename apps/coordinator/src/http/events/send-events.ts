@@ -51,83 +51,113 @@ export const PIECE_BYTES = 64 * 1024;
  * that are replaced meanwhile are never sent. So a stream buffers little beyond its socket: the rest of one event,
  * whose bytes it shares with other streams of the check.
  */
-export function sendEvents(response: ServerResponse, { id, live, frames, after, times }: SendingOptions): Sending {
-  const { heartbeatMs, stuckMs } = { ...standardTimes, ...times };
-  const waiting: Buffer[] = [];
-  let sent = after;
-  let epoch = live.epoch();
-  let isBlocked = false;
-  let isLast = false;
-  let stuck: NodeJS.Timeout | undefined;
+export function sendEvents(response: ServerResponse, options: SendingOptions): Sending {
+  const stream = new CheckStream(response, options);
+  stream.begin();
+  return { pump: () => stream.pump(), sendAway: () => stream.sendAway() };
+}
 
-  const flush = (): void => {
-    while (!isBlocked && waiting.length > 0) {
+class CheckStream {
+  private readonly response: ServerResponse;
+  private readonly options: SendingOptions;
+  private readonly times: StreamTimes;
+  private readonly heartbeat: NodeJS.Timeout;
+  /** Frames that are not written yet. */
+  private readonly waiting: Buffer[] = [];
+  /** The newest version that was written. */
+  private sent: number;
+  private epoch: number;
+  /** True while the socket's buffer is full. */
+  private isBlocked = false;
+  /** True once nothing but the waiting frames is to be sent. */
+  private isLast = false;
+  private stuck: NodeJS.Timeout | undefined;
+
+  constructor(response: ServerResponse, options: SendingOptions) {
+    this.response = response;
+    this.options = options;
+    this.times = { ...standardTimes, ...options.times };
+    this.sent = options.after;
+    this.epoch = options.live.epoch();
+    this.heartbeat = setTimeout(() => this.beat(), this.times.heartbeatMs);
+  }
+
+  begin(): void {
+    this.response.on('drain', () => {
+      clearTimeout(this.stuck);
+      this.isBlocked = false;
+      this.flush();
+      this.pump();
+    });
+    this.response.once('close', () => this.closed());
+    this.write(retryFrame(RETRY_MS));
+    this.pump();
+  }
+
+  pump(): void {
+    if (this.isBlocked || this.isLast) return;
+    const { id, live, frames } = this.options;
+    if (live.epoch() !== this.epoch) {
+      this.epoch = live.epoch();
+      this.sent = -1;
+    }
+    for (const state of live.since(this.sent)) {
+      // States of the same version are sent together, because a client resumes after a whole version.
+      if (this.isBlocked && state.version > this.sent) return;
+      this.write(frames.probe(id, state));
+      this.sent = state.version;
+    }
+    const completion = live.completion();
+    if (this.isBlocked) return;
+    if (completion !== undefined) this.end(frames.completed(completion));
+    else if (live.isGone()) this.end();
+  }
+
+  sendAway(): void {
+    if (!this.isLast) this.end(retryFrame(RETURN_MS.from + Math.random() * (RETURN_MS.to - RETURN_MS.from)));
+  }
+
+  private write(frame: Buffer): void {
+    this.heartbeat.refresh();
+    this.waiting.push(frame);
+    this.flush();
+  }
+
+  private end(frame?: Buffer): void {
+    this.isLast = true;
+    clearTimeout(this.heartbeat);
+    if (frame !== undefined) this.waiting.push(frame);
+    this.flush();
+  }
+
+  private flush(): void {
+    const { response, waiting } = this;
+    while (!this.isBlocked && waiting.length > 0) {
       const next = waiting.shift()!;
       if (next.length > PIECE_BYTES) waiting.unshift(next.subarray(PIECE_BYTES));
       if (response.write(next.subarray(0, PIECE_BYTES))) continue;
-      isBlocked = true;
-      stuck = setTimeout(() => response.destroy(), stuckMs);
+      this.isBlocked = true;
+      this.endIfStuck();
     }
-    if (!isLast || isBlocked || response.writableEnded) return;
-    stuck = setTimeout(() => response.destroy(), stuckMs);
+    if (!this.isLast || this.isBlocked || response.writableEnded) return;
+    this.endIfStuck();
     response.end();
-  };
+  }
 
-  const write = (frame: Buffer): void => {
-    heartbeat.refresh();
-    waiting.push(frame);
-    flush();
-  };
+  private endIfStuck(): void {
+    this.stuck = setTimeout(() => this.response.destroy(), this.times.stuckMs);
+  }
 
-  const end = (frame?: Buffer): void => {
-    isLast = true;
-    clearTimeout(heartbeat);
-    if (frame !== undefined) waiting.push(frame);
-    flush();
-  };
+  private beat(): void {
+    if (this.isBlocked) this.heartbeat.refresh();
+    else this.write(HEARTBEAT_FRAME);
+  }
 
-  const pump = (): void => {
-    if (isBlocked || isLast) return;
-    if (live.epoch() !== epoch) {
-      epoch = live.epoch();
-      sent = -1;
-    }
-    for (const state of live.since(sent)) {
-      // States of the same version are sent together, because a client resumes after a whole version.
-      if (isBlocked && state.version > sent) return;
-      write(frames.probe(id, state));
-      sent = state.version;
-    }
-    const completion = live.completion();
-    if (isBlocked) return;
-    if (completion !== undefined) end(frames.completed(completion));
-    else if (live.isGone()) end();
-  };
-
-  const heartbeat = setTimeout(() => {
-    if (isBlocked) heartbeat.refresh();
-    else write(HEARTBEAT_FRAME);
-  }, heartbeatMs);
-
-  response.on('drain', () => {
-    clearTimeout(stuck);
-    isBlocked = false;
-    flush();
-    pump();
-  });
-  response.once('close', () => {
-    isLast = true;
-    waiting.length = 0;
-    clearTimeout(heartbeat);
-    clearTimeout(stuck);
-    live.close();
-  });
-  write(retryFrame(RETRY_MS));
-  pump();
-  return {
-    pump,
-    sendAway: () => {
-      if (!isLast) end(retryFrame(RETURN_MS.from + Math.random() * (RETURN_MS.to - RETURN_MS.from)));
-    },
-  };
+  private closed(): void {
+    this.isLast = true;
+    this.waiting.length = 0;
+    clearTimeout(this.heartbeat);
+    clearTimeout(this.stuck);
+    this.options.live.close();
+  }
 }

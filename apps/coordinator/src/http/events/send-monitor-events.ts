@@ -25,71 +25,93 @@ const RETURN_MS = { from: 500, to: 2_500 };
 /** Sends the events of a monitor until it is removed or the client disconnects. */
 export function sendMonitorEvents(
   response: ServerResponse,
-  { first, after, read, heartbeatMs = EVENT_HEARTBEAT_MS, onClose }: MonitorStreamOptions,
+  options: MonitorStreamOptions,
 ): { readonly pump: () => void; readonly sendAway: () => void } {
-  let known = after;
-  let lastTick: number | undefined;
-  let [isBusy, isAgain] = [false, false];
-  let stuck: NodeJS.Timeout | undefined;
+  const stream = new MonitorStream(response, options);
+  stream.begin();
+  return { pump: () => stream.pump(), sendAway: () => stream.sendAway() };
+}
 
-  const write = (frame: Buffer | string): void => {
-    if (response.writableEnded || response.destroyed) return;
-    heartbeat.refresh();
-    // The stored events of a monitor are bounded, so the buffer for a slow client is too.
-    if (!response.write(frame)) stuck ??= setTimeout(() => response.destroy(), STUCK_MS);
-  };
-  const send = ({ snapshot, events, run }: EventsReading): void => {
+class MonitorStream {
+  private readonly response: ServerResponse;
+  private readonly options: MonitorStreamOptions;
+  private readonly heartbeat: NodeJS.Timeout;
+  /** Id of the last event that was written. */
+  private known: string | undefined;
+  private lastTick: number | undefined;
+  private isReading = false;
+  /** True if the monitor may have changed since the read in progress began. */
+  private isChanged = false;
+  private stuck: NodeJS.Timeout | undefined;
+
+  constructor(response: ServerResponse, options: MonitorStreamOptions) {
+    this.response = response;
+    this.options = options;
+    this.known = options.after;
+    this.heartbeat = setInterval(() => {
+      this.write(HEARTBEAT_FRAME);
+      this.pump();
+    }, options.heartbeatMs ?? EVENT_HEARTBEAT_MS);
+  }
+
+  begin(): void {
+    this.response.on('drain', () => {
+      clearTimeout(this.stuck);
+      this.stuck = undefined;
+      this.pump();
+    });
+    this.response.once('close', () => {
+      clearInterval(this.heartbeat);
+      clearTimeout(this.stuck);
+      this.options.onClose();
+    });
+    this.write(retryFrame(RETRY_MS));
+    this.send(this.options.first);
+  }
+
+  pump(): void {
+    if (this.response.writableEnded || this.stuck !== undefined) return;
+    this.isChanged = true;
+    if (!this.isReading) void this.readNew();
+  }
+
+  sendAway(): void {
+    this.write(retryFrame(RETURN_MS.from + Math.random() * (RETURN_MS.to - RETURN_MS.from)));
+    this.response.end();
+  }
+
+  private async readNew(): Promise<void> {
+    this.isReading = true;
+    do {
+      this.isChanged = false;
+      // While Redis is unavailable the stream stays open; the next change or heartbeat reads again.
+      const reading = await this.options.read(this.known).catch(() => 'unavailable' as const);
+      if (reading === undefined) this.response.end();
+      else if (reading !== 'unavailable') this.send(reading);
+    } while (this.isChanged && !this.response.writableEnded);
+    this.isReading = false;
+  }
+
+  private send({ snapshot, events, run }: EventsReading): void {
     if (snapshot !== undefined) {
-      write(frameOf(snapshot.id, 'monitor', snapshot.monitor));
-      known = snapshot.id;
+      this.write(frameOf(snapshot.id, 'monitor', snapshot.monitor));
+      this.known = snapshot.id;
     }
     for (const { id, event } of events) {
-      write(frameOf(id, event.kind, event));
-      known = id;
+      this.write(frameOf(id, event.kind, event));
+      this.known = id;
     }
-    if (run !== undefined && run.tick !== lastTick) write(frameOf(undefined, 'run', run));
-    lastTick = run?.tick;
-  };
-  const readNew = async (): Promise<void> => {
-    isBusy = true;
-    do {
-      isAgain = false;
-      // While Redis is unavailable the stream stays open; the next change or heartbeat reads again.
-      const reading = await read(known).catch(() => 'unavailable' as const);
-      if (reading === undefined) response.end();
-      else if (reading !== 'unavailable') send(reading);
-    } while (isAgain && !response.writableEnded);
-    isBusy = false;
-  };
-  const pump = (): void => {
-    if (response.writableEnded || stuck !== undefined) return;
-    isAgain = true;
-    if (!isBusy) void readNew();
-  };
-  const heartbeat = setInterval(() => {
-    write(HEARTBEAT_FRAME);
-    pump();
-  }, heartbeatMs);
+    if (run !== undefined && run.tick !== this.lastTick) this.write(frameOf(undefined, 'run', run));
+    this.lastTick = run?.tick;
+  }
 
-  response.on('drain', () => {
-    clearTimeout(stuck);
-    stuck = undefined;
-    pump();
-  });
-  response.once('close', () => {
-    clearInterval(heartbeat);
-    clearTimeout(stuck);
-    onClose();
-  });
-  write(retryFrame(RETRY_MS));
-  send(first);
-  return {
-    pump,
-    sendAway: () => {
-      write(retryFrame(RETURN_MS.from + Math.random() * (RETURN_MS.to - RETURN_MS.from)));
-      response.end();
-    },
-  };
+  private write(frame: Buffer | string): void {
+    const { response } = this;
+    if (response.writableEnded || response.destroyed) return;
+    this.heartbeat.refresh();
+    // The stored events of a monitor are bounded, so the buffer for a slow client is too.
+    if (!response.write(frame)) this.stuck ??= setTimeout(() => response.destroy(), STUCK_MS);
+  }
 }
 
 /** @param id event id at which a client can resume */
