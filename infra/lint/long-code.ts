@@ -42,7 +42,6 @@ export const filesWithLongFunctions: readonly string[] = [
   'infra/fuzz/sample.ts',
   'infra/new-type/templates.ts',
   'packages/client/src/client.ts',
-  'packages/diagnostics/src/tls/handshake/handshake.ts',
   'packages/diagnostics/test/browser-lab.ts',
   'packages/diagnostics/test/certificate-corpus.ts',
 ];

@@ -9,9 +9,9 @@ import { explainFailure, explainLater } from './explain-failure.ts';
 import { distrustOf } from '../faults/faults.ts';
 import type { TlsIdentity } from '../rules.ts';
 import type { TlsFields } from '../schema.ts';
-import { handshakeSecretOf, readServerFlight } from './server-flight.ts';
-import type { TlsVersions, TrustStore } from '../certificate/trust-store.ts';
-import { tapSocket } from './wire-tap.ts';
+import { handshakeSecretOf, readServerFlight, type ServerFlight } from './server-flight.ts';
+import type { TlsVersions, TrustAnchors, TrustStore } from '../certificate/trust-store.ts';
+import { tapSocket, type WireTap } from './wire-tap.ts';
 
 export interface HandshakeOptions {
   /**
@@ -21,7 +21,7 @@ export interface HandshakeOptions {
   readonly host: string;
   readonly alpn: readonly string[];
   readonly trust: TrustStore;
-  /** All by default. */
+  /** Versions of TLS; all by default. */
   readonly versions?: TlsVersions;
   /** Certificate for a server that requests one; none by default. */
   readonly identity?: TlsIdentity | undefined;
@@ -58,17 +58,37 @@ export type Handshake =
  * Performs a TLS handshake on a connected socket. It completes with untrusted certificates, too, to show them; the
  * caller must check the verdict.
  */
-export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: AbortSignal): Promise<Handshake> {
-  return new Promise((resolve, reject) => {
+export async function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: AbortSignal): Promise<Handshake> {
+  return new Attempt(socket, options, signal).outcome;
+}
+
+/** A handshake in progress; afterwards it keeps what explains a later failure of the connection. */
+class Attempt {
+  readonly outcome: Promise<Handshake>;
+  private readonly options: HandshakeOptions;
+  private readonly signal: AbortSignal;
+  private readonly anchors: TrustAnchors;
+  private readonly tap: WireTap;
+  private readonly tlsSocket: TLSSocket;
+  private readonly promised = Promise.withResolvers<Handshake>();
+  private handshakeSecret: Buffer | null = null;
+  private staple: Buffer | null = null;
+  private negotiated: Negotiated | null = null;
+  private thrownLater: unknown;
+
+  constructor(socket: Socket, options: HandshakeOptions, signal: AbortSignal) {
+    this.outcome = this.promised.promise;
+    this.options = options;
+    this.signal = signal;
     const { host, alpn, trust, versions, identity } = options;
     // The first use parses the trusted certificates, which takes some milliseconds and must not count as handshake
     // time.
     const secureContext = trust.secureContext(versions, identity);
-    const anchors = trust.anchors();
-    const tap = tapSocket(socket);
+    this.anchors = trust.anchors();
+    this.tap = tapSocket(socket);
     const started = performance.now();
-    const tlsSocket = connect({
-      socket: tap.stream,
+    this.tlsSocket = connect({
+      socket: this.tap.stream,
       secureContext,
       ...(isIP(host) === 0 ? { servername: host } : {}),
       ALPNProtocols: [...alpn],
@@ -77,72 +97,88 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
       checkServerIdentity: () => undefined,
     });
     // Node reads all certificates for `checkServerIdentity`, and ends the process at one with a curve that NIST has no name for.
-    tlsSocket.getPeerCertificate = () => ({}) as DetailedPeerCertificate;
-    let handshakeSecret: Buffer | null = null;
-    let staple: Buffer | null = null;
-    let negotiated: Negotiated | null = null;
-    let thrownLater: unknown;
-    const settle = (outcome: () => Handshake): void => {
-      signal.removeEventListener('abort', giveUp);
-      tlsSocket
-        .off('error', failed)
-        .off('close', closed)
-        .on('error', (error) => {
-          thrownLater ??= error;
-        });
-      try {
-        const settled = outcome();
-        if (settled.socket === null) tlsSocket.destroy();
-        resolve(settled);
-      } catch (error) {
-        // Certificates are untrusted input: an exception here must not end the process.
-        tlsSocket.destroy();
-        reject(error);
-      } finally {
-        tap.stop();
-      }
-    };
-    const fail = (failure: Failure, thrown?: unknown): void =>
-      settle(() => {
-        const flight = readServerFlight(tap.received(), handshakeSecret);
-        const judged = negotiated === null ? null : describeTls({ host, anchors, staple, negotiated, flight });
-        return {
-          socket: null,
-          fields: judged ?? describeLeaf(tlsSocket.getProtocol(), flight),
-          failure: explainFailure(failure, thrown, flight, options),
-        };
-      });
-    const succeed = (ms: number): void =>
-      settle(() => {
-        const flight = readServerFlight(tap.received(), handshakeSecret);
-        const fields = describeTls({ host, anchors, staple, negotiated: negotiatedOf(tlsSocket), flight });
-        if (fields === null) return { socket: null, fields, failure: noCertificate() };
-        return {
-          socket: tlsSocket,
-          ms,
-          fields,
-          distrust: distrustOf(fields.tls.faults ?? []),
-          failure: null,
-          endedTls: () => !tap.hasEnded(),
-          explain: (failure) => explainLater(failure, thrownLater, fields.tls, options),
-          brokenBy: () => (thrownLater === undefined ? null : classifyError(thrownLater, 'request')),
-        };
-      });
-    const giveUp = (): void => fail(timedOut('tls', 'The TLS handshake did not come to its end in time.'));
-    const failed = (error: unknown): void => fail(classifyError(error, 'tls'), error);
-    const closed = (): void => fail(connectionClosed('tls'));
-    signal.addEventListener('abort', giveUp);
-    tlsSocket.on('error', failed).on('close', closed);
+    this.tlsSocket.getPeerCertificate = () => ({}) as DetailedPeerCertificate;
+    this.listen(started);
+    if (signal.aborted) this.giveUp();
+  }
+
+  private listen(started: number): void {
+    const { tlsSocket } = this;
+    this.signal.addEventListener('abort', this.giveUp);
+    tlsSocket.on('error', this.failed).on('close', this.closed);
     tlsSocket.on('keylog', (line: Buffer) => {
-      handshakeSecret ??= handshakeSecretOf(line);
-      if (HAS_KEYS.test(line.toString('latin1'))) negotiated = negotiatedOf(tlsSocket);
+      this.handshakeSecret ??= handshakeSecretOf(line);
+      if (HAS_KEYS.test(line.toString('latin1'))) this.negotiated = negotiatedOf(tlsSocket);
     });
     tlsSocket.once('OCSPResponse', (response: Buffer | null) => {
-      staple = response;
+      this.staple = response;
     });
-    tlsSocket.once('secureConnect', () => succeed(performance.now() - started));
-    if (signal.aborted) giveUp();
-  });
+    tlsSocket.once('secureConnect', () => this.succeed(performance.now() - started));
+  }
+
+  private readonly giveUp = (): void =>
+    this.fail(timedOut('tls', 'The TLS handshake did not come to its end in time.'));
+  private readonly failed = (error: unknown): void => this.fail(classifyError(error, 'tls'), error);
+  private readonly closed = (): void => this.fail(connectionClosed('tls'));
+
+  private settle(outcome: () => Handshake): void {
+    this.signal.removeEventListener('abort', this.giveUp);
+    this.tlsSocket
+      .off('error', this.failed)
+      .off('close', this.closed)
+      .on('error', (error) => {
+        this.thrownLater ??= error;
+      });
+    try {
+      const settled = outcome();
+      if (settled.socket === null) this.tlsSocket.destroy();
+      this.promised.resolve(settled);
+    } catch (error) {
+      // Certificates are untrusted input: an exception here must not end the process.
+      this.tlsSocket.destroy();
+      this.promised.reject(error);
+    } finally {
+      this.tap.stop();
+    }
+  }
+
+  private fail(failure: Failure, thrown?: unknown): void {
+    this.settle(() => {
+      const flight = this.flight();
+      const judged = this.negotiated === null ? null : this.describe(this.negotiated, flight);
+      return {
+        socket: null,
+        fields: judged ?? describeLeaf(this.tlsSocket.getProtocol(), flight),
+        failure: explainFailure(failure, thrown, flight, this.options),
+      };
+    });
+  }
+
+  private succeed(ms: number): void {
+    this.settle(() => {
+      const fields = this.describe(negotiatedOf(this.tlsSocket), this.flight());
+      if (fields === null) return { socket: null, fields, failure: noCertificate() };
+      return {
+        socket: this.tlsSocket,
+        ms,
+        fields,
+        distrust: distrustOf(fields.tls.faults ?? []),
+        failure: null,
+        endedTls: () => !this.tap.hasEnded(),
+        explain: (failure) => explainLater(failure, this.thrownLater, fields.tls, this.options),
+        brokenBy: () => (this.thrownLater === undefined ? null : classifyError(this.thrownLater, 'request')),
+      };
+    });
+  }
+
+  private flight(): ServerFlight {
+    return readServerFlight(this.tap.received(), this.handshakeSecret);
+  }
+
+  private describe(negotiated: Negotiated, flight: ServerFlight): TlsFields | null {
+    const { anchors, staple } = this;
+    return describeTls({ host: this.options.host, anchors, staple, negotiated, flight });
+  }
 }
 
 /** Lines of the `keylog` event, before and since TLS 1.3, when the certificates have been judged. */
