@@ -34,6 +34,12 @@ const SOCKET_TIMEOUT_MS = 2_000;
 /** Socket timeout of agents, longer than the longest blocking command plus a round trip. */
 const PATIENT_SOCKET_TIMEOUT_MS = 5_000;
 
+/**
+ * For agents: three round trips of a second, for TCP and TLS. After it the next attempt follows at once: an attempt whose packets
+ * were lost while the network was away must not keep an agent waiting once it is back.
+ */
+const PATIENT_CONNECT_TIMEOUT_MS = 3_000;
+
 const ONCE_WITHIN_MS = 10_000;
 
 const SLOTS_EVERY_MS = 2_000;
@@ -129,7 +135,7 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
   const policy = {
     maxRetriesPerRequest: resend ? null : 0,
     socketTimeout: PATIENT_SOCKET_TIMEOUT_MS,
-    connectTimeout: PATIENT_SOCKET_TIMEOUT_MS,
+    connectTimeout: PATIENT_CONNECT_TIMEOUT_MS,
     retryStrategy: spread,
     reconnectOnError: isDemoted,
     // HELLO and CLIENT SETNAME need permissions; RESP2 needs neither.
