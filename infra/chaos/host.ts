@@ -9,6 +9,8 @@ export interface Host {
   readonly environment: Readonly<Record<string, string>>;
   /** Steps the wall clock of the process and its children; 0 restores the real one. */
   readonly stepClock: (offMs: number) => void;
+  /** Stops the wall clock of the process and its children, or lets it go on from the real time. */
+  readonly stopClock: (isStopped: boolean) => void;
   /** Additional duration of each flush of a file. */
   readonly slowDisk: (ms: number) => void;
 }
@@ -18,7 +20,7 @@ export function openHost(folder: string, name: string): Host | undefined {
   const library = compileShim();
   if (library === undefined) return undefined;
   const file = join(folder, `${name}.clock`);
-  const page = new BigInt64Array(2);
+  const page = new BigInt64Array(3);
   const write = (): void => {
     // Written in place over the mapped bytes: a new file would be a different page.
     const open = openSync(file, 'r+');
@@ -30,6 +32,10 @@ export function openHost(folder: string, name: string): Host | undefined {
     environment: { LD_PRELOAD: library, CHAOS_CLOCK_FILE: file },
     stepClock: (offMs) => {
       page[0] = BigInt(Math.round(offMs));
+      write();
+    },
+    stopClock: (isStopped) => {
+      page[2] = isStopped ? BigInt(Date.now()) : 0n;
       write();
     },
     slowDisk: (ms) => {

@@ -1,6 +1,7 @@
 /*
  * Loaded before a program (LD_PRELOAD): its time of day is wrong by the milliseconds in the first word of a shared page, its monotonic
- * clock is not, and each flush of a file to disk takes as many milliseconds longer as the second word says. libfaketime cannot be used:
+ * clock is not, and each flush of a file to disk takes as many milliseconds longer as the second word says. It stands still at the third
+ * word, milliseconds since the epoch, unless that is 0. libfaketime cannot be used:
  * Redis' allocator asks for the time while it is being loaded.
  */
 #define _GNU_SOURCE
@@ -18,7 +19,7 @@ __attribute__((constructor)) static void open_page(void) {
   const char *file = getenv("CHAOS_CLOCK_FILE");
   int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
   if (fd < 0) return;
-  void *mapped = mmap(0, 2 * sizeof(long), PROT_READ, MAP_SHARED, fd, 0);
+  void *mapped = mmap(0, 3 * sizeof(long), PROT_READ, MAP_SHARED, fd, 0);
   if (mapped != MAP_FAILED) page = mapped;
   close(fd);
 }
@@ -26,6 +27,11 @@ __attribute__((constructor)) static void open_page(void) {
 int clock_gettime(clockid_t id, struct timespec *at) {
   int failed = syscall(SYS_clock_gettime, id, at);
   if (failed || !page || (id != CLOCK_REALTIME && id != CLOCK_REALTIME_COARSE)) return failed;
+  if (page[2]) {
+    at->tv_sec = page[2] / 1000;
+    at->tv_nsec = page[2] % 1000 * 1000000L;
+    return 0;
+  }
   long ms = page[0];
   long ns = at->tv_nsec + ms % 1000 * 1000000L;
   at->tv_sec += ms / 1000 + ns / 1000000000L;

@@ -1,27 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Deployment } from '../deployment.ts';
 import type { Host } from '../host.ts';
 import { pick, pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
 
-const STEPS_MS = [-3_600_000, -30_000, -2_000, 2_000, 30_000, 3_600_000];
+const STEPS_MS = [-86_400_000, -3_600_000, -30_000, -2_000, 2_000, 30_000, 3_600_000, 86_400_000];
 
-/** Clocks step while their processes run, and step back. */
+const ofAgent = (scene: Scene): Host | undefined => pickAgent(scene).host;
+const ofCoordinator = (scene: Scene): Host | undefined => pickCoordinator(scene).host;
+const ofRedis = ({ deployment, harm }: Scene): Host | undefined => {
+  harm('store', 'clock', 'probes');
+  return deployment.store.host;
+};
+
+/** Clocks step or stand still while their processes run, and show the right time again. */
 export const clocks: readonly Fault[] = [
-  stepped('an agent', (scene) => pickAgent(scene).host),
-  stepped('a coordinator', (scene) => pickCoordinator(scene).host),
-  {
-    ...stepped('Redis', ({ deployment, harm }) => {
-      harm('store', 'clock', 'probes');
-      return deployment.store.host;
-    }),
-    store: 'single',
-  },
+  stepped('an agent', ofAgent),
+  stepped('a coordinator', ofCoordinator),
+  { ...stepped('Redis', ofRedis), store: 'single' },
+  stopped('an agent', ofAgent),
+  stopped('a coordinator', ofCoordinator),
+  { ...stopped('Redis', ofRedis), store: 'single' },
 ];
+
+function stopped(whose: string, hostOf: (scene: Scene) => Host | undefined): Fault {
+  return {
+    name: `the clock of ${whose} stands still`,
+    impossible: withoutClocks,
+    inject: async (scene) => {
+      const host = hostOf(scene);
+      host?.stopClock(true);
+      await sleep(12_000 * scene.scale);
+      host?.stopClock(false);
+    },
+  };
+}
 
 function stepped(whose: string, hostOf: (scene: Scene) => Host | undefined): Fault {
   return {
     name: `the clock of ${whose} steps`,
-    impossible: ({ coordinators }) => (coordinators[0]!.host === undefined ? 'a clock needs a C compiler' : undefined),
+    impossible: withoutClocks,
     inject: async (scene) => {
       const host = hostOf(scene);
       host?.stepClock(pick(STEPS_MS, scene.random));
@@ -29,4 +47,8 @@ function stepped(whose: string, hostOf: (scene: Scene) => Host | undefined): Fau
       host?.stepClock(0);
     },
   };
+}
+
+function withoutClocks({ coordinators }: Deployment): string | undefined {
+  return coordinators[0]!.host === undefined ? 'a clock needs a C compiler' : undefined;
 }

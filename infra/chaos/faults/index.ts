@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTROL } from '../seen.ts';
 import { clients } from './clients.ts';
 import { clocks } from './clocks.ts';
+import { controlGroups } from './control-groups.ts';
 import { deaths } from './deaths.ts';
 import { descriptors } from './descriptors.ts';
 import { failOvers } from './fail-overs.ts';
@@ -23,6 +24,7 @@ export const faults: readonly Fault[] = [
   ...deaths,
   ...standStills,
   ...descriptors,
+  ...controlGroups,
   ...storeFaults,
   ...lines,
   ...gateways,
