@@ -35,6 +35,7 @@ import { createSharedWindow } from './http/limits/shared-window.ts';
 import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
+import type { JsonObject } from './http/openapi/schemas.ts';
 import { createRequestJudge, requestReaderOf, type JudgeTarget } from './http/requests/accept-request.ts';
 import { createPairResolver } from './http/requests/resolve-pair.ts';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -119,7 +120,8 @@ export function createApp(options: AppOptions): Express {
   const judgeRequest = createRequestJudge(checkTypes, options.judgeTarget);
   const readRequest = requestReaderOf(judgeRequest);
   const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);
-  const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
+  const document = (): JsonObject =>
+    createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const compressed = createCompressedCache();
   const checkOptions = {
     checks,
