@@ -57,11 +57,16 @@ describe('the addresses of this machine', () => {
     expect(spawnSync('sh', [...words, ...node], { encoding: 'utf8' })).toMatchObject({ stdout: 'true', status: 0 });
   });
 
-  it('stay the same object until they are too old', () => {
-    const kept = createOwnAddresses({ resolvers: [], maxAgeMs: 60_000 });
-    const renewed = createOwnAddresses({ resolvers: [], maxAgeMs: 0 });
+  it('are the same object until they are too old and have changed', () => {
+    const resolvers = ['192.0.2.53'];
+    const kept = createOwnAddresses({ resolvers, maxAgeMs: 60_000 });
+    const renewed = createOwnAddresses({ resolvers, maxAgeMs: 0 });
+    const [fresh, before] = [kept(), renewed()];
 
-    expect(kept()).toBe(kept());
-    expect(renewed()).not.toBe(renewed());
+    expect(renewed()).toBe(before);
+    resolvers.push('198.51.100.53');
+
+    expect(kept()).toBe(fresh);
+    expect(renewed().resolvers).toEqual(['192.0.2.53', '198.51.100.53']);
   });
 });

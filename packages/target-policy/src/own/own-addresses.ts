@@ -22,8 +22,8 @@ export interface DiscoveryOptions {
 }
 
 /**
- * Discovers at most every `maxAgeMs`; returns the same object until then, and for as long as discovery fails: a process
- * without file descriptors cannot read its interfaces.
+ * Discovers at most every `maxAgeMs`; returns the same object for as long as nothing has changed, and while discovery fails: a
+ * process without file descriptors cannot read its interfaces.
  *
  * @returns a function that throws only if the first discovery fails
  */
@@ -39,7 +39,14 @@ export function createOwnAddresses({ maxAgeMs = 5_000, ...options }: DiscoveryOp
   };
   return () => {
     const nowMs = performance.now();
-    if (known === undefined || nowMs - known.atMs >= maxAgeMs) known = { own: discover(), atMs: nowMs };
+    if (known === undefined || nowMs - known.atMs >= maxAgeMs) {
+      const own = discover();
+      // The policy compiles an object that it does not know.
+      known = {
+        own: known !== undefined && JSON.stringify(known.own) === JSON.stringify(own) ? known.own : own,
+        atMs: nowMs,
+      };
+    }
     return known.own;
   };
 }
