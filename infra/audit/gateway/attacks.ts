@@ -10,7 +10,7 @@ import { repeat, steal, type GatewayAttack } from './attack.ts';
 import { anyAddress, identify, open } from './connect.ts';
 import { stolenAgentAttacks } from './stolen-agent-attacks.ts';
 
-/** A probe of another operator. */
+/** Id of a probe of another operator. */
 export const VICTIM = 'bystander';
 const CONNECTIONS = 500;
 const ANSWERS_MS = 10_000;

@@ -41,7 +41,7 @@ interface Written {
   readonly atMs: number;
 }
 
-/** Several times per lifetime, which also restores what Redis lost in a failover. */
+/** Interval at which heartbeats are written again, several times per lifetime: it restores those that Redis lost in a failover. */
 const REWRITE_EVERY_MS = 600_000;
 
 export function createBeats({ redis, connections, id, rewriteEveryMs = REWRITE_EVERY_MS }: BeatsOptions): Beats {

@@ -11,7 +11,7 @@ export interface RetiredConnection {
   readonly running: () => number;
 }
 
-/** An agent that was replaced has this long to end its jobs: no check lasts longer. */
+/** Time in which a replaced agent may end its jobs: no check lasts longer. */
 const RETIRE_MS = 75_000;
 const LOOK_EVERY_MS = 250;
 

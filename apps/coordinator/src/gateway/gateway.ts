@@ -47,15 +47,15 @@ export interface GatewayOptions {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Announcements of jobs may be lost, so each queue is also read in rotation. */
+/** Number of polls in which every queue is read once, because announcements of jobs may be lost. */
 const LOOK_AT_ALL_WITHIN_LOOKS = 10;
 const MOST_LOOKS = 10;
-/** Load in the heartbeat of a probe is this old at most. */
+/** Interval of status updates: the load in a heartbeat is at most this old. */
 const STATUS_EVERY_MS = 2_000;
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
-/** Screenshots are large: Redis may take longer than for a command. */
+/** Reply timeout for screenshots, which take Redis longer than other commands. */
 const SCREENSHOT_REPLY_MS = 8_000;
-/** Agents send pings every two seconds. */
+/** Interval of the search for silent connections; agents send pings every two seconds. */
 const LOOK_FOR_QUIET_MS = 4_000;
 /** Agents that lose their gateway together come to another one at about 300 a second. */
 const RETURN_MS_EACH = 1_000 / 300;

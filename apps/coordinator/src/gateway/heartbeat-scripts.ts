@@ -1,6 +1,6 @@
 import { defineScript } from '../redis/scripts.ts';
 
-/** Several times the longest heartbeat: an agent with a Redis user may have written a value of any size and type. */
+/** Maximum size that is read, several times the longest heartbeat: an agent with a Redis user may write any value. */
 export const MAX_READ_BYTES = 16_384;
 
 /** True if the heartbeat is that of a newer connection of the same key. */

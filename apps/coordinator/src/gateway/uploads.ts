@@ -15,7 +15,7 @@ export interface Uploads {
   readonly drop: () => void;
 }
 
-/** An agent sends one screenshot at a time; an interrupted one may still occupy a place. */
+/** Maximum uploads of an agent: it sends one screenshot at a time, and an interrupted one may still be open. */
 const MOST_UPLOADS = 2;
 
 export function createUploads(budget: UploadBudget): Uploads {

@@ -73,7 +73,7 @@ export function useCheck(client: Client, id: string): CheckState {
 const READ_AFTER_MS = 500;
 const READ_AGAIN_MS = 2000;
 const RENDER_EVERY_MS = 30;
-/** Shorter interruptions are not shown. */
+/** Duration from which on an interruption is displayed. */
 const TROUBLE_FROM_MS = 1000;
 
 /**

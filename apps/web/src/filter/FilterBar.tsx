@@ -6,7 +6,7 @@ import { toneOf, ToneMark } from '../parts/tone.tsx';
 import { outcomesOf } from './rows.ts';
 import { groupings, isFiltered, type Grouping, type ViewState } from './view-state.ts';
 
-/** Fewer probes are seen at a glance. */
+/** Number of probes from which on the filter is displayed. */
 const MANY = 8;
 
 /** The filter of map, charts, graph and table, with the number of rows of each outcome. */

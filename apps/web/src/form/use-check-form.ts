@@ -8,7 +8,7 @@ import { formOf, forms } from './forms.ts';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
 import { pairIn, requestOf, valuesOf, type FormValues } from './values.ts';
 
-/** Far longer than the service takes; detects a connection that died without a reset. */
+/** Request timeout, far longer than the service takes: detects a connection that died without a reset. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const types = forms.map(({ type }) => type);
 const nothing: FormErrors = { fields: {}, general: undefined, retryAt: undefined };

@@ -13,9 +13,9 @@ export type MonitorView =
   | { readonly kind: 'shown'; readonly monitor: Monitor; readonly connectionProblem?: ConnectionProblem | undefined };
 
 const READ_AGAIN_MS = 2_000;
-/** Several events of one tick arrive together: one request reads them all. */
+/** Time for which events are collected: those of one tick arrive together, and one request reads them all. */
 const TOGETHER_MS = 100;
-/** Shorter interruptions are not shown. */
+/** Duration from which on an interruption is displayed. */
 const TROUBLE_FROM_MS = 1_000;
 /** The page waits without limit while the service is unavailable. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;

@@ -40,10 +40,10 @@ export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   return <Shown key={id} check={state.check} connectionProblem={state.connectionProblem} />;
 }
 
-/** A completed check is shown once its summary and probes are loaded, at the latest after this time. */
+/** Longest wait for summary and probes before a completed check is displayed. */
 const TOGETHER_MS = 800;
 
-/** True once everything is loaded or the time has passed; does not revert. */
+/** True once everything is loaded or `TOGETHER_MS` have passed; never becomes false again. */
 function useTogether(isAllThere: boolean): boolean {
   const [isTime, setTime] = useState(false);
   const isShown = useRef(false);

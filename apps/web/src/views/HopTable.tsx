@@ -69,7 +69,7 @@ export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
   );
 }
 
-/** Of a row without a second line, in pixels. */
+/** Height of a row without a second line, in pixels. */
 const ROW_HEIGHT = 30;
 
 /** Figures of each hop over the rounds, in the columns of mtr. */

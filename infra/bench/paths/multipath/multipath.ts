@@ -19,7 +19,7 @@ import { truthOf, type Links } from './truth.ts';
 const NETWORKS = 10;
 /** Concurrent checks of one probe. */
 const AT_ONCE = 12;
-/** Larger packets search for the path MTU, for which scamper has another command. */
+/** Size above which packets search for the path MTU, for which scamper has another command. */
 const LARGE_BYTES = 200;
 type Found = ReadonlyMap<string, Links>;
 

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Internet } from '../../../simulator/internet.ts';
 import type { Links } from './truth.ts';
 
-/** More than it can send: the delays of the paths are the limit. */
+/** Permitted packets per second, more than scamper can send: the delays of the paths are the limit. */
 const PACKETS_A_SECOND = 1_000;
 /** Interval between two packets to one target, hundredths of a second: the minimum of scamper. */
 const LEAST_WAIT = 15;

@@ -12,7 +12,7 @@ export interface EnrolOptions extends DialOptions {
   readonly release: string;
 }
 
-/** Longer than a handshake, whose own timeouts give better reasons. */
+/** Time limit of an enrolment, longer than a handshake, whose timeouts give better reasons. */
 const WITHIN_MS = 30_000;
 
 /**

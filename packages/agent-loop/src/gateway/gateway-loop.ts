@@ -8,13 +8,13 @@ import type { AgentLoop } from '../agent-loop.ts';
 import { createParts, type GatewayLoopOptions, type Parts } from './parts.ts';
 import type { Session } from './session.ts';
 
-/** Changes of the status are sent at this interval. */
+/** Interval at which changes of the status are sent. */
 const LOOK_AT_STATUS_EVERY_MS = 2_000;
 /** The offset to the clock of Redis changes by drift alone. */
 const READ_CLOCK_EVERY_MS = 60_000;
 /** Time for the reports of interrupted jobs and the last results to reach the gateway. */
 const FAREWELL_MS = 3_000;
-/** Longer than the gateway gives jobs: its last one arrives before the connection is closed. */
+/** Wait before the connection is closed, longer than the gateway gives jobs, so that its last one arrives. */
 const AWAIT_JOBS_MS = LAST_JOBS_MS + 500;
 const MAX_REASONS = 16;
 const MAX_REASON = 256;

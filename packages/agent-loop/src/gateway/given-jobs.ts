@@ -23,7 +23,7 @@ export interface GivenJobsOptions {
   readonly done: (id: string) => void;
 }
 
-/** A gateway gives a job again for as long as its check lasts. */
+/** Time for which ended jobs are remembered: a gateway may send a job again while its check lasts. */
 const REMEMBER_MS = 300_000;
 
 export function createGivenJobs({ run, isAside, done }: GivenJobsOptions): GivenJobs {

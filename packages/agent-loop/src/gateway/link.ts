@@ -39,7 +39,7 @@ export interface LinkOptions {
 const MOST_ATTEMPTS = 4;
 /** Time for a gateway to accept the proof. */
 const ACCEPT_MS = 10_000;
-/** A connection that lasted this long counts as a success. */
+/** Duration after which a connection counts as a success. */
 const PROVED_MS = 10_000;
 
 export function createGatewayLink(options: LinkOptions): GatewayLink {

@@ -12,7 +12,7 @@ interface Context {
   readonly failures: number;
 }
 
-/** An outage may last for hours. */
+/** Number of failures per log line: an outage may last for hours. */
 const LOG_EVERY = 20;
 
 const OTHER_AGENT =

@@ -56,7 +56,7 @@ export interface SessionOptions {
   readonly onClosed: (closed: Closed, session: Session) => void;
 }
 
-/** Pings without a pong. Counted instead of a time: a stall of this process is one. */
+/** Number of pings without a pong after which a connection is silent; a stall of this process counts as one. */
 const SILENT_AFTER = 2;
 const DEAD_AFTER = 8;
 /** Time for a gateway that is shutting down to answer a close. */

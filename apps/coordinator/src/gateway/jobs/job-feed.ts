@@ -38,7 +38,7 @@ export interface JobFeedOptions {
   readonly log: Log;
 }
 
-/** A look after this time finds jobs taken by a connection that has just been replaced. */
+/** Delay of a second poll, which finds jobs that a replaced connection had taken. */
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 500;
 

@@ -16,7 +16,7 @@ export interface JobSlotsOptions {
 
 /** Limit of jobs with a result but without `done`: beyond it the oldest leaves the queue without `done`. */
 const MOST_ENDED = 1_000;
-/** An agent gives up a result 5 s after the deadline, and then ends the job. */
+/** Time after the deadline when a slot is freed. An agent gives up a result after 5 s, and then ends the job. */
 const LATE_MS = 10_000;
 
 /** The jobs that the agent has, from the moment in which they are given to it until they leave the queue. */

@@ -22,14 +22,14 @@ export interface AgentRate {
 }
 
 const MIB = 1024 * 1024;
-/** Of a probe in addition to its jobs: pings, status, partial results of long checks. */
+/** Bytes of a probe in addition to its jobs: pings, status, partial results of long checks. */
 const OWN = { perSecond: 256 * 1024, burst: MIB } as const;
 const SHARED = { perSecond: 2 * MIB, burst: 4 * MIB } as const;
-/** Several times the result of most checks; four of the largest. */
+/** Bytes per job: several results of most checks, or four of the largest. */
 const JOB_BYTES = 256 * 1024;
-/** With the fixed cost of each piece. */
+/** Bytes per screenshot job, with the fixed cost of each piece. */
 const SCREENSHOT_JOB_BYTES = MAX_SCREENSHOT_BYTES * 1.25;
-/** As much as an agent that returns after an outage may have kept for its jobs. */
+/** Maximum unused bytes, as much as an agent that returns after an outage may have kept for its jobs. */
 const MOST_LEFT_BYTES = 16 * MIB;
 /** The gateway takes an older job that the agent never ended out of the queue, too. */
 const MOST_JOBS = 1_000;

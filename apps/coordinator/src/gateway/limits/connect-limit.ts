@@ -4,7 +4,7 @@ export interface ConnectLimit {
   readonly admits: (probe: string) => boolean;
 }
 
-/** Even an agent that loses every connection at once makes fewer. */
+/** Connections at once; an agent that loses every connection immediately makes fewer. */
 const BURST = 30;
 const PER_SECOND = 1;
 

@@ -12,7 +12,7 @@ import { awaitedIn, sendAsk, silentAt, underWay, type SearchPlan } from './under
 import { nextAsks } from './wanted/next-asks.ts';
 import type { Ask } from './survey.ts';
 
-/** States of hundreds of flows are large, so they are published no more often. */
+/** Shortest interval between two published states: those of hundreds of flows are large. */
 const SHOW_EVERY_MS = 100;
 
 /**

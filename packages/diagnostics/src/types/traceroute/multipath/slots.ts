@@ -9,7 +9,7 @@ export interface Slot {
 
 /** Marks an answer that is not from a router: the packet reached its end. */
 const END = '=';
-/** No answer. */
+/** Marks a packet without an answer. */
 export const SILENT = '*';
 
 export type Slots = ReadonlyMap<number, ReadonlyMap<number, Slot>>;

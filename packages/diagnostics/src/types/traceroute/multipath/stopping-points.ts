@@ -3,7 +3,7 @@ export const RISK = 0.05;
 /** The same for a node with more than two: each earlier stop adds to the risk. */
 export const RISK_OF_MANY = 0.025;
 
-/** No check has enough packets for more next hops of one node. */
+/** Maximum next hops of one node; no check has enough packets for more. */
 const MOST_WAYS = 96;
 
 /**
