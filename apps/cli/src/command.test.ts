@@ -65,6 +65,14 @@ describe('the words on the command line', () => {
       '--server=http://a.example mtr example.com',
       { type: 'traceroute', host: 'example.com', options: { rounds: 10, endWithStream: true } },
     ],
+    [
+      'traceroute example.com --rounds 5 --json',
+      { type: 'traceroute', host: 'example.com', options: { rounds: 5, endWithStream: true } },
+    ],
+    [
+      'ping example.com --count 16 --watch 30',
+      { type: 'ping', host: 'example.com', options: { count: 16, endWithStream: true } },
+    ],
     ['ping example.com --limit 3', { type: 'ping', host: 'example.com', limit: 3 }],
   ])('make a request of “%s”', (line, request) => {
     expect(requestOf(line)).toEqual(request);

@@ -1,4 +1,4 @@
-import type { CheckRequest, PairRequest } from '@vantage/client';
+import { endingWithStream, type CheckRequest, type PairRequest } from '@vantage/client';
 import { parseFlags, parseCheckArguments, type FlagOptions, type ParsedArguments } from '@vantage/command-line';
 import { CHECK_ID_PATTERN, isCheckId, type AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
@@ -58,9 +58,7 @@ export function parseCommand(argv: readonly string[]): Command {
 
 function parseMtr(args: readonly string[]): Command {
   const rounds = hasFlag(args, 'rounds') ? [] : ['--rounds', MTR_ROUNDS];
-  // Ctrl-C ends the rounds.
-  const end = hasFlag(args, 'end-with-stream') ? [] : ['--end-with-stream'];
-  return parseCheck('traceroute', [...rounds, ...end, ...args]);
+  return parseCheck('traceroute', [...rounds, ...args]);
 }
 
 function parseHelp(args: readonly string[]): Command {
@@ -209,7 +207,8 @@ function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
       : []),
   ];
   if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: type };
-  return { kind: 'check', request, settings };
+  // Ctrl-C ends rounds and long pings.
+  return { kind: 'check', request: endingWithStream(request), settings };
 }
 
 /** The request of a check with its probes. */

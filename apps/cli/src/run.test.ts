@@ -138,7 +138,7 @@ describe('what the program writes', () => {
 
   it.each([
     ['traceroute', 'The check goes on: vantage show '],
-    ['mtr', 'Its rounds end unless others follow it: vantage show '],
+    ['mtr', 'It ends unless others follow it: vantage show '],
   ])('says after Ctrl-C what becomes of the check: %s', async (command, said) => {
     const interrupted = new AbortController();
     isHeld = true;

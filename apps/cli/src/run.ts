@@ -111,7 +111,7 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
 
 function whatGoesOn(command: Query, checkId: string): string {
   const ends = command.kind === 'check' && endsWithStream(command.request);
-  const state = ends ? 'Its rounds end unless others follow it' : 'The check goes on';
+  const state = ends ? 'It ends unless others follow it' : 'The check goes on';
   return `${state}: vantage show ${escapeText(checkId, 200)}\n`;
 }
 

@@ -1,4 +1,5 @@
 export { createClient, type Client, type ClientOptions } from './client.ts';
+export { endingWithStream } from './ending-with-stream.ts';
 export { ProblemError } from './problem-error.ts';
 export type { CheckOf, CheckRequest, CheckRequestOf, PairRequest, ResultOf } from './types.ts';
 export type { CheckEvent, MonitorChange, WatchMonitorOptions, WatchOptions } from './watch.ts';

@@ -1,3 +1,4 @@
+import { endingWithStream } from '@vantage/client';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -20,7 +21,8 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
     setFault('');
     try {
       const request = againOf(check);
-      const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0], {
+      const followed = endingWithStream(request) as Parameters<typeof service.client.startCheck>[0];
+      const { checkId } = await service.client.startCheck(followed, {
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       remember({ id: checkId, type: check.type, host: check.host, at: new Date().toISOString(), request });
@@ -51,7 +53,7 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
 }
 
 /** The request as this browser sent it, else the fields that the results repeat; from the probes of the check. */
-export function againOf(check: CheckData): Readonly<Record<string, unknown>> {
+export function againOf(check: CheckData): Readonly<Record<string, unknown>> & { readonly type: string } {
   const { locations: _locations, limit: _limit, ...asked } = askedOf(check);
   if (check.between !== undefined) {
     const { host: _host, probes: _probes, ...options } = asked;

@@ -1,4 +1,4 @@
-import { readTarget, targetMistake, type TargetFix } from '@vantage/client';
+import { endingWithStream, readTarget, targetMistake, type TargetFix } from '@vantage/client';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { FormDefinition } from '../../build/check-forms.ts';
@@ -119,7 +119,8 @@ function useStart(): Start {
     setStarting(true);
     setErrors(nothing);
     try {
-      const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0], {
+      const followed = endingWithStream(request) as Parameters<typeof service.client.startCheck>[0];
+      const { checkId } = await service.client.startCheck(followed, {
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       remember({

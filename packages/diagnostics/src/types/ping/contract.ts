@@ -72,6 +72,13 @@ export const ping = defineCheckType({
       Type.Integer({ minimum: 1, maximum: 255, description: 'TTL or hop limit of the packets; 64 if absent.' }),
     ),
     dscp: Type.Optional(dscpSchema),
+    endWithStream: Type.Optional(
+      Type.Boolean({
+        description:
+          'True to send no further packets once the last event stream of the check has been closed for some seconds. A ' +
+          'check without a stream runs to its end.',
+      }),
+    ),
   },
   rules: resolutionRules,
   result: withOtherFamily({
@@ -99,6 +106,10 @@ export const ping = defineCheckType({
       minimum: 0,
       maximum: 63,
       description: 'DSCP of the packets; absent if not asked for, and from an agent that does not know the option.',
+    }),
+    packetsEnded: Type.Enum(['stream_closed'], {
+      description:
+        'Why fewer packets than requested were sent: no client followed the check any more (`endWithStream`).',
     }),
     pingCount: count('Packets sent.'),
     pingCompleted: count('Packets that were answered in time.'),

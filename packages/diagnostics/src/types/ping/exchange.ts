@@ -42,7 +42,7 @@ class PingSession {
   private readonly socket: PacketSocket;
   private readonly plan: ExchangePlan;
   private readonly onChange: (state: Exchange) => void;
-  private readonly state: Exchange = { packets: [], reordered: 0, corrupted: 0, failure: null };
+  private readonly state: Exchange = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, failure: null };
   private readonly over = new AbortController();
   /** Aborted by the caller, or once nothing more is expected. */
   private readonly finished: AbortSignal;
@@ -81,10 +81,18 @@ class PingSession {
     const startedMs = clock.now();
     const untilDueMs = (seq: number): number => Math.max(0, startedMs + (seq - 1) * plan.intervalMs - clock.now());
     const hasTime = (seq: number): boolean => performance.now() + untilDueMs(seq) < this.endsAtMs;
+    const sending = plan.abandoned === undefined ? this.finished : AbortSignal.any([this.finished, plan.abandoned]);
     for (let seq = 1; seq <= plan.count && !this.finished.aborted && hasTime(seq); seq += 1) {
+      if (seq > 1 && sending.aborted) return this.abandon();
       this.send(seq);
-      if (seq < plan.count && hasTime(seq + 1)) await pause(untilDueMs(seq + 1), this.finished);
+      if (seq < plan.count && hasTime(seq + 1)) await pause(untilDueMs(seq + 1), sending);
     }
+  }
+
+  /** Packets under way are still awaited. */
+  private abandon(): void {
+    this.state.isAbandoned = true;
+    this.endIfComplete();
   }
 
   private send(seq: number): void {
@@ -120,7 +128,7 @@ class PingSession {
   private endIfComplete(): void {
     const { plan, state } = this;
     const isComplete = state.packets.every(({ sentMs, replies }) => sentMs !== null && replies.length > 0);
-    if (state.packets.length === plan.count && isComplete) this.over.abort();
+    if ((state.packets.length === plan.count || state.isAbandoned) && isComplete) this.over.abort();
   }
 
   private receiveReply(reply: EchoReply, packet: ReceivedPacket): void {

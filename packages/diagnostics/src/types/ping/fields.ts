@@ -35,6 +35,7 @@ export function pingFields(
     size,
     ...(ttl === undefined ? {} : { ttl }),
     ...(dscp === undefined ? {} : { dscp }),
+    ...(state.isAbandoned ? { packetsEnded: 'stream_closed' as const } : {}),
     pingCount: answers.length,
     pingCompleted: rtts.length,
     loss: answers.length === 0 ? null : roundMs(1 - rtts.length / answers.length),

@@ -43,13 +43,14 @@ function virtualPing(context: TestContextOptions<typeof ping>, options: Options 
 /** The same over a simulated network. */
 async function pingOver(
   answer: (sent: FakeSent, number: number) => readonly FakeAnswer[],
-  { hide = false, ...options }: Options & { hide?: boolean } = {},
+  { hide = false, abandoned, ...options }: Options & { hide?: boolean; abandoned?: AbortSignal } = {},
 ): Promise<{ outcome: Awaited<ReturnType<typeof runPing>>; fake: FakePackets; partials: readonly object[] }> {
   const fake = fakePackets(answer);
   const partials: object[] = [];
   const outcome = await virtualPing(
     {
       packets: fake,
+      abandoned,
       showPrivateAddresses: !hide,
       isPrivateAddress: (address) => address.startsWith('10.'),
       emitPartial: (fields) => partials.push(fields),
@@ -107,6 +108,31 @@ describe('ping', () => {
       Array.from({ length: 5 }, () => [108, 9, TARGET]),
     );
     expect(Buffer.from(fake.sent[0]!.packet).toString('latin1')).toContain('vantage-test');
+  });
+
+  it('sends no packet more when no client follows it, and awaits those under way', async () => {
+    const left = new AbortController();
+    const { outcome, fake } = await pingOver(
+      (sent, number) => {
+        if (number === 3) left.abort();
+        return [reply(sent, 150)];
+      },
+      { count: 16, endWithStream: true, abandoned: left.signal },
+    );
+
+    expect(fake.sent).toHaveLength(3);
+    expect(outcome).toMatchObject({ result: 'success', pingCount: 3, loss: 0, packetsEnded: 'stream_closed' });
+  });
+
+  it('sends one packet if no client follows it from the start, and all without such a sign', async () => {
+    const [none, all] = [AbortSignal.abort(), new AbortController().signal];
+    const options = { count: 5, endWithStream: true };
+    const left = await pingOver((sent) => [reply(sent, 1)], { ...options, abandoned: none });
+    const followed = await pingOver((sent) => [reply(sent, 1)], { ...options, abandoned: all });
+
+    expect(left.outcome).toMatchObject({ result: 'success', pingCount: 1, packetsEnded: 'stream_closed' });
+    expect(followed.outcome).toMatchObject({ pingCount: 5 });
+    expect(followed.outcome).not.toHaveProperty('packetsEnded');
   });
 
   it.each([0, 1, 15, 16, 1_472])('works with %i bytes of payload', async (size) => {

@@ -40,6 +40,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
     dscp: options.dscp,
     payload,
     firstSequence: isTelling(payload) ? 1 : randomInt(0x1_0000),
+    abandoned: context.abandoned,
     budgetMs: context.remainingMs() - RESERVE_MS,
     caughtUp: async () => ('unavailable' in packets ? undefined : packets.sourceFor(target.address)),
   };
@@ -80,7 +81,7 @@ function notStarted(
   options: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
 ): Outcome<Ping> {
-  const nothing: Exchange = { packets: [], reordered: 0, corrupted: 0, failure };
+  const nothing: Exchange = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, failure };
   return { result: outcomeOf(failure), error: failure, ...pingFields(nothing, target, options, context) };
 }
 

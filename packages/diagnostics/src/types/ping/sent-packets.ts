@@ -16,6 +16,8 @@ export interface ExchangePlan {
   readonly payload: Uint8Array;
   /** Sequence number of the first packet on the wire. */
   readonly firstSequence: number;
+  /** Aborted to send no further packets. */
+  readonly abandoned?: AbortSignal | undefined;
   /** Total time, milliseconds. */
   readonly budgetMs: number;
   /** Resolves when the packet process has forwarded what it had received. */
@@ -49,6 +51,8 @@ export interface Exchange {
   readonly packets: SentPacket[];
   reordered: number;
   corrupted: number;
+  /** True if packets were not sent because no client followed the check any more. */
+  isAbandoned: boolean;
   /** The fault of the probe that ended the exchange before its time; null if it ran to its end. */
   failure: Failure | null;
 }

@@ -1,0 +1,102 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
+
+import { openBrowser, openTab } from '../../web/test/browser.ts';
+import { itInBrowser } from '../../web/test/it-in-browser.ts';
+import { startService, temporaryFolder, type Service } from '../test/service.ts';
+
+jest.setTimeout(180_000);
+
+const ROUNDS = 60;
+const CLI = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
+
+describe('clients that go away end what they asked for', () => {
+  const data = temporaryFolder();
+  let service: Service;
+  let capture: ChildProcess;
+  let captured = '';
+
+  beforeAll(async () => {
+    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '100000']);
+    const { program, environment } = await unpackPackages('tcpdump');
+    const words = ['-n', '-l', '--immediate-mode', '-Z', 'root', '-i', 'lo', 'icmp and dst net 127.9.8.0/24'];
+    capture = spawn(program('tcpdump'), words, { env: { ...process.env, ...environment } });
+    const listens = once(capture.stderr!, 'data');
+    capture.stdout!.on('data', (text: Buffer) => (captured += text.toString()));
+    await listens;
+  });
+
+  afterAll(async () => {
+    capture?.kill();
+    await service?.stop();
+    data.remove();
+  });
+
+  const requestsTo = (host: string): number =>
+    captured.split('\n').filter((line) => line.includes(`> ${host}: ICMP echo request`)).length;
+
+  async function untilMeasured(host: string): Promise<void> {
+    while (requestsTo(host) < 3) await sleep(100);
+  }
+
+  /** Packets until the end, which comes long before all of them were sent. */
+  async function packetsUntilEnd(host: string): Promise<number> {
+    for (let sent = -1; sent !== requestsTo(host); await sleep(6_000)) sent = requestsTo(host);
+    return requestsTo(host);
+  }
+
+  it.each([
+    ['traceroute --json', ['traceroute', '127.9.8.1', '--rounds', String(ROUNDS), '--json'], '127.9.8.1', ROUNDS],
+    ['traceroute --csv', ['traceroute', '127.9.8.2', '--rounds', String(ROUNDS), '--csv'], '127.9.8.2', ROUNDS],
+    ['mtr --watch', ['mtr', '127.9.8.3', '--rounds', String(ROUNDS), '--watch', '60'], '127.9.8.3', ROUNDS],
+    ['mtr', ['mtr', '127.9.8.4', '--rounds', String(ROUNDS)], '127.9.8.4', ROUNDS],
+    ['ping', ['ping', '127.9.8.5', '--count', '16', '--interval', '1000'], '127.9.8.5', 16],
+  ])('vantage %s, by Ctrl-C', async (_of, words, host, asked) => {
+    const flags = ['--conditions=vantage-source', CLI, ...words, '--limit', '1', '--server', service.url];
+    const program = spawn(process.execPath, flags, { stdio: 'ignore' });
+    await untilMeasured(host);
+    program.kill('SIGINT');
+    await once(program, 'exit');
+
+    expect(await packetsUntilEnd(host)).toBeLessThan(asked);
+  });
+
+  describe('the page', () => {
+    let browser: Awaited<ReturnType<typeof openBrowser>>;
+
+    beforeAll(async () => {
+      browser = await openBrowser();
+    });
+
+    afterAll(async () => {
+      await browser?.close();
+    });
+
+    for (const [way, host] of [
+      ['by closing its tab', '127.9.8.6'],
+      ['by another page of the service', '127.9.8.7'],
+      ['by another page', '127.9.8.8'],
+    ] as const) {
+      itInBrowser(way, async () => {
+        const tab = await openTab(browser, service.url);
+        await tab.page.goto(`${service.url}/?type=traceroute&host=${host}&rounds=${ROUNDS}`);
+        await tab.page.waitForFunction(`document.body.innerText.includes('measured from 3 probes')`);
+        await tab.page.focus('#host');
+        await tab.page.keyboard.press('Enter');
+        await untilMeasured(host);
+        await tab.page.waitForFunction(`location.pathname.startsWith('/c/')`);
+        if (way === 'by closing its tab') await tab.page.close();
+        else if (way === 'by another page') await tab.page.goto('about:blank');
+        else await tab.page.click('a[href="/status"]');
+
+        expect(await packetsUntilEnd(host)).toBeLessThan(3 * ROUNDS);
+        await tab.close();
+      });
+    }
+  });
+});
