@@ -5,7 +5,7 @@ import { Type, type Static } from './type.ts';
 
 /** Subjects of differences, the gravest first. */
 export const differenceSubjects = {
-  request: 'What was asked: host, port, record type, protocol, size or TTL of the packets, address families.',
+  request: 'What was asked: host, port, record type, protocol, size, TTL or DSCP of the packets, address families.',
   verdict: 'The verdict of the summary.',
   outcome: 'The outcome of a probe, or the code of its failure.',
   state: 'The state of a port.',
@@ -17,6 +17,9 @@ export const differenceSubjects = {
   place: 'Network, place or name of the address.',
   protocol: 'The version of HTTP or TLS.',
   path: 'The routers on the path.',
+  mtu: 'The path MTU, or the size from which packets vanish.',
+  rewritten: 'The fields of packets that address translation on the path changes.',
+  dscp: 'The DSCP that routers saw in packets.',
   loss: 'The share of lost packets or handshakes.',
   rtt: 'The round-trip time.',
   phase: 'The time of a phase.',
@@ -36,7 +39,7 @@ const family = Type.Optional(
 
 const certain = Type.Boolean({
   description:
-    'False if two checks cannot tell: a path that a load balancer explains as well, a time that each check measured once.',
+    'False if two checks cannot tell: a difference of traces that a load balancer explains as well, a time that each check measured once.',
 });
 
 const text = Type.String({ maxLength: 1024, description: 'The same in words; the value of `a` is before the arrow.' });

@@ -118,6 +118,58 @@ describe('a comparison names', () => {
   });
 });
 
+describe('a comparison of two traces names', () => {
+  const path = ['198.51.100.1 1', '198.51.100.2 2', '203.0.113.1 9'];
+  const times = (answered: number, lost: number): string =>
+    [...Array<string>(answered).fill('9'), ...Array<string>(lost).fill('*')].join(' ');
+  const rounds = (answered: number, lost: number) =>
+    trace([...path.slice(0, 2), `203.0.113.1 ${times(answered, lost)}`]);
+  const quoting = (reply: object) => {
+    const { hops, ...others } = trace(path) as ReturnType<typeof trace> & { readonly hops: readonly object[] };
+    const replies = [{ responder: 0, ttl: 60, type: 11, code: 0, quotedTtl: 1, ...reply }];
+    return { ...others, hops: hops.map((hop, index) => (index === 1 ? { ...hop, replies } : hop)) };
+  };
+  const balanced = (fields: object) =>
+    trace(['198.51.100.1 1', '198.51.100.2/198.51.100.3 2 2', '203.0.113.1 9'], fields);
+
+  it.each<[string, object, object, string]>([
+    ['another path MTU', trace(path, { pathMtu: 1_500 }), trace(path, { pathMtu: 1_400 }), 'path MTU 1500 → 1400'],
+    [
+      'a black hole',
+      trace(path, { pathMtu: 1_400, mtuBlackHole: null }),
+      trace(path, { pathMtu: 1_400, mtuBlackHole: 1_401 }),
+      'packets that vanish without an error, from bytes none → 1401',
+    ],
+    [
+      'address translation',
+      quoting({}),
+      quoting({ rewritten: ['source', 'ports'] }),
+      'translated fields none → ports, source',
+    ],
+    ['another DSCP', quoting({ quotedDscp: 46 }), quoting({ quotedDscp: 0 }), 'DSCP on the path 46 → 0'],
+    ['the loss of rounds', rounds(30, 0), rounds(20, 10), 'lost 0 of 30 → 10 of 30 (33 %)'],
+    ['another DSCP of the packets', trace(path, { dscp: 0 }), trace(path, { dscp: 46 }), 'DSCP 0 → 46'],
+  ])('%s, for certain on one and the same path', (_what, a, b, text) => {
+    const { differences } = pair('traceroute', a, b).probes['fra-1']!;
+
+    expect(differences.map((one) => [one.text, one.certain])).toEqual([[text, true]]);
+  });
+
+  it.each<[string, object, object]>([
+    ['path MTU', balanced({ pathMtu: 1_500 }), balanced({ pathMtu: 1_400 })],
+    [
+      'round trip',
+      { ...balanced({}), ...trace(['198.51.100.1 1', '198.51.100.2/198.51.100.3 2 2', '203.0.113.1 9 9 9 9 9 9']) },
+      trace(['198.51.100.1 1', '198.51.100.2/198.51.100.3 2 2', '203.0.113.1 90 90 90 90 90 90']),
+    ],
+  ])('no difference for certain that a balancer explains as well: %s', (label, a, b) => {
+    const { result, differences } = pair('traceroute', a, b);
+
+    expect(result).toBe('unsure');
+    expect(differences.map(({ text, certain }) => [text.startsWith(label), certain])).toEqual([[true, false]]);
+  });
+});
+
 describe('a comparison does not name', () => {
   it.each<[string, Parameters<typeof pair>[0], object, object]>([
     ['equal results', 'ping', ping([20, 21, 20, 22]), ping([20, 21, 20, 22])],

@@ -7,6 +7,7 @@ import { percent } from '../words.ts';
 import { certainly, differentValue, uncertainly, type DifferenceDraft } from './difference.ts';
 import { isUnmeasured, outcomeDifferences } from './fields/common.ts';
 import { lossOf, measuredDifferences, requestDifferences } from './fields/of-type.ts';
+import { doubted, mayBeBalanced, pathFieldDifferences } from './fields/traceroute.ts';
 import { isBeyondChance, isLossChange } from './noise.ts';
 import { comparePaths } from './path/compare-paths.ts';
 import { pathDifferences } from './path/path-text.ts';
@@ -51,11 +52,14 @@ function compareMeasurements(type: string, a: ProbeResult, b: ProbeResult, count
   // A probe that could not measure says nothing about the target.
   if (isUnmeasured(a) || isUnmeasured(b)) return { differences: outcome.map(uncertainly) };
   const { path, differences: ofPath } = type === 'traceroute' ? pathOf(a, b) : { path: undefined, differences: [] };
+  const isDoubtful = path !== undefined && mayBeBalanced(path, a, b);
   const loss = outcome.length > 0 ? [] : lossDifferences(type, a, b, count);
-  const measured = measuredDifferences(type, a, b).map((draft) =>
-    draft.chance !== undefined && isBeyondChance(1, count, draft.chance) ? certainly(draft) : draft,
-  );
-  const differences = [...outcome, ...measured, ...ofPath, ...loss];
+  const measured = measuredDifferences(type, a, b).map(({ chance, ...draft }) => {
+    if (chance === undefined || isDoubtful) return draft;
+    return isBeyondChance(1, count, chance) ? certainly({ ...draft, chance }) : { ...draft, chance };
+  });
+  const crossed = [...(type === 'traceroute' ? pathFieldDifferences(a, b) : []), ...loss];
+  const differences = [...outcome, ...measured, ...ofPath, ...(isDoubtful ? crossed.map(doubted) : crossed)];
   return { differences, ...(path === undefined ? {} : { path }) };
 }
 

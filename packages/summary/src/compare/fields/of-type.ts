@@ -7,6 +7,7 @@ import { differentSet, differentTime, differentValue, type DifferenceDraft } fro
 import { rttChange } from '../noise.ts';
 import { addressDifferences } from './common.ts';
 import { httpDifferences, timeDifference } from './http.ts';
+import { lossAtTarget, targetHop } from './traceroute.ts';
 
 /** Differences between the measurements of two probes, without path and loss. */
 export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
@@ -37,12 +38,13 @@ export function requestDifferences(type: string, a: ProbeResult, b: ProbeResult)
 type Asked = Pick<ResultOf<'ping'>, 'size' | 'ttl'> &
   Pick<ResultOf<'tcp'>, 'port'> &
   Pick<ResultOf<'dns'>, 'recordType' | 'family'> &
-  Pick<ResultOf<'traceroute'>, 'protocol'>;
+  Pick<ResultOf<'traceroute'>, 'protocol' | 'dscp' | 'firstHop'>;
 
 const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, string])[]>> = {
   ping: [
     ['size', 'payload bytes'],
     ['ttl', 'TTL'],
+    ['dscp', 'DSCP'],
   ],
   tcp: [['port', 'port']],
   udp: [['port', 'port']],
@@ -50,7 +52,12 @@ const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, stri
     ['recordType', 'record type'],
     ['family', 'address family'],
   ],
-  traceroute: [['protocol', 'protocol']],
+  traceroute: [
+    ['protocol', 'protocol'],
+    ['size', 'packet bytes'],
+    ['dscp', 'DSCP'],
+    ['firstHop', 'first hop'],
+  ],
 };
 
 /** Sent and lost packets or handshakes; undefined for types without. */
@@ -60,6 +67,7 @@ export function lossOf(type: string, { result }: ProbeResult): Sample | undefine
     const sent = ((result as ResultOf<'ping'>).packets ?? []).filter(({ duplicate }) => !duplicate);
     return { sent: sent.length, lost: sent.filter(({ rtt }) => rtt === null).length };
   }
+  if (type === 'traceroute') return lossAtTarget(result);
   if (type !== 'tcp') return undefined;
   const { attempts = [], state } = result as ResultOf<'tcp'>;
   // A refusal is an answer.
@@ -78,11 +86,8 @@ export function rttsOf(type: string, { result }: ProbeResult): readonly number[]
     case 'tcp':
     case 'udp':
       return ((result as ResultOf<'tcp'>).attempts ?? []).flatMap(({ rt }) => rt ?? []);
-    case 'traceroute': {
-      const { hops = [] } = result as ResultOf<'traceroute'>;
-      const target = hops.findLast(({ ip }) => ip !== null && ip === result.resolvedIp);
-      return (target?.rtts ?? []).filter((rtt) => rtt !== null);
-    }
+    case 'traceroute':
+      return (targetHop(result as ResultOf<'traceroute'>)?.rtts ?? []).filter((rtt) => rtt !== null);
     default:
       return [];
   }

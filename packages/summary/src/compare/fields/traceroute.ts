@@ -1,0 +1,82 @@
+import type { Difference, PathComparison } from '@vantage/contract';
+
+import { ofType, type ProbeResult, type ResultOf } from '../../probe-result.ts';
+import type { Sample } from '../../traceroute/chance.ts';
+import { unique } from '../../words.ts';
+import { differentSet, differentValue, uncertainly } from '../difference.ts';
+
+type Traceroute = ResultOf<'traceroute'>;
+type Hops = NonNullable<Traceroute['hops']>;
+
+/** Differences of what the packets met on the path: its MTU, address translation and DSCP. */
+export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
+  const [ofA, ofB] = ofType<'traceroute'>([a, b]).map(({ result }) => result) as [Traceroute, Traceroute];
+  const [hopsOfA, hopsOfB] = [ofA.hops ?? [], ofB.hops ?? []];
+  const dscp = { subject: 'dscp', label: 'DSCP on the path' } as const;
+  return [
+    ...mtuDifferences(ofA, ofB),
+    ...differentSet({ subject: 'rewritten', label: 'translated fields' }, rewrittenIn(hopsOfA), rewrittenIn(hopsOfB)),
+    // Another one was asked for.
+    ...(ofA.dscp === ofB.dscp ? differentSet(dscp, dscpIn(hopsOfA), dscpIn(hopsOfB)) : []),
+  ];
+}
+
+/**
+ * True if a load balancer may explain differences of two traces: each flow of a check may take another of its ways than those
+ * of the other check.
+ */
+export function mayBeBalanced({ relation }: PathComparison, a: ProbeResult, b: ProbeResult): boolean {
+  const traces = ofType<'traceroute'>([a, b]).map(({ result }) => result as Traceroute);
+  return relation !== 'changed' && (relation !== 'same' || traces.some(isBalanced));
+}
+
+export function doubted(difference: Difference): Difference {
+  return { ...uncertainly(difference), text: `${difference.text}, as another way of a load balancer would be` };
+}
+
+/** The last hop at which the target answered; undefined if it answered at none. */
+export function targetHop({ hops = [], resolvedIp }: Traceroute): Hops[number] | undefined {
+  return hops.findLast(({ ip }) => ip !== null && ip === resolvedIp);
+}
+
+/** Packets to the target’s hop, of all rounds. */
+export function lossAtTarget(result: Traceroute): Sample | undefined {
+  const target = targetHop(result);
+  if (target === undefined) return undefined;
+  const { rtts, stats } = target;
+  if (stats !== undefined) return { sent: stats.sent, lost: Math.max(0, stats.sent - stats.received) };
+  return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };
+}
+
+function isBalanced({ hops = [], multipath }: Traceroute): boolean {
+  return (
+    hops.some(({ responders }) => responders.length > 1) || (multipath?.nodes ?? []).some(({ balances }) => balances)
+  );
+}
+
+function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
+  const sizes = differentValue({ subject: 'mtu', name: 'pathMtu', label: 'path MTU' }, mtuOf(a), mtuOf(b));
+  const [holeOfA, holeOfB] = [a.mtuBlackHole ?? null, b.mtuBlackHole ?? null];
+  if (mtuOf(a) === undefined || mtuOf(b) === undefined) return sizes;
+  const hole = {
+    subject: 'mtu',
+    name: 'mtuBlackHole',
+    label: 'packets that vanish without an error, from bytes',
+  } as const;
+  return [...sizes, ...differentValue(hole, holeOfA, holeOfB)];
+}
+
+function mtuOf({ pathMtu }: Traceroute): number | undefined {
+  return pathMtu ?? undefined;
+}
+
+/** Undefined if no router quoted a packet, or there was no room for the quotations. */
+function rewrittenIn(hops: Hops): readonly string[] | undefined {
+  const quoted = hops.flatMap(({ replies = [] }) => replies).filter(({ quotedTtl }) => quotedTtl !== undefined);
+  return quoted.length === 0 ? undefined : unique(quoted.flatMap(({ rewritten = [] }) => rewritten));
+}
+
+function dscpIn(hops: Hops): readonly string[] | undefined {
+  const values = hops.flatMap(({ replies = [] }) => replies).flatMap(({ quotedDscp }) => quotedDscp ?? []);
+  return values.length === 0 ? undefined : unique(values.map(String));
+}
