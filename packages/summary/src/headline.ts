@@ -159,7 +159,7 @@ function supplementOf({ check, partition, findings }: HeadlineInput): string {
 }
 
 function roundTripOf({ type }: Check, up: readonly ProbeResult[]): string {
-  const timed = timedOf(type, up).map(({ rttMs }) => rttMs);
+  const timed = timedOf(type, up).map(({ shownMs }) => shownMs);
   return timed.length === 0 ? '' : ` (${timed.length === 1 ? '' : 'median '}round trip ${ms(median(timed))})`;
 }
 

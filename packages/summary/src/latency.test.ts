@@ -78,9 +78,14 @@ describe('a latency far from the others', () => {
   });
 
   it.each([
-    ['tcp', summaryOf('tcp', { ...each('fra-1 ber-1 par-1', tcp('open', [10])), 'muc-1': tcp('open', [300, 310]) })],
+    [
+      'tcp',
+      '300 ms',
+      summaryOf('tcp', { ...each('fra-1 ber-1 par-1', tcp('open', [10])), 'muc-1': tcp('open', [300, 310]) }),
+    ],
     [
       'http',
+      '300 ms',
       summaryOf('http', {
         ...each('fra-1 ber-1 par-1', http(200)),
         'muc-1': http(200, { timings: { connect: 300, total: 900 } }),
@@ -88,14 +93,15 @@ describe('a latency far from the others', () => {
     ],
     [
       'traceroute',
+      '310 ms',
       summaryOf('traceroute', {
         ...each('fra-1 ber-1 par-1', trace(['203.0.113.1 10 11'])),
         'muc-1': trace(['203.0.113.1 310 300']),
       }),
     ],
-  ])('is looked for in the round trips of %s', (_type, summary) => {
+  ])('is looked for in the round trips of %s, and has the time of the row: %s', (_type, time, summary) => {
     expect(lines(summary)).toEqual(['latency_outlier info: muc-1']);
-    expect(textOf(summary, 'latency_outlier')).toContain('muc-1 300 ms');
+    expect(textOf(summary, 'latency_outlier')).toContain(`muc-1 ${time}`);
   });
 });
 

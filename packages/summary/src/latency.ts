@@ -10,6 +10,8 @@ export interface Timed {
   readonly probeResult: ProbeResult;
   /** Minimum round-trip time that the probe measured. */
   readonly rttMs: number;
+  /** The time that tables, charts and the map show for the probe. */
+  readonly shownMs: number;
 }
 
 export function findLatencies(
@@ -24,7 +26,10 @@ export function findLatencies(
 export function timedOf(type: string, probeResults: readonly ProbeResult[]): readonly Timed[] {
   return probeResults.flatMap((probeResult) => {
     const rttMs = shortestRtt(type, probeResult);
-    return rttMs === undefined ? [] : [{ probeResult, rttMs }];
+    if (rttMs === undefined) return [];
+    // The time of an http result is that of its first byte.
+    const { rt } = type === 'http' ? { rt: null } : probeResult.result;
+    return [{ probeResult, rttMs, shownMs: rt ?? rttMs }];
   });
 }
 
@@ -66,17 +71,19 @@ function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | 
   if (timed.length < minProbes) return [];
   const explained = explainedBy(timed, placeOf);
   const excess = timed.map(({ rttMs }, index) => Math.max(0, rttMs - explained[index]!.rttMs));
-  const far = timed.flatMap(({ probeResult, rttMs }, index) => {
+  const far = timed.flatMap(({ probeResult, rttMs, shownMs }, index) => {
     const usual = median(excess.toSpliced(index, 1));
     const isFar = excess[index]! > times * usual && excess[index]! > usual + plusMs;
-    return isFar ? [{ probeResult, rttMs, isCertain: explained[index]!.isCertain }] : [];
+    return isFar ? [{ probeResult, rttMs, shownMs, isCertain: explained[index]!.isCertain }] : [];
   });
   if (far.length === 0) return [];
   const usual = median(
-    timed.filter(({ probeResult }) => !far.some((one) => one.probeResult === probeResult)).map(({ rttMs }) => rttMs),
+    timed
+      .filter(({ probeResult }) => !far.some((one) => one.probeResult === probeResult))
+      .map(({ shownMs }) => shownMs),
   );
   const [one] = far;
-  const values = listed(far.map(({ probeResult, rttMs }) => `${probeResult.probe} ${ms(rttMs)}`));
+  const values = listed(far.map(({ probeResult, shownMs }) => `${probeResult.probe} ${ms(shownMs)}`));
   const again = type === 'http' && far.some(({ rttMs }) => rttMs >= SYN_AGAIN_MS) ? SENT_AGAIN : '';
   const isCertain = again === '' && far.every((one) => one.isCertain);
   const why = far.every((one) => one.isCertain)

@@ -364,7 +364,7 @@ describe('the verdict', () => {
 describe('the headline', () => {
   it.each<[headline: string, summary: Summary]>([
     [
-      'example.com answers pings from both probes (median round trip 20 ms).',
+      'example.com answers pings from both probes (median round trip 21 ms).',
       summaryOf('ping', each('fra-1 ber-1', good)),
     ],
     [
@@ -499,7 +499,7 @@ describe('the headline', () => {
       summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5'], { loop: { start: 1, length: 1 } }) }),
     ],
     [
-      'example.com (203.0.113.1, one of its 2 IPv4 addresses) answers pings from both probes (median round trip 20 ms).',
+      'example.com (203.0.113.1, one of its 2 IPv4 addresses) answers pings from both probes (median round trip 21 ms).',
       summaryOf('ping', each('fra-1 ber-1', { ...good, addresses: ['203.0.113.1', '203.0.113.2', '2001:db8::1'] })),
     ],
     [
@@ -514,14 +514,14 @@ describe('the headline', () => {
       }),
     ],
     [
-      'example.com answers pings from both probes (median round trip 20 ms).',
+      'example.com answers pings from both probes (median round trip 21 ms).',
       summaryOf('ping', {
         'fra-1': { ...good, addresses: three.slice(0, 2) },
         'ber-1': { ...good, resolvedIp: '203.0.113.2', addresses: three.slice(0, 2) },
       }),
     ],
     [
-      'example.com answers pings from both probes that could measure (median round trip 20 ms).',
+      'example.com answers pings from both probes that could measure (median round trip 21 ms).',
       summaryOf('ping', { ...each('fra-1 ber-1', good), 'par-1': ofResolver('dns_servfail') }),
     ],
     [

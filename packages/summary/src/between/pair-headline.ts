@@ -20,7 +20,7 @@ export function pairHeadline(
   if (up.length < 2) {
     return `${clause(first, second, partition)}; ${clause(second, first, partition)}.`;
   }
-  const rtts = timedOf(type, up).map(({ rttMs }) => rttMs);
+  const rtts = timedOf(type, up).map(({ shownMs }) => shownMs);
   const time = rtts.length === 0 ? '' : ` (round trip ${ms(median(rtts))})`;
   const but = limitation === undefined ? '' : `, but ${limitation}`;
   const ways = findings.some(({ code }) => code === 'directions_differ') ? '; their ways differ' : '';
