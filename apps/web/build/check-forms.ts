@@ -58,10 +58,10 @@ export function formDefinitions(): readonly FormDefinition[] {
         fields,
         required,
         options: Object.fromEntries(
-          Object.entries((options as unknown as Properties).properties).map(([name, schema]) => [
-            name,
-            flattened(schema),
-          ]),
+          Object.entries((options as unknown as Properties).properties)
+            // The page always follows the checks that it starts.
+            .filter(([name]) => name !== 'endWithStream')
+            .map(([name, schema]) => [name, flattened(schema)]),
         ),
         takesPairs: between !== undefined,
         selection: { locations: locations!, limit: limit!, probes: probes! },

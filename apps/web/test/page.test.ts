@@ -122,12 +122,12 @@ describe('the page', () => {
       packets: [{ seq: 1, rtt: 0.9, ttl: 54, from: '192.0.2.80', duplicate: false }],
     };
     showcase.checks.set(pingCheck.testId, state({ [first]: pending, [second]: pending }));
-    await open(`/c/${pingCheck.testId}`, '0 of 2 answered');
+    await open(`/c/${pingCheck.testId}`, '0 of 2 finished');
 
     showcase.show(state({ [first]: partial, [second]: pending }));
     await untilTrue(tab.page, `document.querySelectorAll('.distribution circle').length === 1`);
     showcase.show(state({ [first]: results[first], [second]: pending }));
-    await untilText(tab.page, '1 of 2 answered');
+    await untilText(tab.page, '1 of 2 finished');
     expect(await textOf(tab.page, `[data-probe="${first}"] .outcome`)).toBe('Success');
     expect(await textOf(tab.page, `[data-probe="${second}"] .outcome`)).toBe('Measuring');
     await untilTrue(
@@ -169,7 +169,7 @@ describe('the page', () => {
     expect(await tab.page.evaluate('document.activeElement.id')).toBe('main');
     await tab.page.focus('[data-probe="lhr-1"] .opener');
     await keyboard.press('Enter');
-    await untilText(tab.page, '8 of 8 answered');
+    await untilText(tab.page, '8 of 8 finished');
     expect(await tab.page.evaluate(`document.activeElement.getAttribute('aria-expanded')`)).toBe('true');
     await keyboard.press('Space');
     await untilTrue(tab.page, `document.activeElement.getAttribute('aria-expanded') === 'false'`);
@@ -333,7 +333,7 @@ describe('the page', () => {
     });
     const running = { ...pingCheck, status: 'pending', completedAt: null, results: { 'fra-1': { result: 'pending' } } };
     showcase.checks.set(pingCheck.testId, running as unknown as Check);
-    await open(`/c/${pingCheck.testId}`, '0 of 1 answered');
+    await open(`/c/${pingCheck.testId}`, '0 of 1 finished');
     await untilText(tab.page, 'At most 20 requests a minute. Trying again');
     expect(await axeViolations(tab.page)).toEqual([]);
 

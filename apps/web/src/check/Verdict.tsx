@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { plural } from '../format.ts';
 import { Sentence } from '../parts/prose.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
+import { roundProgressOf } from './round-progress.ts';
 import type { CheckData } from './use-check.ts';
 
 const verdictTones: Readonly<Record<string, Tone>> = {
@@ -30,7 +31,9 @@ interface VerdictProps {
 /** The headline with its findings. */
 export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX.Element {
   const total = Object.keys(check.results).length;
-  const answered = answeredOf(check);
+  const finished = finishedOf(check);
+  const rounds = roundProgressOf(check);
+  const progress = rounds === undefined ? undefined : `Round ${rounds.round}`;
   const isSettled = check.status === 'completed' && summary?.status === 'completed';
   return (
     <div class="verdict">
@@ -40,7 +43,7 @@ export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX
         ) : (
           <span class="verdict-word wait">
             <span class="spinner" aria-hidden="true" />
-            {check.status === 'completed' ? 'Comparing' : `${answered} of ${total} answered`}
+            {check.status === 'completed' ? 'Comparing' : (progress ?? `${finished} of ${total} finished`)}
           </span>
         )}
         {isSettled && summary.agree.of > 1 ? (
@@ -59,13 +62,16 @@ export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX
   );
 }
 
-export function answeredOf(check: CheckData): number {
+/** Number of probes with a final result. */
+export function finishedOf(check: CheckData): number {
   return Object.values(check.results).filter(({ result }) => result !== 'pending').length;
 }
 
-/** Headline of the summary; a progress text before it is available. */
+/** Headline of the summary; a progress text before it is available, and while rounds go on. */
 export function headlineOf(check: CheckData, summary: Summary | undefined): string {
   const total = Object.keys(check.results).length;
+  const rounds = roundProgressOf(check);
+  if (rounds !== undefined) return rounds.text;
   const isStale = check.status === 'completed' && summary?.status !== 'completed';
   if (summary === undefined || isStale || summary.counts.pending === total) {
     return check.status === 'completed'

@@ -9,7 +9,7 @@ import { ConnectionNote } from '../check/ConnectionNote.tsx';
 import { nameOfCheck } from '../check/name.ts';
 import { useCheck, type CheckData, type ConnectionProblem } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';
-import { answeredOf, headlineOf, Verdict } from '../check/Verdict.tsx';
+import { finishedOf, headlineOf, Verdict } from '../check/Verdict.tsx';
 import { FilterBar } from '../filter/FilterBar.tsx';
 import { FEW_ROWS } from '../filter/groups.ts';
 import { probeOf, rowsOf } from '../filter/rows.ts';
@@ -71,9 +71,9 @@ function Shown(props: {
   const list = useProbes();
   const probes = list ?? {};
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const answered = answeredOf(check);
+  const finished = finishedOf(check);
   const isCompleted = check.status === 'completed';
-  const summary = useSummary(client, check.testId, answered, isCompleted);
+  const summary = useSummary(client, check.testId, finished, isCompleted);
   const asked = askedOf(check);
   const { kind, target } = nameOfCheck(check.type, check.host, asked);
   const { testId, type, host, createdAt } = check;
@@ -107,7 +107,7 @@ function Shown(props: {
     return known === undefined ? probe : placeOf(known);
   };
   const view = { check, summary, nameOf, onChoose: choose };
-  const progress = `${answered} of ${Object.keys(check.results).length} probes have answered.`;
+  const progress = `${finished} of ${Object.keys(check.results).length} probes have finished.`;
   const announced = isCompleted ? `Completed. ${headlineOf(check, summary)}` : (connectionProblem?.text ?? progress);
   return (
     <main class="page">

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { roundProgressOf } from './round-progress.ts';
+import type { CheckData } from './use-check.ts';
+
+const TARGET = '192.0.2.1';
+const traced = (rounds: number, received: number, reached = true, result = 'pending') => ({
+  result,
+  rounds,
+  reached,
+  resolvedIp: TARGET,
+  hops: [
+    { ip: '198.51.100.1', stats: { sent: rounds, received: rounds } },
+    { ip: reached ? TARGET : null, stats: { sent: rounds, received } },
+  ],
+});
+
+function check(results: object, status = 'pending', type = 'traceroute'): CheckData {
+  return { testId: 'a', type, host: 'example.com', status, createdAt: '', completedAt: null, results } as CheckData;
+}
+
+describe('rounds under way', () => {
+  it.each([
+    [
+      'both probes',
+      { a: traced(7, 6), b: traced(6, 6) },
+      7,
+      'example.com has answered 2 of 2 probes so far: 12 of 13 packets.',
+    ],
+    [
+      'one probe',
+      { a: traced(7, 6), b: traced(6, 0, false) },
+      7,
+      'example.com has answered 1 of 2 probes so far: 6 of 7 packets.',
+    ],
+    ['no probe', { a: traced(1, 0, false) }, 1, 'example.com has answered none of 1 probe so far.'],
+  ])('have a headline that follows them: %s', (_who, results, round, text) => {
+    expect(roundProgressOf(check(results))).toEqual({ round, text });
+  });
+
+  it.each([
+    ['is completed', check({ a: traced(7, 6, true, 'success') }, 'completed')],
+    ['has none', check({ a: { result: 'pending', reached: true } })],
+    ['is of another type', check({ a: { result: 'pending', rounds: 3 } }, 'pending', 'ping')],
+  ])('are none if the check %s', (_why, data) => {
+    expect(roundProgressOf(data)).toBeUndefined();
+  });
+});

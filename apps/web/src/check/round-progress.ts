@@ -1,0 +1,37 @@
+import type { ResultFieldsOf } from '@vantage/contract';
+import type { checkTypes } from '@vantage/diagnostics/contract';
+
+import { plural } from '../format.ts';
+import type { CheckData, Result } from './use-check.ts';
+
+type Traceroute = Result & ResultFieldsOf<(typeof checkTypes)['traceroute']>;
+
+/** What the rounds of a check under way show of its target so far. */
+export interface RoundProgress {
+  readonly round: number;
+  readonly text: string;
+}
+
+/** Undefined for a completed check, and for one without rounds. */
+export function roundProgressOf({ type, host, status, results }: CheckData): RoundProgress | undefined {
+  if (status === 'completed' || type !== 'traceroute') return undefined;
+  const traces = Object.values(results) as unknown as readonly Traceroute[];
+  const round = Math.max(0, ...traces.map(({ rounds = 0 }) => rounds));
+  if (round === 0) return undefined;
+  const [sent, received] = [sumOf(traces, 'sent'), sumOf(traces, 'received')];
+  const reaching = traces.filter(({ reached }) => reached === true).length;
+  const from = `${reaching} of ${plural(traces.length, 'probe')}`;
+  const text =
+    reaching === 0
+      ? `${host} has answered none of ${plural(traces.length, 'probe')} so far.`
+      : `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}.`;
+  return { round, text };
+}
+
+/** Packets to the target’s hop. */
+function sumOf(traces: readonly Traceroute[], field: 'sent' | 'received'): number {
+  return traces.reduce((sum, { hops = [], resolvedIp }) => {
+    const target = hops.findLast(({ ip }) => ip !== null && ip === resolvedIp);
+    return sum + (target?.stats?.[field] ?? 0);
+  }, 0);
+}
