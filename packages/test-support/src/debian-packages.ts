@@ -123,6 +123,8 @@ async function libraryFolders(root: string): Promise<readonly string[]> {
       const folder = join(root, at, name);
       folders.push(folder, ...(await foldersIn(folder)).map((below) => join(folder, below)));
     }
+    // libtins is not in the folder of its architecture.
+    if (existsSync(join(root, at))) folders.push(join(root, at));
   }
   return folders;
 }
