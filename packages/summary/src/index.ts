@@ -6,3 +6,4 @@ export type { Evidence } from './partition.ts';
 export { partingSentence } from './traceroute/parting/parting.ts';
 export { followPath, pathChangeSentence, reachedFrom } from './compare/path-changes.ts';
 export { compareChecks, type ComparedCheck } from './compare/compare-checks.ts';
+export { daysUntil } from './clock.ts';

@@ -1,6 +1,7 @@
 import type { Summary } from '@vantage/contract';
 
 import type { ProbeResult, ResultOf } from './probe-result.ts';
+import { failsByClock, isMisdatedAlone } from './clock.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
 import { withFailedResolver, withFailingResolver } from './resolution.ts';
@@ -140,11 +141,10 @@ function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: ResultO
 /** Failures of redirects and of the browser, which do not mean that the target is unresponsive. */
 const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_limit', 'screenshot_failed']);
 
-function httpEvidence(
-  outcome: 'success' | 'failure' | 'timeout',
-  { error, statusCode, tls }: ResultOf<'http'>,
-): Evidence {
-  if (outcome === 'success') return tls?.authorized === false ? 'impaired' : 'up';
+function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'http'>): Evidence {
+  const { error, statusCode, tls } = result;
+  if (failsByClock(result)) return 'notMeasured';
+  if (outcome === 'success') return tls?.authorized === false && !isMisdatedAlone(result) ? 'impaired' : 'up';
   const code = error?.code;
   if (code === 'http_status') return statusCode !== undefined && statusCode < 500 ? 'impaired' : 'down';
   return code !== undefined && answeredAnyway.has(code) ? 'impaired' : 'down';

@@ -3,6 +3,7 @@ import { failureCodes, type Failure, type FailureCode } from '@vantage/contract'
 import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
+import { failsByClock } from './clock.ts';
 import { groupBy } from './probe-result.ts';
 import { redirectedHost, redirectPlace } from './redirected.ts';
 
@@ -72,6 +73,12 @@ const interruptedPhrases: Readonly<Partial<Record<FailureCode, string>>> = {
   timed_out: 'the answer did not come to its end in time',
 };
 
+/** Phrases for http checks whose connection was made. */
+const unfinishedPhrases: Readonly<Partial<Record<Failure['phase'], string>>> = {
+  tls: 'the TLS handshake did not come to its end in time',
+  request: 'the server took the connection and sent no answer in time',
+};
+
 export function phraseOf(code: FailureCode): string {
   return phrases[code];
 }
@@ -126,6 +133,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
     Pick<ResultOf<'ping'>, 'ttl' | 'size'> &
     Pick<ResultOf<'tcp'>, 'state'>;
   const code = error?.code;
+  if (failsByClock(probeResult.result)) return 'the clock of the probe is wrong';
   const dns = dnsReason(probeResult.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
@@ -133,6 +141,9 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (unresolved !== undefined) return unresolved;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
   if (isAnswerBegun && interruptedPhrases[code] !== undefined) return interruptedPhrases[code];
+  const unfinished =
+    code === 'timed_out' && url !== undefined ? unfinishedPhrases[error?.phase ?? 'connect'] : undefined;
+  if (unfinished !== undefined) return unfinished;
   // After another attempt, `http2Error` may belong to the previous one.
   const isHttp2End = code === 'http2_ended' || (code === 'protocol_unreachable' && error?.phase === 'request');
   if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);

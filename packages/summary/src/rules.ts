@@ -284,5 +284,8 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     '`probe_timeout`, `probe_busy`, `probe_interrupted`, `target_rate_limited`.',
   ),
-  probes_faulty: rule(['warning', 'info'], 'Every other result `error`, and every failure whose source is the probe.'),
+  probes_faulty: rule(
+    ['warning', 'info'],
+    'Every other result `error`, and every failure whose source is the probe; http: `tls_expired` or `tls_not_yet_valid` of certificates that are valid at `finishedAt`, by the clock of the service: that of the probe is wrong.',
+  ),
 };

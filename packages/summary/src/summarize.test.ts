@@ -3,6 +3,7 @@ import type { FailureCode, Summary } from '@vantage/contract';
 
 import { bad, broken, CHECK_ID, each, lines, pending, summaryOf, textOf } from '../test/cases.ts';
 import { redirectOf } from '../test/redirect.ts';
+import { misdated } from '../test/misdated.ts';
 import { dns, http, info, lost, ping, refused, tcp, tls, trace, udp } from '../test/results.ts';
 
 const good = ping([20, 21, 22, 20]);
@@ -75,6 +76,8 @@ const ALIAS = 'example.com is an alias of gone.example, which does not exist (NX
 
 /** Behind a redirect of `plainHttp`. */
 const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
+const inPhase = (phase: 'connect' | 'tls' | 'request') =>
+  bad('timed_out', { url: 'https://example.com/' }, { result: 'timeout', source: 'network', phase });
 const plainHttp = { host: 'http://example.com/' };
 
 const extended = (code: number, name: string) => ({
@@ -156,6 +159,26 @@ describe('the verdict', () => {
       'up',
       '1 of 1',
       summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 2 }) }) }),
+    ],
+    [
+      'a certificate that has expired by a wrong clock of the probe',
+      'up',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': misdated('tls_expired'), 'ber-1': http(200) }),
+    ],
+    [
+      'a certificate that has expired by a wrong clock, and that the client lets pass',
+      'up',
+      '1 of 1',
+      summaryOf('http', {
+        'fra-1': http(200, { tls: misdated('tls_expired').tls!, finishedAt: '2026-01-01T00:00:01.000Z' }),
+      }),
+    ],
+    [
+      'a certificate that is not valid yet by wrong clocks',
+      'unknown',
+      '0 of 0',
+      summaryOf('http', each('fra-1 ber-1', misdated('tls_not_yet_valid'))),
     ],
     ['a closed port', 'down', '1 of 1', summaryOf('tcp', { 'fra-1': tcp('closed') })],
     ['UDP silence proves nothing', 'unknown', '0 of 0', summaryOf('udp', each('fra-1 ber-1', udp('open|filtered')))],
@@ -629,6 +652,22 @@ describe('the headline', () => {
     [
       'example.com is an alias, with no records of type A in the answer, as seen from both probes.',
       summaryOf('dns', each('fra-1 ber-1', dns(['CNAME a.example.']))),
+    ],
+    [
+      'No probe could measure https://example.com/: the clock of the probe is wrong.',
+      summaryOf('http', each('fra-1 ber-1', misdated('tls_expired'))),
+    ],
+    [
+      'https://example.com/ does not work from any of 2 probes: the TLS handshake did not come to its end in time.',
+      summaryOf('http', each('fra-1 ber-1', inPhase('tls'))),
+    ],
+    [
+      'https://example.com/ does not work from any of 2 probes: the server took the connection and sent no answer in time.',
+      summaryOf('http', each('fra-1 ber-1', inPhase('request'))),
+    ],
+    [
+      'https://example.com/ does not work from any of 2 probes: nothing came back in time.',
+      summaryOf('http', each('fra-1 ber-1', inPhase('connect'))),
     ],
     [
       'No probe could measure https://example.com/: the resolver could not be reached.',

@@ -1,6 +1,7 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { redirectPlace } from '../redirected.ts';
+import { daysUntil } from '../clock.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, naming, shown, unique } from '../words.ts';
 
@@ -12,17 +13,17 @@ export function findExpiry(probeResults: readonly HttpResult[]): readonly Findin
 }
 
 function ofServers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const soon = probeResults.filter(({ result }) => isSoon(result.tls?.daysLeft) && isInLastPart(result));
+  const soon = probeResults.filter(({ result }) => isSoon(daysOf(result)) && isInLastPart(result));
   if (soon.length === 0) return [];
-  const text = `The certificate that ${naming(soon)} saw${placeOf(soon)} expires ${whenOf(soon, (tls) => tls.daysLeft)}.`;
+  const text = `The certificate that ${naming(soon)} saw${placeOf(soon)} expires ${whenOf(soon, daysOf)}.`;
   return [buildFinding('certificate_expires_soon', 'warning', soon, text)];
 }
 
 /** A certificate above that of the server ends first, and nothing that was sent or is trusted replaces it. */
 function ofIssuers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const soon = probeResults.filter(({ result }) => isSoon(result.tls?.issuerEnds?.daysLeft));
+  const soon = probeResults.filter(({ result }) => isSoon(issuerDaysOf(result)));
   return groupBy(soon, ({ result }) => result.tls!.issuerEnds!.name).map(([name, own]) => {
-    const when = whenOf(own, ({ issuerEnds }) => issuerEnds!.daysLeft);
+    const when = whenOf(own, issuerDaysOf);
     const text = `“${shown(name, 80)}”, above the certificate that ${naming(own)} saw${placeOf(own)}, expires ${when}, and the server sends no other one.`;
     return buildFinding('certificate_expires_soon', 'warning', own, text);
   });
@@ -32,10 +33,21 @@ function isSoon(days: number | null | undefined): boolean {
   return typeof days === 'number' && days >= 0 && days <= thresholds.certificateDaysLeft;
 }
 
-type Tls = NonNullable<ResultOf<'http'>['tls']>;
+/** By the clock of the service if the dates are known: that of the probe may be wrong. */
+function daysOf(result: ResultOf<'http'>): number | null | undefined {
+  const { tls, sslValidUntil } = result;
+  return tls === undefined ? undefined : (daysUntil(sslValidUntil, result) ?? tls.daysLeft);
+}
 
-function whenOf(soon: readonly HttpResult[], daysOf: (tls: Tls) => number | null): string {
-  const days = Math.min(...soon.map(({ result }) => daysOf(result.tls!)!));
+function issuerDaysOf(result: ResultOf<'http'>): number | undefined {
+  const issuerEnds = result.tls?.issuerEnds;
+  return issuerEnds === undefined ? undefined : (daysUntil(issuerEnds.validUntil, result) ?? issuerEnds.daysLeft);
+}
+
+type DaysOf = (result: ResultOf<'http'>) => number | null | undefined;
+
+function whenOf(soon: readonly HttpResult[], daysOf: DaysOf): string {
+  const days = Math.min(...soon.map(({ result }) => daysOf(result)!));
   return days === 0 ? 'in less than a day' : `in ${countOf(days, 'day')}`;
 }
 

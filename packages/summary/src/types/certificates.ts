@@ -5,6 +5,7 @@ import { groupsOf } from '../groups.ts';
 import { phraseOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { redirectedTo, redirectPlace } from '../redirected.ts';
+import { hasWrongClock } from '../clock.ts';
 import { findExpiry } from './certificate-expiry.ts';
 import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
@@ -33,7 +34,7 @@ export function groupCertificates(probeResults: readonly HttpResult[]): readonly
 }
 
 export function findCertificates(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const faulty = probeResults.filter((probeResult) => faultOf(probeResult) !== undefined);
+  const faulty = probeResults.filter((probeResult) => faultsOf(probeResult).length > 0);
   const accepted = probeResults.filter(({ result }) => result.tls?.authorized === true);
   // A client rejected after a completed handshake, as in TLS 1.3 for lack of a client certificate, belongs to neither
   // group.
@@ -71,8 +72,10 @@ interface Fault {
 function faultsOf(probeResult: HttpResult): readonly Fault[] {
   const first = faultOf(probeResult);
   if (first === undefined) return [];
+  const byClock = hasWrongClock(probeResult.result);
   const all = (probeResult.result.tls?.faults ?? []).filter(({ code }) => isFault(code));
-  if (all.length > 0) return all;
+  const own = all.filter(({ code }) => !byClock || (code !== 'tls_expired' && code !== 'tls_not_yet_valid'));
+  if (all.length > 0) return own;
   return [
     {
       code: first,

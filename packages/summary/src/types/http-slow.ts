@@ -21,6 +21,7 @@ interface Rule {
   readonly limitOf: (connectMs: number) => number;
   readonly what: string;
   readonly brief: string;
+  readonly why?: string;
 }
 
 const { tls, firstByte, nameResolutionMs } = thresholds;
@@ -44,8 +45,9 @@ const rules: readonly Rule[] = [
     code: 'http_server_slow',
     phase: 'firstByte',
     limitOf: (connect) => firstByte.connects * connect + firstByte.plusMs,
-    what: 'The server took long to begin its answer',
-    brief: 'the server took long to begin its answer',
+    what: 'The answer took long to begin',
+    brief: 'the answer took long to begin',
+    why: ' The server was slow, or packets were lost on the way.',
   },
 ];
 
@@ -82,12 +84,18 @@ function slowestOf(probeResult: HttpResult, { phase, limitOf }: Rule): readonly 
   return slow.toSorted((a, b) => b.slowMs - a.slowMs).slice(0, 1);
 }
 
-function slowFound({ code, what, brief }: Rule, slow: readonly Slow[], measured: number): FindingDraft {
+function slowFound({ code, what, brief, why = '' }: Rule, slow: readonly Slow[], measured: number): FindingDraft {
   const values = slow.map(
     ({ probeResult: { probe }, slowMs, host }) => `${probe} ${ms(slowMs)}${host === undefined ? '' : ` at ${host}`}`,
   );
   const probeResults = slow.map(({ probeResult }) => probeResult);
   const [host, ...others] = unique(slow.map((one) => one.host ?? ''));
   const where = host === '' || others.length > 0 ? brief : `${brief} at ${host}`;
-  return buildFinding(code, severityByShare(slow.length, measured), probeResults, `${what}: ${listed(values)}.`, where);
+  return buildFinding(
+    code,
+    severityByShare(slow.length, measured),
+    probeResults,
+    `${what}: ${listed(values)}.${why}`,
+    where,
+  );
 }

@@ -6,13 +6,14 @@ import { listed, naming, shown, tally } from '../words.ts';
 
 type HttpResult = ProbeResult<ResultOf<'http'>>;
 type Tls = NonNullable<ResultOf<'http'>['tls']>;
+type Reason = (tls: Tls, result: ResultOf<'http'>) => string | undefined;
 
 /** Faults of a successful connection that browsers would reject. */
 export function findTls(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const of = (reason: (tls: Tls) => string | undefined): readonly HttpResult[] =>
-    probeResults.filter(({ result }) => result.tls !== undefined && reason(result.tls) !== undefined);
-  const why = (reason: (tls: Tls) => string | undefined, own: readonly HttpResult[]): string =>
-    tally(own, ({ result }) => `${reason(result.tls!) ?? ''}${redirectPlace(result)}`);
+  const of = (reason: Reason): readonly HttpResult[] =>
+    probeResults.filter(({ result }) => result.tls !== undefined && reason(result.tls, result) !== undefined);
+  const why = (reason: Reason, own: readonly HttpResult[]): string =>
+    tally(own, ({ result }) => `${reason(result.tls!, result) ?? ''}${redirectPlace(result)}`);
   const all: FindingDraft[] = [];
   const outdated = of(outdatedVersion);
   if (outdated.length > 0) {
@@ -75,7 +76,7 @@ function chromiumFault({ chromiumFaults = [] }: Tls): string | undefined {
 }
 
 /** OCSP stapling faults (RFC 7633) that browsers reject. */
-function stapleFault({ ocsp, mustStaple }: Tls): string | undefined {
+function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: ResultOf<'http'>): string | undefined {
   if (ocsp === null || ocsp === undefined) {
     return mustStaple === true ? 'it demands a stapled OCSP response, and the server sends none' : undefined;
   }
@@ -84,5 +85,14 @@ function stapleFault({ ocsp, mustStaple }: Tls): string | undefined {
   if (ocsp.status === 'error')
     return mustStaple === true ? 'it demands a stapled OCSP response, and the responder gave none' : undefined;
   if (ocsp.signature === 'invalid') return 'the signature of the stapled OCSP response is wrong';
-  return ocsp.current ? undefined : 'the stapled OCSP response is out of date';
+  return isCurrent(ocsp, finishedAt) ? undefined : 'the stapled OCSP response is out of date';
+}
+
+/** By the clock of the service if the dates are known: that of the probe may be wrong. */
+function isCurrent(
+  { thisUpdate, nextUpdate, current }: NonNullable<Tls['ocsp']>,
+  finishedAt: string | undefined,
+): boolean {
+  const [from, until, now] = [thisUpdate, nextUpdate, finishedAt].map((time) => Date.parse(time ?? ''));
+  return [from, until, now].some(Number.isNaN) ? current : from! <= now! && now! <= until!;
 }

@@ -344,11 +344,11 @@ describe('an http check', () => {
       /^Of the addresses of b\.example /,
     );
     expect(textOf(at(http(200, { ...behind, ...slow })), 'http_server_slow')).toBe(
-      'The server took long to begin its answer: fra-1 2000 ms at b.example.',
+      'The answer took long to begin: fra-1 2000 ms at b.example. The server was slow, or packets were lost on the way.',
     );
     const first = { ...behind, redirects: [redirectOf('http://example.com/', slow)] };
     expect(textOf(at(http(200, first)), 'http_server_slow')).toBe(
-      'The server took long to begin its answer: fra-1 2000 ms at example.com.',
+      'The answer took long to begin: fra-1 2000 ms at example.com. The server was slow, or packets were lost on the way.',
     );
   });
 
@@ -362,7 +362,7 @@ describe('an http check', () => {
       'The certificate is refused: it has expired (fra-1). It is for example.com, issued by Example CA, valid until 2026-01-01.',
     );
     expect(textOf(soon, 'certificate_expires_soon')).toBe('The certificate that fra-1 saw expires in one day.');
-    const issuerEnds = { name: 'Intermediate 1', validUntil: '2026-01-04T00:00:00.000Z', daysLeft: 3 };
+    const issuerEnds = { name: 'Intermediate 1', validUntil: '2026-01-04T12:00:00.000Z', daysLeft: 3 };
     const above = summaryOf('http', each('fra-1 ber-1', http(200, { tls: tls('1', { issuerEnds }) })));
     expect(textOf(above, 'certificate_expires_soon')).toBe(
       '“Intermediate 1”, above the certificate that 2 probes (ber-1 and fra-1) saw, expires in 3 days, and the server sends no other one.',

@@ -2,6 +2,7 @@ import type { Screenshot } from '@vantage/contract';
 
 import { bad, each, summaryOf } from '../cases.ts';
 import { redirectOf } from '../redirect.ts';
+import { misdated } from '../misdated.ts';
 import { http, refused, tls } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
@@ -17,7 +18,10 @@ const ofLife = ({ days, left }: { readonly days: number; readonly left: number }
   return http(200, { ...life, finishedAt: FINISHED_AT, tls: tls('01', { daysLeft: Math.floor(left) }) });
 };
 const over = (fields: Parameters<typeof tls>[1]) => http(200, { tls: tls('01', fields) });
-const issuerEnd = (daysLeft: number) => ({ name: 'R1', validUntil: FINISHED_AT, daysLeft });
+const issuerEnd = (daysLeft: number) => {
+  const validUntil = new Date(Date.parse(FINISHED_AT) + (daysLeft + 0.5) * 86_400_000).toISOString();
+  return { name: 'R1', validUntil, daysLeft };
+};
 const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
   status: 'good' as const,
   thisUpdate: null,
@@ -126,6 +130,7 @@ export const webCases: FindingCases = {
     present: [['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })]],
     absent: [
       ['it expires today', summaryOf('http', { 'fra-1': expiring(0) })],
+      ['it has by a wrong clock of the probe', summaryOf('http', { 'fra-1': misdated('tls_expired') })],
       ['it is not valid yet', summaryOf('http', { 'fra-1': refused('tls_not_yet_valid') })],
     ],
   },
@@ -137,18 +142,28 @@ export const webCases: FindingCases = {
     present: [
       ['in 14 days', summaryOf('http', { 'fra-1': expiring(14) })],
       ['in 14 of 90 days', summaryOf('http', { 'fra-1': ofLife({ days: 90, left: 14.5 }) })],
-      ['one above it in 14 days', summaryOf('http', { 'fra-1': over({ issuerEnds: issuerEnd(14) }) })],
+      [
+        'one above it in 14 days',
+        summaryOf('http', { 'fra-1': { ...over({ issuerEnds: issuerEnd(14) }), finishedAt: FINISHED_AT } }),
+      ],
       ['in less than a third of six days', summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 1.9 }) })],
     ],
     absent: [
       ['in 15 days', summaryOf('http', { 'fra-1': expiring(15) })],
-      ['one above it in 15 days', summaryOf('http', { 'fra-1': over({ issuerEnds: issuerEnd(15) }) })],
+      [
+        'one above it in 15 days',
+        summaryOf('http', { 'fra-1': { ...over({ issuerEnds: issuerEnd(15) }), finishedAt: FINISHED_AT } }),
+      ],
       [
         'it is made for six days, and renewed after four',
         summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 2.1 }) }),
       ],
       ['it is made for 30 days', summaryOf('http', { 'fra-1': ofLife({ days: 30, left: 12 }) })],
       ['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })],
+      [
+        'by a wrong clock of the probe',
+        summaryOf('http', { 'fra-1': { ...ofLife({ days: 90, left: 60 }), tls: tls('01', { daysLeft: 9 }) } }),
+      ],
     ],
   },
   certificate_hostname_mismatch: {

@@ -48,6 +48,14 @@ describe('an expectation', () => {
       'certificate valid for 6 days, fewer than 14',
     ],
     [
+      'a certificate, by a wrong clock of the probe',
+      { tls: { daysLeft: 6 }, sslValidUntil: '2026-03-01T00:00:00Z', finishedAt: '2026-01-01T00:00:00Z' },
+      'up',
+      { certificateDays: 14 },
+      'ok',
+      null,
+    ],
+    [
       'a certificate above it that ends first',
       { tls: { daysLeft: 60, issuerEnds: { name: 'R1', daysLeft: 6 } } },
       'up',

@@ -1,5 +1,5 @@
 import type { Expectation, Failure, MonitoredProbeState, RunAtProbe } from '@vantage/contract';
-import type { Evidence } from '@vantage/summary';
+import { daysUntil, type Evidence } from '@vantage/summary';
 
 /** Fields of results that expectations are about; those of other types are absent. */
 interface Measured {
@@ -13,6 +13,8 @@ interface Measured {
     readonly daysLeft: number | null;
     readonly issuerEnds?: { readonly name: string; readonly daysLeft: number };
   };
+  readonly sslValidUntil?: string | null;
+  readonly finishedAt?: string;
   readonly answers?: readonly { readonly data: string }[];
   readonly error?: Failure | null;
 }
@@ -91,18 +93,24 @@ function above(
 }
 
 /** Days until the certificate expires, or an earlier one above it that has no successor. */
-function certificateDaysOf({ tls }: Measured): number | null | undefined {
-  const days = tls?.daysLeft;
-  const ofIssuer = tls?.issuerEnds?.daysLeft;
+function certificateDaysOf(measured: Measured): number | null | undefined {
+  const days = ownDaysOf(measured);
+  const ofIssuer = measured.tls?.issuerEnds?.daysLeft;
   return typeof days === 'number' && ofIssuer !== undefined ? Math.min(days, ofIssuer) : days;
+}
+
+/** By the clock of the service if the dates are known: that of the probe may be wrong. */
+function ownDaysOf(measured: Measured): number | null | undefined {
+  if (measured.tls === undefined) return undefined;
+  return daysUntil(measured.sslValidUntil, measured) ?? measured.tls.daysLeft;
 }
 
 function underDays(measured: Measured, { certificateDays }: Expectation): readonly string[] {
   const days = certificateDaysOf(measured);
   if (certificateDays === undefined || days === null || days === undefined || days >= certificateDays) return [];
   if (days < 0) return [`certificate expired ${-days} days ago`];
-  const { daysLeft, issuerEnds } = measured.tls!;
-  const which = days === daysLeft ? 'certificate' : `“${issuerEnds!.name}” above the certificate`;
+  const which =
+    days === ownDaysOf(measured) ? 'certificate' : `“${measured.tls!.issuerEnds!.name}” above the certificate`;
   return [`${which} valid for ${days} days, fewer than ${certificateDays}`];
 }
 

@@ -1,0 +1,46 @@
+import type { ResultOf } from './probe-result.ts';
+
+type Http = ResultOf<'http'>;
+
+/**
+ * True if the probe finds a certificate expired, or not valid yet, by a clock that is wrong: by that of the service, which
+ * dates the results, every one that it names is valid.
+ */
+export function hasWrongClock({ tls, finishedAt }: Http): boolean {
+  const dated = (tls?.faults ?? []).filter(isDated);
+  const now = Date.parse(finishedAt ?? '');
+  return (
+    dated.length > 0 &&
+    dated.every(({ certificate }) => {
+      const { validFrom, validUntil } = tls?.chain[certificate ?? -1] ?? {};
+      return Date.parse(validFrom ?? '') < now && now < Date.parse(validUntil ?? '');
+    })
+  );
+}
+
+/** True if the wrong clock is all that speaks against the certificates. */
+export function isMisdatedAlone(result: Http): boolean {
+  return hasWrongClock(result) && result.tls!.faults!.every(isDated);
+}
+
+function isDated({ code }: { readonly code: string }): boolean {
+  return code === 'tls_expired' || code === 'tls_not_yet_valid';
+}
+
+/** True if a wrong clock is the reason for the failure. */
+export function failsByClock(result: Http): boolean {
+  const { error } = result;
+  return error !== null && error !== undefined && isDated(error) && hasWrongClock(result);
+}
+
+/** Whole days from the end of a check to a time, by the clock of the service; undefined if one is not known. */
+export function daysUntil(
+  time: string | null | undefined,
+  { finishedAt }: Pick<Http, 'finishedAt'>,
+): number | undefined {
+  const days = (Date.parse(time ?? '') - Date.parse(finishedAt ?? '')) / DAY_MS;
+  if (Number.isNaN(days)) return undefined;
+  return days < 0 ? Math.min(-1, Math.ceil(days)) : Math.floor(days);
+}
+
+const DAY_MS = 86_400_000;
