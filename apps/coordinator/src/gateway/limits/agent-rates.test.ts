@@ -36,8 +36,8 @@ describe('the rates of the agents of a gateway', () => {
     floodAll(thieves, 2, pass);
     const sent = floodAll(thieves, 10, pass);
 
-    expect(sent / MIB).toBeGreaterThan(10 * (20 * 0.25 + 2) - 2);
-    expect(sent / MIB).toBeLessThan(10 * (20 * 0.25 + 2) + 2);
+    expect(sent / MIB).toBeGreaterThan(10 * (20 / 4 + 2) - 2);
+    expect(sent / MIB).toBeLessThan(10 * (20 / 4 + 2) + 2);
   });
 
   it('let an agent send the results of its jobs at any rate meanwhile', () => {

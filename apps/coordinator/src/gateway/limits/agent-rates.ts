@@ -23,8 +23,8 @@ export interface AgentRate {
 
 const MIB = 1024 * 1024;
 /** Bytes of a probe in addition to its jobs: pings, status, partial results of long checks. */
-const OWN = { perSecond: 256 * 1024, burst: MIB } as const;
-const SHARED = { perSecond: 2 * MIB, burst: 4 * MIB } as const;
+const OWN = { perSecond: 256 * 1024, burst: 256 * 1024 } as const;
+const SHARED = { perSecond: 2 * MIB, burst: 2 * MIB } as const;
 /** Bytes per job: several results of most checks, or four of the largest. */
 const JOB_BYTES = 256 * 1024;
 /** Bytes per screenshot job, with the fixed cost of each piece. */
