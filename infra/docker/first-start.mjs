@@ -1,10 +1,20 @@
 // What `docker compose up` needs before it can start, made once and kept in volumes:
 //   first-start.mjs secrets   passwords, the users of Redis, CA and certificate   (as root: it gives the files to who reads them)
 //   first-start.mjs probes    records and Redis users of the probes, and the environment files of their agents
-// Both change nothing that is there already. They run in the coordinator's image.
+// Both change nothing that is there already but rights of Redis users, which a release may change. They run in the coordinator's image.
 import { createHash, randomBytes } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /** User ids that own the files: of our images, and of the Redis image. */
@@ -24,7 +34,7 @@ if (step === undefined) {
   console.error('usage: first-start.mjs secrets|probes');
   process.exit(2);
 }
-step();
+await step();
 
 function secrets() {
   admin(['tls', '--host', 'redis'], { REDIS_TLS_FOLDER: tlsFolder });
@@ -71,8 +81,21 @@ function coordinatorRights() {
   return '+@all -@dangerous +info +role +client +acl|setuser +acl|getuser +acl|save +acl|users +acl|log +slowlog|get';
 }
 
+/** The user of coordinators may be of an earlier release, with fewer rights. */
+async function grantRights() {
+  // Of the service, in whose image this runs.
+  const { Redis } = createRequire('/vantage/package.json')('ioredis');
+  const ca = readFileSync(join(tlsFolder, 'ca', 'ca.crt'), 'utf8');
+  const redis = new Redis(process.env.REDIS_URL, { tls: { ca } });
+  redis.on('error', (error) => console.error(error.message));
+  await redis.call('ACL', 'SETUSER', 'coordinator', ...coordinatorRights().split(' '));
+  await redis.call('ACL', 'SAVE');
+  redis.disconnect();
+}
+
 /** The probes of this file's compose project: all on one machine, so in networks and countries kept for such use. */
-function probes() {
+async function probes() {
+  await grantRights();
   const demos = [
     { id: 'demo-1', country: 'QM', asn: 'AS64496' },
     { id: 'demo-2', country: 'QN', asn: 'AS64497' },
