@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createClient } from '@vantage/client';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 import { openBrowser, openTab } from '../../web/test/browser.ts';
@@ -84,17 +85,23 @@ describe('clients that go away end what they asked for', () => {
     ] as const) {
       itInBrowser(way, async () => {
         const tab = await openTab(browser, service.url);
-        await tab.page.goto(`${service.url}/?type=traceroute&host=${host}&rounds=${ROUNDS}`);
+        await tab.page.goto(`${service.url}/?type=traceroute&host=${host}&options.rounds=${ROUNDS}`);
         await tab.page.waitForFunction(`document.body.innerText.includes('measured from 3 probes')`);
         await tab.page.focus('#host');
         await tab.page.keyboard.press('Enter');
         await untilMeasured(host);
         await tab.page.waitForFunction(`location.pathname.startsWith('/c/')`);
+        await tab.page.waitForFunction(`document.body.innerText.includes('Round 2')`);
+        const id = new URL(tab.page.url()).pathname.split('/').at(-1)!;
         if (way === 'by closing its tab') await tab.page.close();
         else if (way === 'by another page') await tab.page.goto('about:blank');
         else await tab.page.click('a[href="/status"]');
 
         expect(await packetsUntilEnd(host)).toBeLessThan(3 * ROUNDS);
+        const { results } = await createClient({ baseUrl: service.url }).results(id, { waitSeconds: 25 });
+        expect(Object.values(results).map((result) => 'roundsEnded' in result && result.roundsEnded)).toEqual(
+          Array(3).fill('stream_closed'),
+        );
         await tab.close();
       });
     }
