@@ -66,6 +66,28 @@ describe('a check over both families', () => {
     expect(outcome.otherFamily).toMatchObject({ family: 4, result: 'failure', error: { code: 'dns_no_address' } });
   });
 
+  for (const [why, cause] of [
+    ['the probe refuses it', { code: 'target_refused_by_policy', phase: 'resolve', source: 'probe' }],
+    ['its name cannot be resolved', { code: 'dns_servfail', phase: 'resolve', source: 'resolver' }],
+  ] as const) {
+    itWithIpv6(`has IPv6 first if IPv4 was not measured: ${why}`, async () => {
+      const { port, close } = await listening('::1');
+      const only6 = named({ 6: '::1' });
+      const admit: Admit = async (asked, signal) => {
+        const admission = await only6(asked, signal);
+        return admission.admitted
+          ? admission
+          : { ...admission, failure: { ...cause, message: 'It was not measured.' } };
+      };
+
+      const outcome = await diagnostic.run(jobOf(port), testContext({ admit }));
+      close();
+
+      expect(outcome).toMatchObject({ result: 'success', resolvedIp: '::1' });
+      expect(outcome.otherFamily).toMatchObject({ family: 4, error: { code: cause.code } });
+    });
+  }
+
   it.each(['ping', 'traceroute', 'tcp', 'http', 'dns'] as const)(
     'of type %s costs twice as much, within the bounds of a check',
     (type) => {

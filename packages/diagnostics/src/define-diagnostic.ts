@@ -31,8 +31,14 @@ async function runOverFamilies<C extends AnyCheckType>(
     return outcome;
   };
   const [ipv4, ipv6] = await Promise.all([over(4), over(6)]);
-  const isFirst = !ABSENT.has(ipv4.error?.code) || ABSENT.has(ipv6.error?.code);
+  const isFirst = weightOf(ipv4) >= weightOf(ipv6);
   return (isFirst ? merged(ipv4, 6, ipv6) : merged(ipv6, 4, ipv4)) as Outcome<C>;
+}
+
+/** What an outcome says about the target: more if it was measured, least if there was nothing to measure. */
+function weightOf({ result, error }: Pick<Outcome<AnyCheckType>, 'result' | 'error'>): number {
+  if (ABSENT.has(error?.code)) return 0;
+  return result === 'error' || error?.source === 'probe' || error?.phase === 'resolve' ? 1 : 2;
 }
 
 function merged(first: object, family: Family, other: object): object {

@@ -71,13 +71,19 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
   return families.flatMap((family) => {
     const without = (code: string): readonly Pair[] => pairs.filter(({ of }) => of[family].result.error?.code === code);
     const [nameless, unconnected] = [without('dns_no_address'), without('family_unavailable')];
+    const failed = pairs.filter(
+      ({ of }) => isUnmeasured(of[family]) && !isAbsent(of[family]) && isTold(of[otherOf(family)]),
+    );
     const texts = [
       ...(nameless.length > 0 ? [`the name has no IPv${family} address`] : []),
       ...absentTexts(type, family, unconnected),
+      ...(failed.length > 0
+        ? [`${naming(failed)} could not measure IPv${family} (${reasonsOf(failed.map(({ of }) => of[family]))})`]
+        : []),
     ];
     if (texts.length === 0) return [];
     const text = `Only IPv${otherOf(family)} was measured where ${listed(texts)}.`;
-    return [buildFinding('family_absent', 'info', [...nameless, ...unconnected], text)];
+    return [buildFinding('family_absent', 'info', [...nameless, ...unconnected, ...failed], text)];
   });
 }
 

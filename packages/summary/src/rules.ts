@@ -59,7 +59,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. Warning if half of the probes that measured both see it.',
   ),
-  family_absent: rule(['info'], 'A measurement has the error `dns_no_address` or `family_unavailable`.'),
+  family_absent: rule(
+    ['info'],
+    'A measurement has the error `dns_no_address` or `family_unavailable`, or the probe could measure only the other family.',
+  ),
   family_slower: rule(['info'], 'Round-trip times or phases of both measurements differ by the rules for two checks.'),
   family_answers_differ: degrading(
     ['warning', 'info'],
