@@ -6,7 +6,7 @@ import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
 import { shownAddress, worstClock } from '../../sockets/provide-packets.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
 import { isInTime, type Exchange, type SentPacket } from './sent-packets.ts';
-import { addressFields } from '../../address-fields.ts';
+import { addressFields } from '../../shared/address-fields.ts';
 
 type Ping = typeof ping;
 export type Fields = Omit<Outcome<Ping>, 'result' | 'error'>;

@@ -7,7 +7,7 @@ import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { ATTEMPT_TIMEOUT_MS, dialogueOf, timeoutOf, type tcp } from './contract.ts';
 import { compileDialogue, holdDialogue, type Dialogue, type DialogueEnd } from './dialogue.ts';
 
-import { addressFields } from '../../address-fields.ts';
+import { addressFields } from '../../shared/address-fields.ts';
 
 type Tcp = typeof tcp;
 type Row = { readonly rt: number; readonly error: null } | { readonly rt: null; readonly error: Failure };

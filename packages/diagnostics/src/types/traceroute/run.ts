@@ -22,7 +22,7 @@ import { furthest } from './hops/stop-reason.ts';
 import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts';
 import { traceOptions, type TraceOptions } from './trace-options.ts';
 import { verdict } from './verdict.ts';
-import { addressFields } from '../../address-fields.ts';
+import { addressFields } from '../../shared/address-fields.ts';
 
 type Traceroute = typeof traceroute;
 type Context = DiagnosticContext<Traceroute>;

@@ -1,4 +1,4 @@
-import { addressesField } from '../../address-fields.ts';
+import { addressesField } from '../../shared/address-fields.ts';
 import {
   defineCheckType,
   durationSchema,

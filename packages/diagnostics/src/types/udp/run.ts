@@ -7,7 +7,7 @@ import { ATTEMPT_WAIT_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
 import { isOfClosedPort, sendDatagram, type Attempt, type Heard } from './datagram.ts';
 import { questionFor } from './questions.ts';
 import { takesPayload } from './reflectors.ts';
-import { addressFields } from '../../address-fields.ts';
+import { addressFields } from '../../shared/address-fields.ts';
 
 type Udp = typeof udp;
 type Fields = ResultFieldsOf<Udp>;

@@ -1,6 +1,6 @@
 import { addressSchema, Type, type Target } from '@vantage/contract';
 
-/** Addresses of a name in a result; more are seldom. */
+/** Bound of the addresses of one name in a result. */
 const MAX_ADDRESSES = 20;
 
 /** Result field of the types that measure one address of a name. */
