@@ -29,7 +29,7 @@ const packages = new Map(
   }),
 );
 
-/** The programs and our packages that they bring, in turn. */
+/** The programs and all of our packages that they depend on, directly or not. */
 function shippedPackages(names: readonly string[], found = new Set<string>()): ReadonlySet<string> {
   for (const name of names) {
     if (found.has(name) || !packages.has(name)) continue;

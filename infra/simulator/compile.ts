@@ -167,7 +167,7 @@ function withRefusal<T extends { readonly refuse?: Refusal }>(
   };
 }
 
-/** Length of the longest path in hops. */
+/** Length of the longest path in hops; the routers of a loop are not counted. */
 export function lengthOf(stages: readonly Stage[]): number {
   return stages.reduce((sum, stage) => {
     if ('circle' in stage) return sum;

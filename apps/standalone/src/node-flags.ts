@@ -10,8 +10,8 @@ export const nodeFlags = {
 } as const;
 
 /**
- * Settings of glibc's malloc that give memory back as soon as it is free. Compiling the validators of results to machine code
- * takes 20 MiB for a moment, which would stay.
+ * Settings of glibc's malloc that return freed memory to the system at once. Otherwise the 20 MiB in which the validators
+ * of results are compiled to machine code would stay allocated.
  */
 export const mallocSettings = {
   MALLOC_ARENA_MAX: '1',

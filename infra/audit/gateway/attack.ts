@@ -51,7 +51,7 @@ export function flood(target: Target, message: (number: number) => string | Buff
   return pour(target, (socket, number) => socket.send(message(number)));
 }
 
-/** The same with frames of any type. */
+/** Calls `send` again and again, as fast as the gateway reads; for frames of any type. */
 export async function pour(target: Target, send: (socket: WebSocket, number: number) => void): Promise<void> {
   const { socket } = await steal(target);
   for (let number = 1; ; number += 1) {

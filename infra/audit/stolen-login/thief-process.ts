@@ -11,7 +11,7 @@ const [port = '', caFile = '', thief = '', password = '', index = ''] = process.
 const attack = attacksOf(thief)[Number(index)]!;
 const ca = readFileSync(caFile, 'utf8');
 const request = encode(attack.request);
-/** Some at a time: a small request alone would measure this process. */
+/** Requests per write: up to 100, or 100 kB. With one small request per write this process would be the bottleneck. */
 const batch = Buffer.concat(
   Array.from({ length: Math.max(1, Math.min(100, Math.floor(100_000 / request.length))) }, () => request),
 );

@@ -2,7 +2,7 @@ import type { CheckRequest } from '@vantage/client';
 
 import { signedZones } from '@vantage/test-support/dns/knot';
 
-/** The same probe as a request to the service and to the exporter. */
+/** A check as a request to the service, and as an equivalent probe of the exporter. */
 export interface ComparedCheck {
   readonly type: 'tcp' | 'ping' | 'http' | 'dns';
   readonly request: CheckRequest;

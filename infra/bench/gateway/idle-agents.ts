@@ -47,7 +47,7 @@ interface Measured {
   readonly gateway: number;
   readonly connectedMs: number;
   readonly memoryMiB: number;
-  /** The same before any agent was connected. */
+  /** Resident memory before any agent was connected. */
   readonly withoutMiB: number;
 }
 

@@ -6,7 +6,7 @@ import { median, type Figure } from '../goals.ts';
  */
 const ALLOWED_SHARE = 0.05;
 const ABOVE_MS = 1.5;
-/** The same for lower values: the other tool is a new process each time, and a phase includes reading its files. */
+/** Allowed difference of a lower median: the other tool is a new process each time, and a phase includes reading its files. */
 const BELOW_MS = 5;
 
 /**

@@ -42,7 +42,7 @@ export async function httpPhases(
   return figures;
 }
 
-/** The same over a link with loss: no two requests lose the same packets, so distributions are compared. */
+/** http checks and curl over a link with loss: no two requests lose the same packets, so distributions are compared. */
 export async function httpWithLoss(bench: Bench, rounds: number): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const version of versions) {

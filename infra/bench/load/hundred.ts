@@ -16,7 +16,7 @@ const ROUNDS = 5;
 /** Checks of a round, one after another. */
 const CHECKS = 12;
 const EVERY_MS = 250;
-/** The most expensive ones explain the sum. */
+/** Number of Redis commands that are listed, the most expensive first. */
 const NAMED = 12;
 
 /**

@@ -10,7 +10,7 @@ const IDLE_PROBES = 1_000;
 const MOST_COMMANDS = 1_500;
 /** Wait before the measurement: after connecting, an agent polls more often for jobs whose reply was lost. */
 const FIRST_MINUTE_MS = 65_000;
-/** The most frequent ones explain the sum. */
+/** Number of Redis commands that are listed, the most frequent first. */
 const NAMED = 8;
 
 /**

@@ -21,7 +21,7 @@ const AT_ONCE = 16;
 /** Request of a type whose deadline is 15 s: no check ends during the measurement, so only the POST is measured. */
 const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
 
-/** Posts one check after another over some persistent connections for a while. */
+/** Posts checks for this many seconds over `AT_ONCE` persistent connections, one after another on each. */
 export async function postFor(url: string, pid: number, seconds: number, body = BODY): Promise<Posted> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const times: number[] = [];

@@ -65,7 +65,7 @@ export async function times(deployment: Deployment, target: Target): Promise<rea
   const floor = await startBareBullmq(deployment.redisPort);
   const ours: Times[] = [];
   const bare: number[] = [];
-  // Alternately, so that a slow moment of the machine affects both; both as warm as a service that has run for a while.
+  // Alternately, so that a slow moment of the machine affects both; after a warm-up, as in a service that has been running.
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
     const isWarm = round >= WARM_UP;
     if (isWarm) await sleep(PAUSE_MS);
@@ -153,7 +153,7 @@ function byName(counts: ReadonlyMap<string, number>, runs: number): string {
     .join(', ');
 }
 
-/** The same times with the agent 100 ms away from Redis. */
+/** Times of single checks and of bursts of ten with a round trip of `RTT_MS` between agent and Redis. */
 async function farTimes(target: Target): Promise<readonly Figure[]> {
   let proxy: DelayingProxy | undefined;
   const far = await startDeployment({

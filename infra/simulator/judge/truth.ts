@@ -20,7 +20,7 @@ export function soundAnswer({ answers }: Passage): Answer | undefined {
   return answers.find(({ isSound }) => isSound);
 }
 
-/** The same, if it arrived before the end of the check. */
+/** The sound answer, if it arrived before the end of the check. */
 export function timelyAnswer(passage: Passage, { endedMs }: Share): Answer | undefined {
   const answer = soundAnswer(passage);
   return answer !== undefined && answer.atMs < endedMs - GRACE_MS ? answer : undefined;

@@ -5,7 +5,7 @@ const equal = (by: Split['by'], ways: number, length: number, more: Router = {})
   split(by, ...Array.from({ length: ways }, () => routers(length, more)));
 const around = (...stages: readonly Stage[]): readonly Stage[] => [...routers(2), ...stages, ...routers(2)];
 
-/** The same networks are measured with one flow and with several. */
+/** The scenario with one flow and with seven. */
 function asked(name: string, path: readonly Stage[], more: Partial<Scenario> = {}): readonly Scenario[] {
   return [1, 7].map((flows) => ({ name: `${name}f${flows}`, path, options: { flows }, ...more }));
 }

@@ -146,7 +146,7 @@ describe('the loop that takes jobs', () => {
     source.add('job-0', 'job-1', 'job-2');
     await eventually(() => (source.questions().length === 16 ? true : undefined));
 
-    // Additional takes wait for a moment only: all together no longer than a few seconds.
+    // Additional takes have short timeouts: all 16 together wait less than 10 s.
     expect(source.questions().reduce((sum, seconds) => sum + seconds)).toBeLessThan(10);
     for (let answers = 0; answers < 14; answers += 1) {
       source.timeOut();

@@ -35,7 +35,7 @@ export interface Work {
   /** Jobs exempt from the concurrency limit: their runner has a separate limit. */
   readonly isAside: (id: string) => boolean;
   readonly isCheckId: (id: string) => boolean;
-  /** Fields of the heartbeat in addition to the load. */
+  /** Fields of the heartbeat that do not depend on the state of the job loop. */
   readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'taken' | 'draining'>;
 }
 

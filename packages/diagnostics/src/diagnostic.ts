@@ -22,7 +22,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
   /** Certificates in PEM to trust in addition to those that Node trusts. */
   readonly certificateAuthorities?: readonly string[] | undefined;
-  /** The same, parsed once for all checks; otherwise each check parses them again. */
+  /** All trusted certificates, parsed once for all checks; if absent, each check parses them. */
   readonly trust?: TrustStore | undefined;
   /** Publishes partial results. Cheap to call: the agent sends at most one state per 250 ms. */
   readonly emitPartial: (fields: PartialFields<C>) => void;

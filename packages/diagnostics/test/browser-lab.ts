@@ -24,7 +24,7 @@ export interface LabOptions {
   readonly without: readonly string[];
   /** True: the browser is in a separate network namespace. */
   readonly namespace: boolean;
-  /** Beginnings of the names of canaries that will be reached: the page is left alone until then. */
+  /** Prefixes of canaries that the page is expected to reach: it stays open until it has. */
   readonly awaitTouched?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface LabReport {
   readonly paths: readonly string[];
   /** Failure of a picture whose page redirects to a canary. */
   readonly redirectFailure: Failure | null;
-  /** The same for a page that refreshes itself to a canary. */
+  /** Failure of a picture whose page refreshes itself to a canary. */
   readonly refreshFailure: Failure | null;
   readonly pictureBytes: number;
 }

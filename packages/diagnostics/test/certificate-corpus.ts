@@ -201,7 +201,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     revoked: stapled(leaf(), { revoked: true }),
     'revoked-expired': stapled(leaf({ from: -90, until: -2 }), { revoked: true }),
     'must-staple-unstapled': plain(leaf({ extensions: ['tlsfeature = status_request'] })),
-    // All faults combined.
+    // Several faults combined.
     'foreign-weak-expired-other-host': {
       certificate: below(foreign, { from: -90, until: -2, names: ['DNS:other.test'], key: RSA_1024, digest: 'sha1' }),
       chain: [foreign],

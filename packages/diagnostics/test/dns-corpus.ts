@@ -228,7 +228,8 @@ export const hostileCorpus: Readonly<Record<keyof typeof hostileBehaviours, Corp
 const stranger = { ours: 'nothing', code: 'dns_bad_response' } as const;
 
 /**
- * The same over TCP, which does not wait for further messages: rows with a different outcome, and some with the same.
+ * Expected results over TCP, where no further message is awaited: rows that differ from `hostileCorpus`, and some that
+ * do not.
  */
 export const hostileTcpCorpus: Readonly<Partial<Record<keyof typeof hostileBehaviours, CorpusRow>>> = {
   answer: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },

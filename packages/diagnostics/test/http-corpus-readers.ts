@@ -26,7 +26,7 @@ export function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T
   return serving(server, 'http', use);
 }
 
-/** The same over HTTP/2 with TLS: the response is sent after a request. */
+/** Serves one response over HTTP/2 with TLS to all clients while `use` runs; it is sent after a request. */
 export function servingFrames<T>(
   answer: FrameAnswer,
   identity: { readonly cert: string; readonly key: string },

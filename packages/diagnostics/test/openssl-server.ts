@@ -20,7 +20,7 @@ export interface OpensslServerOptions {
   /** Certificates that are sent in addition to its own. */
   readonly chain?: readonly Issued[];
   readonly staple?: Buffer;
-  /** Loopback address; IPv6 ones in brackets. */
+  /** Loopback address; an IPv6 address is in brackets. */
   readonly host?: string;
   /** Further arguments of `openssl s_server`; without `-www` it sends no response. */
   readonly args?: readonly string[];

@@ -8,7 +8,7 @@ const MAX_HELD_UP_MS = 2_000;
 const RESPITE_MS = 500;
 /** States in which pending replies belong to the current stream. */
 const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
-/** Polls within the timeout of a silent connection: a stall of the process is measured to this part of it. */
+/** Number of polls within the timeout of a silent connection; stalls of the process are measured with this resolution. */
 const LOOKS = 10;
 
 /** Times are monotonic. */

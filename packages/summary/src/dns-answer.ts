@@ -46,10 +46,10 @@ export function answerKindOf(result: Dns): AnswerKind | undefined {
 /** Answer kinds that prove nothing about the name. */
 const inconclusiveKinds: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
 
-/** As above, for a resolver. If all servers of a zone send such answers, the zone is at fault. */
+/** Answer kinds of a resolver that prove nothing about the name; if all servers of a zone send them, the zone is at fault. */
 const inconclusiveFromResolver: ReadonlySet<AnswerKind> = new Set([...inconclusiveKinds, 'foreign', 'malformed']);
 
-/** Rcodes about the name; the others are about the query or the client. */
+/** Rcodes that may be about the name: SERVFAIL reports a fault of its zone or of the resolver. The others are about the query or the client. */
 const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**

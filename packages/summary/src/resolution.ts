@@ -25,7 +25,7 @@ export function withFailedResolver(probeResults: readonly ProbeResult[]): Readon
   return new Set(isAboutName ? unresolved.filter((probeResult) => !servfails.includes(probeResult)) : unresolved);
 }
 
-/** The same of dns checks: a resolver that fails where most others know the name, and finds no fault in its signatures. */
+/** Results of dns checks whose resolver fails although most others know the name, without a fault found in its signatures. */
 export function withFailingResolver(probeResults: readonly ProbeResult<ResultOf<'dns'>>[]): ReadonlySet<ProbeResult> {
   const isFailing = ({ result: { rcode, trace, dnssec } }: ProbeResult<ResultOf<'dns'>>): boolean =>
     rcode === 'SERVFAIL' && trace === undefined && dnssec?.verdict !== 'validation_failed';

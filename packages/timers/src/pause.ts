@@ -1,4 +1,4 @@
-/** Waits for a time or until the signal aborts, and never rejects. */
+/** Waits for this many milliseconds or until the signal aborts. Never rejects. */
 export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -14,7 +14,7 @@ export interface AgentSocket {
   readonly isOpen: () => boolean;
   /** A rate in addition to that of every connection. */
   readonly limitBy: (rate: Pick<TokenBucket, 'take'>) => void;
-  /** Reads no more from the network for a while. */
+  /** Reads no more from the network until `resume`. */
   readonly pause: () => void;
   readonly resume: () => void;
   /** Closes the connection if nothing arrived since the look before the last one; a live agent sends pings. */

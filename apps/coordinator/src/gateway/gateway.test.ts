@@ -385,7 +385,7 @@ describe('a gateway', () => {
     await closed;
     const connections = redisKeys.agentConnections('gone');
     await until(async () => (await test.bed.redis.hlen(connections)) === 0);
-    // So many that the agent is gone before the last one was looked for.
+    // Enough instances that the agent disconnects before the gateway has checked the last of them.
     const others = Array.from({ length: 10_000 }, (_, index) => `other-${index}`);
     await test.bed.redis.hset(connections, Object.fromEntries(others.map((other) => [other, 'stopped 1'])));
     const watch = await monitor(test.bed.server.port);

@@ -19,7 +19,7 @@ export function clientAddress(request: Request): string {
 }
 
 /**
- * The same for an upgrade request, which Express does not process.
+ * The address of the client of an upgrade request, which Express does not process.
  *
  * @returns undefined if a proxy passed on an invalid address
  */

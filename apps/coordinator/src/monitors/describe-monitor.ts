@@ -49,7 +49,7 @@ export function describeMonitorWithRuns(
   return { ...describeMonitor(name, record), runs: runs.map(describeRun) };
 }
 
-/** Only probes of the last tick: the state also keeps earlier ones for a while. */
+/** Only probes of the last tick: the state keeps others for `REMEMBERED_TICKS`. */
 function describeProbes(state: MonitorState | undefined): Monitor['probes'] {
   const probes = Object.entries(state?.probes ?? {}).filter(([, { tick }]) => tick === state!.tick);
   return Object.fromEntries(

@@ -115,7 +115,7 @@ export async function observeCheck(
     clearTimeout(soon);
     reading = read().catch((error: unknown) => {
       if (isOver) return;
-      // Retry after a delay, not on every event: a rate limit lasts for a while.
+      // Retry after a delay, not on every event: a rate limit lasts up to a minute.
       soon = setTimeout(
         () => {
           reading = undefined;

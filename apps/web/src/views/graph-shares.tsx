@@ -25,8 +25,8 @@ interface ShareProps {
 }
 
 /**
- * Some of the links. They are compared again only if the graph or the pointer has changed, not while others are
- * added.
+ * A share of the links of the graph. It is drawn again only if the graph or the pointer has changed, not when another
+ * share is added.
  */
 export function Edges(props: ShareProps & { readonly edges: readonly Paths['edges'][number][] }): JSX.Element {
   const { edges, drawing, looked } = props;
@@ -64,7 +64,7 @@ interface NodesProps extends ShareProps {
   readonly onChoose: (probe: string) => void;
 }
 
-/** Some nodes, likewise. */
+/** A share of the nodes of the graph, drawn again only if the graph or the pointer has changed. */
 export function Nodes(props: NodesProps): JSX.Element {
   const { nodes, drawing, looked, lookAt, onChoose } = props;
   return useMemo(

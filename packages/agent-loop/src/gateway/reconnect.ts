@@ -22,14 +22,14 @@ const FIRST_MS = 3_000;
 const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
 const ANOTHER_MS = 2_000;
-/** Agents leave a silent gateway within this part, a sixth, of the return time: most of them hear from it again before. */
+/** Agents leave a silent gateway at random times within a sixth of the return time, so those whose turn is late may keep it. */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
 const LONGEST_REFUSED = 10;
 
 /**
- * Decorrelated jitter: each delay is random, up to three times the previous one, and up to the gateway's advice once
- * that is known.
+ * Random delays. Before a gateway has given advice, decorrelated jitter: the upper bound is three times the previous
+ * delay, but between 3 s and 30 s. Afterwards the upper bound is the advice, at least 1.5 s.
  */
 export function createReconnect(random: () => number = Math.random): Reconnect {
   let [first, longest] = [FIRST_MS, LONGEST_MS];

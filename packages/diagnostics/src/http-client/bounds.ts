@@ -12,8 +12,8 @@ export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
  */
 export const MAX_RECEIVED_BEFORE_HEAD = 64 * 1024;
 /**
- * The same limit with a body of this size. A small body may take three quarters of its size and 32 KiB in addition:
- * chunks of eight bytes take thirteen.
+ * Limit of received bytes for a response with a body of this size. A small body may take three quarters of its size and
+ * 32 KiB in addition: with chunked coding, eight bytes take thirteen.
  */
 export const mostReceived = (bodyBytes: number): number =>
   Math.max(MAX_RECEIVED_BEFORE_HEAD, bodyBytes + Math.min(80 * 1024, 32 * 1024 + 0.75 * bodyBytes));

@@ -23,7 +23,7 @@ export const NEGOTIATES_AGAIN =
 
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
-/** EADDRNOTAVAIL over IPv4 means this, too: every probe has an IPv4 address, so only the ports can be used up. */
+/** Also for EADDRNOTAVAIL over IPv4: Linux reports a missing IPv4 address as ENETUNREACH, so the ports are used up. */
 export const noPortLeft = probe('probe_busy', 'The probe has no local port left.');
 
 /** errno of sockets, and the codes that Node uses for connections instead. */

@@ -64,7 +64,7 @@ describe('the certificate of each server of the corpus', () => {
   }
 });
 
-/** The same for a check. */
+/** The result of a check in the form of a scan. */
 function seenBy({ tls }: Awaited<ReturnType<typeof checkOf>>): Scan {
   const [leaf] = tls!.chain;
   const { subject, issuer, subjectAltNames, signatureAlgorithm, keyType, keyBits, validFrom, validUntil } = leaf!;

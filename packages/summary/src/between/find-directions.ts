@@ -102,7 +102,7 @@ function hopsText({ least, most }: NonNullable<Direction['length']>): string {
   return least === most ? countOf(most, 'hop') : `${least} to ${most} hops`;
 }
 
-/** What else could show the same. */
+/** Limits of the comparison, as sentences for the finding. */
 function reservation(there: Direction, back: Direction): string {
   const flows = Math.min(...[there, back].map(({ trace }) => trace.ways.length + trace.branching.length));
   const balancers =
@@ -118,7 +118,7 @@ function endNetworks(there: Direction, back: Direction): ReadonlySet<string> {
   return new Set([...ofTargets, ...recorded].filter((asn) => typeof asn === 'string'));
 }
 
-/** Whether all that answered fits one way: as many hops, none of them unknown, and both ends of each link. */
+/** True if both directions may take one way: equal lengths, no unknown hop, and each link seen from both ends. */
 function isAlike(there: Direction, back: Direction): boolean {
   const [a, b] = [there.length, back.length];
   if (a === undefined || b === undefined || a.least !== b.least || a.most !== b.most) return false;

@@ -17,7 +17,7 @@ interface Counts {
 export function sentenceOf(differences: readonly SharedDifference[], sides: Sides, counts: Counts): string {
   const { compared } = counts;
   const clauses = differences.slice(0, NAMED).map(({ text, probes }) => {
-    // A text with amounts names its probes.
+    // The text of a difference in amounts at several probes lists them with their values.
     const isNamed = probes.length === 0 || (probes.length > 1 && text.includes(`${probes[0]} `));
     return isNamed ? text : `${text} (${namesOf(probes, compared)})`;
   });

@@ -60,7 +60,7 @@ function weightOfRow(row: Row): number {
   if (answered === 0 || lost === 0) return 0;
   const buckets = REFILLS.map((refill) => ({ refill, burst: burstFor(row.length, answered, refill) }));
   const fitting = buckets.filter((bucket) => answersOf(row.length, bucket) === answered);
-  // Orders that deviate from the bucket’s in two packets contribute to the likelihood.
+  // Normalises the likelihood: a bucket also explains each order in which one answered and one lost packet are exchanged.
   const others = answered * lost * (NOISE / (1 - NOISE)) ** 2;
   const likelihood = logOfMean(fitting.map((bucket) => likelihoodOf(row, bucket))) - Math.log(1 + others);
   return likelihood + orders(answered, lost);

@@ -83,7 +83,7 @@ export function judgeRedis(address: Address, port: number | undefined, own: OwnN
   return hit ? ownRefusal() : undefined;
 }
 
-/** The same for the host name in the Redis URL. */
+/** Why the host name in the Redis URL is refused despite any exception. */
 export function judgeRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
 }

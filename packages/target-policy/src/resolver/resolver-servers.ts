@@ -15,8 +15,8 @@ export interface ResolverServers {
 const SILENT_MS = 30_000;
 
 /**
- * Servers in configured order, except that a silent one is queried last for a while, because every query would wait for
- * it.
+ * Servers in configured order, except that a silent one is queried last for `SILENT_MS`, because every query would wait
+ * for it.
  *
  * @param configured `address`, `address:port` or `[address]:port`; empty for those of the system
  * @throws for a malformed address

@@ -38,7 +38,7 @@ export const noClaim: Claim = { kind: 'first', keep: async () => undefined, rele
 /** Responses to requests with an `Idempotency-Key`, shared by all coordinators. */
 export interface IdempotencyStore {
   /**
-   * Locks a key; waits for a moment if another request holds it.
+   * Locks a key; if another request holds it, waits up to `waitMs`.
    *
    * @param client owner of the key; only a digest of client and key is stored
    * @param request digest of the request, to detect a different one

@@ -61,7 +61,7 @@ export interface NewEntries {
 }
 
 /**
- * Claims entries that were read but not acknowledged for a time.
+ * Claims entries that were read `idleMs` ago or earlier and not acknowledged.
  *
  * @param cursor end of the previous call
  * @returns the entries, with `next` if there may be more

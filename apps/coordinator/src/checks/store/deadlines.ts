@@ -6,7 +6,7 @@ import { runScript } from '../../redis/scripts.ts';
 import { dueScript, moveDeadlinesScript } from './check-scripts.ts';
 import type { StoredCheck } from './stored-bytes.ts';
 
-/** Deadlines of pending checks and, for a moment, of checks that were just completed. */
+/** Deadlines of pending checks and, until the next poll, of checks that were completed since the last one. */
 export interface Deadlines {
   /**
    * Removes a completed check, in a batch with the next poll.

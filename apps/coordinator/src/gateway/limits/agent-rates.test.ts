@@ -11,14 +11,14 @@ function createClock(): { readonly rates: ReturnType<typeof createAgentRates>; r
   return { rates: createAgentRates(() => now), pass: (ms) => (now += ms) };
 }
 
-/** Sends as long as it may; each try that must wait asks again in 50 ms at most. */
+/** Sends until the rate requires a wait. Returns the bytes sent. */
 function flood(rate: AgentRate, bytes = MESSAGE): number {
   let sent = 0;
   for (let pauseMs = rate.take(0); pauseMs === 0; pauseMs = rate.take(bytes)) sent += bytes;
   return sent;
 }
 
-/** Twenty that send as fast as they may, for some seconds. */
+/** All agents send as fast as their rates allow, for this many seconds. Returns the bytes of all of them. */
 function floodAll(thieves: readonly AgentRate[], seconds: number, pass: (ms: number) => void): number {
   let sent = 0;
   for (let ms = 0; ms < seconds * 1_000; ms += 50) {

@@ -9,29 +9,29 @@ export interface AgentRates {
 }
 
 /**
- * The rate of one connection. Results of jobs pay with what their jobs brought: a burst of honest results waits for no
- * other probe. Everything else pays from the rate of the probe, and beyond it from one that all probes share.
+ * The rate of one connection. Each job credits bytes, which its connection spends first: a burst of honest results waits
+ * for no other probe. All other bytes use the rate of the probe, and beyond it one that all probes share.
  */
 export interface AgentRate {
   /** @returns milliseconds after which to ask again with 0; 0 if the connection may send on */
   readonly take: (bytes: number) => number;
   /** The agent was given a job. */
   readonly give: (job: string) => void;
-  /** The agent has ended a job: what it brought and was not used is gone. */
+  /** The agent has ended a job: unused bytes of its credit expire. */
   readonly end: (job: string) => void;
 }
 
 const MIB = 1024 * 1024;
-/** Bytes of a probe in addition to its jobs: pings, status, partial results of long checks. */
+/** Bytes of a probe in addition to the credit of its jobs: pings, status, partial results of long checks. */
 const OWN = { perSecond: 256 * 1024, burst: 256 * 1024 } as const;
 const SHARED = { perSecond: 2 * MIB, burst: 2 * MIB } as const;
-/** Bytes per job: several results of most checks, or four of the largest. */
+/** Credit of a job: enough for four results of the largest size. */
 const JOB_BYTES = 256 * 1024;
-/** Bytes per screenshot job, with the fixed cost of each piece. */
+/** Credit of a screenshot job: the largest image, and a quarter more for the fixed cost of each piece. */
 const SCREENSHOT_JOB_BYTES = MAX_SCREENSHOT_BYTES * 1.25;
-/** Maximum unused bytes, as much as an agent that returns after an outage may have kept for its jobs. */
+/** Maximum unused credit, in bytes: results that an agent may have kept during an outage. */
 const MOST_LEFT_BYTES = 16 * MIB;
-/** The gateway takes an older job that the agent never ended out of the queue, too. */
+/** Maximum jobs with credit; beyond it the credit of the oldest expires. */
 const MOST_JOBS = 1_000;
 /** The shared rate may have room before the probe's own. */
 const ASK_AGAIN_MS = 50;
@@ -51,7 +51,7 @@ export function createAgentRates(nowMs = (): number => performance.now()): Agent
 class JobsRate implements AgentRate {
   readonly #own: TokenBucket;
   readonly #shared: TokenBucket;
-  /** Bytes that each job has brought. */
+  /** Credit of each job that has not ended, in bytes. */
   readonly #jobs = new Map<string, number>();
   #broughtBytes = 0;
   #leftBytes = 0;

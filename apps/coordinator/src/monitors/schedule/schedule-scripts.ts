@@ -11,7 +11,7 @@ import { putScript, removeScript } from './definition-scripts.ts';
 /**
  * KEYS due, definitions, claims, ticks. ARGV lease (ms), time after which a tick is missed (ms), limit, then as many ids for
  * checks. Returns the time (ms), the time of the next tick or '', name, claim and definition of each claimed tick, and name, due
- * time (ms) and definition of each missed one. A missed tick stays due: at the end of a lease it would be one in time.
+ * time (ms) and definition of each missed one. A missed tick keeps its due time: postponed by a lease, it would seem timely.
  */
 export const claimScript = defineScript(
   'allow-oom',
@@ -48,8 +48,8 @@ return { string.format('%.0f', now), next[2] or '', claimed, missed }
 );
 
 /**
- * KEYS due. ARGV name, due time and new time (ms) of each missed tick. One that another coordinator has postponed meanwhile
- * stays as it is.
+ * KEYS due. ARGV name, due time and new time (ms) of each missed tick. A tick that another coordinator has postponed
+ * meanwhile is not changed.
  */
 export const postponeScript = defineScript(
   'allow-oom',

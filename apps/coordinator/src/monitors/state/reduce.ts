@@ -97,7 +97,7 @@ export function reduce(
     ([probe, result]) => [probe, remember(before.get(probe), result, outcome)] as const,
   );
   const names = new Set(measured.map(([probe]) => probe));
-  // A probe that was not selected keeps its history for a while.
+  // A probe that is not selected keeps its history for `REMEMBERED_TICKS`.
   const absent = [...before].filter(([probe, memory]) => !names.has(probe) && tick - memory.tick <= REMEMBERED_TICKS);
   const counted = countedOf(
     measured.map(([, memory]) => memory),

@@ -42,10 +42,10 @@ function outcomeOf(tick: number, letters: readonly Letter[]): TickOutcome {
   return { tick, atMs: tick * 60_000, headline: null, probes };
 }
 
-/** Probability of a change per tick; each applies to a hundred hours in turn. */
+/** Probability per tick that a flapping probe changes its state; each applies for a hundred hours, in turns. */
 const CHANCES = [0.2, 0.35, 0.5];
 
-/** Two that begin to flap in the same hour look like an outage; the network begins when the probe is known. */
+/** The network begins to flap when the probe is known as flapping: both in the same hour would look like an outage. */
 const NETWORK_FROM_TICK = 120;
 
 /** Letters of each probe at a tick. */
@@ -60,14 +60,14 @@ const flapping: Shape = (draw) => {
   };
 };
 
-/** The same, and each probe is too busy at every second tick or so. */
+/** As `flapping`, and after twice `NETWORK_FROM_TICK` half of the results, at random, are missing. */
 const halfUnmeasured: Shape = (draw) => {
   const letters = flapping(draw);
   return (tick, chance) =>
     letters(tick, chance).map((letter) => (tick > NETWORK_FROM_TICK * 2 && draw() < 0.5 ? 'unmeasured' : letter));
 };
 
-/** Two probes that are steady are offline for an hour now and then, together. */
+/** As `flapping`, and the two steady probes are offline together for an hour of every 50 ticks. */
 const witnessesAway: Shape = (draw) => {
   const letters = flapping(draw);
   return (tick, chance) =>

@@ -5,7 +5,7 @@ export interface WebhookMessage {
   readonly monitor: string;
   /** `digestOf` the URL. */
   readonly webhook: string;
-  /** The same for every attempt and every webhook of the monitor. */
+  /** Id of the message; equal for every attempt and every webhook of the monitor. */
   readonly id: string;
   /** JSON. */
   readonly body: string;

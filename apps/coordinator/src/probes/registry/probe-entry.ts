@@ -117,7 +117,7 @@ export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry): reado
   return [...(isReturn ? [back, lastSeenMs] : []), run, heartbeat.instance];
 }
 
-/** True for a moment after a return that any coordinator noticed. */
+/** True for `STEADY_AFTER_MS` after a return that any coordinator noticed. */
 export function isJustBack(id: string, { probe, isReturn }: ProbeEntry, seen: Seen, nowMs: number): boolean {
   const [run, back] = marksOf(id);
   const isNoted =

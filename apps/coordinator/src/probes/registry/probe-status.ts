@@ -18,7 +18,7 @@ export interface KnownProbe {
   readonly queued?: number | undefined;
   /** True if its agent sends heartbeats but takes no jobs. */
   readonly takesNoJobs?: boolean;
-  /** True for a moment after it was offline, so that an unstable probe does not count as healthy. */
+  /** True for six seconds after it was offline, so that an unstable probe does not count as healthy. */
   readonly justBack?: boolean;
   /** Why its agent is suspended; undefined if it is not. */
   readonly switchedOff?: string | undefined;

@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 export interface Canaries {
   /** `host:port` of the listeners for connections, an IPv6 address in brackets. */
   readonly web: readonly string[];
-  /** The same for datagrams. */
+  /** `host:port` of the listeners for datagrams. */
   readonly datagrams: readonly string[];
   /** Listeners that received something, as `tcp host:port` or `udp host:port`. */
   readonly touched: () => readonly string[];

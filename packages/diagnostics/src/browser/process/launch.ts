@@ -101,7 +101,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
     clearInterval(watch);
     transport.close();
     stopDying();
-    // `close` reports errors: it repeats this and waits.
+    // An error is ignored here: `close` kills the group again, waits, and reports it.
     group?.kill().catch(() => undefined);
   };
   const look = async (): Promise<void> => {

@@ -86,7 +86,7 @@ export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | u
  */
 const RECALL_SLACK_MS = 1_000;
 
-/** Most responses arrive sooner and need no watch. */
+/** A response within this time needs no watch. */
 const WATCH_AFTER_MS = 30;
 
 export interface SilenceWatch {
@@ -96,8 +96,8 @@ export interface SilenceWatch {
 }
 
 /**
- * Watches a packet that has just been sent, after it has been silent for a moment. So a quick answer costs nothing,
- * and no error is missed.
+ * Watches a packet that has just been sent, from `WATCH_AFTER_MS` on: an earlier answer costs nothing. Earlier errors
+ * are recalled, so that none is missed.
  */
 export function watchIcmpIfSilent(
   watched: Omit<Watched, 'recallMs'>,

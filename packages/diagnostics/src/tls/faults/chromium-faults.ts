@@ -73,7 +73,7 @@ const SIGNATURES = new Set([
   '1.3.101.112',
   '1.3.101.113',
 ]);
-/** The same hashes in signatures with RSASSA-PSS. */
+/** SHA-256, SHA-384 and SHA-512, in the parameters of RSASSA-PSS. */
 const HASHES = new Set(['2.16.840.1.101.3.4.2.1', '2.16.840.1.101.3.4.2.2', '2.16.840.1.101.3.4.2.3']);
 
 function signatureFault(certificate: Certificate): string | null {

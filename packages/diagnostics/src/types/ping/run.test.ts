@@ -40,7 +40,7 @@ function virtualPing(context: TestContextOptions<typeof ping>, options: Options 
   return inVirtualTime(() => runPing(params(TARGET, options), testContext<typeof ping>(context)));
 }
 
-/** The same over a simulated network. */
+/** Runs a ping in virtual time over a simulated network. */
 async function pingOver(
   answer: (sent: FakeSent, number: number) => readonly FakeAnswer[],
   { hide = false, abandoned, ...options }: Options & { hide?: boolean; abandoned?: AbortSignal } = {},

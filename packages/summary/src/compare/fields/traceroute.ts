@@ -16,7 +16,7 @@ export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly D
   return [
     ...mtuDifferences(ofA, ofB),
     ...differentSet({ subject: 'rewritten', label: 'translated fields' }, rewrittenIn(hopsOfA), rewrittenIn(hopsOfB)),
-    // Another one was asked for.
+    // If the checks requested different DSCPs, the path has not changed one.
     ...(ofA.dscp === ofB.dscp ? differentSet(dscp, dscpIn(hopsOfA), dscpIn(hopsOfB)) : []),
   ];
 }

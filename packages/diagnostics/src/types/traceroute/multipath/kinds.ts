@@ -4,7 +4,7 @@ import type { Ask, Survey } from './survey.ts';
 /** Bits of evidence that a balancer keeps the packets of a flow together; more if the next hops look crossed. */
 const BITS = 6;
 const BITS_IF_CROSSED = 12;
-/** Packets that repeat a flow before further flows are asked: if they tell a per-packet balancer, no further flow is needed. */
+/** Packets that repeat a flow before further flows are probed: if they reveal a per-packet balancer, no further flow is needed. */
 const EARLY_REPEATS = 2;
 /** Changes of the answers to one flow that no change of the path explains. */
 const CHANGES = 2;

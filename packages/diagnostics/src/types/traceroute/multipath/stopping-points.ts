@@ -1,6 +1,6 @@
 /** Probability with which a node's next hops are missed, if it balances evenly. */
 export const RISK = 0.05;
-/** The same for a node with more than two: each earlier stop adds to the risk. */
+/** Probability with which a next hop is missed of a node that has more than two: each earlier stop adds to the risk. */
 export const RISK_OF_MANY = 0.025;
 
 /** Maximum next hops of one node; no check has enough packets for more. */

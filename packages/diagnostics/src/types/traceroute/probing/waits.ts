@@ -24,7 +24,7 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
   return bounded(WAIT_RTTS * slowest(packets.filter(({ ttl }) => ttl > packet.ttl)), SILENT_HOP_MS);
 }
 
-/** The same with several flows of which some have not ended: derived from answers to others. */
+/** Time for which the answer to a packet is awaited while some flows have not ended: derived from answers to other packets. */
 export function patienceMs(packet: TracePacket, packets: readonly TracePacket[]): number {
   const { ttl } = packet;
   if (isFull(packet)) return bounded(WAIT_RTTS * slowest(packets), KNOWN_HOP_MS);

@@ -45,11 +45,11 @@ function totalOf(
 ): number {
   if (mode === 'full') return 0;
   if (mode === 'parallel') return stop(nextOf(group).size);
-  // If one of them leads to a second place, each of them does, as a rule, and all would be missed.
+  // As a rule, if one place has a second successor, so have the others: one stop too early would miss it at all of them.
   return balancers > 0 ? stoppingPoint(1, RISK / CONVERGING) : stop(1);
 }
 
-/** MDA-Lite if the places lead on alike: all to one, or each to one of as many. */
+/** MDA-Lite if the places have similar successors: one in common (`converging`), or one each (`parallel`). Else `full`. */
 function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
   const known = group.filter(({ samples }) => samples > 0);
   const isAlike = group.every((place) => place.seenNext.size <= 1 && !place.isPacketwise && !isInSilence(place));
