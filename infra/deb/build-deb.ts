@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
+import { removeBuildPaths } from './build-paths.ts';
 import { controlFile, libraryVersion, unitFile } from './control.ts';
 
 const repository = join(import.meta.dirname, '../..');
@@ -62,6 +63,8 @@ function placeProgram(home: string): void {
   run(
     process.execPath,
     join(infra, 'pnpm.mjs'),
+    // The folders of pnpm's own layout are named after the path of this checkout.
+    '--config.node-linker=hoisted',
     '--filter',
     '@vantage/probe-agent',
     'deploy',
@@ -70,8 +73,8 @@ function placeProgram(home: string): void {
     home,
   );
   run(process.execPath, join(infra, 'native-module.mjs'), home);
-  // pnpm's links make some files appear twice in the list.
-  for (const file of filesIn(home, UNUSED)) rmSync(file, { force: true });
+  for (const file of filesIn(home, UNUSED)) rmSync(file);
+  removeBuildPaths(home, repository);
   copyFileSync(nodeOfLockfile(), join(home, 'node'));
   chmodSync(join(home, 'node'), 0o755);
   for (const file of ['LICENSE', 'NOTICE']) copyFileSync(join(repository, file), join(home, file));

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { settings } from '@vantage/probe-agent';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
+import { removeBuildPaths } from './build-paths.ts';
 import { controlFile, libraryVersion, unitFile } from './control.ts';
 
 const bareHost = readFileSync(join(import.meta.dirname, '../agent/vantage-agent.service'), 'utf8');
@@ -17,6 +19,47 @@ describe('the control file', () => {
     expect(controlFile({ version: '1.2.3', architecture: 'arm64', libc: '2.34', kibibytes: 7 })).toMatch(
       /^Version: 1\.2\.3\nArchitecture: arm64\n[\s\S]*^Depends: libc6 \(>= 2\.34\),/m,
     );
+  });
+});
+
+describe('the program of the package', () => {
+  const checkout = '/home/someone/vantage';
+  let home: string;
+  const place = (path: string, text: string): void => {
+    mkdirSync(join(home, path, '..'), { recursive: true });
+    writeFileSync(join(home, path), text);
+  };
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'vantage-deb-test-'));
+    const dependencies = { '@vantage/timers': `@vantage/timers@file://${checkout}/packages/timers`, pino: '10.4.0' };
+    place('package.json', JSON.stringify({ name: 'x', version: '1.2.3', type: 'module', dependencies }));
+    for (const path of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'node_modules/.modules.yaml']) place(path, checkout);
+    place('node_modules/.pnpm/lock.yaml', checkout);
+    place('node_modules/.pnpm-workspace-state-v1.json', checkout);
+    place('node_modules/pino/package.json', '{}');
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  it('does not have the path of the build machine', () => {
+    removeBuildPaths(home, checkout);
+
+    expect(JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))).toEqual({
+      name: 'x',
+      version: '1.2.3',
+      type: 'module',
+      dependencies: { '@vantage/timers': '1.2.3', pino: '10.4.0' },
+    });
+    expect(readdirSync(home).toSorted()).toEqual(['node_modules', 'package.json']);
+    expect(readdirSync(join(home, 'node_modules'))).toEqual(['pino']);
+  });
+
+  it.each([
+    ['a file', 'dist/main.js', `// ${checkout}/src`],
+    ['the name of a folder', 'node_modules/x@file++++home+someone+vantage/y.js', ''],
+  ])('is not packed with it in %s', (_where, path, text) => {
+    place(path, text);
+    expect(() => removeBuildPaths(home, checkout)).toThrow('the path of the build machine');
   });
 });
 
