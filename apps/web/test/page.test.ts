@@ -169,7 +169,7 @@ describe('the page', () => {
     expect(await tab.page.evaluate('document.activeElement.id')).toBe('main');
     await tab.page.focus('[data-probe="lhr-1"] .opener');
     await keyboard.press('Enter');
-    await untilText(tab.page, '8 of 8 finished');
+    await untilText(tab.page, '8 of 8 answered');
     expect(await tab.page.evaluate(`document.activeElement.getAttribute('aria-expanded')`)).toBe('true');
     await keyboard.press('Space');
     await untilTrue(tab.page, `document.activeElement.getAttribute('aria-expanded') === 'false'`);
