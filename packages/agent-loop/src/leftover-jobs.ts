@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { checkOfScreenshotJob } from '@vantage/contract';
+import { checkOfScreenshotJob, LONGEST_CHECK_MS } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import { failureResult, probeFailure } from './probe-failure.ts';
@@ -20,9 +20,6 @@ export interface LeftoverParts {
   readonly log: Logger;
 }
 
-/** When the result was written the job's own deadline is as good as any; no check lasts longer. */
-const LONGEST_CHECK_MS = 60_000;
-
 /**
  * Looks for active jobs that this agent does not know. Those of the first look, before this agent takes any, belonged
  * to an earlier process: they are reported as interrupted and not run again, since a later measurement would be a
@@ -40,15 +37,17 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
 
   const end = async (id: string): Promise<void> => {
     underWay.add(id);
+    // The job is not read, so its deadline is unknown: this one is not earlier.
+    const deadlineAt = now() + LONGEST_CHECK_MS;
     try {
       log.warn({ check: id }, 'job interrupted');
       const photographed = checkOfScreenshotJob(id);
       if (photographed !== undefined && isCheckId(photographed)) {
         const none = { png: null, failure: probeFailure('probe_interrupted') };
-        await outlet.screenshot(photographed, none, now() + LONGEST_CHECK_MS);
+        await outlet.screenshot(photographed, none, deadlineAt);
       } else if (isCheckId(id)) {
         const result = failureResult(probeFailure('probe_interrupted'), null, new Date(now()).toISOString());
-        await outlet.final(id, result, now() + LONGEST_CHECK_MS);
+        await outlet.final(id, result, deadlineAt);
       }
       // Only after the result is written: if the agent dies in between, the next one finds the job again.
       await queue.discard([id]);

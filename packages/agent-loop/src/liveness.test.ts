@@ -1,3 +1,4 @@
+import { LONGEST_CHECK_MS } from '@vantage/contract';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { silent } from '../test/silent.ts';
@@ -47,9 +48,9 @@ describe('the liveness of the job loop', () => {
     expect([liveness.reason(), reconnects, endings]).toEqual([undefined, 0, 0]);
   });
 
-  it('is not doubted while all places are taken by jobs that may last a minute', () => {
+  it('is not doubted while all places are taken by jobs of the longest check', () => {
     watch({ isFull: () => true });
-    pass(70);
+    pass(LONGEST_CHECK_MS / 1_000 + 5);
 
     expect([liveness.reason(), reconnects, endings]).toEqual([undefined, 0, 0]);
   });
@@ -66,8 +67,8 @@ describe('the liveness of the job loop', () => {
 
   it('is doubted when the jobs in all places do not end, and given up in the end', () => {
     watch({ isFull: () => true });
-    pass(77);
-    expect(liveness.reason()).toBe('It has taken no jobs for 76 seconds: the jobs in all of its places do not end.');
+    pass(107);
+    expect(liveness.reason()).toBe('It has taken no jobs for 106 seconds: the jobs in all of its places do not end.');
     expect(endings).toBe(0);
 
     pass(20);

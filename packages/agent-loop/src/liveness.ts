@@ -1,3 +1,4 @@
+import { LONGEST_CHECK_MS } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 export interface LivenessParts {
@@ -24,8 +25,8 @@ export interface Liveness {
 const LOOK_EVERY_MS = 1_000;
 /** Looks without a reply before a reconnect: a blocking wait takes 3 s, and detecting a dead connection 5 s. */
 const SILENT_LOOKS = 9;
-/** The same while all slots are in use: the loop takes no jobs then, and a check lasts at most a minute. */
-const FULL_LOOKS = 75;
+/** Looks without a reply before a reconnect while all slots are in use: the loop takes no jobs until a check ends. */
+const FULL_LOOKS = (LONGEST_CHECK_MS + 15_000) / LOOK_EVERY_MS;
 /** Further polls without progress until the agent gives up. */
 const HOPELESS_LOOKS = 21;
 

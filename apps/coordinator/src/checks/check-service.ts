@@ -2,6 +2,7 @@ import {
   decodeNotification,
   HEARTBEAT_NOTIFICATION,
   isOversizedNotification,
+  LONGEST_CHECK_MS,
   redisKeys,
   SCREENSHOT_BUDGET_MS,
   type AnyCheckType,
@@ -57,11 +58,6 @@ const CLAIM_IDLE_MS = 3_000;
 const BUDGET_EVERY_MS = TICK_MS;
 /** A job may wait this long in the queue: the deadline allows for it and the five seconds of the shortest check. */
 const LONGEST_QUEUE_MS = 2_000;
-/**
- * The retention of a screenshot starts when it is stored, that of its check when the check ends: this is the longest
- * difference.
- */
-const LONGEST_CHECK_MS = 60_000;
 const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 
 /** Preloaded into Redis at startup. */
@@ -129,6 +125,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   const { directory } = probes;
   const { tracing = noTracing, metrics, lookUpPlace, preparePlace } = options;
   const retentionMs = options.retentionSeconds * 1_000;
+  // The retention of a screenshot starts when it is stored, that of its check when the check ends.
   const keptMs = retentionMs + LONGEST_CHECK_MS;
   const counters = createCounters();
   const { deadlines, budget } = createCountedDeadlines(store, options, counters, keptMs);

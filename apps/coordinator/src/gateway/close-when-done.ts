@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { LONGEST_CHECK_MS } from '@vantage/contract';
+
 import type { AgentSocket } from './agent-socket.ts';
 import type { ProbeJobs } from './jobs/probe-jobs.ts';
 
@@ -11,8 +13,8 @@ export interface RetiredConnection {
   readonly running: () => number;
 }
 
-/** Time in which a replaced agent may end its jobs: no check lasts longer. */
-const RETIRE_MS = 75_000;
+/** Time in which a replaced agent may end its jobs and deliver their results: longer than any check. */
+const RETIRE_MS = LONGEST_CHECK_MS + 15_000;
 const LOOK_EVERY_MS = 250;
 
 /** Closes the connection of an agent that was replaced, when its jobs have ended and their results are settled. */

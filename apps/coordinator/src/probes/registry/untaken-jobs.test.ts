@@ -1,3 +1,4 @@
+import { LONGEST_CHECK_MS } from '@vantage/contract';
 import { describe, expect, it } from '@jest/globals';
 
 import { createUntakenJobs, type JobsReading } from './untaken-jobs.ts';
@@ -27,7 +28,7 @@ describe('a probe that takes no jobs', () => {
       13,
       Array.from({ length: 20 }, (_, second) => ({ oldest: second % 3 === 2 ? null : `job-${second}` })),
     ],
-    ['all of its places were taken for longer than a check lasts', 76, times(80, { ...waits, hasFreePlaces: false })],
+    ['all of its places were taken for longer than a check lasts', 106, times(110, { ...waits, hasFreePlaces: false })],
     ['the same job waited, if it does not count them', 7, times(20, { ...waits, ...uncounted })],
   ])('is noticed when %s', (_why, seconds, readings) => {
     const seen = read(readings);
@@ -40,7 +41,7 @@ describe('a probe that takes no jobs', () => {
     ['takes each job, and is always given another', times(20).map((_, taken) => ({ oldest: 'b', taken }))],
     ['takes a job now and then of many', times(40).map((_, second) => ({ ...waits, taken: Math.floor(second / 5) }))],
     ['takes each job, and does not count them', times(20).map((_, job) => ({ oldest: `${job}`, ...uncounted }))],
-    ['is full', times(70, { ...waits, hasFreePlaces: false })],
+    ['is full of the longest checks', times(LONGEST_CHECK_MS / 1_000 + 5, { ...waits, hasFreePlaces: false })],
     ['was full until a moment ago', [...times(60, { ...waits, hasFreePlaces: false }), ...times(5, waits)]],
     ['has nothing to take', times(200)],
     ['took the job at last', [...times(6, waits), ...times(20, { taken: 6 })]],
