@@ -60,7 +60,7 @@ describe('checks and mistakes on the page', () => {
     await tab.page.focus('#host');
     await tab.page.keyboard.press('Enter');
     await untilText(tab.page, 'probes agree');
-    const request = { type: 'ping', host: 'www.example.com', limit: 3, options: { count: 8 } };
+    const request = { type: 'ping', host: 'www.example.com', limit: 3, options: { count: 8, endWithStream: true } };
     expect(showcase.posted).toEqual([request]);
 
     await open('/', 'measured from 10 of 12 probes');
