@@ -83,7 +83,7 @@ function coordinatorRights() {
 
 /** The user of coordinators may be of an earlier release, with fewer rights. */
 async function grantRights() {
-  // Of the service, in whose image this runs.
+  // The library of the service: this script runs in the image of the coordinator.
   const { Redis } = createRequire('/vantage/package.json')('ioredis');
   const ca = readFileSync(join(tlsFolder, 'ca', 'ca.crt'), 'utf8');
   const redis = new Redis(process.env.REDIS_URL, { tls: { ca } });

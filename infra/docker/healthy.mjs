@@ -16,7 +16,7 @@ function portIn(path) {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // Not written yet, or its folder is read-only.
+    // The file is not written yet, or its folder is read-only.
     return wanted;
   }
 }

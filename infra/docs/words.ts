@@ -1,6 +1,6 @@
 /** A word or phrase that the glossary (docs/terms.md) lists as not to use. */
 export interface Banned {
-  /** As the glossary lists it. */
+  /** The word or phrase in the notation of the glossary. */
   readonly word: string;
   readonly pattern: RegExp;
 }

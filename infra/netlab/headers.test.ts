@@ -16,7 +16,7 @@ const lab = missing === null ? await openTestLab() : undefined;
 const tools = missing === null ? await unpackPackages('tcpdump', 'nftables') : undefined;
 afterAll(() => lab?.close());
 
-// For a machine that has much else to do.
+// Allows for a busy machine.
 jest.setTimeout(120_000);
 
 const targets = [

@@ -18,7 +18,7 @@ const [dublin, nft] =
   missing === null ? await Promise.all([unpackPackages('dublin-traceroute'), unpackPackages('nftables')]) : [];
 afterAll(() => lab?.close());
 
-// For a machine that has much else to do.
+// Allows for a busy machine.
 jest.setTimeout(180_000);
 
 const TARGET = ipv4(4, 2);

@@ -12,7 +12,7 @@ const itInNetlab = itNeeding(missing, process.env['CI']);
 const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
-// For a busy machine.
+// Allows for a busy machine.
 jest.setTimeout(120_000);
 
 const probe = 'lab-1';

@@ -79,7 +79,7 @@ describe('a registry that serves other contents than those that were pinned', ()
     writeFileSync(join(checkout, '.npmrc'), `registry=http://127.0.0.1:${port}/\nfetch-retries=0\n`);
   });
 
-  /** With an empty home directory: nothing was downloaded before. */
+  /** Runs a program with an empty home directory, as on a machine where nothing was downloaded before. */
   async function run(program: string, args: readonly string[]): Promise<{ status: number; output: string }> {
     const { PATH } = process.env;
     const child = spawn(program, args, {

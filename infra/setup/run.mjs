@@ -34,7 +34,7 @@ if (!Object.hasOwn(targets, target)) {
 }
 
 if (target === 'start' && given.some((word) => word === '--help' || word === '-h')) {
-  // Before anything is installed or built.
+  // The usage needs nothing to be installed or built.
   console.log(startUsage());
   process.exit(0);
 }

@@ -11,7 +11,7 @@ import { browserFolder, type BrowserFolder } from '../test/browsers.ts';
 import { eventually, startRig, type Rig } from '../test/rig.ts';
 
 const missing = findBrowser(process.env['PATH']) === undefined;
-// In CI none may be skipped.
+// In CI the tests run without a browser too, and fail: none may be skipped.
 const itWithBrowser = missing && process.env['CI'] === undefined ? it.skip : it;
 
 /** Time limit of each wait: browsers start slowly on a busy machine. */

@@ -38,7 +38,7 @@ export async function serve(config: Config): Promise<void> {
   // With an IPC channel only: the parent process has exited.
   process.once('disconnect', () => void stop('disconnect'));
 
-  // Before the first measurement, which it would delay.
+  // A compaction later would delay a measurement.
   compactHeap();
   try {
     await agent.start();

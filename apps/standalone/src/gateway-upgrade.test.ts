@@ -127,7 +127,7 @@ describe('an agent at a gateway', () => {
 
 type Pass = (to: Socket) => (bytes: Buffer) => void;
 
-/** As proxies with response buffering do. */
+/** Buffers bytes before it passes them on, as proxies with response buffering do. */
 function collect(to: Socket): (bytes: Buffer) => void {
   let kept: Buffer[] = [];
   return (bytes) => {

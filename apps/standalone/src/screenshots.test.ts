@@ -11,7 +11,7 @@ import { findBrowser } from '@vantage/diagnostics';
 import { validatingFetch, type ValidatingFetch } from '../test/validating-fetch.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
-// In CI it may not be skipped.
+// In CI the tests run without a browser too, and fail: none may be skipped.
 const isMissing = findBrowser(process.env['PATH']) === undefined && process.env['CI'] === undefined;
 
 /** Time limit of a wait, for a browser on a busy machine. */

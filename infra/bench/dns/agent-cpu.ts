@@ -29,7 +29,7 @@ export async function agentCpuPerCheck(): Promise<readonly Figure[]> {
     await Promise.all(posted);
     const all = await Promise.race([arrivals.then(() => true), sleep(ARRIVAL_MS, false)]);
     if (!all) throw new Error(`The agent did not make all of its ${checks} connections.`);
-    // Until the last results are sent.
+    // Time for the agent to send its last results.
     await sleep(500);
   };
   try {

@@ -21,7 +21,7 @@ const BODY = JSON.stringify({
 /** CPU per POST with `locations`, of coordinators with few probes and with many. */
 export async function growth(): Promise<readonly Figure[]> {
   return withStages(COUNTS, [], async (stages) => {
-    // Until they are compiled.
+    // Warm-up: V8 compiles the code before the first measured round.
     for (const stage of stages) await postFor(stage.urls[0]!, pidOf(stage), WARM_UP_SECONDS, BODY);
     const rounds: (readonly Measured[])[] = [];
     // Alternately, each compared with its neighbours, because the speed of the machine varies.

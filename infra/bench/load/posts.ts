@@ -16,7 +16,7 @@ export async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]
     const [pid = 0] = pids.coordinators;
     const postBare = (seconds: number): Promise<Posted> => postFor(bareUrl, bare.child.pid!, seconds);
     const postOurs = (seconds: number): Promise<Posted> => postFor(urls[0]!, pid, seconds);
-    // Until they are compiled.
+    // Warm-up: V8 compiles the code before the first measured round.
     await postBare(postSeconds);
     await postOurs(postSeconds);
     const [bares, all]: [Posted[], Posted[]] = [[], []];

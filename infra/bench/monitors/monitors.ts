@@ -65,7 +65,7 @@ interface Cost {
 
 async function measureOneOff(stage: Stage, { postSeconds }: Lengths): Promise<Cost> {
   const rate = MONITORS / (EVERY_MS / 1_000);
-  // Until it is compiled.
+  // Warm-up: V8 compiles the code before the measurement.
   await postOneOff(stage, CHECK, rate, 3);
   const cpu = countCpu(stage.pids);
   const delaysMs = await postOneOff(stage, CHECK, rate, postSeconds);

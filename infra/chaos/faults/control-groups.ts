@@ -43,7 +43,7 @@ export const controlGroups: readonly Fault[] = [
       // What was killed is gone by then, and its end was noticed.
       await sleep(EXITS_WITHIN_MS);
       if (agent.part.pid() !== undefined) return;
-      // As its supervisor does, if the kernel chose the agent itself.
+      // If the kernel killed the agent itself, it is started again, as by its supervisor.
       agent.part.start();
       await agent.part.started();
     },

@@ -29,7 +29,7 @@ export interface MonitorTrial {
   readonly store: Store;
   readonly coordinators: readonly { readonly part: Part; readonly url: string }[];
   readonly names: readonly string[];
-  /** All since the start. */
+  /** Reads the starts of checks since the trial began. */
   readonly starts: () => Promise<Starts>;
   /** Reads the monitors over HTTP from any coordinator that answers. */
   readonly read: () => Promise<readonly Monitor[]>;

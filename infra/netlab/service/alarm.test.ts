@@ -8,7 +8,7 @@ import { BROKEN, CORE, ONWARD, openAlarmLab, type AlarmLab } from './alarm.ts';
 const missing = netlabMissing() ?? (await packagesMissing(['nftables']));
 const itInNetlab = itNeeding(missing, process.env['CI']);
 
-// For a machine that has much else to do.
+// Allows for a busy machine.
 jest.setTimeout(600_000);
 
 let lab: AlarmLab | undefined;

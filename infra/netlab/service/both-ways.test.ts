@@ -7,7 +7,7 @@ import { openServiceLab, type ServiceLab } from './lab.ts';
 const missing = netlabMissing();
 const itInNetlab = itNeeding(missing, process.env['CI']);
 
-// For a machine that has much else to do.
+// Allows for a busy machine.
 jest.setTimeout(300_000);
 
 const [FRA, NYC] = ['62.65.1.9', '185.15.9.9'] as const;

@@ -6,7 +6,7 @@ import { createUtilization } from './utilization.ts';
  * nothing.
  */
 export interface Pace {
-  /** A signal is raised. */
+  /** Records that a result raises a signal. */
   readonly noteRaised: () => void;
   /**
    * Records one combined notification.

@@ -2,7 +2,7 @@
 export interface Partials<T> {
   /** Notes a state; cheap. */
   readonly offer: (state: T) => void;
-  /** Nothing is published after it. */
+  /** Ends the run: publishes no further state of it. */
   readonly close: () => void;
 }
 

@@ -28,7 +28,7 @@ export interface ProbeQueue extends JobSource<QueuedJob> {
 
 export interface ProbeQueueOptions {
   readonly probeId: string;
-  /** For all commands that do not block. */
+  /** Connection for all commands that do not block. */
   readonly redis: Redis;
   /** Connection for the blocking command; it fails at once when the connection is lost. */
   readonly blocking: Redis;

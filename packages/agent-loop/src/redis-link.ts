@@ -21,9 +21,9 @@ export interface RedisLinkOptions {
 
 /** The connections of an agent to Redis, with its clock and the results to be written. */
 export interface RedisLink {
-  /** For all commands that do not block. */
+  /** Connection for all commands that do not block. */
   readonly redis: Redis;
-  /** For the command that waits for a job. */
+  /** Connection for the command that waits for a job. */
   readonly blocking: Redis;
   readonly resultsRedis: Redis;
   readonly clock: LinkClock;

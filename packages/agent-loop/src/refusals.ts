@@ -17,7 +17,7 @@ export function refusalOf(error: unknown): string | undefined {
   return Error.isError(error) ? /^[A-Z]{3,} /.exec(error.message)?.[0].trim() : undefined;
 }
 
-/** At its beginning, and about once a minute while it lasts. */
+/** Logs a refusal at its first attempt and every 40th one after it. */
 export function logRefusal(log: Pick<Logger, 'error'>, error: unknown, attempt: number): void {
   if (attempt % 40 === 0) log.error({ err: error, attempt }, 'Redis rejected queue commands; retrying');
 }

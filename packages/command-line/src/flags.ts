@@ -15,7 +15,7 @@ interface FieldSchema {
 
 /** A flag of a check type, derived from the schema of a request field. */
 export interface Flag {
-  /** Without the dashes. */
+  /** Name without the leading dashes. */
   readonly name: string;
   readonly field: string;
   /** Location of the field in the request: top level or `options`. */

@@ -1,4 +1,4 @@
-/** In descending order. */
+/** Severities of findings, in descending order. */
 export const findingSeverities = ['critical', 'warning', 'info'] as const;
 
 export type FindingSeverity = (typeof findingSeverities)[number];

@@ -18,7 +18,7 @@ beforeAll(async () => {
   line = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
-    // Like lost packets: no answer ever arrives.
+    // Simulates lost packets: the connection never gets an answer.
     if (isLost) {
       lost += 1;
       return;

@@ -53,7 +53,7 @@ function openFake(options: { readonly commandTimeout?: number; readonly socketTi
   return {
     redis,
     rejected,
-    /** The connection is lost and being established again. */
+    /** Simulates the loss of the connection, which is being established again. */
     reconnect: (): void => {
       redis.status = 'connecting';
       redis.stream = newStream();

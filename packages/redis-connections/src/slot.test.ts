@@ -4,7 +4,7 @@ import { slotOf } from './slot.ts';
 
 describe('the slot of a key', () => {
   it.each([
-    // From `CLUSTER KEYSLOT`.
+    // Expected values are those of `CLUSTER KEYSLOT`.
     ['the check value of CRC16-XMODEM', '123456789', 12_739],
     ['a key without a tag', 'deadlines', 12_573],
     ['a key with a tag', 'p:{demo-1}:res', 8_948],

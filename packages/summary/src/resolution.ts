@@ -36,7 +36,7 @@ export function withFailingResolver(probeResults: readonly ProbeResult<ResultOf<
 
 const knownKinds: ReadonlySet<string | undefined> = new Set(['answer', 'alias', 'nodata', 'nxdomain']);
 
-/** Whether failures of resolvers are evidence about the name, next to answers of others. */
+/** True if this many failures of resolvers are evidence about the name, given the number of probes with an answer. */
 function isMajority(failing: number, known: number): boolean {
   return known === 0 || (failing >= 2 && failing >= known);
 }

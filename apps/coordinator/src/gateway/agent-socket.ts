@@ -8,11 +8,11 @@ import { createTokenBucket, type TokenBucket } from './limits/token-bucket.ts';
 export interface AgentSocket {
   readonly send: (message: GatewayMessage) => void;
   readonly close: (code: GatewayCloseCode | 1000 | 1001 | 1009 | 1013, reason?: string) => void;
-  /** The latest listener gets each frame. */
+  /** Sets the listener for frames, in place of the previous one. */
   readonly onFrame: (listener: (frame: Frame) => void) => void;
   readonly onClosed: (listener: () => void) => void;
   readonly isOpen: () => boolean;
-  /** A rate in addition to that of every connection. */
+  /** Adds a rate to that of every connection. */
   readonly limitBy: (rate: Pick<TokenBucket, 'take'>) => void;
   /** Reads no more from the network until `resume`. */
   readonly pause: () => void;

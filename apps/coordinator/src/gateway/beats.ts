@@ -21,7 +21,7 @@ export interface Beats {
   readonly beatAll: () => void;
   /** Writes all heartbeats again, because Redis may have lost some. */
   readonly rewriteAll: () => void;
-  /** The probe of a connection that may not work any more is offline at once. */
+  /** Removes the heartbeat of a connection that may not work any more: its probe is offline at once. */
   readonly remove: (connection: AgentConnection) => void;
   /** Call when a connection has ended. */
   readonly ended: (connection: AgentConnection) => void;

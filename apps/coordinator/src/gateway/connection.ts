@@ -16,17 +16,17 @@ import { createUploads, type UploadBudget } from './uploads.ts';
 export interface AgentConnection {
   readonly probe: string;
   readonly instance: string;
-  /** Grows with each connection of the agent; negative for one that only reports: it is older than all that do not. */
+  /** Grows with each connection of the agent. Negative for one that only reports last results: all others are newer. */
   readonly counter: number;
   readonly fingerprint: string;
   readonly socket: AgentSocket;
-  /** There may be new jobs. */
+  /** Looks for new jobs. */
   readonly wake: () => void;
-  /** The operator has approved the agent. */
+  /** Starts to give jobs: the operator has approved the agent. */
   readonly approve: () => void;
   /** Gives no more jobs; running ones finish. */
   readonly stopJobs: () => void;
-  /** A newer connection has taken over. */
+  /** Gives no more jobs and closes when those of the agent have ended: a newer connection has taken over. */
   readonly retire: () => void;
   /** The probe's heartbeat, the same object until it changes; undefined if this connection has none to write. */
   readonly heartbeat: () => Heartbeat | undefined;
@@ -71,7 +71,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   const results = openResultStream({ redis, screenshots, probe });
   const uploads = createUploads(budget);
   let status: AgentStatus | undefined;
-  /** Gives an agent that ends its last jobs. */
+  /** Timer that ends the feed of an agent that drains. */
   let lastJobs: NodeJS.Timeout | undefined;
   let heartbeat: Heartbeat | undefined;
   let heartbeatOf: readonly [status: AgentStatus, isStuck: boolean] | undefined;

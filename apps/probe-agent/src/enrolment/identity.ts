@@ -24,7 +24,7 @@ export interface Identity {
   readonly probeId: () => string;
   /** Answers a challenge with a new counter, which is on the disk first. */
   readonly answer: (nonce: string) => Promise<Proof>;
-  /** The service has accepted the latest answer, or lets the agent wait for approval. */
+  /** To be called when the service has accepted the latest answer, or lets the agent wait for approval. */
   readonly confirmed: () => Promise<void>;
   readonly refused: (code: EnrolmentRefusal) => Promise<AfterRefusal>;
   /** False if a connection with this counter came from another folder: from a copy of the key. */

@@ -18,7 +18,7 @@ export interface KeyFiles {
   readonly read: (which: 'current' | 'next') => Promise<StoredKey | undefined>;
   /** Makes the next key, unless another process has just made it for the same token. */
   readonly create: (probeId: string, tokenDigest: string) => Promise<StoredKey>;
-  /** The next key becomes the current one. */
+  /** Makes the next key the current one. */
   readonly confirm: () => Promise<void>;
   readonly dropNext: () => Promise<void>;
 }

@@ -32,7 +32,7 @@ import { ResultHead } from './ResultHead.tsx';
 export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   const { client } = useService();
   const state = useCheck(client, id);
-  // While the check is requested: its type is not known.
+  // The views of all types are loaded while the check is requested, because its type is not known yet.
   useEffect(() => void loadTypeViews(), []);
   if (state.kind === 'gone') return <Gone />;
   if (state.kind === 'failed') return <Failed message={state.message} />;

@@ -19,7 +19,7 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 export function HttpView(props: ViewProps): JSX.Element {
   const rows = resultsOf<'http'>(props);
   const [shown, rest] = useFirst(rows, props.isAll);
-  // Of many probes one part is drawn in a frame.
+  // With many rows, the page draws one of the three parts per frame.
   const parts = useGrowing(3, rows.length > FEW_ROWS ? 1 : 3);
   const scale = scaleTo(
     rows.map(([, { timings }]) => timings?.total ?? 0),

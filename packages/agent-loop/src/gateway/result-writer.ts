@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 /** Results over the connection to a gateway: each is settled by the gateway's acknowledgement. */
 export interface GatewayWriter extends ResultWriter {
   readonly acknowledged: (session: Session, seq: number) => void;
-  /** The gateway could not write it now. */
+  /** To be called when the gateway could not write the message now. */
   readonly refused: (session: Session, seq: number) => void;
   readonly lost: (session: Session) => void;
 }

@@ -9,7 +9,7 @@ const flagBits = { qr: 0x80_00, aa: 0x04_00, tc: 0x02_00, rd: 0x01_00, ra: 0x00_
 
 export type DnsFlag = keyof typeof flagBits;
 
-/** In header order, which is also the order of `dig`. */
+/** Flags of a message in the order of its header and of the output of `dig`. */
 export const dnsFlags = Object.keys(flagBits) as [DnsFlag, ...DnsFlag[]];
 
 const CLASS_IN = 1;

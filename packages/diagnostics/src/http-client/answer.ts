@@ -7,9 +7,9 @@ import type { Head } from './response-head.ts';
 
 /** Outcome of one request, with phase timings in milliseconds; `null` for incomplete parts. */
 export interface Answer {
-  /** From the request to the first byte. */
+  /** Time from the request to the first byte. */
   readonly firstByteMs: number | null;
-  /** From the first byte to the end of the body, or to its cap. */
+  /** Time from the first byte to the end of the body, or to its cap. */
   readonly downloadMs: number | null;
   /** Time from the request to the end of the response, whatever that was. */
   readonly totalMs: number;
@@ -40,11 +40,11 @@ export interface AnswerSink {
   readonly head: (head: Head) => void;
   readonly bytes: (bytes: Uint8Array) => void;
   readonly end: () => void;
-  /** The response has ended, possibly incomplete. */
+  /** Called instead of `end` when the connection ended the response, which may be incomplete. */
   readonly cut: () => void;
   readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
   readonly deviation: (code: DeviationCode) => void;
-  /** The error that the peer gave before it ended the answer. */
+  /** Called with the error that the peer gave before it ended the answer. */
   readonly peerError: (error: PeerError) => void;
 }
 

@@ -8,7 +8,7 @@ export interface Request {
   readonly url: URL;
   /** GET, HEAD or OPTIONS for a client; others for DNS over HTTPS and for modules. */
   readonly method: string;
-  /** In place of the host of the URL, for the header Host. */
+  /** Value of the header Host; by default the host of the URL. */
   readonly host?: string | undefined;
   /** At most 16 KiB, so that one frame of HTTP/2 holds it; its length is in `headers`. */
   readonly body?: Uint8Array | undefined;

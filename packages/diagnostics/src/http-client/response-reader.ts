@@ -23,12 +23,12 @@ export type ResponseFault =
  * read.
  */
 export interface ResponseSink {
-  /** An interim (1xx) answer. */
+  /** Called with each interim (1xx) answer. */
   readonly interim: (head: Head) => void;
   readonly head: (head: Head) => void;
   readonly body: (bytes: Uint8Array) => void;
   readonly end: () => void;
-  /** Instead of `end`: the body ended with the connection, which was not closed orderly. */
+  /** Called instead of `end` if the body ended with the connection, which was not closed orderly. */
   readonly cut: () => void;
   readonly fault: (fault: ResponseFault) => void;
   /** May be called more than once for a code. */

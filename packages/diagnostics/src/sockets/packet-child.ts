@@ -102,7 +102,7 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
 
     const stopTimer = awakeTimer(() => end('did not start in time'), START_TIMEOUT_MS);
     child.once('error', (error) => end(`cannot be started: ${errnoOf(error)}`, error.message));
-    // Not `exit`: stderr may not have been read completely by then.
+    // `close` instead of `exit`, at which stderr may not have been read completely.
     child.once('close', (code, signal) => end(`ended with ${signal ?? `status ${code}`}`));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-KEPT_STDERR_CHARACTERS);

@@ -70,7 +70,7 @@ export interface PacketHeader {
 
 /** The header that the packet process writes itself needs the source too: that of `sourceFor`. */
 export interface FlowLabel {
-  /** From 1 to 0xfffff (RFC 6437). */
+  /** Value from 1 to 0xfffff (RFC 6437). */
   readonly label: number;
   readonly source: string;
 }
@@ -89,7 +89,7 @@ export interface ReceivedPacket {
   readonly from: string;
   /** TTL or hop limit at arrival; null for IPv6 with clock `process`, because a raw socket does not report it. */
   readonly hopLimit: number | null;
-  /** On the same clock as the send times, milliseconds. */
+  /** Time of arrival in milliseconds, by the clock of the send times. */
   readonly receivedMs: number;
   readonly clock: Clock;
 }

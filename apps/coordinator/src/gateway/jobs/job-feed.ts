@@ -7,11 +7,11 @@ import type { ProbeJobs, TakenJob } from './probe-jobs.ts';
 
 /** Gives the jobs of a probe to one connection of its agent, never more at a time than the agent has slots. */
 export interface JobFeed {
-  /** There may be new jobs. */
+  /** Looks for new jobs in the queue. */
   readonly wake: () => void;
-  /** The agent has ended the job: its slot is free. */
+  /** Frees the slot of a job that the agent has ended. */
   readonly release: (id: string) => void;
-  /** The job and its result are settled: it leaves the queue. */
+  /** Removes a job from the queue, once its result is settled. */
   readonly finish: (id: string) => void;
   /** Gives no more jobs. */
   readonly stop: () => void;

@@ -15,9 +15,9 @@ export interface AgentRates {
 export interface AgentRate {
   /** @returns milliseconds after which to ask again with 0; 0 if the connection may send on */
   readonly take: (bytes: number) => number;
-  /** The agent was given a job. */
+  /** Adds the credit of a job that the agent was given. */
   readonly give: (job: string) => void;
-  /** The agent has ended a job: unused bytes of its credit expire. */
+  /** Ends a job: unused bytes of its credit expire. */
   readonly end: (job: string) => void;
 }
 

@@ -49,7 +49,7 @@ export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: un
     const type: unknown = Object.hasOwn(body, 'type') ? (body as { readonly type?: unknown }).type : undefined;
     const found = typeof type === 'string' ? types.get(type) : undefined;
     const validate = found?.validate ?? anyType;
-    // Before defaults are filled in.
+    // Checked first: validation fills in defaults, which the client did not send.
     const ofTarget = found?.checkType.takesPairs === true ? targetFaults(body) : [];
     const faults = [
       ...(found === undefined

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(async () => bed.stop());
 
-/** As an agent takes a job. */
+/** Takes a job in the way of an agent: moves it to the list of active jobs. */
 async function take(): Promise<void> {
   await bed.redis.lmove(`${queue}:wait`, `${queue}:active`, 'RIGHT', 'LEFT');
 }
@@ -65,7 +65,7 @@ it('is given no more jobs while it keeps as many as its queue may have, until it
   await bed.redis.rpush(`${probe}:active`, ...ids);
   const start = (): Promise<unknown> => bed.create({ probes: ['hoarder'] }).catch((error: Error) => error.name);
 
-  // Until its list is read.
+  // Waits until the coordinator has read the list.
   await until(async () => (await start()) === 'QueuesFull');
   await bed.redis.del(`${probe}:active`);
 

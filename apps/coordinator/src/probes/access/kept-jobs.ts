@@ -20,7 +20,7 @@ const SCREENSHOT_OVER_MS = 120_000;
  * after its result; a stolen login that does not would lengthen the list without end, and commands on a long list stop Redis.
  */
 export interface KeptJobs {
-  /** The list of this probe is longer than `MOST_KEPT`. Never throws. */
+  /** Reads the list of a probe, which is longer than `MOST_KEPT`, and removes jobs that are over. Never throws. */
   readonly note: (probe: string) => void;
 }
 

@@ -35,7 +35,7 @@ export async function sendsLargeRequests(
   const large = lines.filter((line) => valueOf(line, 'tot-mem') > LARGE_BYTES && valueOf(line, 'idle') <= LONGEST_IDLE);
   if (large.length === 0) return false;
   if (large.length >= FEWEST_LARGE) return true;
-  // Without replies that were not read.
+  // `omem` is the memory of replies that the client has not read; the rest belongs to its requests.
   if (large.some((line) => valueOf(line, 'tot-mem') - valueOf(line, 'omem') > HUGE_BYTES)) return true;
   return (await refused()) === user;
 }

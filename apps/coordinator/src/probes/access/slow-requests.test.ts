@@ -52,7 +52,7 @@ function connectAsThief(): Redis {
   return new Redis(server.url, { ...login, ...policy });
 }
 
-/** As the key quota reads them. */
+/** Reads the users of all connections, as the key quota does. */
 async function usersNow(): Promise<ReadonlyMap<string, string>> {
   const lines = String(await admin.client('LIST')).split('\n');
   return new Map(

@@ -54,7 +54,7 @@ describe('the list of probes', () => {
   });
 
   it('escapes what an agent claims, and leaves names of the operator as they are', async () => {
-    // With a zero-width non-joiner, as in Persian names.
+    // The name contains a zero-width non-joiner, which Persian needs.
     await bed.addProbe('thr-1', { name: 'نیم\u200cفاصله' });
     const degraded = ['\u001b]0;title\u0007 \u202eand a long text'];
     await until(async () => {
@@ -121,7 +121,7 @@ describe('the list of probes', () => {
     for (const id of ['deg-1', 'drain-1', 'odd-1', 'never-1', 'frozen-1', 'type-1']) await bed.addProbe(id);
     await bed.beat('deg-1', { degraded: ['No raw sockets.', 'IPv6 self-test fails.'] });
     await bed.redis.set(redisKeys.heartbeat('odd-1'), '{"v":2}', 'PX', 15_000);
-    // Without a lifetime: the probe would look online permanently.
+    // A heartbeat without a lifetime must not make its probe look online permanently.
     await bed.redis.set(redisKeys.heartbeat('frozen-1'), '{}');
     await bed.redis.hset(redisKeys.heartbeat('type-1'), 'no', 'string');
     // Written last: a list that contains it contains the others.

@@ -64,7 +64,7 @@ export function SavedGroups(props: {
             onInput={(event) => setName(event.currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key !== 'Enter') return;
-              // Not the check.
+              // Enter saves the group; by default it would submit the form and start a check.
               event.preventDefault();
               save();
             }}

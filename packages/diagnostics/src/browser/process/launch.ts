@@ -68,7 +68,7 @@ function spawnBrowser(options: LaunchOptions, folder: string, hasSharedMemory: b
     // Leader of a group, so that one signal reaches all of it.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', ...(options.namespace ? (['ipc'] as const) : [])],
-    // Not the agent's environment, which contains secrets.
+    // The browser does not inherit the agent's environment, which contains secrets.
     env: {
       PATH: SYSTEM_PATH,
       HOME: folder,

@@ -27,7 +27,7 @@ export type Http2Fault =
 
 /** Receives parsed parts of a response. After `end` or `fault` nothing follows. */
 export interface Http2Sink {
-  /** The first HEADERS frame. */
+  /** Called at the first HEADERS frame. */
   readonly firstByte: () => void;
   readonly interim: () => void;
   readonly head: (head: Head) => void;

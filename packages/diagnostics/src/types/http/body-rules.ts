@@ -8,7 +8,7 @@ import type { HttpFields } from './types.ts';
 
 /** Compares the body of the last response with the expressions of a module. */
 export interface BodyRules {
-  /** For the request of a step: forgets the body of the step before. */
+  /** Starts a step: forgets the body of the one before. Returns the receiver of the body; undefined if none is needed. */
   readonly start: () => ((bytes: Uint8Array) => void) | undefined;
   /** Result fields; none without a response. */
   readonly fields: (step: Step) => Promise<Pick<HttpFields, 'bodyMatches' | 'decoded'>>;

@@ -27,7 +27,7 @@ export interface StepRecord {
   readonly headSeen: (seen: HeadSeen) => void;
   /** Records a completed phase. */
   readonly done: (phase: Phase, ms: number) => void;
-  /** A phase was broken off: its time counts into the total alone. */
+  /** Records a phase that was broken off: its time counts into the total alone. */
   readonly broken: (ms: number) => void;
   /** Discards the timings since name resolution, which belong to an abandoned attempt. */
   readonly retry: () => void;

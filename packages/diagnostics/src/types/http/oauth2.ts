@@ -9,7 +9,7 @@ import type { Http } from './types.ts';
 
 export type TokenReading =
   | { readonly authorization: string; readonly failure: null }
-  /** Without the credentials, the token or what the server wrote. */
+  /** The message of the failure contains neither credentials nor token nor text of the server. */
   | { readonly failure: Failure };
 
 /**

@@ -13,7 +13,7 @@ type Fields = Pick<ResultFieldsOf<typeof tcp>, 'dialogue' | 'tls'>;
 
 export interface DialogueEnd {
   readonly fields: Fields;
-  /** Why it was not completed. */
+  /** Reason for which the dialogue was not completed; null if it was. */
   readonly failure: Failure | null;
 }
 

@@ -59,7 +59,7 @@ describe('rounds of a traceroute', () => {
     expect(outcome.hops?.[1]?.rtts).toEqual([2, null, 2, null, 2, null, 2, null]);
     expect(outcome.hops?.[2]?.stats).toMatchObject({ sent: 8, received: 8, loss: 0, rttMin: 10, rttMax: 30 });
     expect(outcome.hops?.[2]?.stats?.jitter).toBe(20);
-    // Of the sample, as mtr has it.
+    // Standard deviation of the sample (n - 1), as in mtr.
     expect(outcome.hops?.[2]?.stats?.rttStdDev).toBeCloseTo(10 * Math.sqrt(8 / 7), 2);
   });
 

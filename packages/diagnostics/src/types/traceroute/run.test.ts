@@ -172,7 +172,7 @@ describe('traceroute', () => {
   it('takes no hop for silent whose answer came while the machine stood still', async () => {
     const { outcome } = await traceOver(
       (sent) => {
-        // After all were sent, and before the first answer is read.
+        // Advances the clock after all packets were sent and before the first answer is read.
         if (sent.ttl === 1) setImmediate(() => skip(3_000));
         return path(5)(sent);
       },

@@ -124,7 +124,7 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
   const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
   const [sent, received] = [packets.length, rtts.length];
   const { rttStdDev, ...statistics } = rttStatistics(rtts);
-  // Of the sample, as in mtr. That of ping is of the packets alone, as in iputils.
+  // Standard deviation of the sample (n - 1), as in mtr; `rttStatistics` divides by n, as iputils' ping does.
   const ofSample = rttStdDev === null || received < 2 ? rttStdDev : rttStdDev * Math.sqrt(received / (received - 1));
   const loss = sent === 0 ? null : roundMs(1 - received / sent);
   return { sent, received, loss, ...statistics, rttStdDev: ofSample === null ? null : roundMs(ofSample) };

@@ -101,7 +101,7 @@ function viewFlow(
   { firstHop, maxHops, queries }: TraceLimits,
   isStalled: boolean,
 ): FlowView {
-  // None is wanted below the first hop.
+  // TTLs below the first hop count as sent often enough (Infinity): no packet is wanted there.
   const sentAt = Array<number>(maxHops + 1)
     .fill(0)
     .fill(Infinity, 0, firstHop);

@@ -21,7 +21,7 @@ export interface TracePacket {
   readonly round?: number;
   /** Answers after the first. */
   duplicates?: number;
-  /** Whether its answer came when it counted as lost. */
+  /** True if the answer came after the packet was counted as lost. */
   isLate?: boolean;
 }
 
