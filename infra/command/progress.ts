@@ -56,7 +56,7 @@ export function openProgress(
   };
 }
 
-/** Some terminals have no width, or 0. */
+/** Width of a terminal in columns; 80 for those without a width, or with 0. */
 function widthOf({ columns = 0 }: { readonly columns?: number }): number {
   return columns > 0 ? columns : 80;
 }

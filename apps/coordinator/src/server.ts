@@ -89,7 +89,7 @@ export async function startServer(
   const { port } = server.address() as AddressInfo;
   const publicUrl = options.publicUrl ?? localUrl(options.host, port);
   const links = createLinks(publicUrl);
-  // With the path of the public URL, and without it for a proxy that strips it.
+  // Agents may connect with the path of the public URL, and without it for a proxy that strips it.
   paths = [GATEWAY_PATH, links.path(GATEWAY_PATH)];
   guardRequests(server, links, listenerFor(publicUrl));
   return {

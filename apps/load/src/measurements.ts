@@ -55,7 +55,7 @@ export interface SecondSummary {
   readonly started: number;
   readonly completed: number;
   readonly errors: number;
-  /** Null if none was accepted, started or completed. */
+  /** 99th percentiles in milliseconds; null if no check was accepted, started or completed. */
   readonly postP99: number | null;
   readonly dispatchP99: number | null;
   readonly completionP99: number | null;

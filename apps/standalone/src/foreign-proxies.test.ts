@@ -95,7 +95,7 @@ async function isReady({ port }: Coordinator): Promise<boolean> {
   return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
 }
 
-/** On a busy machine a check may be refused; an accepted one must not be lost. */
+/** Starts a check; undefined if it is refused, as may happen on a busy machine. An accepted one must not be lost. */
 async function startIfTaken(on: GatewayService, body: Readonly<Record<string, unknown>>): Promise<string | undefined> {
   try {
     return await on.startCheck(body);

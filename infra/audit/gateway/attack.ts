@@ -34,7 +34,7 @@ export interface GatewayAttack {
 
 const AT_ONCE = 20;
 
-/** Never resolves. */
+/** Repeats an act, many at a time, until the process ends; never resolves. */
 export async function repeat(act: () => Promise<unknown>, times = AT_ONCE): Promise<void> {
   const worker = async (): Promise<void> => {
     for (;;) await act().catch(() => sleep(10));

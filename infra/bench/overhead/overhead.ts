@@ -129,7 +129,7 @@ async function commands(deployment: Deployment, target: Target): Promise<readonl
   ];
 }
 
-/** On a busy machine a check may be refused temporarily: it is requested again, so that all runs take place. */
+/** Starts a check, again if it is refused, as temporarily on a busy machine: all runs take place. */
 async function start({ client }: Deployment, { port }: Target, probes: readonly string[]): Promise<void> {
   for (let isStarted = false; !isStarted;) {
     isStarted = await client

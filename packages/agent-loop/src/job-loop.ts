@@ -59,7 +59,7 @@ export interface JobLoop {
 const IDLE_WAIT_SECONDS = 3;
 /** Timeout of each further take. A silently lost connection takes a job per pending take, so the sum must be small. */
 const FURTHER_WAIT_SECONDS = 0.25;
-/** Redis ends waits by its clock of the day. */
+/** Deviation from the requested wait that suggests a step of the clock of Redis, by which it ends waits. */
 const ODD_WAIT_MS = 500;
 const REMEMBER_MS = 300_000;
 

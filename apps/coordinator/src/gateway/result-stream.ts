@@ -27,7 +27,7 @@ export interface ResultStream {
 
 export interface ResultStreamOptions {
   readonly redis: Redis;
-  /** Separate, because a small result would wait behind a large screenshot. */
+  /** Separate connection for screenshots: a small result would wait behind a large one. */
   readonly screenshots: Redis;
   readonly probe: string;
 }

@@ -70,7 +70,7 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
   instruments.resultBytesMax.set({ of: 'bulkiest_client' }, status.maxClientBytes);
 }
 
-/** Without Redis the state of probes is unknown, and all are shown as offline, as in the API. */
+/** Sets the gauges of the probes. Without Redis their state is unknown, and all are offline, as in the API. */
 function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
   const counts = { healthy: 0, degraded: 0, offline: 0 };
   // Removes the series of deleted probes.

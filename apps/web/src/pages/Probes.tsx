@@ -129,7 +129,7 @@ function ProbeCard(props: {
   );
 }
 
-/** If it has a reason, that is the probe's. */
+/** Transport and state of an agent as text. Its reason, if it has one, is displayed as that of the probe. */
 function agentText({ transport, state }: Agent): string {
   const by = transport === null ? '' : ` · by ${transport === 'redis' ? 'Redis' : 'gateway'}`;
   return state === 'connected' || state === 'offline' ? by : `${by} · ${agentStateNames[state]}`;

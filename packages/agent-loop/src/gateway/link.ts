@@ -189,7 +189,7 @@ class Link implements GatewayLink {
     if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
     this.#failures += 1;
     const context = { ...this.#options, reconnect: this.#reconnect, failures: this.#failures };
-    // On a path that loses packets there is always another attempt.
+    // Another attempt is under way, so none is scheduled; on a path that loses packets that is always so.
     if (this.#attempts.size > 0) return this.#current === undefined ? reportFailure(end, context) : undefined;
     clearTimeout(this.#timer);
     void pauseAfter(end, context).then(

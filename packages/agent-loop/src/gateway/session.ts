@@ -114,7 +114,7 @@ export function openSession(options: SessionOptions): Session {
   return session;
 }
 
-/** Only a pong counts: other messages of the gateway do not prove that it receives anything. */
+/** Sends pings and watches for pongs: other messages of the gateway do not prove that it receives anything. */
 function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void): () => void {
   let unanswered = 0;
   const timer = setInterval(() => {

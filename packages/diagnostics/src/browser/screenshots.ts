@@ -215,7 +215,7 @@ function webUrl(text: string): URL {
   return url;
 }
 
-/** Chromium refuses its sandbox to root, so a root agent runs it as another user. */
+/** User and group of the browser: a root agent runs it as another user, because Chromium refuses its sandbox to root. */
 function identity({ uid, gid }: ScreenshotsOptions): Identity {
   if (process.getuid?.() !== 0) return {};
   const user = uid ?? UNPRIVILEGED;

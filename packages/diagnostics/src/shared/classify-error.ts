@@ -104,7 +104,7 @@ function verdictOf(code: string, thrown: unknown): Verdict | undefined {
   return undefined;
 }
 
-/** After the handshake, alerts and faults are not failures of the handshake. */
+/** Verdict on an alert or fault of TLS after the handshake. An unknown one gets the code of the handshake; its message tells them apart. */
 function laterTlsVerdict(code: string): Verdict | undefined {
   const known = lookUp(laterTlsVerdicts, code);
   if (known !== undefined || !code.startsWith('ERR_SSL_')) return known;

@@ -122,7 +122,7 @@ function corkForThisTurn(pipe: Duplex): void {
   process.nextTick(() => pipe.uncork());
 }
 
-/** Node has a code for each fault except a module built for another Node version, which only the text reveals. */
+/** Why the module could not be loaded. Node has a code for each fault except a module built for another version, which only the text reveals. */
 function loadFailure(code: string, reason: string): string {
   if (reason.includes('NODE_MODULE_VERSION')) {
     return 'has a raw socket module that was compiled for another version of Node.js; `npm run setup` compiles it';

@@ -97,7 +97,7 @@ export async function approve({ redis, records }: AgentParts, id: string, usePla
   return { said, warnings: [], done: before === 'waiting' || (usePlace && suggested !== undefined) };
 }
 
-/** If this login may not disable the Redis user, a coordinator does so. */
+/** Suspends a probe. If this login may not disable its Redis user, a coordinator does so. */
 export async function suspend({ redis, records }: AgentParts, id: string, reason: string): Promise<AdminResult> {
   if ((await recordOf(records, id)) === undefined) return none(id);
   const text = reason === '' ? 'Suspended by its operator.' : `Suspended by its operator: ${reason}`;

@@ -90,7 +90,7 @@ function covers(certificate: X509Certificate, host: string): boolean {
   return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
 }
 
-/** Node writes them as `DNS:a.example, IP Address:192.0.2.1`. */
+/** Parses the names and addresses of a certificate, which Node writes as `DNS:a.example, IP Address:192.0.2.1`. */
 function hostsOf({ subjectAltName }: X509Certificate): readonly string[] {
   return (subjectAltName ?? '').split(', ').flatMap((entry) => /^(?:DNS|IP Address):(\S+)$/.exec(entry)?.[1] ?? []);
 }

@@ -307,7 +307,7 @@ const ID_BYTES = 16;
 const drawn = Buffer.alloc(64 * ID_BYTES);
 let usedTo = drawn.length;
 
-/** No id begins with `-`, so that programs do not take it for a flag. */
+/** Draws a random id, which does not begin with `-`: programs would take it for a flag. */
 export function drawId(): string {
   const id = drawText();
   return id.startsWith('-') ? drawId() : id;

@@ -82,7 +82,7 @@ function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: Lo
   }
 }
 
-/** Agents escape control characters; a stolen credential can write them unescaped. */
+/** Parses a result and escapes control characters: agents do so, but a stolen credential can write them unescaped. */
 function parse(data: string): unknown {
   try {
     return parseEscaped(data);

@@ -18,7 +18,7 @@ export function timeoutResult(partial: Readonly<Record<string, unknown>>, finish
   return withMeasured({ ...errorResult('probe_timeout', message, finishedAtMs), result: 'timeout' }, partial);
 }
 
-/** Failure codes caused by the probe, at any stage of the check. */
+/** Failure codes with which a run may have ended after it had written partial results. */
 const cutShort: ReadonlySet<FailureCode> = new Set([
   'probe_interrupted',
   'probe_timeout',

@@ -16,7 +16,7 @@ afterEach(async () => {
   open.server = undefined;
 });
 
-/** Not `once` of node:events, which rejects at the first failed connection attempt. */
+/** Waits for an event; `once` of node:events would reject at the first failed connection attempt. */
 function event(client: Redis, name: 'ready' | 'close'): Promise<void> {
   return new Promise((resolve) => client.once(name, () => resolve()));
 }

@@ -80,7 +80,7 @@ export function targetAxes(
   return [...runs, ...pairs];
 }
 
-/** Each probe of a pair measures a different target: the address of the other probe. */
+/** Returns a request per probe of a pair: each measures a different target, the address of the other probe. */
 function requestsOfPair(
   request: AcceptedRequest,
   hosts: ReadonlyMap<string, string>,

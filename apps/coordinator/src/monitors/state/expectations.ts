@@ -99,7 +99,7 @@ function certificateDaysOf(measured: Measured): number | null | undefined {
   return typeof days === 'number' && ofIssuer !== undefined ? Math.min(days, ofIssuer) : days;
 }
 
-/** By the clock of the service if the dates are known: that of the probe may be wrong. */
+/** Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be wrong. */
 function ownDaysOf(measured: Measured): number | null | undefined {
   if (measured.tls === undefined) return undefined;
   return daysUntil(measured.sslValidUntil, measured) ?? measured.tls.daysLeft;

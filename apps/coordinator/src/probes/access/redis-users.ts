@@ -92,7 +92,7 @@ export async function endConnections(nodes: readonly RedisNode[], probe: string)
   await Promise.allSettled(nodes.map(({ redis }) => redis.call('CLIENT', 'KILL', 'USER', agentUser(probe))));
 }
 
-/** Redis closes its connections, too. */
+/** Deletes the Redis user of a probe's agent; Redis then closes its connections. */
 export function removeUser(nodes: readonly RedisNode[], probe: string): Promise<readonly NodeOutcome[]> {
   return onEach(nodes, async (redis) => {
     await redis.call('ACL', 'DELUSER', agentUser(probe));

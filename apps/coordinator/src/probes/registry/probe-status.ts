@@ -95,7 +95,7 @@ export function describeProbe(probe: KnownProbe, offers?: Offer): Probe {
   };
 }
 
-/** Agents of later releases may report more; only documented fields are public. */
+/** Reduces capabilities to the documented fields: agents of later releases may report more. */
 function knownCapabilities({ capabilities }: Heartbeat): Probe['capabilities'] {
   const { types, ipv4, ipv6, screenshot } = capabilities;
   return { types, ipv4, ipv6, screenshot };

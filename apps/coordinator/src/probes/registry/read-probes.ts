@@ -37,10 +37,10 @@ const ASKED_AT_ONCE = 250;
 const AT_ONCE = 100;
 
 /**
- * KEYS heartbeat, lists of waiting and of active jobs, result stream, of each probe. ARGV most bytes of a heartbeat, then of each probe 1 if its jobs
- * are to be counted. Returns for each the heartbeat,
- * its remaining time to live (ms), which tells when it was written, how many jobs wait, how many entries the stream has, how many jobs
- * are active, and the next job. An agent writes values of any size and type: a heartbeat leaves Redis one byte too long at most.
+ * KEYS of each probe: heartbeat, list of waiting jobs, list of active jobs, result stream. ARGV maximum bytes of a heartbeat, then
+ * of each probe 1 if its jobs are to be counted. Returns of each probe: heartbeat, its remaining time to live (ms), number of
+ * waiting jobs, number of stream entries, number of active jobs, id of the next job. An agent may write values of any size and
+ * type: Redis truncates a heartbeat one byte past the maximum.
  */
 export const readProbesScript = defineScript(
   'no-writes',

@@ -115,7 +115,7 @@ function hasWords(name: string, term: string): boolean {
   return ` ${normalisePlace(name)} `.includes(` ${term} `);
 }
 
-/** Not "unknown in general": the service does not know every village. */
+/** Refuses a term that the service does not know, which may exist: the service does not know every village. */
 function unknownTerm(written: string, known: readonly ProbeRecord[] | undefined): string {
   const message = `"${escapeText(written.trim(), 80)}" is no name that this service knows, and no probe has a city, network, datacenter or tag of that name`;
   const nearest = known === undefined ? undefined : nearestName(written, candidates(known));

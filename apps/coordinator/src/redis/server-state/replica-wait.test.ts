@@ -22,7 +22,7 @@ afterAll(async () => {
   await bed.stop();
 });
 
-/** On a busy machine the replica may be too slow; the refused check is tried again. */
+/** Starts a check, repeatedly while it is refused: on a busy machine the replica may be too slow. */
 async function startPatiently(): Promise<string> {
   for (;;) {
     const id = await bed.start({ probes: ['fra-1'] }).catch((error: unknown) => {

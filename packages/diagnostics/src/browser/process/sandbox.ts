@@ -51,7 +51,7 @@ function isNested(status: string): boolean {
   return (statusField(status, 'NSpid') ?? '').split(/\s+/).length > 1;
 }
 
-/** Chromium rewrites the command lines of its processes, with spaces instead of NULs. */
+/** True for a renderer, by its command line, in which Chromium replaces the NULs between words by spaces. */
 async function isRenderer(pid: number): Promise<boolean> {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
   return commandLine.includes('--type=renderer');

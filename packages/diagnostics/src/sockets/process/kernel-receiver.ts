@@ -169,7 +169,7 @@ function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs
   return isPlausible ? { receivedMs: nowMs - ageMs, clock: 'kernel' } : { receivedMs: nowMs, clock: 'process' };
 }
 
-/** Two clocks cannot be read at the same instant: of a few tries, the fastest counts. */
+/** Reads two clocks as closely together as possible: of a few tries, the fastest counts. */
 function bothClocks(libc: Libc): { readonly nowMs: number; readonly wall: WallTime } {
   let best = { nowMs: 0, wall: { seconds: 0, nanoseconds: 0 }, gapMs: Infinity };
   for (let tries = 0; tries < 3 && best.gapMs > 0.02; tries += 1) {

@@ -46,7 +46,7 @@ export function describeChain(chain: readonly Certificate[]): ChainCertificate[]
   });
 }
 
-/** Node writes one attribute per line, the most general first. */
+/** Formats a distinguished name, which Node writes with one attribute per line, the most general first. */
 function distinguishedName(lines: string | undefined): string {
   return boundText((lines ?? '').split('\n').join(', '), 512);
 }

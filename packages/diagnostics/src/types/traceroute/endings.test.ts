@@ -23,7 +23,7 @@ jest.setTimeout(60_000);
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;
 
-/** Number of packets with the full TTL to a silent target. */
+/** Round-trip times of the packets with the full TTL to a silent target. */
 const unanswered = [null, null, null, null, null, null];
 
 const hopsBetween = (first: number, last: number): ((sent: FakeSent) => readonly FakeAnswer[] | undefined) => {

@@ -45,7 +45,7 @@ export function silentAt(packet: TracePacket, packets: readonly TracePacket[]): 
   return packet.awaitedMs + patienceMs(packet, packets);
 }
 
-/** Packets whose answer may arrive at any time, for which others must wait. */
+/** Number of packets whose answer may arrive at any time; the next packets wait for them. */
 export function underWay(packets: readonly TracePacket[], nowMs: number): number {
   return awaitedIn(packets).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS).length;
 }
