@@ -81,8 +81,8 @@ export function withOtherFamily<R extends TProperties>(fields: R) {
       {
         additionalProperties: false,
         description:
-          'With `family: "both"`: the measurement over IPv6, that over IPv4 is in the other fields; the other way round if the name or the probe has no ' +
-          'IPv4. It has the fields of any result. Absent from an agent that does not know it.',
+          'With `family: "both"`: the measurement over IPv6, that over IPv4 is in the other fields; the other way round if IPv6 ' +
+          'alone could be measured, or works. It has the fields of any result. Absent from an agent that does not know it.',
       },
     ),
   );

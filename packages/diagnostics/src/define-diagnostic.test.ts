@@ -66,6 +66,16 @@ describe('a check over both families', () => {
     expect(outcome.otherFamily).toMatchObject({ family: 4, result: 'failure', error: { code: 'dns_no_address' } });
   });
 
+  itWithIpv6('has IPv6 first if it alone works: a closed port over IPv4 is no failure of the name', async () => {
+    const { port, close } = await listening('::1');
+
+    const outcome = await diagnostic.run(jobOf(port), testContext({ admit: named({ 4: '127.0.0.1', 6: '::1' }) }));
+    close();
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '::1', state: 'open' });
+    expect(outcome.otherFamily).toMatchObject({ family: 4, result: 'failure', state: 'closed' });
+  });
+
   for (const [why, cause] of [
     ['the probe refuses it', { code: 'target_refused_by_policy', phase: 'resolve', source: 'probe' }],
     ['its name cannot be resolved', { code: 'dns_servfail', phase: 'resolve', source: 'resolver' }],

@@ -35,9 +35,10 @@ async function runOverFamilies<C extends AnyCheckType>(
   return (isFirst ? merged(ipv4, 6, ipv6) : merged(ipv6, 4, ipv4)) as Outcome<C>;
 }
 
-/** What an outcome says about the target: more if it was measured, least if there was nothing to measure. */
+/** What an outcome says about the target: most if it works, more if it was measured, least if there was nothing to measure. */
 function weightOf({ result, error }: Pick<Outcome<AnyCheckType>, 'result' | 'error'>): number {
   if (ABSENT.has(error?.code)) return 0;
+  if (result === 'success') return 3;
   return result === 'error' || error?.source === 'probe' || error?.phase === 'resolve' ? 1 : 2;
 }
 

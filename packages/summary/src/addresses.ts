@@ -4,7 +4,7 @@ import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
 import { groupBy, type ProbeResult, type ResultOf } from './probe-result.ts';
 import { redirectedHost } from './redirected.ts';
-import { familyOf } from './scopes.ts';
+import { familyOf, soleFamilyOf } from './scopes.ts';
 import { naming, shown, tally, unique } from './words.ts';
 
 /** Addresses of the target that the probe resolved, if the result contains them. */
@@ -57,8 +57,8 @@ function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryG
 }
 
 function families(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
-  const six = probeResults.filter((probeResult) => familyOf(probeResult) === 'IPv6');
-  const four = probeResults.filter((probeResult) => familyOf(probeResult) === 'IPv4');
+  const six = probeResults.filter((probeResult) => soleFamilyOf(probeResult) === 'IPv6');
+  const four = probeResults.filter((probeResult) => soleFamilyOf(probeResult) === 'IPv4');
   if (six.length === 0 || four.length === 0) return [];
   const text = `${naming(four)} used IPv4, ${naming(six)} IPv6: what differs between them may be a matter of the family.`;
   return [buildFinding('families_differ', 'info', [...four, ...six].toSorted(byProbe), text)];

@@ -49,8 +49,10 @@ function isTold(probeResult: ProbeResult): boolean {
 }
 
 /** The name has no address of the family, or the probe has no connectivity in it. */
+export const ABSENT_FAMILY: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
+
 function isAbsent({ result }: ProbeResult): boolean {
-  return result.error?.code === 'dns_no_address' || result.error?.code === 'family_unavailable';
+  return ABSENT_FAMILY.has(result.error?.code);
 }
 
 function findBroken(pairs: readonly Pair[]): readonly FindingDraft[] {

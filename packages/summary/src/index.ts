@@ -1,7 +1,7 @@
 export { findingRules, type FindingRule } from './rules.ts';
 export { summarize, type SummaryFacts } from './summarize.ts';
 export type { ProbeFacts } from './probe-result.ts';
-export { evidenceByProbe } from './evidence.ts';
+export { evidenceByProbe, otherFamilyOf } from './evidence.ts';
 export type { Evidence } from './partition.ts';
 export { partingSentence } from './traceroute/parting/parting.ts';
 export { followPath, pathChangeSentence, reachedFrom } from './compare/path-changes.ts';

@@ -54,7 +54,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     'Not dns. Of one family, probes have different addresses: the whole set (`addresses`), or `resolvedIp` if the name has only one. The text mentions if a country has two probes or more and those of one country always see the same.',
   ),
-  families_differ: rule(['info'], 'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`.'),
+  families_differ: rule(
+    ['info'],
+    'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`; not probes that measured both.',
+  ),
   family_broken: degrading(
     ['warning', 'info'],
     'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. Warning if half of the probes that measured both see it.',

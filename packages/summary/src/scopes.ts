@@ -1,6 +1,6 @@
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
-import { groupBy, probesOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
+import { groupBy, probesOf, type ProbeFacts, type ProbeResult, type ResultOf } from './probe-result.ts';
 import type { Partition } from './partition.ts';
 import {
   commonPlace,
@@ -38,10 +38,10 @@ export function findScopes({ up, down, counted }: Partition): readonly FindingDr
       'down_address',
       down,
       counted,
-      ({ result }) => result.resolvedIp ?? undefined,
-      ({ result }) => `that asked ${result.resolvedIp}`,
+      (probeResult) => measuredAddresses(probeResult).join(' and ') || undefined,
+      (probeResult) => `that asked ${measuredAddresses(probeResult).join(' and ')}`,
     ),
-    ...scope('down_family', down, counted, familyOf, (probeResult) => `that used ${familyOf(probeResult)}`),
+    ...scope('down_family', down, counted, soleFamilyOf, (probeResult) => `that used ${familyOf(probeResult)}`),
   ];
   const wide = scoped.some(({ code }) => code === 'down_country')
     ? []
@@ -86,6 +86,18 @@ export function familyOf({ result }: ProbeResult): 'IPv4' | 'IPv6' | undefined {
   const { resolvedIp } = result;
   if (resolvedIp === null || resolvedIp === undefined) return undefined;
   return resolvedIp.includes(':') ? 'IPv6' : 'IPv4';
+}
+
+/** The family of a probe that measured no other one. */
+export function soleFamilyOf(probeResult: ProbeResult): 'IPv4' | 'IPv6' | undefined {
+  return measuredAddresses(probeResult).length > 1 ? undefined : familyOf(probeResult);
+}
+
+/** Addresses that the probe measured, of both families if the check asked for both, IPv4 first. */
+function measuredAddresses({ result }: ProbeResult): readonly string[] {
+  const { resolvedIp, otherFamily } = result as ResultOf<'ping'>;
+  const addresses = [resolvedIp, otherFamily?.resolvedIp].flatMap((address) => address ?? []);
+  return addresses.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }
 
 function downEverywhere(down: readonly ProbeResult[]): FindingDraft {

@@ -35,6 +35,31 @@ function judge(type: 'http' | 'tcp', results: Readonly<Record<string, object>>, 
   return `${states.join(' ')}: ${outcome.headline}`;
 }
 
+const open = { ...common, result: 'success', error: null, state: 'open', port: 23 };
+const over6 = ({ startedAt: _startedAt, finishedAt: _finishedAt, ...fields }: typeof open | typeof closed) => ({
+  otherFamily: { ...fields, family: 6 },
+});
+const nameless = failed('dns_no_address', 'target', 'resolve');
+
+describe('a run over both families', () => {
+  it.each<[string, object, Expectation, string]>([
+    ['both work', { ...open, ...over6(open) }, {}, 'ok'],
+    [
+      'the second fails',
+      { ...open, ...over6(closed) },
+      {},
+      'failing: Fails from 1 of 1 probes: a: IPv6: It fails: connection_refused',
+    ],
+    ['both fail', { ...closed, ...over6(closed) }, {}, 'failing'],
+    ['the name has one alone', { ...open, ...over6(nameless) }, {}, 'ok'],
+    ['the second is too slow', { ...open, ...over6({ ...open, rt: 50 }) }, { maxRtt: 20 }, 'failing'],
+    ['failure: both fail', { ...closed, ...over6(closed) }, { result: 'failure' }, 'ok'],
+    ['failure: the second works', { ...closed, ...over6(open) }, { result: 'failure' }, 'failing'],
+  ])('is judged by both: %s', (_why, result, expectation, expected) => {
+    expect(judge('tcp', { a: result }, expectation)).toMatch(new RegExp(`^${expected}`));
+  });
+});
+
 describe('the sentence of a run', () => {
   it.each<[string, string]>([
     [

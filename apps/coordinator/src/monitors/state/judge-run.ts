@@ -1,5 +1,5 @@
 import type { Check, RunAtProbe } from '@vantage/contract';
-import { evidenceByProbe, summarize, type Evidence, type ProbeFacts } from '@vantage/summary';
+import { evidenceByProbe, otherFamilyOf, summarize, type Evidence, type ProbeFacts } from '@vantage/summary';
 
 import type { MonitorDefinition } from '../definition.ts';
 import { judgeResult } from './expectations.ts';
@@ -33,9 +33,12 @@ export function judgeRun(
   facts: ReadonlyMap<string, ProbeFacts>,
 ): JudgedRun {
   const evidence: ReadonlyMap<string, Evidence> = check === undefined ? new Map() : evidenceByProbe(check);
-  const results = Object.entries(check?.results ?? {}).map(
-    ([probe, result]) => [probe, judgeResult(result, evidence.get(probe), expectation)] as const,
-  );
+  const others = check === undefined ? new Map<string, RunAtProbe>() : judgeOthers(check, expectation);
+  const results = Object.entries(check?.results ?? {}).map(([probe, result]) => {
+    const first = judgeResult(result, evidence.get(probe), expectation);
+    const other = others.get(probe);
+    return [probe, first.state !== 'failing' && other?.state === 'failing' ? { ...first, ...other } : first] as const;
+  });
   const probes = results.map(([probe, result]) => {
     const { asNumber = null, countryCode = null } = facts.get(probe) ?? {};
     return [probe, { ...result, network: asNumber, country: countryCode }] as const;
@@ -45,6 +48,19 @@ export function judgeRun(
     run: { ...started, results: Object.fromEntries(results) },
     outcome: { tick: started.tick, atMs: started.atMs, headline, probes: Object.fromEntries(probes) },
   };
+}
+
+/** Decides on the measurements over the other family, which meet the expectations as the first ones do. */
+function judgeOthers(check: Check, expectation: MonitorDefinition['expectation']): ReadonlyMap<string, RunAtProbe> {
+  const other = otherFamilyOf(check);
+  const evidence = evidenceByProbe(other);
+  return new Map(
+    Object.entries(other.results).map(([probe, result]) => {
+      const judged = judgeResult(result, evidence.get(probe), expectation);
+      const { family } = result as unknown as { readonly family: number };
+      return [probe, { ...judged, reason: judged.reason === null ? null : `IPv${family}: ${judged.reason}` }];
+    }),
+  );
 }
 
 type Results = readonly (readonly [string, RunAtProbe])[];
