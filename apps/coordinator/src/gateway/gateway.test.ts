@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebSocket } from 'ws';
 
 import type { OnAccess } from '../probes/enrolment/access-watch.ts';
-import { NO_ACCESS } from '../probes/enrolment/agent-access.ts';
+import { NO_ACCESS, readAccess } from '../probes/enrolment/agent-access.ts';
 import { switchOff } from '../probes/access/switch-off.ts';
 import { success, until } from '../../test/core-bed.ts';
 import {
@@ -470,11 +470,31 @@ describe('a gateway', () => {
 
   it('tells an agent that is newer than the gateway so, and the operator too', async () => {
     const agent = await test.join(gateway, 'ahead');
+    agent.socket.close(1000);
+    await agent.closed;
+    await until(async () => (await test.bed.redis.hlen(redisKeys.agentConnections('ahead'))) === 0);
     const ahead = await test.connect(gateway, { key: agent.key, counter: 2, v: 99 });
 
     expect(await ahead.closed).toEqual([4406, '1']);
     const reason = async (): Promise<string> => (await test.bed.core.probes.list())['ahead']?.reason ?? '';
     await until(async () => (await reason()).endsWith('upgrade the service.'));
+  });
+
+  it('does not report a newer agent that it refuses while the older one works, on any gateway', async () => {
+    const second = await test.startGateway(test.bed.startCore());
+    const older = await test.join(gateway, 'both-work');
+    await isAlive('both-work');
+    const closed: unknown[] = [];
+    for (const [at, on] of [gateway, second].entries()) {
+      closed.push(await (await test.connect(on, { key: older.key, counter: 2 + at, v: 99 })).closed);
+    }
+
+    const access = await test.bed.redis.hget(redisKeys.agentAccess, 'both-work');
+    expect(closed).toEqual([
+      [4406, '1'],
+      [4406, '1'],
+    ]);
+    expect(readAccess(access)).toMatchObject({ state: 'approved', refusal: null });
   });
 });
 

@@ -106,7 +106,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
   const admit = async (socket: AgentSocket, address: string, attempt: Attempt): Promise<void> => {
     const end = attempt.admitted ? attempt.end : (): void => undefined;
     const agent = await shakeHands(socket, enrolment, address, end);
-    if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment))) return;
+    if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment, connections))) return;
     const { hello, admission } = agent;
     const { probeId: probe } = hello.proof;
     const [yields, reports] = [hello.yields === true, hello.reports === true];

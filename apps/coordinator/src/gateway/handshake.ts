@@ -7,6 +7,7 @@ import { stallTolerantTimeout } from '@vantage/timers';
 import type { AttemptEnd } from '../probes/enrolment/attempt-limit.ts';
 import type { Admission, Enrolment } from '../probes/enrolment/enrolment.ts';
 import type { AgentSocket } from './agent-socket.ts';
+import type { Connections } from './connections.ts';
 import { refusedVersion } from './refused-version.ts';
 
 /** An agent whose identity was verified. */
@@ -58,11 +59,15 @@ export async function shakeHands(
   }
 }
 
-/** True if agent and gateway speak a common version. Otherwise the operator sees it, and the agent is closed. */
+/**
+ * True if agent and gateway speak a common version. Otherwise the agent is closed, and the operator sees it, unless
+ * another instance does the work of the probe.
+ */
 export async function agreeOnVersion(
   { hello }: AdmittedAgent,
   socket: AgentSocket,
   enrolment: Enrolment,
+  connections: Pick<Connections, 'hasOther'>,
 ): Promise<boolean> {
   const { probeId } = hello.proof;
   const refused = refusedVersion(hello);
@@ -71,7 +76,7 @@ export async function agreeOnVersion(
     if (refusal !== null) await enrolment.noteRefusal(probeId, null);
     return true;
   }
-  await enrolment.noteRefusal(probeId, refused.why);
+  if (!(await connections.hasOther(probeId, hello.instance))) await enrolment.noteRefusal(probeId, refused.why);
   socket.close(4406, String(refused.nearest));
   return false;
 }
