@@ -1,7 +1,7 @@
-import { Agent } from 'node:https';
-
 import { GATEWAY_PATH, MAX_GATEWAY_MESSAGE_BYTES } from '@vantage/contract';
 import { WebSocket } from 'ws';
+
+import { TunnelAgent } from './tunnel-agent.ts';
 
 export interface DialOptions {
   /** Base address of the service, `http:` or `https:`. */
@@ -19,20 +19,24 @@ export function createDial({ url, certificates, proxy }: DialOptions): () => Web
   const address = gatewayAddress(url);
   const agent =
     address.protocol === 'wss:'
-      ? new Agent({
+      ? new TunnelAgent({
           ...(certificates === undefined ? {} : { ca: certificates }),
           rejectUnauthorized: true,
           proxyEnv: { HTTPS_PROXY: proxy?.url, NO_PROXY: proxy?.except },
         })
       : undefined;
-  return () =>
-    new WebSocket(address, {
+  return () => {
+    const socket = new WebSocket(address, {
       agent,
       perMessageDeflate: false,
       followRedirects: false,
       handshakeTimeout: HANDSHAKE_MS,
       maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
     });
+    const connection = agent?.latest;
+    socket.once('close', () => connection?.destroy());
+    return socket;
+  };
 }
 
 function gatewayAddress(base: string): URL {

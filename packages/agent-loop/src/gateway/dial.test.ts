@@ -1,0 +1,66 @@
+import { once, type EventEmitter } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+
+import { afterEach, expect, it } from '@jest/globals';
+
+import { createDial } from './dial.ts';
+
+const closers: (() => void)[] = [];
+
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** Answers each request with this text, and nothing after it. */
+async function startProxy(answer: string): Promise<{ readonly url: string; readonly connection: Promise<Socket> }> {
+  const connection = Promise.withResolvers<Socket>();
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write(answer);
+      socket.resume();
+    });
+    closers.push(() => socket.destroy());
+    connection.resolve(socket);
+  }).listen(0, '127.0.0.1');
+  closers.push(() => server.close());
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connection: connection.promise };
+}
+
+/** Unlike `once`, also after an error. */
+function closeOf(stream: Pick<EventEmitter, 'once'>): Promise<void> {
+  return new Promise((resolve) => void stream.once('close', () => resolve()));
+}
+
+/** The error of a connection through a proxy with this answer, once both connections are closed. */
+async function errorThrough(answer: string): Promise<string> {
+  const proxy = await startProxy(answer);
+  const socket = createDial({ url: 'https://vantage.example.com', proxy: { url: proxy.url } })();
+  const closed = [closeOf(socket), closeOf(await proxy.connection)];
+  const [error] = (await once(socket, 'error')) as [Error];
+  await Promise.all(closed);
+  return error.message;
+}
+
+it('a proxy that is silent, is none or does not reach the service is named, and its connection is closed', async () => {
+  const answers = ['', 'nonsense\r\n', 'HTTP/1.1 200 OK\r\n\r\n'];
+  const errors = await Promise.all(answers.map(errorThrough));
+
+  expect(new Set(errors)).toEqual(
+    new Set(['no TLS connection to the service through the proxy (HTTPS_PROXY) within 9 s']),
+  );
+}, 20_000);
+
+it('a connection through a proxy that is given up is closed', async () => {
+  const proxy = await startProxy('HTTP/1.1 200 OK\r\n\r\n');
+  const socket = createDial({ url: 'https://vantage.example.com', proxy: { url: proxy.url } })();
+  socket.on('error', () => undefined);
+  const connection = await proxy.connection;
+  const closed = closeOf(connection);
+  await once(connection, 'data');
+  socket.terminate();
+  await closed;
+
+  expect(connection.destroyed).toBe(true);
+}, 20_000);
