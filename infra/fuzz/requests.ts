@@ -156,7 +156,7 @@ function spoil(draft: Draft, random: Random): Draft {
   return { ...draft, body: JSON.stringify(spoiled) };
 }
 
-/** No key is valid here. */
+/** Adds an `Authorization` header with a key that is not valid. */
 function withKey(draft: Draft, random: Random): Draft {
   const value = random.pick([
     `Bearer ${HOSTILE_KEY}`,

@@ -55,7 +55,7 @@ const nowhere: Place = {
   dataDate: null,
 };
 
-/** Two consecutive routers share a network; the target has its own. */
+/** Geo data of a simulated address: two consecutive routers share a network; the target has its own. */
 export function placeOf(address: string): Place {
   if (/^(10\.|fd00:)/.test(address)) return nowhere;
   if (/^(185\.|2a03:)/.test(address)) return { ...nowhere, asn: 'AS64999', asName: 'TARGET' };

@@ -6,7 +6,7 @@ export type Protocol = 'icmp' | 'udp' | 'tcp';
 interface Link {
   /** Delay in each direction, milliseconds; default 1. */
   readonly delayMs?: number;
-  /** Added in each direction, at random up to this. */
+  /** Maximum random delay in addition, in each direction, milliseconds. */
   readonly jitterMs?: number;
   /** Probability that a packet is lost on the way in. */
   readonly loss?: number;

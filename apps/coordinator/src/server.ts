@@ -106,7 +106,8 @@ export async function startServer(
 }
 
 /**
- * Without `Connection: close`, a client may send its next request on a connection that is being closed.
+ * Prepares `Connection: close` for all responses of a server that closes: without it, a client may send its next request
+ * on a connection that is being closed.
  *
  * @returns a function that adds the header to current and later responses
  */

@@ -151,7 +151,7 @@ async function writeRecords(redis: SupervisedRedis, count: number): Promise<read
   }
 }
 
-/** One user per agent in our own Redis. In the operator’s Redis, the operator creates users. */
+/** Creates a user per agent in the service's own Redis and returns the URLs. In an external Redis the operator creates users. */
 async function agentUrls(
   redis: SupervisedRedis,
   records: readonly ProbeRecord[],

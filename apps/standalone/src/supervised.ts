@@ -86,7 +86,7 @@ export function supervise(program: Program, supervision: Supervision): Supervise
   };
 }
 
-/** Never rejects: a failure to open the log counts as an exit. */
+/** Runs a program until it exits. Never rejects: a failure to open the log counts as an exit. */
 async function runOnce(program: Program, started: (child: ChildProcess) => void): Promise<Ending> {
   try {
     const log = openSync(program.logFile, 'a');

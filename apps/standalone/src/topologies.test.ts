@@ -124,7 +124,7 @@ async function untilItAnswers<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Agents reconnect at different times. */
+/** Repeats a request until its answer is the expected one: agents reconnect at different times. */
 async function untilItIs<T>(request: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await untilItAnswers(request);

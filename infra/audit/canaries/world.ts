@@ -111,7 +111,7 @@ function addressRecords(
     });
 }
 
-/** Every destination answers, so that a check runs to its end. */
+/** Opens the sites that checks may reach; each answers, so that a check runs to its end. */
 async function openSites(): Promise<void> {
   const web = createHttpServer((request, response) => {
     const to = redirects[Number(/^\/to\/(\d+)$/.exec(request.url ?? '')?.[1] ?? Number.NaN)];

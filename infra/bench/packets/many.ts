@@ -15,8 +15,8 @@ const AT_ONCE = 100;
 const TICKS_PER_SECOND = 100;
 
 /**
- * Two hundred concurrent checks over a link that loses, duplicates and reorders packets, each compared with its own
- * ground truth.
+ * Counts wrong results of two hundred concurrent checks over a link that loses, duplicates and reorders packets, each
+ * compared with its own ground truth.
  */
 export async function wrongMatches(runner: CheckRunner): Promise<readonly Figure[]> {
   const checks = Array.from({ length: CHECKS }, async (_, index) => {

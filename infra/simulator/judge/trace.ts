@@ -81,7 +81,7 @@ function judgeHop({ own, share, firstEnd }: Look, hop: Hop): readonly Complaint[
   return wrong;
 }
 
-/** Each displayed time is at least the simulated one. */
+/** Complains about displayed times that are shorter than the simulated ones, and about more answers than were sent. */
 function judgeRtts(claimed: readonly (number | null)[], known: readonly number[], where: string): readonly Complaint[] {
   const sorted = claimed.filter((rtt) => rtt !== null).toSorted((a, b) => a - b);
   if (sorted.length > known.length) return [hopComplaint(`${where}: more answers than came`)];

@@ -20,7 +20,7 @@ export type ReadTime = () => Promise<readonly (string | number)[]>;
 const READING_STANDS_MS = 300_000;
 const LAST_READINGS = 3;
 
-/** Until the first reading, the local clock is used. */
+/** Creates the clock, which is the local one until the first reading. */
 export function createAgentClock(readTime: ReadTime, monotonicMs: () => number = () => performance.now()): AgentClock {
   const clock = createRemoteClock(READING_STANDS_MS, monotonicMs);
   let rttsMs: readonly number[] = [];

@@ -85,8 +85,8 @@ export function openSubscriber({ log, closing, ...options }: OpenOptions): Redis
 }
 
 /**
- * With `maxmemory-clients`, Redis closes the connection that uses most memory. A coordinator's may buffer what agents
- * send.
+ * Exempts a connection from `maxmemory-clients`, by which Redis closes the connection that uses most memory: that of a
+ * coordinator may buffer the results of agents.
  */
 function keepConnected(connection: Redis): void {
   const keep = (server: Redis): void => void server.client('NO-EVICT', 'ON').catch(ignore);

@@ -123,7 +123,7 @@ function findDifferences(type: string, pairs: readonly Pair[]): readonly Finding
   return [...slower, buildFinding('family_answers_differ', severity, probes, text)];
 }
 
-/** Two queries get different records of such types from one resolver, too. */
+/** True for a difference of records that two queries to one resolver often show, too. */
 function isUsualFor(type: string, { of }: Pair, { subject, name }: Difference): boolean {
   const { recordType = '' } = of[4].result as ResultOf<'dns'>;
   return type === 'dns' && subject === 'answers' && name === null && isUsuallyDifferent(recordType);

@@ -75,7 +75,7 @@ async function fetchInto(folder: string, cache: string, packages: readonly strin
   await rm(downloads, { recursive: true });
 }
 
-/** If the system's lists of packages are empty or outdated, separate lists in the cache are used; the system's stay as they are. */
+/** Downloads packages; if the system's lists of packages are empty or outdated, by separate lists in the cache. */
 async function download(folder: string, state: string, packages: readonly string[]): Promise<void> {
   const separateLists = join(state, 'separate');
   await mkdir(join(separateLists, 'lists/partial'), { recursive: true });

@@ -35,7 +35,7 @@ export function encodePiece({ seq, upload, bytes }: Piece): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** Never throws: an invalid payload is a fault. */
+/** Decodes the payload of a frame. Never throws: an invalid payload is a fault. */
 export function decodeFrame(payload: Buffer, isBinary: boolean): Frame {
   try {
     if (!isBinary) return { kind: 'message', message: JSON.parse(payload.toString()), bytes: payload.length };

@@ -118,8 +118,8 @@ function laterTlsVerdict(code: string): Verdict | undefined {
 }
 
 /**
- * Node also reports ECONNRESET for an orderly FIN during a handshake or response; only errors of the kernel name a
- * system call.
+ * True for an error of the kernel, which names a system call: Node also reports ECONNRESET for an orderly FIN during a
+ * handshake or response.
  */
 function fromKernel(thrown: unknown): boolean {
   return Error.isError(thrown) && 'syscall' in thrown;

@@ -113,8 +113,8 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
 }
 
 /**
- * One write, and so one wake-up of the other process, for all requests of a turn, including those of settled
- * promises.
+ * Collects all requests of a turn, including those of settled promises, in one write, which wakes the other process
+ * once.
  */
 function corkForThisTurn(pipe: Duplex): void {
   if (pipe.writableCorked > 0) return;

@@ -4,7 +4,7 @@ import { reading, type Reading, type ResultOf } from './result.ts';
 
 type Ping = ResultOf<'ping'>;
 
-/** One reply is a success; how many packets were lost is in a series. */
+/** Decides on success: one reply suffices. A series has the number of lost packets. */
 export function icmpReading(result: Ping): Reading {
   const answered = (result.pingCompleted ?? 0) > 0;
   return reading([!answered && (result.error?.message ?? 'No packet was answered in time.')]);

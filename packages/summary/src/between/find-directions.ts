@@ -32,7 +32,7 @@ function directionIn(traces: readonly Trace[], from: string, to: string): Direct
     : directionOf(from, to, trace);
 }
 
-/** One probe reaches the other and is not reached by it. */
+/** Finding: one probe reaches the other and is not reached by it. */
 function oneWay(first: string, second: string, { up, down }: Partition): readonly FindingDraft[] {
   const [failing, working] = [down[0], up[0]];
   if (down.length !== 1 || up.length !== 1 || failing === undefined || working === undefined) return [];

@@ -53,7 +53,7 @@ function resultOf(differences: readonly SharedDifference[], measured: number): C
   return differences.length > 0 || measured === 0 ? 'unsure' : 'same';
 }
 
-/** Without a verdict, nothing is known about the target. */
+/** Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target. */
 function verdictDifferences(a: Verdict, b: Verdict): readonly Difference[] {
   const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a, b);
   return [a, b].includes('unknown') ? differences.map(uncertainly) : differences;

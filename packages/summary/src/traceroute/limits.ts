@@ -53,7 +53,7 @@ function weightOfRows({ all, ofFlows }: Rows): number {
   return logOfMean([weightOfRow(all), ofEach]);
 }
 
-/** For a row with this number of losses: its order in a token bucket, compared with a random order. */
+/** Log-likelihood ratio of the order of a row in token buckets, compared with a random order of as many losses. */
 function weightOfRow(row: Row): number {
   const answered = row.filter(Boolean).length;
   const lost = row.length - answered;

@@ -89,8 +89,8 @@ function countedSteps(trace: Trace): readonly Step[] {
 }
 
 /**
- * With the packets of links, except those to silent routers. Packets lost behind a per-packet balancer belong to no
- * link.
+ * Counts the packets of each hop by its links, except those to silent routers. Hops are unchanged if a balancer chooses
+ * per packet: lost packets belong to no link there.
  */
 function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
   if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;
@@ -120,7 +120,7 @@ export function placeText(loss: Loss): string {
   return `between ${after === null ? trace.probeResult.probe : routerText(after)} and ${routerText(begin)}`;
 }
 
-/** With several routers at a hop, the one that loses packets is unknown. */
+/** Names the router of a hop, or only the hop if it has several: the one that loses packets is unknown. */
 function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
@@ -151,7 +151,7 @@ function rateLimited(traces: readonly Trace[], chance: number): readonly Finding
   return [buildFinding('rate_limited_hop', 'info', probeResults, text)];
 }
 
-/** Few packets are no evidence: with real loss a later hop may have answered all by chance. */
+/** True if a hop lost more than all hops beyond it, unless chance explains that: with real loss and few packets, later hops may have answered all. */
 function isLimitedRouter(steps: readonly Step[], index: number, chance: number = thresholds.lossByChance): boolean {
   const step = steps[index]!;
   const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));

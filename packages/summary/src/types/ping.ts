@@ -20,7 +20,7 @@ export function findPing(probeResults: readonly PingResult[]): readonly FindingD
   ];
 }
 
-/** Agents of earlier releases ignore the option. */
+/** Finding: agents of earlier releases ignored the option `dscp`. */
 function older(probeResults: readonly PingResult[]): readonly FindingDraft[] {
   const final = probeResults.filter(({ outcome, result }) => outcome !== 'pending' && (result.pingCount ?? 0) > 0);
   const older = final.filter(({ result }) => result.dscp === undefined);

@@ -58,7 +58,7 @@ const OUTDATED: ReadonlyMap<string, string> = new Map([
   ['TLSv1.1', 'TLS 1.1'],
 ]);
 
-/** Probes offer every version, so the negotiated one is the server's highest. */
+/** The negotiated version if it is outdated. Probes offer every version, so it is the server's highest. */
 function outdatedVersion({ protocol }: Tls): string | undefined {
   return OUTDATED.get(protocol);
 }
@@ -75,7 +75,7 @@ function chromiumFault({ chromiumFaults = [] }: Tls): string | undefined {
   return reasons.length === 0 ? undefined : listed(reasons);
 }
 
-/** OCSP stapling faults (RFC 7633) that browsers reject. */
+/** Fault of a stapled OCSP response (RFC 6066 section 8), or its absence despite must-staple (RFC 7633), which some browsers reject. */
 function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: ResultOf<'http'>): string | undefined {
   if (ocsp === null || ocsp === undefined) {
     return mustStaple === true ? 'it demands a stapled OCSP response, and the server sends none' : undefined;
@@ -88,7 +88,7 @@ function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: ResultOf<'http'>
   return isCurrent(ocsp, finishedAt) ? undefined : 'the stapled OCSP response is out of date';
 }
 
-/** By the clock of the service if the dates are known: that of the probe may be wrong. */
+/** True if the response is valid now, by the clock of the service if the dates are known: that of the probe may be wrong. */
 function isCurrent(
   { thisUpdate, nextUpdate, current }: NonNullable<Tls['ocsp']>,
   finishedAt: string | undefined,

@@ -97,7 +97,7 @@ export function describeVerdict(subject: Prefix, { rule }: AddressVerdict): stri
   return `${what} is in ${rule.cidr} (${rule.name}${rfc}): ${rule.reason}${detail}.`;
 }
 
-/** The table is part of the release, so an invalid row is a bug. */
+/** Parses a prefix of the table, and throws if it is invalid: the table is part of the release. */
 function requiredPrefix(cidr: string): Prefix {
   const prefix = parsePrefix(cidr);
   if (prefix === undefined) throw new Error(`not a prefix: ${cidr}`);

@@ -69,7 +69,7 @@ function askUdp(
   });
 }
 
-/** Each message has its length before it (RFC 1035 section 4.2.2). */
+/** Queries a server over TCP, where each message follows its length (RFC 1035 section 4.2.2). */
 function askTcp(
   { address, port }: ResolverAddress,
   query: Uint8Array,

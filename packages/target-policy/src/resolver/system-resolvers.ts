@@ -23,7 +23,7 @@ export function createSystemResolvers(maxAgeMs = 5_000): () => readonly string[]
 const linkLocal = /^\[?fe[89ab][0-9a-f]:/i;
 
 /**
- * Node leaves out the zone of an address (RFC 4007 section 11), without which a link-local one cannot be reached.
+ * Adds the zones of link-local addresses (RFC 4007 section 11), which are unreachable without them: Node leaves them out.
  *
  * @param resolvConf the text of resolv.conf(5), which names the servers in the same order
  */

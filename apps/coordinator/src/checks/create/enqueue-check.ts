@@ -179,8 +179,7 @@ function gather(jobs: readonly NewJob[]): Start['jobs'] {
 }
 
 /**
- * On Redis Cluster, keys are on several servers without a common order, so the record is confirmed before jobs are
- * added.
+ * Starts checks on Redis Cluster, whose servers have no common order: the record is confirmed before jobs are added.
  */
 export function startApart(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
   return async (check, jobs) => {

@@ -11,7 +11,7 @@ afterEach(async () => {
   bed = undefined;
 });
 
-/** Every check runs from two probes. */
+/** Starts the HTTP layer with limits, and returns a function that posts a check, which runs from two probes. */
 async function start(limits: Partial<TargetLimits>, createCheck = 1e6): Promise<(body: object) => Promise<Seen>> {
   bed = await startHttpBed({
     rateLimits: { ...highLimits, createCheck },

@@ -25,7 +25,7 @@ const toneOf: Readonly<Record<Verdict, Tone>> = {
   unknown: 'neutral',
 };
 
-/** Before completion there is no verdict, because pending probes may change it. */
+/** The check with the texts that links to it show. Without a verdict before completion: pending probes may change it. */
 export function shownCheck(check: Check, { verdict, counts, headline }: Summary): ShownCheck {
   const name = nameOfCheck(check);
   if (check.status === 'pending') {

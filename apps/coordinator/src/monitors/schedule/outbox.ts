@@ -47,7 +47,7 @@ export function createOutbox(dependencies: OutboxDependencies): () => Promise<'a
   };
 }
 
-/** Never rejects: a task that could not be done is claimed again after its lease. */
+/** Does one task. Never rejects: a task that could not be done is claimed again after its lease. */
 async function runTask(dependencies: OutboxDependencies, text: string): Promise<void> {
   const { redis, log } = dependencies;
   const task = JSON.parse(text) as OutboxTask;

@@ -27,7 +27,7 @@ export function httpDifferences(a: Http, b: Http): readonly DifferenceDraft[] {
   ];
 }
 
-/** Without query and fragment, which often differ with each request. */
+/** The URL without query and fragment, which often differ with each request. */
 function placeOf(url: string | null | undefined, base?: string): string | null | undefined {
   if (typeof url !== 'string') return url;
   const parsed = URL.parse(url, base);

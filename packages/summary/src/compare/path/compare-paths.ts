@@ -30,7 +30,7 @@ function isComparable(a: Trace, b: Trace): boolean {
   return a.target !== null && a.target === b.target && protocolOf(a) === protocolOf(b);
 }
 
-/** Routers may hash the protocol, so another protocol may take another path. */
+/** Protocol of the packets: traces with different protocols are not compared, because routers may hash the protocol. */
 function protocolOf({ probeResult }: Trace): string | undefined {
   return probeResult.result.protocol;
 }
