@@ -39,7 +39,7 @@ main.narrow { max-width: 44rem; }
 .kicker { color: var(--dim); margin: 0; font-size: 0.9rem; }
 /* The page is forty screens long: those out of sight are laid out when they come into it. */
 .operation { content-visibility: auto; contain-intrinsic-size: auto 45rem; }
-.toc { columns: 16rem; padding-left: 1.1rem; }
+.toc { columns: 16rem; column-gap: 2.5rem; padding-left: 1.1rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.93rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.75rem 0.45rem 0; border-bottom: 1px solid var(--line); }
