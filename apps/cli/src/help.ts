@@ -35,8 +35,8 @@ Flags of every check:
 
 ${helpRows(checkFlagsOf(checkTypes.ping))}${helpRows(commonFlags)}
 Exit status: 0 every probe that could measure succeeded; 1 one had a failure or a timeout, or compare
-found a difference; 2 the arguments
-or the request are invalid; 3 the service is unreachable or failed; 4 no probe could measure.
+found a difference; 2 the arguments or the request are invalid; 3 the service is unreachable or
+failed; 4 no probe could measure.
 `;
 }
 
