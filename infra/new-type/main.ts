@@ -6,9 +6,14 @@ import { filesOf } from './templates.ts';
 
 const diagnostics = join(import.meta.dirname, '../../packages/diagnostics/src');
 
+const usage = 'npm run -s new:type -- NAME, with a name of 2 to 16 lower-case letters and digits\n';
 const [type = '', ...rest] = process.argv.slice(2);
+if (type === '--help' || type === '-h') {
+  process.stdout.write(`${usage}\nWrites the folder of a check type that runs, and its lines in the registries.\n`);
+  process.exit(0);
+}
 if (!/^[a-z][a-z0-9]{1,15}$/.test(type) || rest.length > 0) {
-  process.stderr.write('usage: npm run new:type NAME, with a name of 2 to 16 lower-case letters and digits\n');
+  process.stderr.write(`usage: ${usage}`);
   process.exit(2);
 }
 const folder = join(diagnostics, 'types', type);

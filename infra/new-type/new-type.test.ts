@@ -12,6 +12,19 @@ const PROGRAMS = ['apps/standalone', 'apps/probe-agent', 'apps/cli', 'apps/load'
 
 jest.setTimeout(600_000);
 
+describe('new:type', () => {
+  it('shows its usage without making a type', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--conditions=vantage-source', 'infra/new-type/main.ts', '--help'],
+      { cwd: repository, encoding: 'utf8' },
+    );
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('npm run -s new:type -- NAME');
+  });
+});
+
 describe('a check type that npm run new:type made, in a copy of the checkout', () => {
   let copy: string;
 
