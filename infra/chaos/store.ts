@@ -20,7 +20,7 @@ export interface Store {
   readonly masterPid: () => Promise<number>;
   /** Process ids; empty without Sentinels. */
   readonly sentinelPids: readonly number[];
-  /** SIGKILL to the master. */
+  /** Sends SIGKILL to the master. */
   readonly kill: () => Promise<void>;
   /** Call after `kill`: starts the only server again on its append-only file; with Sentinels another replica of the new master. */
   readonly restart: () => Promise<void>;

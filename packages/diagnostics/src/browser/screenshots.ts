@@ -51,7 +51,7 @@ export interface CaptureRequest {
   readonly signal: AbortSignal;
   /** Time limit without the wait in the queue, milliseconds; 20 s by default. */
   readonly timeoutMs?: number | undefined;
-  /** A page that is still loading after this part of it is captured as it is; two thirds by default. */
+  /** A page that is still loading after this time is captured as it is, milliseconds; by default two thirds of `timeoutMs`. */
   readonly loadMs?: number | undefined;
   /** A request that has waited this long for its turn ends, milliseconds; by default as long as the signal lets it. */
   readonly waitMs?: number | undefined;

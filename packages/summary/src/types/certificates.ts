@@ -84,7 +84,7 @@ function faultsOf(probeResult: HttpResult): readonly Fault[] {
   ];
 }
 
-/** The place of a redirect, which findings name themselves. */
+/** Removes the place of a redirect from a message, because findings name it themselves. */
 function withoutPlace(message: string | undefined): string | undefined {
   return message?.replace(/ This was at \S+, to which it redirects\.$/, '');
 }
@@ -113,7 +113,7 @@ function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
   });
 }
 
-/** An alert after a completed handshake leaves no connection for the response. */
+/** Says at which stage TLS failed: an alert after a completed handshake also leaves no connection for the response. */
 function tlsFailed(own: readonly HttpResult[]): string {
   const inHandshake = own.filter(({ result }) => result.error?.phase === 'tls');
   if (inHandshake.length === own.length) return 'No TLS connection could be made';

@@ -90,7 +90,7 @@ function rcodes(telling: readonly DnsResult[]): readonly FindingDraft[] {
   return all;
 }
 
-/** Grouped by the resolvers' explanation; a filtered answer is no evidence about the name. */
+/** Findings about filtered answers, one per explanation of the resolvers. Such an answer is no evidence about the name. */
 function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => filterOf(result)).map(([error, alike]) => {
     const isMade = alike.some(({ result }) => answerKindOf(result) === 'answer');

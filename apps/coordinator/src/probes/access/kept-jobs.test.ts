@@ -79,7 +79,7 @@ it('says that an agent keeps a job only if the job is still there a second later
   await bed.redis.rpush(active, 'over-1', 'over-2', 'over-3');
 
   keptJobs.note('remover');
-  // As the agent does, after the first look and before the second.
+  // Removes the jobs after the coordinator has read the list and before it removes them, as an agent may.
   await Promise.all(['over-1', 'over-2'].map((id) => bed.redis.lrem(active, 1, id)));
   await until(async () => warnings.length > 0);
 

@@ -56,7 +56,7 @@ export interface ProbeDirectory {
   readonly withEntries: () => readonly string[];
   /** Schedules a read of a probe whose agent announced a change. */
   readonly noteChanged: (probe: string) => void;
-  /** Announcements may have been lost: the next refresh reads all probes. */
+  /** Makes the next refresh read all probes, because announcements may have been lost. */
   readonly noteAllChanged: () => void;
   /** For this long, every refresh reads these probes, because they may have jobs and results. */
   readonly noteActive: (probes: readonly string[], forMs: number) => void;
