@@ -108,6 +108,22 @@ describe('an agent with an address and a token', () => {
     expect(agent.log()).not.toContain('agent enrolled');
   }, 300_000);
 
+  it('keeps its work while a command enrols its state folder once more', async () => {
+    hold();
+    release();
+    const token = await service.invite('fra-9');
+    const env = { VANTAGE_STATE_FOLDER: join(service.folder, 'state-fra-9'), VANTAGE_CA_FILE: service.caFile };
+    const agent = service.startAgent({ ...env, VANTAGE_TOKEN: token });
+    await until(() => isUp('fra-9'));
+    const enrolled = await runAgent(['enrol', service.url, token], env);
+    const { results } = await service.completed(await service.startCheck(httpCheck('fra-9')));
+    await end(agent.process);
+
+    expect(agent.log()).not.toContain('has taken over');
+    expect(enrolled).toMatchObject({ status: 0, output: expect.stringContaining('An agent of it is connected.') });
+    expect(results['fra-9']).toMatchObject({ result: 'success' });
+  }, 180_000);
+
   it('waits while another agent uses its state folder, and works again after that', async () => {
     const older = await enrol('fra-7');
     const newer = service.startAgent({ VANTAGE_STATE_FOLDER: join(service.folder, 'state-fra-7') });

@@ -379,6 +379,16 @@ describe('a gateway', () => {
     expect((await back.next('welcome')).state).toBe('approved');
   }, 60_000);
 
+  it('welcomes an agent with a new key that yields, although one with the former key is connected', async () => {
+    const older = await test.join(gateway, 'rekeyed');
+    const invitation = await test.invite('rekeyed');
+    const forge = (hello: Extract<AgentMessage, { t: 'hello' }>): AgentMessage => ({ ...hello, yields: true });
+    const newer = await test.connect(gateway, { ...invitation, counter: 1, forge });
+
+    expect((await newer.next('welcome')).state).toBe('approved');
+    expect((await older.closed)[0]).toBe(4403);
+  });
+
   it('keeps no connection that ended while other instances of its agent were looked for', async () => {
     const { key, instance, socket, closed } = await test.join(gateway, 'gone');
     socket.close(1000);

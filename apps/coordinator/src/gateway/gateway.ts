@@ -110,7 +110,9 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     const { hello, admission } = agent;
     const { probeId: probe } = hello.proof;
     const [yields, reports] = [hello.yields === true, hello.reports === true];
-    const hasOther = (yields || reports) && (await connections.hasOther(probe, hello.instance));
+    // Agents with the key before a new one are about to be disconnected.
+    const isOld = (yields || reports) && !admission.enrolledNow;
+    const hasOther = isOld && (await connections.hasOther(probe, hello.instance));
     if (yields && hasOther) return socket.close(4409, 'another instance');
     // A listener added to a closed socket is never called: the connection would be kept for as long as this process runs.
     if (!socket.isOpen()) return;

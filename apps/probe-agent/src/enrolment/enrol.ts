@@ -53,6 +53,7 @@ export async function enrol(
     const probe = identity.probeId();
     output.write(`Probe ${probe} is enrolled at ${url}. Its key is in ${folder}.\n`);
     if (state === 'waiting') output.write(`Its agent waits for the operator: probe:approve ${probe}.\n`);
+    if (state === 'connected') output.write('An agent of it is connected.\n');
     return 0;
   } catch (error) {
     errors.write(`Not enrolled at ${url}: ${Error.isError(error) ? error.message : String(error)}\n`);

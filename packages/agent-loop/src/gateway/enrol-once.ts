@@ -12,27 +12,36 @@ export interface EnrolOptions extends DialOptions {
   readonly release: string;
 }
 
+export type Enrolled = 'approved' | 'waiting' | 'connected';
+
 /** Time limit of an enrolment, longer than a handshake, whose timeouts give better reasons. */
 const WITHIN_MS = 30_000;
 
+/** Close code for an identity that was accepted, while another instance of the agent works. */
+const OTHER_WORKS = 4409;
+
 /**
- * Identifies an agent at a gateway once, and closes the connection. It takes no jobs.
+ * Identifies an agent at a gateway once, and closes the connection. It takes no jobs, and replaces no agent that works.
  *
- * @returns whether the agent must wait for the approval of the operator
+ * @returns whether the agent must wait for the approval of the operator; `connected` if one of it is connected
  * @throws Error with the reason of the refusal, or why there is no connection
  */
-export async function enrolOnce({ identity, release, ...dial }: EnrolOptions): Promise<'approved' | 'waiting'> {
-  const { promise, resolve, reject } = Promise.withResolvers<'approved' | 'waiting'>();
+export async function enrolOnce({ identity, release, ...dial }: EnrolOptions): Promise<Enrolled> {
+  const { promise, resolve, reject } = Promise.withResolvers<Enrolled>();
+  const confirm = (state: Enrolled): void => void identity.confirmed().then(() => resolve(state), reject);
   const take = (message: GatewayMessage): void => {
-    if (message.t === 'welcome') identity.confirmed().then(() => resolve(message.state), reject);
+    if (message.t === 'welcome') confirm(message.state);
   };
   const session = openSession({
     socket: createDial(dial)(),
     identity,
     read: createGatewayMessageReader(),
-    hello: () => ({ instance: randomUUID(), release, credit: 1 }),
+    hello: () => ({ instance: randomUUID(), release, credit: 1, yields: true }),
     onMessage: take,
-    onClosed: (closed) => void explain(closed, identity).then(reject, reject),
+    onClosed: (closed) => {
+      if (closed.code === OTHER_WORKS) confirm('connected');
+      else void explain(closed, identity).then(reject, reject);
+    },
   });
   const timer = setTimeout(() => reject(new Error('the gateway does not answer')), WITHIN_MS);
   try {
