@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { bad, summaryOf, type Result } from '../test/cases.ts';
-import { ping } from '../test/results.ts';
+import { ping, trace } from '../test/results.ts';
 
 /** A result over IPv4 or IPv6 first, with the other one, which works or gets no answer. */
 function overBoth(family: 4 | 6, works: readonly [boolean, boolean]): Result<'ping'> {
@@ -44,6 +44,52 @@ describe('probes that measured both families', () => {
     expect(codes).not.toContain('down_family');
     expect(codes).not.toContain('down_address');
     expect(codes).not.toContain('families_differ');
+  });
+});
+
+/** A result and the same type’s result over IPv6. */
+function withSecond<T extends 'ping' | 'traceroute'>(_type: T, first: object, second: object): Result<T> {
+  const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second as Result<'ping'>;
+  return { ...first, otherFamily: { ...other, family: 6, resolvedIp: '2001:db8::1' } } as unknown as Result<T>;
+}
+
+describe('the second of two measurements that both work', () => {
+  it('has the findings of the first: its loss', () => {
+    const clean = ping([5, 5, 5, 5, 5, 5]);
+    const lossy = ping([5, null, 5, null, null, 5]);
+
+    const { verdict, headline, findings } = summaryOf('ping', { 'fra-1': withSecond('ping', clean, lossy) });
+
+    expect(verdict).toBe('degraded');
+    expect(headline).toBe(
+      'example.com answers pings from the one probe that could measure, but over IPv6 fra-1 loses packets.',
+    );
+    expect(findings.map(({ code, severity, text }) => [code, severity, text])).toEqual([
+      ['packet_loss', 'warning', 'Over IPv6: Packets were lost: fra-1 50 % (3 of 6).'],
+    ]);
+  });
+
+  it('has none without a fault', () => {
+    const clean = ping([5, 5, 5, 5, 5, 5]);
+
+    expect(summaryOf('ping', { 'fra-1': withSecond('ping', clean, clean) })).toMatchObject({
+      verdict: 'up',
+      findings: [],
+    });
+  });
+
+  it('names sizes that vanish on its path', () => {
+    const clean = trace(['192.0.2.1 1 1 1', '203.0.113.1 5 5 5']);
+    const hole = trace(['2001:db8:1::1 1 1 1', '2001:db8::1 5 5 5'], { target: '2001:db8::1', mtuBlackHole: 1_300 });
+    const both = withSecond('traceroute', clean, hole);
+
+    const { verdict, findings } = summaryOf('traceroute', { 'fra-1': both });
+
+    expect(verdict).toBe('degraded');
+    expect(findings.map(({ code }) => code)).toContain('path_mtu_black_hole');
+    expect(findings.find(({ code }) => code === 'path_mtu_black_hole')?.text).toMatch(
+      /^Over IPv6: Large packets vanish .*fra-1 from 1300 bytes on/,
+    );
   });
 });
 

@@ -16,6 +16,7 @@ import { findFamilies } from './families.ts';
 import { findLatencies } from './latency.ts';
 import { findNames } from './names.ts';
 import { otherTraces } from './measurements.ts';
+import { findOverOther } from './other-family.ts';
 import { byText, ofType, probeResultsOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import { findScopes } from './scopes.ts';
@@ -60,6 +61,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     ...(isPair && partition.up.length > 0 ? [] : findScopes(partition)),
     ...(isPair ? findDirections(check, traces, partition) : findTargets(type, probeResults, partition)),
     ...findFamilies(type, probeResults),
+    ...findOverOther(type, probeResults, facts.placeOf),
     ...findingsOfType(type, probeResults, partition),
     ...findPaths(isPair ? traces.map((trace) => [trace]) : [traces], partition, facts.placeOf),
     ...findOlder(traces),
