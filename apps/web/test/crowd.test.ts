@@ -105,6 +105,19 @@ describe('the page of a check from a hundred probes', () => {
     expect(await tab.page.evaluate(`document.querySelectorAll('.group-row button').length`)).toBe(0);
   });
 
+  itInBrowser('keeps the map in place when one of its probes is chosen', async () => {
+    for (const width of [1280, 390]) {
+      await tab.page.setViewport({ width, height: 900 });
+      await tab.page.goto(showcase.url);
+      await untilCount('.pins .pin', 100);
+      const top = `document.querySelector('.pins').getBoundingClientRect().top + scrollY`;
+      const before = await tab.page.evaluate(top);
+      await tab.page.evaluate(`document.querySelector('.pins .pin.good').click()`);
+      await untilText(tab.page, '1 chosen probe');
+      expect(await tab.page.evaluate(top)).toBe(before);
+    }
+  });
+
   itInBrowser('lists first the probes that need attention, and the others when asked', async () => {
     const urgent = Object.values(crowd).filter(({ status }) => status !== 'healthy').length;
     await tab.page.goto(`${showcase.url}/status`);

@@ -40,7 +40,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
     <main class="page home">
       <div class="hero">
         <h1>Is it them, is it you, and where does it break?</h1>
-        <p class="lead">
+        <p class={online.length > DEFAULT_LIMIT ? 'lead has-choice' : 'lead'}>
           {entries.length === 0
             ? 'One check, measured from several places at once.'
             : online.length === 0
