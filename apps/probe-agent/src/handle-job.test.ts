@@ -138,6 +138,30 @@ describe('a job', () => {
     expect(seen).toMatchObject({ options: { attempts: 3 } });
   });
 
+  it.each([
+    ['less than half of its time was left', 2_000, 'probe_timeout', undefined],
+    ['most of its time was left', 4_500, 'timed_out', 'filtered'],
+  ])('in which nothing answered says so of the target only if it had time: %s', async (_, leftMs, code, state) => {
+    const { finals } = await handle(
+      async ({ port }, { emitPartial }) => {
+        const error = { code: 'timed_out', phase: 'connect', source: 'network', message: 'Nothing.' } as const;
+        const fields = { resolvedIp: '127.0.0.1', port, attempts: [{ rt: null, error }] };
+        emitPartial(fields);
+        return { result: 'timeout', rt: null, error, state: 'filtered', ...fields };
+      },
+      { deadlineAt: Date.now() + leftMs },
+    );
+
+    expect(finals).toEqual([
+      expect.objectContaining({
+        result: 'timeout',
+        resolvedIp: '127.0.0.1',
+        error: expect.objectContaining({ code }),
+      }),
+    ]);
+    expect((finals[0] as { readonly state?: string }).state).toBe(state);
+  });
+
   it('that came after its deadline is dropped without a word', async () => {
     expect((await handle(passes, { deadlineAt: Date.now() - 1 })).finals).toEqual([]);
   });

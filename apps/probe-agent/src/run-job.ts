@@ -22,6 +22,9 @@ import { timeResolution } from './time-resolution.ts';
 /** Time after its abort in which a diagnostic must end; then it is abandoned. */
 const CUT_OFF_MS = 125;
 
+/** Smallest share of the time of its check with which a run is evidence of a target's silence. */
+const LEAST_SHARE = 0.5;
+
 /** How the run of a diagnostic ended. */
 export type Ending =
   | { readonly outcome: Outcome<AnyCheckType> }
@@ -74,7 +77,8 @@ export async function runJob(
       };
       const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
       const outcome = await diagnostic.run(job.params as never, context);
-      return { outcome: { ...outcome, ...fields() } };
+      const share = budgetMs / diagnostic.checkType.budgetMs(job.params as never);
+      return endingOf({ ...outcome, ...fields() }, share);
     } catch (error) {
       // Errors after the cut-off are logged, except for the abort's own reason.
       if (!abort.signal.aborted || error !== abort.signal.reason) {
@@ -97,6 +101,12 @@ export async function runJob(
     stopWatch?.();
     shown.close();
   }
+}
+
+/** @param share part of the time of its check that the run had: with little of it the target had no time to answer */
+function endingOf(outcome: Outcome<AnyCheckType>, share: number): Ending {
+  const isUnproven = share < LEAST_SHARE && outcome.result === 'timeout';
+  return isUnproven ? { failure: probeFailure('probe_timeout'), result: 'timeout' } : { outcome };
 }
 
 function trafficOfAdmission(checkType: AnyCheckType, params: Job['params']): Traffic {
