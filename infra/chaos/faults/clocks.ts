@@ -4,7 +4,10 @@ import type { Deployment } from '../deployment.ts';
 import type { Host } from '../host.ts';
 import { pick, pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
 
-const STEPS_MS = [-86_400_000, -3_600_000, -30_000, -2_000, 2_000, 30_000, 3_600_000, 86_400_000];
+const DAY_MS = 86_400_000;
+const STEPS_MS = [-DAY_MS, -3_600_000, -30_000, -2_000, 2_000, 30_000, 3_600_000, DAY_MS];
+/** Without a day ahead, which is the retention of results: Redis would remove all of them. */
+const STEPS_OF_REDIS_MS = STEPS_MS.filter((stepMs) => stepMs < DAY_MS);
 
 const ofAgent = (scene: Scene): Host | undefined => pickAgent(scene).host;
 const ofCoordinator = (scene: Scene): Host | undefined => pickCoordinator(scene).host;
@@ -17,7 +20,7 @@ const ofRedis = ({ deployment, harm }: Scene): Host | undefined => {
 export const clocks: readonly Fault[] = [
   stepped('an agent', ofAgent),
   stepped('a coordinator', ofCoordinator),
-  { ...stepped('Redis', ofRedis), store: 'single' },
+  { ...stepped('Redis', ofRedis, STEPS_OF_REDIS_MS), store: 'single' },
   stopped('an agent', ofAgent),
   stopped('a coordinator', ofCoordinator),
   { ...stopped('Redis', ofRedis), store: 'single' },
@@ -36,13 +39,13 @@ function stopped(whose: string, hostOf: (scene: Scene) => Host | undefined): Fau
   };
 }
 
-function stepped(whose: string, hostOf: (scene: Scene) => Host | undefined): Fault {
+function stepped(whose: string, hostOf: (scene: Scene) => Host | undefined, stepsMs = STEPS_MS): Fault {
   return {
     name: `the clock of ${whose} steps`,
     impossible: withoutClocks,
     inject: async (scene) => {
       const host = hostOf(scene);
-      host?.stepClock(pick(STEPS_MS, scene.random));
+      host?.stepClock(pick(stepsMs, scene.random));
       await sleep(8_000 * scene.scale);
       host?.stepClock(0);
     },
