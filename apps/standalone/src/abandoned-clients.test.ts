@@ -41,8 +41,9 @@ describe('clients that go away end what they asked for', () => {
   const requestsTo = (host: string): number =>
     captured.split('\n').filter((line) => line.includes(`> ${host}: ICMP echo request`)).length;
 
-  async function untilMeasured(host: string): Promise<void> {
-    while (requestsTo(host) < 3) await sleep(100);
+  /** On a busy machine a client opens its stream some packets after the first one; before that, its end is not noticed. */
+  async function untilMeasured(host: string, packets = 3): Promise<void> {
+    while (requestsTo(host) < packets) await sleep(100);
   }
 
   /** Packets until the end, which comes long before all of them were sent. */
@@ -60,7 +61,7 @@ describe('clients that go away end what they asked for', () => {
   ])('vantage %s, by Ctrl-C', async (_of, words, host, asked) => {
     const flags = ['--conditions=vantage-source', CLI, ...words, '--limit', '1', '--server', service.url];
     const program = spawn(process.execPath, flags, { stdio: 'ignore' });
-    await untilMeasured(host);
+    await untilMeasured(host, Math.floor(asked / 4));
     program.kill('SIGINT');
     await once(program, 'exit');
 
