@@ -140,6 +140,7 @@ describe('a job', () => {
 
   it.each([
     ['less than half of its time was left', 2_000, 'probe_timeout', undefined],
+    ['half of its time was left, the margin of the agent included', 2_700, 'timed_out', 'filtered'],
     ['most of its time was left', 4_500, 'timed_out', 'filtered'],
   ])('in which nothing answered says so of the target only if it had time: %s', async (_, leftMs, code, state) => {
     const { finals } = await handle(

@@ -82,8 +82,10 @@ export function createJobHandler(dependencies: JobHandlerDependencies): HandleJo
     const refusal = dependencies.checkTarget(job.type, job.params);
     if (refusal !== undefined) return settle(job, null, { failure: refusedByPolicy(refusal) });
     const startedAt = timestamp();
-    const budgetMs = job.deadlineAt - now - MARGIN_MS - clock.rttMs();
-    settle(job, startedAt, await runJob(job, { startedAt, budgetMs }, interrupted, { ...dependencies, partials }));
+    const leftMs = job.deadlineAt - now;
+    const budgetMs = leftMs - MARGIN_MS - clock.rttMs();
+    const times = { startedAt, leftMs, budgetMs };
+    settle(job, startedAt, await runJob(job, times, interrupted, { ...dependencies, partials }));
   };
 }
 

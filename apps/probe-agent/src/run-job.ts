@@ -42,10 +42,18 @@ export interface RunDependencies {
   readonly log: Logger;
 }
 
+export interface RunTimes {
+  readonly startedAt: string;
+  /** Milliseconds until the deadline of the check. */
+  readonly leftMs: number;
+  /** Milliseconds that the run may take: less, so that its result arrives before the deadline. */
+  readonly budgetMs: number;
+}
+
 /** Runs the diagnostic until it ends, is cut off, or the agent must stop. */
 export async function runJob(
   job: Job & { readonly type: CheckTypeName },
-  { startedAt, budgetMs }: { readonly startedAt: string; readonly budgetMs: number },
+  { startedAt, leftMs, budgetMs }: RunTimes,
   interrupted: AbortSignal,
   { loadDiagnostic, probeContext, schemas, outlet, onAbandoned, partials, log }: RunDependencies,
 ): Promise<Ending> {
@@ -77,7 +85,7 @@ export async function runJob(
       };
       const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
       const outcome = await diagnostic.run(job.params as never, context);
-      const share = budgetMs / diagnostic.checkType.budgetMs(job.params as never);
+      const share = leftMs / diagnostic.checkType.budgetMs(job.params as never);
       return endingOf({ ...outcome, ...fields() }, share);
     } catch (error) {
       // Errors after the cut-off are logged, except for the abort's own reason.
@@ -103,7 +111,7 @@ export async function runJob(
   }
 }
 
-/** @param share part of the time of its check that the run had: with little of it the target had no time to answer */
+/** @param share part of the check's time that was left at the start: with little of it the target had no time to answer */
 function endingOf(outcome: Outcome<AnyCheckType>, share: number): Ending {
   const isUnproven = share < LEAST_SHARE && outcome.result === 'timeout';
   return isUnproven ? { failure: probeFailure('probe_timeout'), result: 'timeout' } : { outcome };
