@@ -25,9 +25,13 @@ const targets = [
 ] as const;
 const library = `LD_LIBRARY_PATH=${tools?.environment['LD_LIBRARY_PATH'] ?? ''}`;
 
-/** Packets that leave the probe during the run, as tcpdump prints them. */
-async function sentDuring(filter: string, run: () => Promise<unknown>): Promise<readonly string[]> {
-  const capture = ['-n', '-v', '-l', '-U', '--immediate-mode', '-Z', 'root', '-Q', 'out', '-i', 'to0a', filter];
+/** A datagram to this port (discard) ends a capture. */
+const END_PORT = 9;
+
+/** Packets that leave the probe for the target during the run, as tcpdump prints them. */
+async function sentDuring(target: string, filter: string, run: () => Promise<unknown>): Promise<readonly string[]> {
+  const captured = `dst host ${target} and (udp dst port ${END_PORT} or (${filter}))`;
+  const capture = ['-n', '-v', '-l', '-U', '--immediate-mode', '-Z', 'root', '-Q', 'out', '-i', 'to0a', captured];
   // tcpdump reports on standard error that it listens.
   const script = 'exec env "$0" "$@" 2>&1';
   const child = lab!.start('probe', 'sh', '-c', script, library, tools!.program('tcpdump'), ...capture);
@@ -41,9 +45,13 @@ async function sentDuring(filter: string, run: () => Promise<unknown>): Promise<
   await listens.promise;
   printed = '';
   await run();
+  // It leaves after all others, so that none of them is still unprinted when tcpdump ends.
+  const isEnd = (packet: string) => packet.includes(`.${END_PORT}: `);
+  await lab!.run('probe', 'bash', '-c', `echo > /dev/udp/${target}/${END_PORT}`);
+  while (!isEnd(printed)) await once(child.stdout!, 'data');
   child.kill('SIGINT');
-  await once(child, 'exit');
-  return printed.split(/\n(?=\d)/).filter((packet) => / > /.test(packet));
+  await once(child, 'close');
+  return printed.split(/\n(?=\d)/).filter((packet) => / > /.test(packet) && !isEnd(packet));
 }
 
 async function withRules(node: NodeName, rules: string, run: () => Promise<void>): Promise<void> {
@@ -73,7 +81,7 @@ describe.each(targets)('packets over IPv$family, as tcpdump sees them', ({ famil
 
   for (const protocol of ['icmp', 'udp'] as const) {
     itInNetlab(`have DSCP and size: ${protocol}`, async () => {
-      const packets = await sentDuring(`${ip} dst host ${target} and less 900`, () =>
+      const packets = await sentDuring(target, `${ip} and less 900`, () =>
         lab!.trace(target, { protocol, dscp: 46, size: 700 }),
       );
 
@@ -87,14 +95,14 @@ describe.each(targets)('packets over IPv$family, as tcpdump sees them', ({ famil
 
   itInNetlab('have the source ports, and the next ones for further flows', async () => {
     const options = { protocol: 'tcp', dscp: 10, sourcePort: 29_400, flows: 2 };
-    const packets = await sentDuring(`${ip} dst host ${target} and ${ip} proto 6`, () => lab!.trace(target, options));
+    const packets = await sentDuring(target, `${ip} proto 6`, () => lab!.trace(target, options));
     const ports = packets.flatMap((packet) => /\.(\d+) > /.exec(packet)?.[1] ?? []);
 
     expect(new Set(ports)).toEqual(new Set(['29400', '29401']));
   });
 
   itInNetlab('have the DSCP in a ping, and none in the next', async () => {
-    const packets = await sentDuring(`${ip} dst host ${target}`, async () => {
+    const packets = await sentDuring(target, ip, async () => {
       await lab!.ping(target, { count: 1, dscp: 46 });
       await lab!.ping(target, { count: 1 });
     });
