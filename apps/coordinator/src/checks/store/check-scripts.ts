@@ -1,5 +1,6 @@
-import { MAX_RESULT_BYTES, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
+import { LONGEST_CHECK_MS, MAX_RESULT_BYTES, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
 
+import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import { IDEMPOTENCY_RECORD_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
 
@@ -138,7 +139,7 @@ return 'applied'
 `,
 );
 
-/** KEYS check, results, partials. Returns the three hashes as flat lists, read consistently. */
+/** Reads a check consistently. KEYS check, results, partials. Returns the three hashes as flat lists. */
 export const readScript = defineScript(
   'no-writes',
   `
@@ -147,8 +148,8 @@ return { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), redis.c
 );
 
 /**
- * KEYS deadlines, moved. ARGV limit. Returns seconds and microseconds of the clock, the due checks, and the total shift
- * of deadlines (ms).
+ * Reads the clock and the checks whose deadline has passed. KEYS deadlines, moved. ARGV limit. Returns seconds and
+ * microseconds of the clock, the due checks, and the total shift of deadlines (ms).
  */
 export const dueScript = defineScript(
   'no-writes',
@@ -160,8 +161,8 @@ return { time[1], time[2], due, redis.call('GET', KEYS[2]) or '0' }
 `,
 );
 
-/** Upper bound of the duration of a check, milliseconds. */
-const LONGEST_CHECK_MS = 600_000;
+/** A deadline further away than this was written with a reading of the clock before a step back; milliseconds. */
+const FARTHEST_DEADLINE_MS = LONGEST_CHECK_MS + CLOCK_STEP_MS;
 
 /**
  * Shifts all deadlines back after a step of the clock, so that pending checks keep their time. Each coordinator sums
@@ -176,7 +177,7 @@ export const moveDeadlinesScript = defineScript(
 local moved = tonumber(redis.call('GET', KEYS[2]) or '0')
 local by, from = math.min(tonumber(ARGV[2]) - moved, tonumber(ARGV[1])), '-inf'
 if by < tonumber(ARGV[3]) then
-  by, from = tonumber(ARGV[1]), string.format('%.0f', redis.call('TIME')[1] * 1000 + ${LONGEST_CHECK_MS})
+  by, from = tonumber(ARGV[1]), string.format('%.0f', redis.call('TIME')[1] * 1000 + ${FARTHEST_DEADLINE_MS})
 else
   moved = moved + by
   redis.call('SET', KEYS[2], string.format('%.0f', moved))
@@ -204,13 +205,14 @@ return 1
 /** A read stops after this many bytes: entries may contain screenshots. */
 const MAX_READ_BYTES = 8 * 1_048_576;
 
-/** Names and values of an entry that Redis returns; more than any agent writes. */
+/** Maximum number of names and values that Redis returns of one entry; no agent writes as many. */
 export const MOST_FIELDS = 32;
 
 /**
- * Stream entries are untrusted. To bound the memory of coordinators, Redis truncates each value one byte past its limit, so
- * that validation still rejects it, and returns at most `MOST_FIELDS` fields and one screenshot of an entry. Returns the
- * bytes; if anything was truncated, the most that one read may return, because it has cost more than is left.
+ * Stream entries are untrusted. To bound the memory of coordinators, Redis truncates each value one byte past its
+ * limit, so that validation still rejects it, and returns at most `MOST_FIELDS` fields and one screenshot of an entry.
+ * Returns the bytes of the entries or, if anything was truncated, `MAX_READ_BYTES`, so that the read ends: Redis has
+ * read more than it returns.
  */
 const bounded = `
 local function bounded(entries)
@@ -263,9 +265,9 @@ end
 `;
 
 /**
- * KEYS result stream. ARGV group, consumer, limit, then entry ids. Acknowledges and deletes those entries, then reads
- * new ones, first one and then a few at a time; none if the limit is 0. Returns the entries, and 1 if there may be
- * more.
+ * Acknowledges and deletes entries, then reads new ones, first one and then a few at a time; none if the limit is 0.
+ * KEYS result stream. ARGV group, consumer, limit, then ids of processed entries. Returns the new entries, and 1 if
+ * there may be more.
  */
 export const takeEntriesScript = defineScript(
   'allow-oom',
@@ -293,8 +295,8 @@ return { taken, 1 }
 );
 
 /**
- * KEYS result stream. ARGV group, consumer, minimum idle time (ms), cursor, limit. Returns the next cursor and the
- * entries.
+ * Claims entries that another reader left unacknowledged. KEYS result stream. ARGV group, consumer, minimum idle time
+ * (ms), cursor, limit. Returns the next cursor and the entries.
  */
 export const claimEntriesScript = defineScript(
   'allow-oom',
