@@ -37,6 +37,6 @@ async function holdStream(checkId: string, client: Client, signal: AbortSignal):
   try {
     for await (const event of client.watch(checkId, { signal })) if (event.type === 'completed') return;
   } catch {
-    // The results are read apart, and report what is wrong.
+    // The caller reads the results with a separate request, which reports the fault.
   }
 }

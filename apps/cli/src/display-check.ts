@@ -91,7 +91,10 @@ function finalLines({ type, results }: DisplayedCheck, probes: Probes): readonly
   return linesOf(Object.entries(results), probes, type, () => true);
 }
 
-/** Live lines are few, except for a table that changes each second. */
+/**
+ * True for a result with rounds: its table changes each second and is displayed live; other live results are a few
+ * lines.
+ */
 function hasRounds(result: Shown): boolean {
   return 'rounds' in result && result.rounds !== undefined;
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readConfig } from './config.ts';
 import { runCli } from './run.ts';
 
-/** Set by the bundle of the npm package, which has no other file. */
+/** Version of the npm package. Its bundler inserts it, because the bundle is a single file without a `package.json`. */
 declare const VANTAGE_VERSION: string | undefined;
 
 const stopping = new AbortController();

@@ -132,7 +132,7 @@ async function follow(
     json || csv
       ? undefined
       : await displayCheck(checkId, request?.type, { client, screen, colors: config.colors, signal });
-  // The followed check has only the screenshot's URL.
+  // The check that `displayCheck` followed has only the URL of the screenshot; `completed` reads the image.
   const waiting = { client, signal, endsWithStream: request !== undefined && endsWithStream(request) };
   const whole = followed === undefined || saveScreenshot !== undefined ? await completed(checkId, waiting) : undefined;
   if (json) output.write(`${jsonText(whole)}\n`);

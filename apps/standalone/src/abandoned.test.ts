@@ -88,7 +88,7 @@ describe.each([
     const response = await fetch(`${url}/check/${id}/events`, { signal: leaving.signal });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     for (let read = ''; !/"rounds":[3-9]/.test(read);) read += (await reader.read()).value ?? '';
-    // What comes later must be read, or the stream stands still.
+    // The rest of the stream must be read, because an unread stream stops.
     const drain = async (): Promise<void> => {
       while (!(await reader.read()).done);
     };

@@ -124,7 +124,7 @@ function startAgent(envFile: string): { readonly child: ChildProcess; readonly l
   return { child, log: () => log };
 }
 
-/** Bounded by the test's own time limit. */
+/** Polls until a condition holds; the test's own time limit bounds it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(50);
 }

@@ -89,7 +89,8 @@ receivers: [{name: test, webhook_configs: [{url: '${urlOf(receiver)}', send_reso
         '--cluster.listen-address=',
       ],
       async () => (await fetch(`${alertmanagerUrl}/-/ready`)).ok,
-      // Debian's reads its templates there; an installed one has them.
+      // Debian's Alertmanager reads its templates below /usr/share; if it is not installed, the unpacked folder takes
+      // that place.
       existsSync(join(packages.folder, 'usr/share'))
         ? withFolder(join(packages.folder, 'usr/share'), '/usr/share')
         : [],

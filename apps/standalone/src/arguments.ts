@@ -75,7 +75,10 @@ export function parseArguments(argv: readonly string[], defaultDataFolder: strin
   return faults.length > 0 ? { kind: 'invalid', faults } : { kind: 'run', arguments: parsed };
 }
 
-/** The agents and the coordinator read it the same way, but after they have started. */
+/**
+ * Validates a value of `--allow` at once; coordinator and agents, which parse it likewise, would report the fault only
+ * after the start.
+ */
 function allowed(text: string, faults: string[]): string {
   try {
     return policyKinds.allow.parse(text);

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../test/service.ts';
 import { comparable, EXPORTER_PACKAGES, startSideBySide, type SideBySide } from '../test/side-by-side.ts';
 
 const missing = await packagesMissing(EXPORTER_PACKAGES, ['knot', 'knot-dnsutils'], ...SERVER_PACKAGES);
-// Raw sockets, and the port of DNS.
+// Root is needed for raw sockets and for port 53.
 const itSideBySide = itNeeding(process.getuid?.() === 0 ? missing : 'root is needed', process.env['CI']);
 
 const MODULES = `modules:

@@ -46,7 +46,7 @@ describe('the whole service on one machine', () => {
     expect(status).toBe(0);
   }, WAIT_LIMIT_MS);
 
-  /** Final results of all probes. */
+  /** Runs a check and returns the final results of all probes. */
   async function check<Name extends CheckTypeName>(
     request: CheckRequest & { readonly type: Name },
   ): Promise<readonly CheckOf<Name>['results'][string][]> {

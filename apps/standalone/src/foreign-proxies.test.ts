@@ -40,7 +40,7 @@ const manyRequests = {
 };
 /** Interval between two checks. */
 const EVERY_MS = 300;
-/** Checks before the first gateway stops, and after the last agent is back. */
+/** Number of checks before the first gateway stops, and after the last agent is back. */
 const SOME = 5;
 
 /** A target that answers after a moment. */
@@ -64,7 +64,7 @@ afterAll(() => {
   target.close();
 });
 
-/** Bounded by the test's own time limit. */
+/** Polls until a condition holds; the test's own time limit bounds it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(50);
 }

@@ -33,7 +33,7 @@ afterAll(async () => {
   target.close();
 }, 120_000);
 
-/** Bounded by the test's own time limit. */
+/** Polls until a condition holds; the test's own time limit bounds it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(50);
 }

@@ -49,7 +49,7 @@ function hold(): void {
   ({ promise: held, resolve: release } = Promise.withResolvers<void>());
 }
 
-/** Bounded by the test's own time limit. */
+/** Polls until a condition holds; the test's own time limit bounds it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(50);
 }

@@ -32,7 +32,7 @@ const ofModules = {
   grant: ['secret-of-a-grant', Buffer.from('prober:secret-of-a-grant').toString('base64')],
   parameter: ['password-in-a-parameter'],
 };
-/** A server of tokens gives it to an agent, which keeps it. */
+/** The token that the token server issues to an agent, which caches it. */
 const givenToken = ['token-that-was-given'];
 const ofMonitors = { file: ['header-of-the-file'], api: ['header-of-the-api'] };
 const webhooks = { delivered: ['path-of-webhook-1'], failing: ['path-of-webhook-2'] };
@@ -107,7 +107,7 @@ describe('a secret', () => {
     );
     key = stdout.trim();
     writes = await watchWrites(redis);
-    // Coordinators follow within seconds.
+    // Coordinators read a new key within seconds.
     while ((await fetch(`${service.url}/probes`, withKey('GET'))).status !== 200) await sleep(100);
   });
 
@@ -264,7 +264,7 @@ describe('a secret', () => {
     expect(onDisk().filter((name) => name.startsWith('module '))).toEqual([]);
   });
 
-  /** Monitors have a tick every ten seconds. */
+  /** Waits until no job is queued; monitors start their checks only every ten seconds. */
   async function untilNoJobs(): Promise<void> {
     while ((await listKeys(redis, 'p:{*}:jobs:??????????????????????')).length > 0) await sleep(50);
   }

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Something of a file system that can be used up. */
+/** A resource of a file system that programs can use up. */
 interface Resource {
   readonly name: 'space' | 'inodes';
   /** Below `full`, programs cannot write; from `room` (hysteresis) they can again. */
@@ -18,7 +18,7 @@ const resources: readonly Resource[] = [
     room: 1_048_576,
     effect: 'new checks are refused and log lines are lost until there is room',
   },
-  // Redis needs four for a rewrite of its append-only file, in which it goes on to write.
+  // Redis needs four inodes to rewrite its append-only file, and writes to that file meanwhile.
   {
     name: 'inodes',
     full: 8,

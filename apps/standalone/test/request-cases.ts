@@ -61,7 +61,7 @@ export function requestModules({ files, echo }: RequestTargets): string {
   ].join('');
 }
 
-/** Modules that request a token of the server of tokens. */
+/** Modules that request a token of the token server. */
 function tokenModules(echo: string): readonly string[] {
   const http = module('http');
   const grant = (kind: string, more = ''): string =>

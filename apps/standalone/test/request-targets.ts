@@ -123,7 +123,10 @@ const bodies: Readonly<Record<string, Buffer>> = {
   nothing: Buffer.alloc(0),
 };
 
-/** A server of tokens for the client `u` with the secret `s3 cret&`: `/token/<what it does>`. The token says what was asked. */
+/**
+ * A token server for the client `u` with the secret `s3 cret&`, at `/token/<kind>`. The token contains the form that
+ * was sent.
+ */
 function giveToken(kind: string, request: IncomingMessage, response: ServerResponse): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -66,7 +66,7 @@ export async function startScrapeTargets(folder: string): Promise<ScrapeTargets>
   };
 }
 
-/** Port 53 is free at a random address of loopback. */
+/** A random address of loopback, at which port 53 is free. */
 function loopbackAddress(): string {
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 }

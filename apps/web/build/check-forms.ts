@@ -69,7 +69,7 @@ export function formDefinitions(): readonly FormDefinition[] {
     });
 }
 
-/** A number or a word is one field. */
+/** Merges a union of a number and words into one field. */
 function flattened({ anyOf, ...schema }: FieldSchema & { readonly anyOf?: readonly Branch[] }): FieldSchema {
   const number = anyOf?.find((branch) => branch.const === undefined);
   if (anyOf === undefined || number === undefined) return schema;

@@ -1,4 +1,7 @@
-/** Open Graph metadata of a check. The document says nothing of the check: it needs no store, the image does. */
+/**
+ * Open Graph metadata of a check. It is equal for all checks except for URLs, so that the document needs no Redis; the
+ * image shows the result.
+ */
 export function previewOf(publicUrl: string, checkId: string): string {
   const metadata = {
     'og:title': 'A check from several places',

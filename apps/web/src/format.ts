@@ -40,7 +40,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1],
 ];
 
-/** `5 minutes ago`. A time to come is one of a browser whose clock is behind. */
+/** Formats an age, such as `5 minutes ago`. A future time, as of a browser whose clock is behind, is `just now`. */
 export function ago(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
   if (seconds < 5) return 'just now';

@@ -28,7 +28,7 @@ function refusalOf({ message, problem, status }: ProblemError, baseUrl: string):
   return isPath ? `${baseUrl} is no service, but a path of one; did you mean --server ${origin}?` : withFlags(message);
 }
 
-/** Options by their flags, as they were given. */
+/** Replaces the paths of options in a problem's message by the flags of the command line. */
 function withFlags(message: string): string {
   return message.replaceAll(/^\/options\/(\w+)(?=[:/])/gm, (_path, option: string) => `--${flagName(option)}`);
 }

@@ -16,7 +16,7 @@ import type { MonitorAction, MonitorDefinitionText } from './monitor-action.ts';
 
 export interface MonitorsOptions {
   readonly client: Client;
-  /** The answers of the service in place of text. */
+  /** True prints the responses of the service as JSON instead of text. */
   readonly json: boolean;
   readonly colors: boolean;
   readonly print: (lines: readonly string[]) => void;
@@ -24,7 +24,7 @@ export interface MonitorsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Maximum runs of a probe in its line. */
+/** Maximum number of runs displayed for a probe. */
 const MOST_RUNS = 60;
 
 const styles: Readonly<Record<string, Style>> = {

@@ -17,7 +17,10 @@ import type { Screenshots } from './screenshots/screenshots.ts';
 /** Limit of concurrent endings, and of checks that one poll adds. */
 const AT_ONCE = 100;
 
-/** Time for one ending; a poll waits for a longer one, so that `/readyz` reports the task. */
+/**
+ * Longest normal duration of one ending. A poll waits for an ending that takes longer, so that `/readyz` reports the
+ * task.
+ */
 const LONGEST_ENDING_MS = 10_000;
 
 /** Longest wait for the last results: a probe that never stops writing must not delay the end of a check. */

@@ -26,8 +26,8 @@ export interface KeyStore {
 }
 
 /**
- * KEYS records, revision. ARGV name, expected record or '', new record, new revision. Returns 1 if the record was as
- * expected.
+ * Replaces a record that is unchanged since it was read. KEYS records, revision. ARGV name, expected record or '', new
+ * record, new revision. Returns 1 if the record was as expected.
  */
 const replaceScript = defineScript(
   'allow-oom',
@@ -39,7 +39,7 @@ return 1
 `,
 );
 
-/** KEYS records, revision. ARGV name, new revision. Returns 1 if there was a record. */
+/** Removes a record. KEYS records, revision. ARGV name, new revision. Returns 1 if there was a record. */
 const removeScript = defineScript(
   'allow-oom',
   `

@@ -24,7 +24,7 @@ interface Thief {
 }
 
 const transports = ['Redis', 'gateway'] as const;
-/** Has the environment file of the probe `own`, over TLS, with the rights granted by `probe:add`. */
+/** Client with the environment file of the probe `own`: over TLS, with the rights that `probe:add` grants. */
 let redisUser: Redis;
 let test: GatewayBed;
 let gateway: OpenGateway;

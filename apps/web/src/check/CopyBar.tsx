@@ -58,7 +58,7 @@ async function writeClipboard(text: string): Promise<boolean> {
   }
 }
 
-/** The clipboard API is unavailable over plain HTTP. */
+/** Copies a text without the clipboard API, which is unavailable over plain HTTP. */
 function writeByHand(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;

@@ -97,7 +97,7 @@ export async function observeCheck(
   const render = (): void => {
     // The results may arrive after the `completed` event and are older than it.
     if (isOver || base === undefined) return;
-    // A hundred probes send thousands of events: one rendering shows all of some milliseconds.
+    // Collects events for some milliseconds: a hundred probes send thousands of them, and each rendering is expensive.
     soonRendered ??= setTimeout(() => {
       soonRendered = undefined;
       if (isOver) return;

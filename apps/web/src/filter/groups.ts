@@ -15,7 +15,7 @@ export interface Group {
 
 export interface ShownGroup extends Group {
   readonly shown: readonly Row[];
-  /** Rows that the user has to ask for. */
+  /** Number of rows that are displayed once the user expands the group. */
   readonly hidden: number;
 }
 

@@ -31,7 +31,7 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
   }, [errors]);
   useEffect(() => {
     if (!isOpen || WhereFrom !== undefined) return;
-    // Without it the fields remain, and opening the options again loads it again.
+    // If loading fails, the other fields remain usable, and opening the options again repeats it.
     void import('./where/WhereFrom.tsx').then(
       ({ WhereFrom: of }) => setWhereFrom({ of }),
       () => undefined,

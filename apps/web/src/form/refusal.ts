@@ -38,7 +38,7 @@ export function formErrorsOf(error: unknown, form: FormDefinition, now: number):
   return { fields, general: rest.length === 0 ? undefined : rest.join(' '), retryAt };
 }
 
-/** A policy decision names the field if it is not the host. */
+/** Reads a refusal by the target policy: it begins with the pointer of the field unless the host is refused. */
 function policyRefusal(detail: string, form: FormDefinition): FormErrors {
   const [, pointer, rest] = /^(\/[\w/]+): (.*)$/s.exec(detail) ?? [];
   const field = pointer === undefined ? undefined : fieldAt(form, pointer);

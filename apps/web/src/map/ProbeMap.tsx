@@ -26,7 +26,7 @@ export interface ProbeMapProps {
   readonly onChoose?: (id: string) => void;
 }
 
-/** Map units: distance of pins, and label size at the usual screen width. */
+/** Distance of pins, and size of pins and labels at the usual screen width; in map units. */
 const PIN_DISTANCE = 20;
 const ROOM = { width: map.width, height: map.height, character: 11, line: 22, radius: 10 };
 const MOST_LABELS = 40;

@@ -118,7 +118,7 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
   );
 }
 
-/** @returns no faults if it was made */
+/** @returns the faults; none if the monitor was made */
 async function makeMonitor(client: Client, name: string, request: MonitorRequest): Promise<readonly Fault[]> {
   try {
     // A PUT would replace it.

@@ -7,7 +7,7 @@ import { useRouter } from '../parts/router.tsx';
 type RunState = Run['results'][string]['state'];
 
 const [HEIGHT, WIDTH] = [28, 600];
-/** A height in addition to the colour. */
+/** Height of a bar in addition to its colour, because colour alone is not accessible. */
 const heights: Readonly<Record<RunState, number>> = { ok: 16, failing: HEIGHT, unmeasured: 5 };
 /** Least number of columns of a row, so that the bars of a few runs are not wide. */
 const FEWEST_COLUMNS = 40;

@@ -231,7 +231,7 @@ function RunRow({ run }: { readonly run: Run }): JSX.Element {
   );
 }
 
-/** Asks once more: runs and state are lost with the monitor. */
+/** Removes the monitor after a confirmation, because its runs and state are lost. */
 function Remove({ name }: { readonly name: string }): JSX.Element | null {
   const { service, go } = useRouter();
   const [isAsked, ask] = useState(false);

@@ -12,7 +12,9 @@ import { useLoad } from '../parts/use-load.ts';
 import '../style/monitors.css';
 
 const EVERY_MS = 15_000;
-/** Cards of a long list that are displayed at first and added at each press; the length from which a list is long. */
+/**
+ * Number of cards that are displayed at first and added at each press, and the number above which a list is shortened.
+ */
 const FIRST = 20;
 const MANY = 30;
 

@@ -21,7 +21,7 @@ const views: Readonly<Record<string, LazyView<ViewProps>>> = {
 /** View of a check type; unknown types have the table only. */
 export function TypeView(props: ViewProps): JSX.Element | null {
   const view = viewOf(props.check.type);
-  // The key: views of two types are two components.
+  // The key makes the views of two types distinct components.
   return view === undefined ? null : <view.View key={props.check.type} {...overFamilies(props)} />;
 }
 

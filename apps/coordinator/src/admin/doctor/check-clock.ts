@@ -4,7 +4,10 @@ import { error, ok, warning, type Finding } from './finding.ts';
 
 const SAMPLES = 3;
 const NOTICED_MS = 2_000;
-/** Offset from which on the finding is an error: new certificates of public CAs are not valid yet. Own ones begin a day before they are issued. */
+/**
+ * Clock offset from which on the finding is an error: certificates that a public CA has just issued are not valid yet.
+ * Certificates of `probe:tls` begin a day before they are issued.
+ */
 const WRONG_MS = 10 * 60_000;
 
 /**

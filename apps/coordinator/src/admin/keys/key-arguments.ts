@@ -57,7 +57,7 @@ type Values = Readonly<Record<string, string | boolean | readonly (string | bool
 
 interface Options {
   readonly text: (name: string) => string | undefined;
-  /** Comma-separated, and repeated. */
+  /** Values of an option that may be repeated and may contain a list separated by commas. */
   readonly list: (name: string) => readonly string[];
   readonly json: boolean;
 }

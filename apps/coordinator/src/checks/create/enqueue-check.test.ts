@@ -243,7 +243,7 @@ const noQueues = {
   },
 };
 
-/** The second of the jobs was refused. */
+/** Expects that only the second of three jobs was refused. */
 function expectBroken(outcomes: Awaited<ReturnType<StartCheck>>): void {
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   const { reason } = outcomes[1] as PromiseRejectedResult;

@@ -24,7 +24,7 @@ afterAll(async () => {
   await bed.stop();
 });
 
-/** A probe is offline after 15 s without a heartbeat, which a slow machine may reach. */
+/** Sends a heartbeat of every probe: without one for 15 s a probe is offline, and a slow machine may take that long. */
 function beatAll(): void {
   for (const probe of probeIds) void bed.beat(probe).catch(() => undefined);
 }

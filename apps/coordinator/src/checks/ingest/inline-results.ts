@@ -21,7 +21,7 @@ export interface InlineResults {
   readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
   /** Resolves to whether the inline copy of a stream entry was committed. Can be asked once. Never rejects. */
   readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;
-  /** Forgets a committed one whose stream entry is deleted. */
+  /** Forgets a committed result whose stream entry is deleted. */
   readonly forget: (probe: string, check: string) => void;
 }
 

@@ -14,11 +14,11 @@ const STREAMS_AT_ONCE = 50;
 const ENTRIES_AT_ONCE = 64;
 
 /**
- * Deletes entries whose results are committed, as long as they are the oldest of their stream. It reads one at a time:
- * an entry that is no such result may be of any size, and is left, with those after it, to the reading of the stream.
+ * Deletes entries whose results are committed, as long as they are the oldest of their stream. It reads one entry at a
+ * time: an entry that is no such result may be of any size; it stays, with those after it, until the stream is read.
  *
  * KEYS result streams. ARGV for each stream the number of its checks, then the checks. Returns for each stream 1 if it
- * must be read, because it has such an entry, is none, or has an id of the future.
+ * must be read: it has such an entry, the key is no stream, or the id of its last entry is in the future.
  */
 export const releaseScript = defineScript(
   'allow-oom',

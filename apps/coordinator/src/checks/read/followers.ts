@@ -24,7 +24,7 @@ const GRACE_MS = 3_000;
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
 
-/** KEYS followers. ARGV coordinator, lease in milliseconds. */
+/** Records that a coordinator follows the check, with a lease. KEYS followers. ARGV coordinator, lease (ms). */
 const followScript = defineScript(
   '',
   `
@@ -33,7 +33,10 @@ redis.call('ZADD', KEYS[1], time[1] * 1000 + time[2] / 1000 + ARGV[2], ARGV[1])
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 );
 
-/** KEYS followers. ARGV coordinator. Returns how many others follow. */
+/**
+ * Removes a coordinator from the followers of the check. KEYS followers. ARGV coordinator. Returns how many others
+ * follow.
+ */
 const leaveScript = defineScript(
   'allow-oom',
   `
@@ -53,7 +56,10 @@ return redis.call('HSET', KEYS[1], '${ABANDONED_FIELD}', 1)`,
 
 export const followerScripts = [followScript, leaveScript, abandonScript] as const;
 
-/** Failures of Redis end nothing: the rounds then run as long as was asked for. */
+/**
+ * Counts the event streams of checks in Redis. If Redis fails, no check is ended early: its rounds run to their
+ * requested number.
+ */
 export function createFollowers(redis: Redis): Followers {
   return new CheckFollowers(redis);
 }

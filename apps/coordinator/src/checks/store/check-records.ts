@@ -166,7 +166,7 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
   };
 }
 
-/** Checks of an older release have neither field. */
+/** Parses the state of the screenshot; checks stored by an older release have neither field. */
 export function screenshotOf(shot: string | undefined, asked: string | undefined): Screenshot {
   if (shot === undefined) return noScreenshot;
   if (shot !== '') return JSON.parse(shot) as Screenshot;
@@ -196,7 +196,7 @@ export interface SettleOptions {
   readonly retentionMs: number;
   /** Notified of a check that this completes. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
-  /** Get the whole check if this completes it. */
+  /** Receive the whole check if these results complete it. */
   readonly readers?: WaitingReaders | undefined;
   /**
    * When the probe wrote the results, milliseconds since the epoch; after the deadline they are `late`. 0 means in

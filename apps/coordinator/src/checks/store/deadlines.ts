@@ -34,7 +34,10 @@ export function createDeadlines(redis: Redis): Deadlines {
   // deadlines of completed checks.
   redis.on('close', () => (ended = []));
 
-  /** Without the shift, pending checks would end late by the step of the clock. */
+  /**
+   * Moves the deadlines if the clock was stepped back since the last poll; without it, pending checks would end late by
+   * the step.
+   */
   const followClock = async (nowMs: number, movedNowMs: number): Promise<void> => {
     const backMs = Math.round(lastMs - nowMs);
     lastMs = nowMs;

@@ -72,7 +72,7 @@ local function take(client, excess)
 end
 for i = 1, #bulkiest, 2 do
   local client, bytes = bulkiest[i], tonumber(bulkiest[i + 1])
-  -- The next bulkiest keeps its own until this one has no more than that.
+  -- This client loses only as much as it has more than the next one, whose checks are kept until then.
   local following = tonumber(bulkiest[i + 3] or (#bulkiest == 32 and bytes or 0))
   local excess = math.max(bytes - share, math.min(over, math.max(1, bytes - following)))
   if excess > 0 then over = over - take(client, excess) end

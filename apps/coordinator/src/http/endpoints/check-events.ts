@@ -78,7 +78,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
       const unfollow = followers.note(id, () => pendingOf(followed));
       response.once('close', () => {
         open.delete(stream);
-        // A client that is sent away connects again.
+        // A client whose stream ends because the service stops connects again, so the check is not abandoned.
         if (!stopping.aborted) unfollow();
       });
       if (stopping.aborted) stream.sendAway();

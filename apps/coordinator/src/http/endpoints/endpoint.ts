@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly method: Method;
   /** Scope that a key needs; without it, keys are ignored. */
   readonly scope?: KeyScope | undefined;
-  /** Runs before the handler. */
+  /** Counts the request before the handler runs. */
   readonly limit?: Limit | undefined;
   /** Counts a request with a refused key; `limit` by default. */
   readonly countRefused?: Limit | undefined;

@@ -20,7 +20,7 @@ export interface Bucket {
   readonly endpoint: string;
   /** Requests per minute of one address; a key has its own limit. */
   readonly limit: number;
-  /** True if requests are also counted per target. */
+  /** True if all counters are in one slot of a Redis Cluster, because requests are also counted per target. */
   readonly inOneSlot?: boolean;
 }
 

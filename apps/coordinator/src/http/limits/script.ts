@@ -34,14 +34,15 @@ local function counted(rest, costs)
   return rest < SLICE and math.ceil(costs * rest / SLICE) or costs
 end
 
--- Milliseconds until a slice counts for less by an excess, of which it counts at least one.
+-- Milliseconds until the count of a slice has fallen by 'excess', or to zero.
 local function wait_for(rest, costs, excess)
   local left = math.max(0, counted(rest, costs) - excess)
   -- The slice counts for at most 'left' once that share of it is in the window.
   return math.ceil(rest - left / costs * SLICE) + 1
 end
 
--- The same for all slices in a hash: sorting them costs more than counting them.
+-- Does the same for all slices in a hash, oldest first. For an excess of one the oldest slice suffices: sorting costs more
+-- than counting.
 local function wait_for_all(fields, excess)
   local slices, wait = {}, 0
   for i = 1, #fields, 2 do

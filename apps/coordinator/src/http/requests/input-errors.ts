@@ -60,7 +60,7 @@ function withoutBranches(errors: readonly ErrorObject[]): readonly InputError[] 
     });
 }
 
-/** The only value of a branch implies its type. */
+/** False for a type error of a branch that allows a single value: the error about that value says more. */
 function isClearest({ keyword, parentSchema }: ErrorObject): boolean {
   return keyword !== 'type' || !Object.hasOwn(parentSchema ?? {}, 'const');
 }

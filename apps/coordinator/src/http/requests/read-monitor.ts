@@ -122,7 +122,7 @@ function webhookErrors(
 
 const expectationTypes = { maxLoss: ['ping'], certificateDays: ['http'], status: ['http'], answers: ['dns'] } as const;
 
-/** What depends on the check is left out as far as the check is broken. */
+/** Validates an expectation against the type of its check; skips the rules that read faulty fields of the check. */
 function expectationErrors(expectation: Expectation, check: JudgedRequest | undefined): readonly InputError[] {
   const type = check?.checkType?.type;
   const errors: InputError[] = Object.entries(expectationTypes)

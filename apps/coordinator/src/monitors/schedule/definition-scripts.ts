@@ -12,9 +12,12 @@ end
 `;
 
 /**
- * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first tick (ms),
- * most monitors, first tick if the alarm is on (ms). A changed definition starts without state, runs and events, but an alarm stays
- * on until its ticks end it. Returns `same`, `new`, `changed`, `file` if the file owns it, or `full`.
+ * Creates or changes a monitor. A changed definition starts without state, runs and events, but an alarm stays on until
+ * its ticks end it.
+ *
+ * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first
+ * tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`, `changed`, `file` if the file
+ * owns the monitor, or `full`.
  */
 export const putScript = defineScript(
   '',
@@ -44,7 +47,10 @@ return stored and 'changed' or 'new'
 `,
 );
 
-/** KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if the file owns it. */
+/**
+ * Removes a monitor. KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if the file owns
+ * it.
+ */
 export const removeScript = defineScript(
   'allow-oom',
   `

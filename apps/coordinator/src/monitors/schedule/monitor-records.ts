@@ -96,7 +96,11 @@ export interface Claimed {
   readonly missed: readonly MissedTick[];
 }
 
-/** @param ids as many as may be claimed */
+/**
+ * Claims due ticks.
+ *
+ * @param ids ids for the checks of the ticks; at most as many ticks are claimed
+ */
 export async function claimTicks(redis: Redis, ids: readonly string[]): Promise<Claimed> {
   const { monitorsDue, monitors, monitorClaims, monitorTicks } = redisKeys;
   const keys = [monitorsDue, monitors, monitorClaims, monitorTicks];

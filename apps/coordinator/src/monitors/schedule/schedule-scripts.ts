@@ -9,9 +9,10 @@ import { putScript, removeScript } from './definition-scripts.ts';
  */
 
 /**
- * KEYS due, definitions, claims, ticks. ARGV lease (ms), time after which a tick is missed (ms), limit, then as many ids for
- * checks. Returns the time (ms), the time of the next tick or '', name, claim and definition of each claimed tick, and name, due
- * time (ms) and definition of each missed one. A missed tick keeps its due time: postponed by a lease, it would seem timely.
+ * Claims due ticks. KEYS due, definitions, claims, ticks. ARGV lease (ms), time after which a tick is missed (ms),
+ * limit, then as many ids for checks. Returns the time (ms), the time of the next tick or '', name, claim and
+ * definition of each claimed tick, and name, due time (ms) and definition of each missed one. A missed tick keeps its
+ * due time: postponed by a lease, it would seem timely.
  */
 export const claimScript = defineScript(
   'allow-oom',
@@ -48,8 +49,8 @@ return { string.format('%.0f', now), next[2] or '', claimed, missed }
 );
 
 /**
- * KEYS due. ARGV name, due time and new time (ms) of each missed tick. A tick that another coordinator has postponed
- * meanwhile is not changed.
+ * Postpones missed ticks, except those that another coordinator has postponed meanwhile. KEYS due. ARGV name, due time
+ * and new time (ms) of each missed tick.
  */
 export const postponeScript = defineScript(
   'allow-oom',
@@ -63,8 +64,9 @@ return 1
 );
 
 /**
- * KEYS due, claims, open, open ticks of the monitor. ARGV name, claim, next tick (ms), time for any coordinator to
- * evaluate it (ms), the open tick. Returns 1, or 0 if the claim is no longer there.
+ * Replaces a claim by the open tick whose check was started. KEYS due, claims, open, open ticks of the monitor. ARGV
+ * name, claim, next tick (ms), time for any coordinator to evaluate it (ms), the open tick. Returns 1, or 0 if the
+ * claim is no longer there.
  */
 export const confirmScript = defineScript(
   'allow-oom',
@@ -82,9 +84,10 @@ return 1
 export const EVENTS_KEPT = 100;
 
 /**
- * KEYS state, runs, open ticks of the monitor, open, events of the monitor, outbox. ARGV name, the open tick, the state
- * before, the new state, the run, time for any coordinator to evaluate the next open tick (ms), channel of changes, task
- * of the outbox or '', then the events. Returns `done`, or `taken` if another coordinator did it.
+ * Writes the outcome of an open tick. KEYS state, runs, open ticks of the monitor, open, events of the monitor, outbox.
+ * ARGV name, the open tick, the state before, the new state, the run, time for any coordinator to evaluate the next
+ * open tick (ms), channel of changes, task of the outbox or '', then the events. Returns `done`, or `taken` if another
+ * coordinator did it.
  */
 export const commitScript = defineScript(
   'allow-oom',
@@ -108,8 +111,8 @@ return 'done'
 );
 
 /**
- * KEYS a sorted set of members by due time. ARGV limit, lease (ms). Returns the members that are due, which are due again
- * after the lease unless they are removed by then.
+ * Claims the due members of a sorted set: they are due again after the lease unless they are removed by then. KEYS a
+ * sorted set of members by due time. ARGV limit, lease (ms). Returns the claimed members.
  */
 export const claimDueScript = defineScript(
   'allow-oom',

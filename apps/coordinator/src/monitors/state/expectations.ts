@@ -92,7 +92,10 @@ function above(
   return [`${name} ${shown(value)} ${unit}, more than ${shown(most)} ${unit}`];
 }
 
-/** Days until the certificate expires, or an earlier one above it that has no successor. */
+/**
+ * Days until the first of the certificate and the CA certificates above it expires; a CA certificate that has a
+ * successor does not count.
+ */
 function certificateDaysOf(measured: Measured): number | null | undefined {
   const days = ownDaysOf(measured);
   const ofIssuer = measured.tls?.issuerEnds?.daysLeft;

@@ -182,7 +182,10 @@ function differentOf(probes: readonly ProbeMemory[], place: keyof ProbePlace): n
   return Math.max(known, Math.min(probes.length, 1));
 }
 
-/** A single probe is no agreement unless the rule requires only one. */
+/**
+ * The least number of failing probes that can be an agreement: one probe alone is none unless the rule requires only
+ * one.
+ */
 function fewest({ failing }: AlarmRule): number {
   return Math.min(failing, 2);
 }

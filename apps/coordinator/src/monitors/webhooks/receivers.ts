@@ -5,7 +5,7 @@ export interface ReceiverBounds {
   readonly stuckAfterMs: number;
 }
 
-/** A receiver has this many requests open, so that a slow one delays its own messages only. */
+/** Bounds the open requests of each receiver, so that a slow one delays its own messages only. */
 export interface Receivers {
   /**
    * Waits a short time for a free request of a receiver, if it is not stuck.
@@ -23,7 +23,7 @@ interface Receiver {
   open: number;
   /** Monotonic time of the last start or end of a request. */
   movedAt: number;
-  /** Waits in their order; each gets true for a free request. */
+  /** The waiting callers in order; each is called with true once a request is free for it. */
   readonly waiting: Set<(isFree: boolean) => void>;
 }
 

@@ -49,7 +49,7 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
   const taken = new Set<Promise<void>>();
   let opening: Promise<OpenQueue> | undefined;
   let isStopped = false;
-  // At the start: loading stops the process for a tenth of a second, which an alarm should not.
+  // Loaded at the start, because loading blocks the process for a tenth of a second, which would delay an alarm.
   if (sendWebhook !== undefined) void import('bullmq');
 
   const opened = (): Promise<OpenQueue> => {
@@ -84,7 +84,7 @@ export function createWebhookQueue(dependencies: WebhookQueueDependencies): Webh
     add: async (messages) => {
       if (messages.length === 0) return;
       const { queue } = await opened();
-      // Ids of BullMQ may not have colons.
+      // BullMQ does not allow colons in job ids.
       const jobOf = (data: WebhookMessage) => ({
         name: 'message',
         data,

@@ -26,7 +26,10 @@ const ID = /(?:^| )id=(\d+)/;
 
 /** A look sees one moment: an attack at full speed is seen in at least every second look. */
 const AGAIN_WITHIN_MS = 10_000;
-/** Looks in succession in which the list could not be read, although the commands before it had replies. */
+/**
+ * Number of successive looks in which the list of connections could not be read, although earlier commands had replies,
+ * after which the connections of all agents are ended.
+ */
 const UNREADABLE_LOOKS = 2;
 
 /** Probes whose Redis users behave unlike any agent. */

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(async () => bed.stop());
 
-/** Takes a job in the way of an agent: moves it to the list of active jobs. */
+/** Takes a job like an agent: moves it to the list of active jobs. */
 async function take(): Promise<void> {
   await bed.redis.lmove(`${queue}:wait`, `${queue}:active`, 'RIGHT', 'LEFT');
 }
@@ -44,7 +44,7 @@ it('loses the jobs of checks that are over, answered or not stored any more, and
 
   await keep([screenshotJobId(pending)]);
   await keep([screenshotJobId(answered)], Date.now() - 300_000);
-  // Last: with so many, the list is looked at.
+  // Kept last: a coordinator reads the list of a probe only if it is this long.
   await keep(Array.from({ length: 100 }, (_, index) => `unknown-${index}`));
   await until(async () => (await kept()).length <= 2);
 
@@ -59,7 +59,7 @@ it('is given no more jobs while it keeps as many as its queue may have, until it
   await bed.addProbe('hoarder');
   await bed.keepAlive('hoarder');
   await until(async () => (await bed.core.probes.list())['hoarder']?.status === 'healthy');
-  // Jobs of pending checks, which are not removed for it.
+  // Jobs of pending checks, which the coordinator does not remove.
   const ids = Array.from({ length: MOST_QUEUED }, (_, index) => `pending-${index}`);
   await Promise.all(ids.map((id) => bed.redis.hset(redisKeys.checkResults(id), 'hoarder', '')));
   await bed.redis.rpush(`${probe}:active`, ...ids);

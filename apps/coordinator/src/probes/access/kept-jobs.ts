@@ -7,12 +7,12 @@ import type { Log } from '../../redis/log.ts';
 
 /** More than most agents run at once; one that runs more loses nothing, because its jobs belong to pending checks. */
 export const MOST_KEPT = 64;
-/** Bounds the cost of one look, which frees more than a probe gets meanwhile. */
+/** Most jobs that one look reads: bounds its cost, and frees more than a probe gets until the next look. */
 const LOOKED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 2_000;
 /** An agent removes a job this long after its result at most, unless Redis is slow: then its job is removed here. */
 const REMOVED_WITHIN_MS = 1_000;
-/** Longer than any check. */
+/** A screenshot job that was taken this long ago is over: no check lasts as long. */
 const SCREENSHOT_OVER_MS = 120_000;
 
 /**

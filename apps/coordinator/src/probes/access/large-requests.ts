@@ -9,7 +9,7 @@ const LONGEST_LINE = 4_096;
 const LARGE_BYTES = 1_048_576;
 /** Twice the largest request of an agent, a screenshot. */
 const HUGE_BYTES = 8 * 1_048_576;
-/** Large requests at a time that are too many: one more than of two agents in an upgrade. */
+/** Number of concurrent large requests that suspends a user: one more than two agents in an upgrade send. */
 const FEWEST_LARGE = 3;
 /** Seconds of silence after which a connection may have been left behind by a broken line: it does not count as large. */
 const LONGEST_IDLE = 1;
@@ -22,8 +22,8 @@ export function hasLongName(line: string): boolean {
 }
 
 /**
- * The user sends what no agent sends: several large requests at a time, one of many megabytes, or a large one while Redis
- * refuses its requests.
+ * Whether the user sends requests that no agent sends: several large ones at a time, one of many megabytes, or a large
+ * one while Redis refuses its requests.
  *
  * @param lines of `CLIENT LIST`, of one user
  */

@@ -15,14 +15,17 @@ export interface SlowRequests {
   readonly forget: (probe: string) => void;
 }
 
-/** Slow requests within this time that suspend a user: a larger one of an older release may be slow by chance. */
+/**
+ * A user is suspended at this number of slow requests within `WITHIN_SECONDS`: an agent of an older release may send a
+ * larger request that is slow by chance.
+ */
 const SUSPENDED_AT = 3;
 const WITHIN_SECONDS = 30;
 /** Entries of one look; the slow log is shorter, unless its operator made it longer. */
 const MOST_READ = 1_024;
 
 const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;
-/** Redis' own marks for what it left out. */
+/** Texts by which the slow log of Redis replaces words and bytes that it omits. */
 const MORE_WORDS = /^\.\.\. \(\d+ more arguments\)$/;
 const MORE_BYTES = /\.\.\. \(\d+ more bytes\)$/;
 /** Commands with which agents send values; readers of those values judge their size. */
@@ -49,7 +52,7 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
       return (await master.call('SLOWLOG', 'GET', String(count))) as readonly Entry[];
     } catch (error) {
       if (!Error.isError(error) || !error.message.startsWith('NOPERM')) throw error;
-      // Once, not at each look.
+      // Logged once, not at each look.
       if (!isRefused)
         log.warn({ error }, 'the slow log of Redis may not be read: stolen agent logins are noticed later');
       isRefused = true;

@@ -80,7 +80,10 @@ redis.call('HSET', key, 'address', ARGV[7], 'place', ARGV[8], 'connectedAt', now
 return { '', access.state, enrolled }`,
 );
 
-/** KEYS access, changes, invitations. ARGV probe, channel, digest, invitation (JSON), its life (ms). Adds `expiresAt`. */
+/**
+ * Writes an invitation, to which it adds `expiresAt`. KEYS access, changes, invitations. ARGV probe, channel, digest,
+ * invitation (JSON), its life (ms).
+ */
 export const inviteScript = defineScript(
   '',
   `${shared}
@@ -105,8 +108,9 @@ return string.format('%.0f', invitation.expiresAt)`,
 );
 
 /**
- * Changes the state of an agent. KEYS access, changes, key, counters. ARGV probe, channel, change (approve, suspend, resume,
- * refuse), text. Returns the state before, '' if there was none. A flood may have left no memory for commands that write.
+ * Changes the state of an agent, even if a flood of its keys has used up the memory. KEYS access, changes, key,
+ * counters. ARGV probe, channel, change (approve, suspend, resume, refuse), text. Returns the state before, '' if there
+ * was none.
  */
 export const changeScript = defineScript(
   'allow-oom',
@@ -139,7 +143,10 @@ save()
 return before`,
 );
 
-/** KEYS access, changes, key, counters, invitations. ARGV probe, channel. Returns 1 if there was something. */
+/**
+ * Removes key, state and invitations of an agent. KEYS access, changes, key, counters, invitations. ARGV probe,
+ * channel. Returns 1 if there was something.
+ */
 export const forgetScript = defineScript(
   'allow-oom',
   `${shared}

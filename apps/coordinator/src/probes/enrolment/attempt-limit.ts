@@ -19,7 +19,7 @@ const MAX_ADDRESSES = 50_000;
 interface State {
   open: number;
   cost: number;
-  /** Start of the window. */
+  /** Start of the window on the monotonic clock, milliseconds. */
   since: number;
 }
 

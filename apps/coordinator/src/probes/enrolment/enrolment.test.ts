@@ -14,7 +14,7 @@ let url: string;
 
 beforeAll(async () => {
   bed = await startCoreBed();
-  // Commands that enrolment must not need.
+  // A Redis user without commands that enrolment must not need.
   await bed.redis.call(
     'ACL',
     'SETUSER',

@@ -28,7 +28,10 @@ interface Progress {
   readonly mark: string;
   readonly readAtMs: number;
   readonly isWaiting: boolean;
-  /** Total time for which jobs were seen waiting since then, and the part of it with free slots. */
+  /**
+   * Total time for which jobs were seen waiting since the last one was taken, and the part of it with free slots;
+   * milliseconds.
+   */
   readonly waitedMs: number;
   readonly untakenMs: number;
   readonly provedAtMs: number | undefined;

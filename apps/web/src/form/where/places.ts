@@ -10,7 +10,7 @@ export interface Place {
 }
 
 export interface PlaceGroup {
-  /** One of them, and several. */
+  /** Title of one place, and of several. */
   readonly titles: readonly [string, string];
   /** Most probes first. */
   readonly places: readonly Place[];

@@ -39,7 +39,10 @@ export function showComparison({ limit, compressed, ...sources }: CompareEndpoin
   };
 }
 
-/** @throws HttpProblem that names the check, not by its id: with it anyone can read the results */
+/**
+ * @throws HttpProblem that names the check as the first or the second one, never by its id, with which anyone could
+ * read the results
+ */
 async function readOne(sources: SummarySources, id: string, which: Which): Promise<SummaryReading> {
   try {
     const reading = await readSummary(sources, id);
