@@ -21,10 +21,10 @@ export default {
     displayName: project,
     testMatch: suites.map((suite) => `<rootDir>/${suite}`),
   })),
-  // Suites of `lab` and `service` mostly wait for others.
+  // Suites of `lab` and `service` spend most of their time waiting for other processes.
   maxWorkers: 2 * Math.min(availableParallelism(), 4),
   testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
-  // Much more than any takes: machines may be busy, and stand still.
+  // Far more than any test takes: machines may be busy or stall.
   testTimeout: 60_000,
 };

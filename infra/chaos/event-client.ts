@@ -47,7 +47,7 @@ export async function followCheck(check: string, options: FollowOptions): Promis
       },
     );
     leaving.abort();
-    // 204: the stream has ended; 404 and 410: the check does not exist.
+    // 204: the stream has ended; 404 and 410: the check is not stored.
     if ([204, 404, 410].includes(answer.status ?? 0)) return;
     if (!ended) await sleep(AGAIN_AFTER_MS);
   }

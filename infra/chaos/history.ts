@@ -16,7 +16,7 @@ export interface Setup {
   readonly keptMs?: number;
 }
 
-/** One request and its response, or the lack of one. */
+/** One request and its response; a request may have none. */
 export interface Answer {
   readonly kind: 'answer';
   readonly number: number;

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 /** The clock and the disk that one process of a trial sees. */
 export interface Host {
-  /** Environment variables of the process. */
+  /** Environment variables of a process that is to see this clock and disk. */
   readonly environment: Readonly<Record<string, string>>;
   /** Steps the wall clock of the process and its children; 0 restores the real one. */
   readonly stepClock: (offMs: number) => void;
-  /** Stops the wall clock of the process and its children, or lets it go on from the real time. */
+  /** Stops the wall clock of the process and its children; `false` lets it continue from the real time. */
   readonly stopClock: (isStopped: boolean) => void;
   /** Additional duration of each flush of a file. */
   readonly slowDisk: (ms: number) => void;

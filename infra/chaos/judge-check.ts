@@ -15,7 +15,7 @@ import {
 const PROMISED_MS = 2_000;
 /** Lost time during one check: a machine that takes this much from its probes makes them miss their deadlines. */
 const STARVED_MS = 1_000;
-/** Time after a step of the clock in which checks may still have the time of before. */
+/** Time after a step of the clock in which checks may still be created with the former time. */
 const NOTICED_WITHIN_MS = 5_000;
 
 export function judgeCheck(check: CheckHistory, tally: Tally, context: JudgeContext): void {
@@ -89,7 +89,7 @@ function span(seen: Answer | StreamEvent): { readonly at: number; readonly doneA
   return { at, doneAt: seen.kind === 'answer' ? seen.doneAt : seen.at, check: seen.check ?? '' };
 }
 
-/** Completed by two seconds after its deadline, outages not counted. */
+/** A check must be completed at most two seconds after its deadline; outages are not counted. */
 function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, context: JudgeContext): void {
   const deadlineBy = start.doneAt + (start.budgetMs ?? 0);
   const mayBeLateMs = PROMISED_MS + context.setup.indulgenceMs;
@@ -103,7 +103,7 @@ function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, conte
   else {
     const { createdAt, completedAt, results } = completed.body;
     const [from, to] = [Date.parse(createdAt), Date.parse(completedAt ?? '')];
-    // By the store's clock, to the millisecond; inconclusive if that clock was stepped.
+    // Measured by the store's clock, to the millisecond; inconclusive if that clock was stepped.
     if (!isStepped(start.at, completed.at, context)) {
       latenessMs = Math.max(latenessMs, to - from - (start.budgetMs ?? 0) - context.lostWithin(from, to));
     }

@@ -19,7 +19,7 @@ const ASK_EVERY_MS = 250;
 const GIVE_UP_MS = 60_000;
 /** Time limit even on a machine that hardly runs. */
 const GIVE_UP_ANYWAY_MS = 600_000;
-/** Bound for a check of one handshake: its deadline plus two seconds. */
+/** Longest time until a check of one TCP handshake ends: its deadline plus two seconds. */
 const ANSWERS_WITHIN_MS = 8_000;
 
 /**

@@ -30,7 +30,7 @@ export interface RunOptions {
   /** Receives the observations of the clients. */
   readonly history: History;
   readonly report: (line: string) => void;
-  /** Ends the run and everything that it started at once. */
+  /** Ends the run at once, with everything that it started. */
   readonly signal?: AbortSignal;
   readonly screenshots?: boolean;
   readonly keepLogsIn?: string | undefined;

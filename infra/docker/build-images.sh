@@ -25,7 +25,8 @@ if [ "$output" = load ]; then platforms=${PLATFORMS:-$native}; else platforms=${
 case $output,$platforms in load,*,*) fail 'OUTPUT=load takes one architecture, such as PLATFORMS=linux/arm64' ;; esac
 [ -n "$prefix" ] || [ "$output" = load ] || prefix=vantage/
 
-# For its own architecture any Docker builds; everything else needs buildx, and most of it more than the builder of old engines.
+# Any Docker builds for the architecture of its machine; everything else needs buildx, and most of it a newer
+# builder than old engines have.
 builder=
 if [ "$output,$platforms" != "load,$native" ]; then
   docker buildx version >/dev/null 2>&1 || fail 'docker buildx is missing; install the package docker-buildx or docker-buildx-plugin'

@@ -18,7 +18,7 @@ describe('the script that builds images', () => {
     readonly store?: string;
   }
 
-  /** Runs the script with an engine that only writes down what it is asked for. */
+  /** Runs the script with a fake engine that records its arguments. */
   function build(engine: Engine, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     writeFileSync(
       join(folder, 'docker'),

@@ -7,11 +7,12 @@ RUN apt-get update -qq \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /vantage
 COPY . .
-# The set-up of a checkout: dependencies from the lockfile, the table of networks, the web page.
+# Installs like in a checkout: dependencies from the lockfile, the table of networks, the web page.
 RUN node infra/setup/run.mjs setup --no-system-packages
 RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
-# Each program with its production dependencies, in the versions of the lockfile, out of what is installed already. What
-# only a compiler or a debugger reads goes, nearly half of the agent, and the symbols of Node.
+# Deploys each program with its production dependencies, in the versions of the lockfile, from the installed
+# ones. Removes files that only compilers and debuggers read, nearly half of the agent, and the symbols of
+# Node.
 RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offline /out/coordinator \
  && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
  && test -s "$(find /out/coordinator -name asn.mmdb)" \
@@ -22,7 +23,7 @@ RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offl
  && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \) -delete \
  && strip -o /out/node /usr/local/bin/node
 
-# Debian with Node alone: no npm, no headers. The user has the number that files for it are given to.
+# Debian and Node only: no npm, no headers. The user id is the one to which the files of the volumes belong.
 FROM debian:bookworm-slim AS runtime
 COPY --from=build /out/node /usr/local/bin/node
 RUN groupadd --gid 1000 vantage \
@@ -40,5 +41,5 @@ ENV HOST=0.0.0.0 PORT=8080 \
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "PORT", "HOST", "/healthz"]
-# Bounds of the heap, and those of malloc above: docs/performance.md.
+# Bounds of the heap, in addition to those of malloc above: docs/performance.md.
 CMD ["node", "--max-semi-space-size=4", "--heap-growing-percent=50", "--expose-gc", "dist/main.js"]

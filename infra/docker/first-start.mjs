@@ -1,7 +1,7 @@
-// What `docker compose up` needs before it can start, made once and kept in volumes:
-//   first-start.mjs secrets   passwords, the users of Redis, CA and certificate   (as root: it gives the files to who reads them)
+// Creates once what `docker compose up` needs before it can start; volumes keep it:
+//   first-start.mjs secrets   passwords, the users of Redis, CA and certificate; as root, to give each file to its reader
 //   first-start.mjs probes    records and Redis users of the probes, and the environment files of their agents
-// Both change nothing that is there already but rights of Redis users, which a release may change. They run in the coordinator's image.
+// Both keep what exists, except for the rights of Redis users, which a release may change. They run in the coordinator's image.
 import { createHash, randomBytes } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import {
@@ -42,7 +42,7 @@ function secrets() {
     give(copy(join(tlsFolder, 'redis', name), redis), REDIS, 0o400);
   give(copy(join(tlsFolder, 'ca', 'ca.crt'), coordinator), VANTAGE, 0o444);
 
-  // Redis writes its users back into this file: what is there is newer than what would be written here.
+  // Redis writes its users to this file: an existing one is newer than the content below.
   const users = join(redis, 'users.acl');
   if (!existsSync(users)) {
     const passwords = {
@@ -58,8 +58,8 @@ function secrets() {
     write(
       users,
       [
-        // This user cannot log in. It has rights because Redis reads its append-only file as this user: without them
-        // every transaction, and so what every script wrote, would be left out at a restart.
+        // This user cannot log in. It has all rights because Redis reads its append-only file as this user: without
+        // them, a restart would omit every transaction, and so the writes of all scripts.
         'user default off resetpass ~* &* +@all',
         `user operator on #${sha256(passwords.operator)} ~* &* +@all`,
         `user coordinator on #${sha256(passwords.coordinator)} ~* &* ${coordinatorRights()}`,
@@ -74,16 +74,16 @@ function secrets() {
 }
 
 /**
- * All but what would stop or rewrite Redis. A coordinator reads connections, refusals and slow requests to find a stolen login
- * of an agent, and disables that user.
+ * Rights to all commands except those that stop or reconfigure Redis. A coordinator reads connections, refusals and
+ * slow requests to find a stolen login of an agent, and disables that user.
  */
 function coordinatorRights() {
   return '+@all -@dangerous +info +role +client +acl|setuser +acl|getuser +acl|save +acl|users +acl|log +slowlog|get';
 }
 
-/** The user of coordinators may be of an earlier release, with fewer rights. */
+/** Grants the rights again, because the user of coordinators may be of an earlier release, with fewer rights. */
 async function grantRights() {
-  // The library of the service: this script runs in the image of the coordinator.
+  // This script runs in the image of the coordinator, which contains the library.
   const { Redis } = createRequire('/vantage/package.json')('ioredis');
   const ca = readFileSync(join(tlsFolder, 'ca', 'ca.crt'), 'utf8');
   const redis = new Redis(process.env.REDIS_URL, { tls: { ca } });
@@ -93,7 +93,10 @@ async function grantRights() {
   redis.disconnect();
 }
 
-/** The probes of this file's compose project: all on one machine, so in networks and countries kept for such use. */
+/**
+ * Writes the probes of this compose project, which run on one machine: their networks and countries are reserved for
+ * such use.
+ */
 async function probes() {
   await grantRights();
   const demos = [
@@ -137,7 +140,7 @@ function give(path, owner, mode) {
   chownSync(path, owner, owner);
 }
 
-/** A folder and all in it; modes of files stay. */
+/** Changes the owner of a folder and of everything in it; the modes of files stay. */
 function giveAll(folder, owner) {
   mkdirSync(folder, { recursive: true });
   chownSync(folder, owner, owner);

@@ -1,5 +1,5 @@
-// Health of a container: node healthy.mjs <variable of the port> <variable of the host> <path> [<variable of a file>]. Asks the
-// process itself, where its settings say that it listens, or at the port in the file if the process has written one.
+// Checks the health of a container: node healthy.mjs <variable of the port> <variable of the host> <path> [<variable of
+// a file>]. Asks the process at the address of its settings, or at the port in the file if the process has written one.
 import { readFileSync } from 'node:fs';
 
 const [portVariable, hostVariable, path, fileVariable = ''] = process.argv.slice(2);

@@ -7,7 +7,7 @@ RUN apt-get update -qq \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /vantage
 COPY . .
-# The set-up of a checkout: dependencies from the lockfile, the table of networks, the web page.
+# Installs like in a checkout: dependencies from the lockfile, the table of networks, the web page.
 RUN node infra/setup/run.mjs setup --no-system-packages
 RUN node_modules/.bin/tsc -b apps/load
 RUN node infra/setup/pnpm.mjs --filter @vantage/load deploy --prod /out/load \
@@ -15,7 +15,7 @@ RUN node infra/setup/pnpm.mjs --filter @vantage/load deploy --prod /out/load \
 
 FROM debian:bookworm-slim AS runtime
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
-# The report's volume takes over whose its folder is.
+# The volume of the report takes over the owner of this folder.
 RUN groupadd --gid 1000 vantage \
  && useradd --uid 1000 --gid vantage --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin vantage \
  && mkdir /report && chown vantage:vantage /report

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Runs nginx, and has it read its settings again when the address of one of the hosts given has changed: a container that is
-# recreated may come back with another one.
+# Runs nginx, and reloads its settings when the address of one of the given hosts has changed: a recreated
+# container may have another one.
 conf=/etc/vantage/nginx.conf
 
 addresses() { for host; do getent ahostsv4 "$host" || echo "$host -"; done; }
 
-# nginx takes this process's place and its signals; what is left here looks on, and ends with it.
+# The loop runs in a child, and ends when nginx, which replaces this process, has ended.
 (
   before=$(addresses "$@")
   while sleep 2 && kill -0 $$ 2>/dev/null; do
     now=$(addresses "$@")
-    # While one is away its name has no address, with which nginx would not take the settings.
+    # The name of a stopped container has no address, and nginx would reject the settings.
     case "$now" in "$before" | *' -'*) continue ;; esac
     nginx -c "$conf" -s reload && before=$now
   done

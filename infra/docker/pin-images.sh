@@ -1,11 +1,11 @@
 #!/bin/sh
-# Pins the base images: pulls each, and writes its digest behind its tag in the Dockerfiles and in docker-compose.yml. Run it
-# again for newer ones: what is pinned is pulled by its tag. See docs/supply-chain.md.
+# Pins the base images: pulls each, and writes its digest after its tag in the Dockerfiles and in
+# docker-compose.yml. A repeated run pins newer images, because it pulls by tag. See docs/supply-chain.md.
 set -eu
 cd "$(dirname "$0")/../.."
 
 files='docker-compose.yml infra/docker/coordinator.Dockerfile infra/docker/probe-agent.Dockerfile infra/docker/load.Dockerfile'
-# What is built here has no tag, and a stage of a Dockerfile neither.
+# Images that are built here, and stages of a Dockerfile, have no tag.
 # shellcheck disable=SC2086
 images=$(sed -n -E 's/^(FROM| +image:) +([^ @]+:[^ @]+).*/\2/p' $files | sort -u)
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Upgrades the service of docker-compose.yml to what this checkout has, one part after the other: callers notice nothing.
+# Upgrades the service of docker-compose.yml to this checkout, one part after the other, without interruption for clients.
 #   infra/docker/upgrade.sh [options of docker compose, such as -p NAME or --env-file FILE]
-# Order: images, passwords and probe records, coordinators, agents. It stops where a part does not get healthy; what was not
-# reached runs on as it was. Redis and the proxy are left alone: it says so if their settings have changed.
+# Order: images, passwords and probe records, coordinators, agents. It stops at a part that does not get healthy; later parts
+# continue to run unchanged. It does not replace Redis and the proxy, and reports if their settings have changed.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -25,8 +25,8 @@ finish() {
   [ "$(docker wait "$container")" = 0 ] || { docker logs --tail 20 "$container" >&2; say "$1 failed: the upgrade ends here"; exit 1; }
 }
 
-# True if the running container was made from other settings than those of the file, or sees another file of settings: one
-# that git has replaced since.
+# True if the running container was created from other settings than those of the file, or has mounted a file
+# of settings that git has replaced since.
 has_changed() {
   container=$(compose $options ps --quiet "$1")
   made_from=$(docker inspect --format '{{ index .Config.Labels "com.docker.compose.config-hash" }}' "$container")
@@ -44,7 +44,7 @@ finish secrets
 finish probe-records
 for service in $(services '^coordinator-'); do
   replace "$service"
-  # Its address may be another one now.
+  # The address of the coordinator may have changed.
   compose $options exec -T proxy nginx -c /etc/vantage/nginx.conf -s reload
 done
 for service in $(services '^demo-'); do replace "$service"; done

@@ -53,7 +53,7 @@ const asking = setInterval(() => {
 async function isCompleted(id) {
   const until = performance.now() + COMPLETES_WITHIN_MS;
   while (performance.now() < until) {
-    // Without an answer now, it may have one later: a reading that fails loses no check.
+    // A read that fails loses no check: a later one may succeed.
     const answer = await ask(`/check/${id}/results`).catch(() => undefined);
     if (answer?.status === 200 && answer.body.status === 'completed') return true;
     if (answer?.status === 404) return false;

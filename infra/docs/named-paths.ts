@@ -37,7 +37,7 @@ function codeOf(line: string): readonly NamedPath[] {
   });
 }
 
-/** A folder with its `/`, a file with its ending, or, in the table of the tree, the name of a package. */
+/** A folder with its `/`, a file with its extension, or, in the table of the tree, the name of a package. */
 function isPath(name: string, isRow: boolean): boolean {
   if (!/^[\w.-]+(\/[\w.-]+)*\/?$/.test(name)) return false;
   return /\/|\.(ts|md|mjs|json)$/.test(name) || (isRow && /^[a-z]+(-[a-z]+)*$/.test(name));

@@ -2,7 +2,7 @@
 export interface Random {
   /** An integer from 0 below a number. */
   readonly below: (limit: number) => number;
-  /** True so often, a share from 0 to 1. */
+  /** True with a probability from 0 to 1. */
   readonly chance: (share: number) => boolean;
   readonly pick: <T>(choices: readonly T[]) => T;
 }

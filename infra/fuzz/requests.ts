@@ -170,7 +170,7 @@ function withKey(draft: Draft, random: Random): Draft {
   return { ...draft, headers: [...draft.headers, ['Authorization', value]] };
 }
 
-/** Adds many faults, or makes it no HTTP at all. */
+/** Adds many faults, or makes the request invalid as HTTP. */
 function wreck(draft: Draft, random: Random): Draft {
   const text = draft.body ?? '';
   return random.pick<() => Draft>([

@@ -11,7 +11,7 @@ export interface FuzzReport {
   readonly byStatus: ReadonlyMap<number, number>;
   /** Violations of the API's guarantees: request and response, as text. */
   readonly faults: readonly string[];
-  /** Answers of 500 and above but 503. */
+  /** Number of responses with a status of 500 or above, except 503. */
   readonly serverErrors: number;
   /** Responses with 503: the store is too slow on a busy machine. */
   readonly unavailable: number;

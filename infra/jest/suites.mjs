@@ -71,7 +71,7 @@ function importsOf(module) {
 }
 
 function textOf(module) {
-  // A pattern may find an import in a text, of a file that is not there.
+  // The pattern may match an import inside a string, of a file that does not exist.
   const file = join(repository, module);
   return module.endsWith('.ts') && existsSync(file) ? readFileSync(file, 'utf8') : '';
 }

@@ -45,7 +45,7 @@ async function sentDuring(target: string, filter: string, run: () => Promise<unk
   await listens.promise;
   printed = '';
   await run();
-  // It leaves after all others, so that none of them is still unprinted when tcpdump ends.
+  // The end packet leaves after all others, so tcpdump has printed those when it ends.
   const isEnd = (packet: string) => packet.includes(`.${END_PORT}: `);
   await lab!.run('probe', 'bash', '-c', `echo > /dev/udp/${target}/${END_PORT}`);
   while (!isEnd(printed)) await once(child.stdout!, 'data');

@@ -26,7 +26,7 @@ const [PROBE, OUTSIDE] = [ipv4(1, 1), '10.200.2.77'];
 const MAX_TTL = 6;
 const librariesOf = (tools: typeof dublin): string => `LD_LIBRARY_PATH=${tools!.environment['LD_LIBRARY_PATH']}`;
 
-/** Whom a hop is, and whether the packet that it quotes was translated on its way. */
+/** The address of a hop, and whether the packet that it quotes was translated on its way. */
 interface SeenHop {
   readonly ip: string;
   readonly isTranslated: boolean;
@@ -47,20 +47,20 @@ interface DublinHop {
   readonly nat_id: number;
 }
 
-/** Up to the target, which answers all later packets. */
+/** Hops found by dublin-traceroute up to the target, which answers all packets with a higher TTL, too. */
 async function byDublin(): Promise<readonly SeenHop[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vantage-dublin-'));
   try {
     const file = join(folder, 'trace.json');
     const words = ['--npaths=2', `--max-ttl=${MAX_TTL}`, '--delay=200', '--broken-nat', TARGET];
-    // It writes into the working directory.
+    // dublin-traceroute writes into the working directory.
     const inFolder = ['-C', folder, librariesOf(dublin), 'RES_OPTIONS=timeout:1 attempts:1'];
     const child = lab!.start('probe', 'env', ...inFolder, dublin!.program('dublin-traceroute'), ...words);
     child.stdout!.resume();
     await once(child, 'exit');
     const { flows } = JSON.parse(await readFile(file, 'utf8')) as { flows: Record<string, DublinHop[]> };
     const [first, second] = Object.values(flows) as [DublinHop[], DublinHop[]];
-    // It sends the first packet before it listens.
+    // dublin-traceroute sends the first packet before it listens.
     const answered = first.map((hop, index) => (hop.received === null ? second[index]! : hop));
     const hops = answered.flatMap(({ received, nat_id: id }) =>
       received === null ? [] : [{ ip: received.ip.src, isTranslated: id !== 0 }],

@@ -5,8 +5,8 @@ import { labFamilies, labPorts, type LabNode, type ServicesLab } from './service
 export const FLAKY_PAYLOAD_BYTES = 114;
 
 /**
- * Puts packet filters on the target (see `labPorts`) and on the router. The router's refusals are not routes
- * (`ip route add prohibit`): Linux sends few ICMP errors in a row for those, and its limit is not one of the namespace.
+ * Adds packet filters on the target (see `labPorts`) and on the router. The router does not refuse by routes (`ip route
+ * add prohibit`): for those, Linux sends few ICMP errors in a row, a limit that is not per namespace.
  */
 export async function filterPackets(lab: ServicesLab): Promise<void> {
   const both = 'meta l4proto { tcp, udp } th dport';

@@ -57,7 +57,7 @@ ${typesOf(['Request'])}
 export interface ProbeResults {
 ${typesOf(['Entry'])}
 }
-/** The same in events: \`screenshotUrl\` replaces an inline screenshot. */
+/** The result of one probe in an event: \`screenshotUrl\` replaces an inline screenshot. */
 export interface ProbeEventResults {
 ${typesOf(['EventEntry', 'Entry'])}
 }
@@ -65,7 +65,7 @@ ${typesOf(['EventEntry', 'Entry'])}
 export interface Checks {
 ${typesOf(['Check'])}
 }
-/** The same in events. */
+/** Each check type with its results as events contain them. */
 export interface EventChecks {
 ${typesOf(['EventCheck', 'Check'])}
 }

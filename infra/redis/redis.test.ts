@@ -41,7 +41,7 @@ async function stop(): Promise<void> {
   await once(server, 'exit');
 }
 
-/** The files as they are, but for the places and the port. */
+/** Starts Redis with the shipped files; only paths and the port are changed. */
 async function start(env: Readonly<Record<string, string>> = {}): Promise<number> {
   for (;;) {
     const port = await freePort();

@@ -15,8 +15,8 @@ hash="$(printf %s "$password" | sha256sum | cut -d ' ' -f 1)"
 unset COORDINATOR_REDIS_PASSWORD password
 
 {
-  # Nobody can log in as it. It keeps its rights because Redis reads its append-only file as this user: without them what scripts
-  # and transactions wrote would be left out at a restart.
+  # This user cannot log in. It keeps its rights because Redis reads its append-only file as this user:
+  # without them, a restart would omit the writes of scripts and transactions.
   echo 'user default off resetpass ~* &* +@all'
   echo "user coordinator on #$hash ~* &* +@all"
   [ ! -f "$acl" ] || grep -v -E '^user (default|coordinator) ' "$acl" || true

@@ -9,8 +9,8 @@ import { execute, step } from './step.mjs';
 const stamp = join(repository, 'node_modules', '.vantage-setup');
 
 /**
- * Installs what the lockfile says, Node 24 among it. No install script runs: one would run with the Node that started
- * us. The only one that is needed is `compileNativeModule`.
+ * Installs the packages of the lockfile, Node 24 among them. Runs no install scripts: they would run with the Node that
+ * started this program. The only one that is needed is replaced by `compileNativeModule`.
  */
 export function installDependencies() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()) return;

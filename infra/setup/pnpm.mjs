@@ -33,10 +33,7 @@ export function providePnpm() {
   return join(folder, 'node_modules', '.bin', 'pnpm');
 }
 
-/**
- * npm hands its own settings down as npm_* variables, and pnpm would take them for its own. What says how to reach the
- * registry stays.
- */
+/** npm passes its settings on as npm_* variables, which pnpm would take for its own; settings of the registry stay. */
 export function plainEnvironment() {
   const kept = /^npm_config_(registry|proxy|https?_proxy|noproxy|cafile|strict_ssl)$/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || kept.test(name)));

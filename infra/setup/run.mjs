@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The one entry of `npm run setup`, `npm start`, `npm run dev` and `npm test`. Runs on the Node that the machine has (20 or newer),
-// brings in everything else, and goes on with Node 24. Depends on nothing but Node.
+// The only entry of `npm run setup`, `npm start`, `npm run dev` and `npm test`. Runs on the machine's Node (20 or
+// newer), installs everything else, and continues on Node 24. Imports nothing but modules of Node.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -63,7 +63,9 @@ function startUsage() {
   return /export const usage = `([^`]*)`/.exec(source)[1].trimEnd();
 }
 
-/** What is wrong with the flags, as far as the usage shows it; the program examines the rest before it starts anything. */
+/**
+ * Finds faults of the flags as far as the usage shows them; the program validates the rest before it starts anything.
+ */
 function faultOfStart(words) {
   const flags = [...startUsage().matchAll(/^ {2}--([\w-]+)(?: ([A-Z]+))?(?:.*?(\d+) to (\d+))?/gm)];
   const options = flags.map(([, name, value]) => [
@@ -100,13 +102,13 @@ function provideNativeModule() {
   }
 }
 
-/** Hands over to the program: its output, its signals and its exit status are ours. */
+/** Runs the program with the output, the signals and the exit status of this process. */
 function run(command) {
   const node = findNode24();
   const child = spawn(node.executable, [...command, ...rest], {
     cwd: repository,
     env: { ...process.env, PATH: node.path },
-    // The channel is for its end alone: the program notices it, should this process be killed.
+    // The channel carries no messages: it closes when this process is killed, and the program ends.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   stopWithNpm(child);
@@ -119,7 +121,10 @@ function run(command) {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
 
-/** npm that is killed cannot pass that on. Without npm the parent may be a shell, which is free to leave. */
+/**
+ * Stops the child when npm was killed, which then cannot pass on a signal. Without npm the parent may be a shell, whose
+ * exit means nothing.
+ */
 function stopWithNpm(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const npm = process.ppid;

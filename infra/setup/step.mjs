@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 import { repository } from './repository.mjs';
 
-/** Says what is being done, does it, and says how long it took. */
+/** Prints the title of a step, runs it, and prints how long it took. */
 export function step(title, work) {
   const started = performance.now();
   process.stderr.write(`· ${title} … `);

@@ -32,8 +32,8 @@ const toTest = [
 const ASK_AGAIN_AFTER_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Installs the missing ones by apt-get, as root or with sudo. Where that is not possible it says what is missing and
- * goes on: the program that needs it says so again.
+ * Installs the missing packages by apt-get, as root or with sudo. If that is impossible, prints what is missing and
+ * continues: the program that needs a package reports it again.
  *
  * @param {'setup' | 'start' | 'dev' | 'test'} target
  * @param {{ toCompile: boolean }} needs false where the native module is there already

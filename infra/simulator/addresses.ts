@@ -8,7 +8,10 @@ const WAYS = [62, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 19
 const FIRST_ROUTERS = [92, 93, 94, 95];
 const ELSEWHERE = 213;
 
-/** Addresses that encode case, path and hop. They are public ones of others, so no packet may leave the namespaces. */
+/**
+ * Addresses that encode case, path and hop. They are public addresses of other networks, so no packet may leave the
+ * namespaces.
+ */
 export const targetAddress = (family: Family, number: number): string =>
   family === 4 ? `185.${number >> 8}.${number & 255}.9` : canonical(`2a03:0:${number}::9`);
 

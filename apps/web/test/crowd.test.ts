@@ -82,7 +82,7 @@ describe('the page of a check from a hundred probes', () => {
     await untilCount('.graph .edge', links.length);
     const counts = (await tab.page.evaluate('[...counts].filter((count) => count > 0)')) as number[];
     expect(counts.length).toBeGreaterThan(5);
-    // A screenshot of the whole page includes it, although it was never scrolled into view.
+    // The screenshot of the whole page must contain the graph, although the graph was never scrolled into view.
     expect(await tab.page.evaluate(`getComputedStyle(document.querySelector('.graph')).contentVisibility`)).toBe(
       'visible',
     );

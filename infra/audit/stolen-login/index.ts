@@ -28,7 +28,7 @@ export interface AttackReport {
 
 const PASSWORD = 'the-password-of-a-stolen-agent';
 const SETTLES_MS = 2_000;
-/** Longest that is waited for the end of an attack. */
+/** Longest wait for the end of an attack. */
 const ENDS_WITHIN_MS = 30_000;
 
 /**
@@ -49,7 +49,7 @@ export async function tryStolenLogin(
     const quiet = await watch('no attack', bystander, sleep(seconds * 1_000));
     const reports: AttackReport[] = [{ ...quiet, isExcess: false, endedAfterMs: null }];
     for (const index of attacksOf('').keys()) {
-      // What one attack made coordinators suspect does not count against the next.
+      // Each attack uses another probe, because the suspicion that one raises must not count against the next.
       const probe = `thief-${index}`;
       const attack = attacksOf(probe)[index]!;
       if (!isChosen(attack)) continue;
@@ -78,7 +78,7 @@ async function prepare(bed: CoreBed, probe: string, { heartbeatBytes }: Attack):
   const queue = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
   await bed.addProbe(probe);
   await redis.call('ACL', 'SETUSER', agentUser(probe), 'reset', 'on', `>${PASSWORD}`, ...agentRights(probe));
-  // As many jobs as coordinators leave to it, with ids as long as those of checks.
+  // As many jobs as coordinators allow the probe to keep, with ids as long as those of checks.
   const ids = Array.from({ length: MOST_QUEUED }, (_, index) => `job-${index}`.padEnd(22, '-'));
   await Promise.all(ids.map((id) => redis.hset(redisKeys.checkResults(id), probe, '')));
   await redis.rpush(`${queue}active`, ...ids);
@@ -86,7 +86,7 @@ async function prepare(bed: CoreBed, probe: string, { heartbeatBytes }: Attack):
   if (heartbeatBytes !== undefined) await redis.set(redisKeys.heartbeat(probe), 'x'.repeat(heartbeatBytes));
 }
 
-/** An attack that may go on for some seconds, another until its end. */
+/** Runs an attack for some seconds, or until a coordinator ends it if coordinators must do so. */
 async function measure(
   bed: CoreBed,
   probe: string,

@@ -83,7 +83,7 @@ export async function hold(
   }
 }
 
-/** Probe-runs a second on some coordinators, and the reports of their generators. */
+/** Applies a rate of probe runs per second to some coordinators; returns the reports of the generators. */
 export async function tryRate(
   { urls }: Stage,
   rate: number,

@@ -59,7 +59,7 @@ function show({ agent, coordinator }: Sample, when: string, goals: Partial<typeo
   ];
 }
 
-/** A refused check is no success; the caller goes on after a rest. */
+/** Runs one check. A refused one is no success, and is followed by a pause. */
 async function check({ deployment: { client }, checks }: Service, index: number): Promise<boolean> {
   try {
     const { checkId } = await client.startCheck(checks[index % checks.length]!.request);

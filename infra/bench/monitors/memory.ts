@@ -5,7 +5,10 @@ import { residentMiB } from '../../chaos/processes.ts';
 
 const EVERY_MS = 2_000;
 
-/** Memory at the begin and at the end of a while, MiB: the median of the first and of the last fifth of the samples. */
+/**
+ * Memory at the start and at the end of a measurement, MiB: the median of the first and of the last fifth of the
+ * samples.
+ */
 export interface Growth {
   readonly from: number;
   readonly to: number;

@@ -24,7 +24,7 @@ export async function hopsFound(lab: Netlab, peers: Peers, runner: CheckRunner):
     for (const { host, truth } of paths()) {
       for (const [name, see] of tools) {
         const seen = await see(host, protocol);
-        // Some go on beyond the target.
+        // Some tools continue beyond the target.
         const view = seen.slice(0, seen.includes(host) ? seen.indexOf(host) + 1 : seen.length);
         const wrong = truth.filter((address, index) => view[index] !== address).length;
         missed.set(name, (missed.get(name) ?? 0) + wrong + Math.max(0, view.length - truth.length));

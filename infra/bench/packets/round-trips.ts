@@ -15,8 +15,9 @@ const AT_ONCE = 3;
 type Sample = () => Promise<readonly number[]>;
 
 /**
- * Difference between the round-trip times and the known delay of the link, for all tools at the same time. It
- * includes the time of kernel and link, equal for all. `ping` and `fping` print hundredths, the others more.
+ * Difference between the measured round-trip times and the known delay of the link; all tools measure at the same time.
+ * It includes the time of kernel and link, which is equal for all. `ping` and `fping` print hundredths of a
+ * millisecond, the others more digits.
  */
 export async function roundTripErrors(
   lab: Netlab,

@@ -7,8 +7,8 @@ import { pick, pickAgent, pickCoordinator, type Fault, type Scene } from './faul
 const DAY_MS = 86_400_000;
 const STEPS_MS = [-DAY_MS, -3_600_000, -30_000, -2_000, 2_000, 30_000, 3_600_000, DAY_MS];
 /**
- * Without a day, which is the retention of results: Redis would remove all of them at a step ahead, and those that
- * were stored after a step back once it shows the right time again.
+ * Excludes steps of a day, the retention of results: a step ahead would expire all of them, and the return after a step
+ * back those that were stored meanwhile.
  */
 const STEPS_OF_REDIS_MS = STEPS_MS.filter((stepMs) => Math.abs(stepMs) < DAY_MS);
 

@@ -40,7 +40,7 @@ export const controlGroups: readonly Fault[] = [
       const endsAt = performance.now() + LASTS_MS * scene.scale;
       while (!group.hasKilled() && performance.now() < endsAt) await scene.observer.burst(anyCoordinator(scene), 2);
       await group.leave();
-      // What was killed is gone by then, and its end was noticed.
+      // By then a process that was killed has exited, and its exit was noticed.
       await sleep(EXITS_WITHIN_MS);
       if (agent.part.pid() !== undefined) return;
       // If the kernel killed the agent itself, it is started again, as by its supervisor.
@@ -96,7 +96,7 @@ function move(pid: number, folder: string): void {
   try {
     writeFileSync(join(folder, 'cgroup.procs'), String(pid));
   } catch {
-    // The process has ended.
+    // The process has exited.
   }
 }
 
@@ -104,7 +104,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has exited.
   }
 }
 

@@ -12,7 +12,7 @@ export const deaths: readonly Fault[] = [
       const { observer, random } = scene;
       const agent = pickAgent(scene);
       await observer.burst(anyCoordinator(scene), 6);
-      // By now it has jobs that take two seconds, some of them not yet started.
+      // By now the agent has jobs that take two seconds, some of them not yet started.
       await sleep(random() * 30);
       await agent.part.kill();
       await observer.burst(anyCoordinator(scene), 3);

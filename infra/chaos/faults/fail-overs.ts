@@ -38,7 +38,7 @@ export const failOvers: readonly Fault[] = [
   {
     name: 'the Sentinels stand still',
     store: 'sentinel',
-    // Harms nothing that a client depends on: the master is known.
+    // Affects nothing that a client depends on: the master is known.
     inject: (scene) => sentinelsStandStill(scene, [500, 1_500, 5_000, 15_000]),
   },
   {
@@ -50,7 +50,8 @@ export const failOvers: readonly Fault[] = [
       harm('store', 'probes');
       const before = await store.masterPort();
       await store.kill();
-      // Before they agree that the master is down: if they fell silent afterwards, its successor could not be found.
+      // The Sentinels stop before they agree that the master is down: if they stopped later, its successor could not be
+      // found.
       await sleep(random() * 1_000);
       await sentinelsStandStill(scene, [500, 1_500, 5_000]);
       await untilMasterIsNot(before, deployment);

@@ -36,7 +36,7 @@ export const stolenLogins: readonly Fault[] = [
     },
   },
   {
-    // Harms nothing: other clients are slower, but none is refused.
+    // Affects no request: other clients are slower, but none is refused.
     name: 'a stolen login sends commands without end',
     store: 'single',
     inject: async (scene) => {

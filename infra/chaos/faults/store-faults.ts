@@ -51,7 +51,7 @@ export const storeFaults: readonly Fault[] = [
     name: 'no inode left on the disk of Redis',
     store: 'single',
     impossible: ({ store }) => (store.disk === undefined ? 'a small disk needs root' : undefined),
-    // Harms nothing: Redis goes on in the files that it has.
+    // Affects no request: Redis continues to write the files that it has open.
     inject: async ({ deployment, scale }) => {
       deployment.store.disk?.fillInodes();
       await sleep(6_000 * scale);
@@ -72,7 +72,7 @@ export const storeFaults: readonly Fault[] = [
   {
     name: 'disk of the logs full',
     impossible: ({ logDisk }) => (logDisk === undefined ? 'a small disk needs root' : undefined),
-    // Harms nothing that a client depends on.
+    // Affects nothing that a client depends on.
     inject: async ({ deployment, scale }) => {
       deployment.logDisk?.fill();
       await sleep(10_000 * scale);

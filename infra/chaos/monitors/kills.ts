@@ -4,10 +4,8 @@ import { seededRandom } from '../random.ts';
 import type { MonitorTrial } from './service.ts';
 
 /**
- * Kills random coordinators with SIGKILL, one at a time, and restarts each after a while; at least one always
+ * Kills random coordinators with SIGKILL, one at a time, and restarts each some time later; at least one always
  * listens.
- *
- * @returns the number of kills
  */
 export async function killAtRandom(
   { coordinators }: Pick<MonitorTrial, 'coordinators'>,

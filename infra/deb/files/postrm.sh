@@ -1,5 +1,5 @@
 #!/bin/sh
 set -e
 [ ! -d /run/systemd/system ] || systemctl daemon-reload
-# The key: without it the agent must be enrolled again.
+# Removes the key: without it the agent must be enrolled again.
 [ "$1" != purge ] || rm -rf /var/lib/vantage-agent

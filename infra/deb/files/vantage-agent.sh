@@ -1,5 +1,6 @@
 #!/bin/sh
-# vantage-agent: `enrol URL TOKEN` as root gives this machine its identity and starts the service; `run TYPE HOST` measures once.
+# vantage-agent: `enrol URL TOKEN` as root enrols this machine and starts the service; `run TYPE HOST` runs
+# one check.
 set -eu
 home=/usr/lib/vantage-agent
 environment=/etc/vantage/agent.env
@@ -13,7 +14,7 @@ if [ "$(id -u)" != 0 ]; then
   echo 'vantage-agent enrol: must be run as root' >&2
   exit 2
 fi
-# The way to the service, if the file names one.
+# Settings of the connection to the service, if the file contains them.
 for name in VANTAGE_CA_FILE HTTPS_PROXY NO_PROXY; do
   value=$(sed -n "s/^$name=//p" "$environment" | tail -n 1)
   [ -z "$value" ] || export "$name=$value"

@@ -27,7 +27,7 @@ const half = {
   },
 } as const satisfies Scenario;
 
-/** All their paths are searched. */
+/** Scenarios in which the check searches all paths. */
 const searched = (
   [
     { name: 'alleq2', path: around(equal('flow', 2, 3)) },

@@ -8,7 +8,7 @@ const all = (name: string, more: Router, rest: Partial<Scenario> = {}): Scenario
   ...rest,
 });
 
-/** Routers that quote what no packet was, and how a trace tells it. */
+/** Scenarios whose routers quote a changed packet, each with the finding about it. */
 const quotedOtherwise = (
   name: string,
   more: Router,

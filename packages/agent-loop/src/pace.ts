@@ -20,7 +20,10 @@ export interface Pace {
 
 /** Share of time for which the event loop is busy: below it, there is nothing to save. */
 const BUSY = 0.5;
-/** Above about 130 results per second, even in bursts: this number within this time. Ten at once do not suffice. */
+/**
+ * The signals of this number of results within `WITHIN_MS` are worth combining: above about 130 results per second,
+ * even in bursts; ten at once do not suffice.
+ */
 const RESULTS = 16;
 const WITHIN_MS = 120;
 /** A wait that collects fewer results than this has failed; the next one is tried later. */

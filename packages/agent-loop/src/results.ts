@@ -73,7 +73,7 @@ class BufferedResults implements Results {
   private readonly idle = new Set<() => void>();
   private retry: NodeJS.Timeout | undefined;
   private isClosed = false;
-  /** Since the last report. */
+  /** Rejections since the last log line. */
   private rejections = 0;
   private reportedAt = Number.NEGATIVE_INFINITY;
 

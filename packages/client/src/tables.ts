@@ -47,7 +47,7 @@ function flatten(value: object, prefix = ''): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-/** The measurements of a result. */
+/** Prefixes of the field names of a result's measurements. */
 const answersOf: ReadonlySet<string> = new Set(['', 'otherFamily.']);
 
 function dataOf(item: unknown): unknown {

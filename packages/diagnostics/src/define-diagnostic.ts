@@ -35,7 +35,9 @@ async function runOverFamilies<C extends AnyCheckType>(
   return (isFirst ? merged(ipv4, 6, ipv6) : merged(ipv6, 4, ipv4)) as Outcome<C>;
 }
 
-/** What an outcome says about the target: most if it works, more if it was measured, least if there was nothing to measure. */
+/**
+ * Weight of an outcome by what it says about the target: highest if it works, lowest if there was nothing to measure.
+ */
 function weightOf({ result, error }: Pick<Outcome<AnyCheckType>, 'result' | 'error'>): number {
   if (ABSENT.has(error?.code)) return 0;
   if (result === 'success') return 3;

@@ -6,12 +6,12 @@ import { rememberIds } from '../remember-ids.ts';
 /** Jobs that gateways have sent to this agent. A job may be sent again, by any gateway, and runs once. */
 export interface GivenJobs {
   readonly give: (job: GatewayJob) => void;
-  /** Running jobs without screenshots. */
+  /** Number of running jobs, without screenshots. */
   readonly running: () => number;
   readonly taken: () => number;
   /** True if no job is running and all results are acknowledged or dropped. */
   readonly isIdle: () => boolean;
-  /** Resolves when it is so. */
+  /** Resolves when `isIdle` is true. */
   readonly idle: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Says what the HTTP response to a WebSocket handshake means, if it is none of a gateway that accepts. */
+/** Explains an HTTP response to a WebSocket handshake that does not come from a gateway that accepts it. */
 export function handshakeRefusal(status: number, location?: string): string {
   const answer = `the WebSocket handshake was answered with HTTP status ${status}`;
   if (status === 429) return `${answer}: too many connections from this address`;

@@ -187,7 +187,7 @@ const SINGLE_HEADERS = [
 const NO_HEAD = `The target sent ${MAX_RECEIVED_BEFORE_HEAD / 1024} KiB and no head of an answer.`;
 const UNDECODABLE = 'The body cannot be decoded as its Content-Encoding says.';
 
-/** A fault of the answer, wherever it shows. */
+/** Creates the failure for a fault of the answer, in the phase in which it is noticed. */
 export function fault(code: FailureCode, message: string): (phase: FailurePhase) => Failure {
   return (phase) => ({ code, phase, source: 'target', message });
 }

@@ -150,7 +150,7 @@ export class Http1Reader {
   }
 
   private takeStatusLine(text: string): void {
-    // Empty lines before it count as bytes before it.
+    // Empty lines before the status line count as part of its prefix.
     if (text === '' && this.headBytes <= MAX_PREFIX) return this.sink.deviation('status_prefix');
     const read = readStatusLine(text, this.sink.deviation);
     if (read === undefined) return this.malformed(NO_STATUS_LINE);

@@ -2,7 +2,7 @@ import { endianness } from 'node:os';
 
 import type * as koffi from 'koffi';
 
-/** The calls of libc that raw-socket has no door to. */
+/** Calls of libc that raw-socket does not provide. */
 export interface Libc {
   /** Bytes received, or -1 with `errno`. `header` is the memory of a struct msghdr. */
   readonly recvmsg: (descriptor: number, header: LibcMemory, flags: number) => number;

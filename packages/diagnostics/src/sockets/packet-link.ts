@@ -26,7 +26,10 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Waits after the first, second … failure in a row, within 5 s of a shortage of a minute; a long run starts the row again. */
+/**
+ * Waits before a restart after the first, second … failure in a row, milliseconds; a long run starts the row again.
+ * After a shortage of up to a minute, the process runs again within 5 s.
+ */
 const BACKOFF_MS: readonly number[] = [0, 250, 1_000, ...Array.from({ length: 15 }, () => 4_000), 30_000];
 
 /** Timeout of an expected answer, after which the process counts as hung; stalls of this process do not count. */

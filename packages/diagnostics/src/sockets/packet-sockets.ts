@@ -46,7 +46,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
   const sockets = new OpenSockets(options);
   const { link } = sockets;
 
-  /** A process that ended a moment ago is started again: that it ended is no lack of this probe. */
+  /** A process that ended a moment ago is started again: its end does not mean that the probe has no raw sockets. */
   const twice = async <T>(act: () => Promise<T>): Promise<T> => {
     try {
       return await act();

@@ -10,10 +10,11 @@ type IssuerEnd = NonNullable<Tls['issuerEnds']>;
 const MAX_RENEWALS = 8;
 
 /**
- * The certificate above a server's own with which its chain ends to be valid, if that is before the own one ends. One
- * that was renewed is not if its successor was sent too, or is trusted: programs take it then.
+ * The certificate above a server's own with whose end the validity of the chain ends, if that is before the end of the
+ * own one. A renewed certificate does not count if its successor was sent too or is trusted: programs then use the
+ * successor.
  *
- * @param path that of now
+ * @param path the present one
  */
 export function issuerEndOf(
   sent: readonly Certificate[],
