@@ -46,7 +46,7 @@ const CHANGES: readonly (readonly [from: string, to: string])[] = [
     '',
   ],
   [
-    '# A user that exists only while it runs.\nDynamicUser=yes\nUser=vantage-agent\n',
+    '# A user that exists only while the agent runs.\nDynamicUser=yes\nUser=vantage-agent\n',
     'User=vantage-agent\nGroup=vantage-agent\n',
   ],
 ];

@@ -122,8 +122,8 @@ export const requestCases: readonly Case[] = [
     1,
   ]),
   ['a token and a redirect', 'token_header', ({ echo }) => `${echo}/to/307`, 1],
-  ['a server of tokens that gives none', 'token_none', ({ echo }) => echo, 0],
-  ['a server of tokens that refuses', 'token_refuse', ({ echo }) => echo, 0],
+  ['a token server that gives none', 'token_none', ({ echo }) => echo, 0],
+  ['a token server that refuses', 'token_refuse', ({ echo }) => echo, 0],
   ['a body that is not echoed', 'post_other', ({ echo }) => echo, 0],
   ...[301, 302, 303].map((status): Case => [
     `a body and the status ${status}`,

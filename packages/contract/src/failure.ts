@@ -66,7 +66,7 @@ export const failureCodes = {
   redirect_refused: 'A redirect leads to an invalid http(s) URL, or to a target that the policy refuses.',
   redirect_loop: 'The redirects form a loop.',
   redirect_limit: 'There were more redirects than the request allows.',
-  token_refused: 'The server of tokens of a scrape’s module gave no token; the message names the reason.',
+  token_refused: 'The token server of a scrape’s module gave no token; the message names the reason.',
   screenshot_failed: 'The browser could not render the page within the limits of time, memory and size.',
   // The probe.
   target_refused_by_policy: 'The policy of the probe refuses the target; the message names the reason.',

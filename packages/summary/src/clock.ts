@@ -3,8 +3,8 @@ import type { ResultOf } from './probe-result.ts';
 type Http = ResultOf<'http'>;
 
 /**
- * True if the probe finds a certificate expired, or not valid yet, by a clock that is wrong: by that of the service, which
- * dates the results, every one that it names is valid.
+ * True if the probe's clock is wrong: all certificates that it finds expired or not yet valid are valid by the clock of
+ * the service, which dates the results.
  */
 export function hasWrongClock({ tls, finishedAt }: Http): boolean {
   const dated = (tls?.faults ?? []).filter(isDated);
@@ -18,7 +18,7 @@ export function hasWrongClock({ tls, finishedAt }: Http): boolean {
   );
 }
 
-/** True if the wrong clock is all that speaks against the certificates. */
+/** True if the wrong clock is the only reason against the certificates. */
 export function isMisdatedAlone(result: Http): boolean {
   return hasWrongClock(result) && result.tls!.faults!.every(isDated);
 }

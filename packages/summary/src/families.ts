@@ -43,7 +43,7 @@ const isMeasured = ({ of }: Pair): boolean => families.every((family) => isTold(
 /** True if both are measured and have the same outcome. */
 const isAlike = (pair: Pair): boolean => isMeasured(pair) && pair.of[4].outcome === pair.of[6].outcome;
 
-/** True if it contains evidence about the target. */
+/** True if the result is evidence about the target. */
 function isTold(probeResult: ProbeResult): boolean {
   return !isUnmeasured(probeResult) && !isAbsent(probeResult);
 }

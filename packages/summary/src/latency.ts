@@ -147,8 +147,8 @@ interface Pair {
 }
 
 /**
- * The sum of both round-trip times covers a path between the two probes by way of the target, so it is at least their
- * direct round trip.
+ * Finds pairs of probes whose locations contradict their measurements: the sum of both round-trip times covers a path
+ * between the two probes by way of the target, so it is at least their direct round trip.
  */
 function contradictions(timed: readonly Timed[]): readonly FindingDraft[] {
   const byAddress = groupBy(timed.map(probeResultOf), addressOf);

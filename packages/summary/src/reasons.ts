@@ -50,7 +50,7 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   http_decode_failed: 'the body of the answer could not be decoded',
   redirect_refused: 'a redirect leads to where no probe may go',
   redirect_loop: 'the redirects lead in a circle',
-  token_refused: 'the server of tokens gave none',
+  token_refused: 'the token server gave none',
   redirect_limit: 'there were more redirects than were asked for',
   screenshot_failed: 'the browser could not show the page',
   target_refused_by_policy: 'the policy of the probe refuses the target',

@@ -59,8 +59,8 @@ export function findScopes({ up, down, counted }: Partition): readonly FindingDr
 type ScopeCode = 'down_country' | 'down_network' | 'down_address' | 'down_family' | 'down_continent';
 
 /**
- * Requires that all failing probes share one key, that every probe with this key fails, and that others have another
- * key.
+ * Finding: the failing probes have a place in common. Requires that all of them share one key, that every probe with
+ * this key fails, and that others have another key.
  */
 function scope(
   code: ScopeCode,

@@ -110,7 +110,9 @@ export function unique(items: readonly string[]): readonly string[] {
   return [...new Set(items)].toSorted(byText);
 }
 
-/** A sentence of a probe as a part of another one. */
+/**
+ * Changes a sentence of a probe so that it can be part of another one: without the full stop and the capital letter.
+ */
 export function insideSentence(sentence: string): string {
   const part = sentence.replace(/\.$/, '');
   return /^(?:The|A|An|No) /.test(part) ? part.charAt(0).toLowerCase() + part.slice(1) : part;

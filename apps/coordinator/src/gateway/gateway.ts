@@ -114,7 +114,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     const isOld = (yields || reports) && !admission.enrolledNow;
     const hasOther = isOld && (await connections.hasOther(probe, hello.instance));
     if (yields && hasOther) return socket.close(4409, 'another instance');
-    // A listener added to a closed socket is never called: the connection would be kept for as long as this process runs.
+    // A listener added to a closed socket is never called: the connection would be kept until this process exits.
     if (!socket.isOpen()) return;
     if (!connects.admits(probe)) return socket.close(1013, 'too many connections');
     const connection = createConnection({
@@ -138,7 +138,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       log.info({ probe }, 'agent disconnected');
     });
     await connections.add(connection);
-    // A change between the admission and now has reached no listener.
+    // Reads the state again: a change since the admission has reached no listener.
     applyAccess(connection, await enrolment.accessOf(probe), beats.remove);
     const returnOverMs = Math.min(RETURN_MOST_MS, Math.ceil(connections.all().length * RETURN_MS_EACH));
     socket.send({ t: 'welcome', v: hello.v, state: admission.state, returnOverMs });
@@ -146,7 +146,10 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     log.info({ probe, release: hello.release, state: admission.state }, 'agent connected');
   };
 
-  /** A look at the changes that began before an agent enrolled may end after it: its state is read again. */
+  /**
+   * Applies a change of an agent's state. The change is read again, because a poll that began before the agent enrolled
+   * may end after it.
+   */
   const applyChange = async (probe: string, told: AgentAccess): Promise<void> => {
     if (connections.of(probe).length === 0) return;
     const now = await enrolment.accessOf(probe).catch(() => told);
@@ -192,8 +195,8 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
 }
 
 /**
- * Counts requests that are not a WebSocket handshake, too. Apart, because the listeners stay as long as the connection
- * and would keep its request in memory.
+ * Ends the attempt when its connection closes, also for requests that are no WebSocket handshake. A separate function,
+ * because the listeners stay as long as the connection and would keep its request in memory.
  */
 function watchAttempt(socket: Duplex, attempt: Extract<Attempt, { admitted: true }>): void {
   socket.once('close', () => attempt.end('abandoned'));

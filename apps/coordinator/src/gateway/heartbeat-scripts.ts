@@ -13,7 +13,10 @@ local function isNewer(key, fingerprint, counter, last)
   return old.gateway.key == fingerprint and (tonumber(old.gateway.counter) or 0) > tonumber(counter)
 end`;
 
-/** KEYS heartbeat. ARGV heartbeat, time to live (ms), fingerprint and counter of the connection, last byte to read. */
+/**
+ * Writes the heartbeat of a connection, unless a newer one of the key has written. KEYS heartbeat. ARGV heartbeat, time
+ * to live (ms), fingerprint and counter of the connection, last byte to read.
+ */
 export const writeHeartbeatScript = defineScript(
   '',
   `${isNewer}
@@ -22,7 +25,10 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`,
 );
 
-/** KEYS heartbeat. ARGV fingerprint and counter of the connection, last byte to read. */
+/**
+ * Removes the heartbeat of a connection, unless a newer one of the key has written it. KEYS heartbeat. ARGV fingerprint
+ * and counter of the connection, last byte to read.
+ */
 export const removeHeartbeatScript = defineScript(
   'allow-oom',
   `${isNewer}

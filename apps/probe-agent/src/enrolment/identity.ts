@@ -126,7 +126,7 @@ async function chooseKey(files: KeyFiles, token: string | undefined, folder: str
   throw new Error(`there is no key in ${folder}: set VANTAGE_TOKEN to a token of probe:invite`);
 }
 
-/** Says of an error of the system which folder it is about: not every one names a path, such as that of a full disk. */
+/** Adds the folder to the message of a system error: some errors, such as that of a full disk, name no path. */
 function ofFolder(folder: string, error: unknown): unknown {
   if (!Error.isError(error) || !('code' in error)) return error;
   return new Error(`the state folder ${folder} (VANTAGE_STATE_FOLDER) cannot be used: ${error.message}`, {

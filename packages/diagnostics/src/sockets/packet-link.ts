@@ -26,10 +26,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/**
- * Waits before a restart after the first, second … failure in a row, milliseconds; a long run starts the row again.
- * After a shortage of up to a minute, the process runs again within 5 s.
- */
+/** Pauses (ms) after the first, second … failure in a row: at most 4 s during the first minute of a shortage. */
 const BACKOFF_MS: readonly number[] = [0, 250, 1_000, ...Array.from({ length: 15 }, () => 4_000), 30_000];
 
 /** Timeout of an expected answer, after which the process counts as hung; stalls of this process do not count. */

@@ -40,7 +40,7 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
   };
 }
 
-/** `Path at hop 3: … → … (fra-1 and nyc-1).` */
+/** Formats the changes of all probes as one sentence: `Path at hop 3: … → … (fra-1 and nyc-1).` */
 export function pathChangeSentence(texts: ReadonlyMap<string, string>): string {
   const byText = Map.groupBy(texts.keys(), (probe) => texts.get(probe)!);
   const parts = [...byText].map(([text, probes]) => `${text} (${listed(probes.toSorted())})`);

@@ -129,7 +129,10 @@ function stops(
   });
 }
 
-/** The target also drops most packets of other probes, so silence may be chance. */
+/**
+ * Finding: probes get no answer although the target answers some packets of others, so that their silence may be chance
+ * or a limit.
+ */
 function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   return grouped(traces, ({ fullTtl }) => String(fullTtl?.answersOthers === true)).map((own) => {
     const lengths = listed(unique(own.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
@@ -142,7 +145,7 @@ function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   });
 }
 
-/** Traces that ended before their path: no evidence about the last router seen. */
+/** Findings about traces that ended before their path: no evidence about the last router seen. */
 function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => endReason(trace) === 'cut');
   const byEcho = cut.filter(({ probeResult }) => answersEchoAlone(probeResult.result));
@@ -150,7 +153,10 @@ function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   return [...echoAlone(byEcho), ...cutShort(others)];
 }
 
-/** A filter on the path and a silent target are indistinguishable from outside. */
+/**
+ * Finding: the target answers only the echo requests that accompany a trace. A filter on the path and a silent target
+ * are indistinguishable from outside.
+ */
 function echoAlone(traces: readonly Trace[]): readonly FindingDraft[] {
   return grouped(traces, ({ probeResult }) => probeResult.result.protocol ?? '').map((own) => {
     const { protocol } = own[0]!.probeResult.result;

@@ -9,8 +9,8 @@ import { countOf, listed, naming, percent, unique } from '../words.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /**
- * Real loss appears at each hop from its origin to the target; a router that answers only some packets, as many do by
- * rate limit, forwards without loss.
+ * Finds loss on paths, and routers that limit their answers. Real loss appears at each hop from its origin to the
+ * target; a router that answers only some packets, as many do by rate limit, forwards without loss.
  */
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);

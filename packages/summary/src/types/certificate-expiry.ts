@@ -19,7 +19,9 @@ function ofServers(probeResults: readonly HttpResult[]): readonly FindingDraft[]
   return [buildFinding('certificate_expires_soon', 'warning', soon, text)];
 }
 
-/** A certificate above that of the server ends first, and nothing that was sent or is trusted replaces it. */
+/**
+ * Finding: a certificate above that of the server expires soon, and nothing that was sent or is trusted replaces it.
+ */
 function ofIssuers(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const soon = probeResults.filter(({ result }) => isSoon(issuerDaysOf(result)));
   return groupBy(soon, ({ result }) => result.tls!.issuerEnds!.name).map(([name, own]) => {

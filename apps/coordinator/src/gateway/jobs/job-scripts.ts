@@ -26,7 +26,10 @@ return { taken, redis.call('LLEN', KEYS[1]) }`,
 /** Limit of jobs per look; the rest are found once these are finished. */
 const MOST_JOBS = 1_000;
 
-/** KEYS active jobs. ARGV prefix of the keys of jobs. Returns id, name, data, timestamp and taker of each; '' if absent. */
+/**
+ * Lists taken jobs. KEYS active jobs. ARGV prefix of the keys of jobs. Returns id, name, data, timestamp and taker of
+ * each; '' if absent.
+ */
 export const activeScript = defineScript(
   'no-writes',
   `

@@ -256,7 +256,7 @@ describe('GET /probe', () => {
     expect([status, errors.map((error) => error.path).toSorted()]).toEqual([400, parameters]);
   });
 
-  it('is 400 for a server of tokens that the policy refuses', async () => {
+  it('is 400 for a token server that the policy refuses', async () => {
     const modules = modulesOf(
       'modules: {m: {prober: http, http: {oauth2: {client_id: c, client_secret: hidden, token_url: "http://10.0.0.1/"}}}}',
     );

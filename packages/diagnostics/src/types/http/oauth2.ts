@@ -13,7 +13,7 @@ export type TokenReading =
   | { readonly failure: Failure };
 
 /**
- * Gets a token by the credentials of a client (RFC 6749 section 4.4). The target policy applies to the server of tokens as to
+ * Gets a token by the credentials of a client (RFC 6749 section 4.4). The target policy applies to the token server as to
  * any target. As in Go's client the credentials are sent in the header first (section 2.3.1), and in the body if the server
  * refuses that; redirects are not followed.
  */
@@ -78,11 +78,11 @@ function readAnswer({ failure, head }: Step, body: string): TokenReading {
   if (failure !== null) return { failure: { ...failure, message: `No token was given: ${failure.message}` } };
   const status = head?.statusCode ?? 0;
   if (status < 200 || status > 299)
-    return { failure: no('token_refused', `The server of tokens answered with status ${status}.`) };
+    return { failure: no('token_refused', `The token server answered with status ${status}.`) };
   const { access_token: token, token_type: type } = fieldsOf(body);
   // RFC 6749 appendix A.12; anything else could add lines to the request.
   if (typeof token !== 'string' || !/^[\x20-\x7e]{1,8192}$/.test(token)) {
-    return { failure: no('token_refused', 'The answer of the server of tokens has no token.') };
+    return { failure: no('token_refused', 'The answer of the token server has no token.') };
   }
   const scheme = typeof type === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/.test(type) ? type : 'Bearer';
   return { authorization: `${/^bearer$/i.test(scheme) ? 'Bearer' : scheme} ${token}`, failure: null };

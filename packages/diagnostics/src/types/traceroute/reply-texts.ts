@@ -2,7 +2,7 @@ import { count } from '../../shared/result-text.ts';
 import type { Reply } from './reply-fields.ts';
 import type { Hop } from './result-fields.ts';
 
-/** What the headers of a hop’s replies have, each property with all its values. */
+/** Describes the headers of a hop’s replies: each property with all its values. */
 export function replyTexts(hop: Partial<Pick<Hop, 'replies' | 'duplicates' | 'late'>>, dscp = 0): readonly string[] {
   const { replies = [], duplicates = 0, late = 0 } = hop;
   const valuesOf = <T>(read: (reply: Reply) => T | null | undefined): readonly T[] =>

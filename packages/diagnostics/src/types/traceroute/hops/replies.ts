@@ -11,8 +11,8 @@ interface Shown {
 }
 
 /**
- * What the replies of a hop have in their headers. Those that are alike are listed once, since hundreds of packets have few
- * kinds of replies.
+ * Summarises the header fields of the replies of a hop. Equal replies are listed once, because hundreds of packets have
+ * few kinds of replies.
  *
  * @param responders addresses of the hop, by their index
  */

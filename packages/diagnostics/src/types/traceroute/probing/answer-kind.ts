@@ -11,10 +11,10 @@ export interface Asked {
 }
 
 /**
- * Notes an answer. A further one to the same packet is counted, apart from a target's own over TCP: it repeats its SYN-ACK
- * until it hears from the kernel.
+ * Records an answer. A further answer to the same packet is only counted, except over TCP: a target repeats its SYN-ACK
+ * until the kernel resets the connection.
  *
- * @returns whether it is the first
+ * @returns whether it is the first answer
  */
 export function takeAnswer(
   packet: TracePacket,

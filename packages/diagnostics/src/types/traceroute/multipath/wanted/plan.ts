@@ -8,7 +8,7 @@ import type { Ask, Survey } from '../survey.ts';
 
 export interface Limits {
   readonly maxHops: number;
-  /** Packets that may be sent yet. */
+  /** Number of packets that may still be sent. */
   readonly room: number;
   /** Number of known balancers whose risks count together; 0 to search each place with its own risk. */
   readonly balancers: number;
