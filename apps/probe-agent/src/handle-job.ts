@@ -14,7 +14,7 @@ export interface JobHandlerDependencies extends Omit<RunDependencies, 'partials'
   readonly clock: {
     readonly now: () => number;
     readonly rttMs: () => number;
-    readonly read: (isNewServer: boolean) => Promise<void>;
+    readonly read: (isNewServer: boolean) => Promise<unknown>;
   };
   readonly outlet: Pick<ResultOutlet, 'partial' | 'final'>;
   /** Called with each result and its check type. */

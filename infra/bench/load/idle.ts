@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { redisKeys } from '@vantage/contract';
+import { Redis } from 'ioredis';
+
 import type { Figure } from '../goals.ts';
 import { countCpu } from './processes.ts';
 import { commandsByName, redisInfo } from './redis-info.ts';
@@ -20,6 +23,7 @@ const NAMED = 8;
  */
 export async function idleProbes(seconds: number): Promise<readonly Figure[]> {
   return onStage({ probes: IDLE_PROBES, agents: 'simulated' }, async (stage) => {
+    await leaveStreams(stage.redisPort);
     await sleep(3_000);
     const first = await measure(stage, seconds);
     await sleep(Math.max(0, FIRST_MINUTE_MS - seconds * 1_000));
@@ -49,6 +53,17 @@ export async function idleProbes(seconds: number): Promise<readonly Figure[]> {
       { name: name('CPU of their one process'), value: share.agents, unit: '% of a core' },
     ];
   });
+}
+
+/** Leaves an empty result stream of each probe, as its first check does. */
+async function leaveStreams(port: number): Promise<void> {
+  const redis = new Redis({ port, host: '127.0.0.1' });
+  for (let index = 0; index < IDLE_PROBES; index += 1) {
+    const key = redisKeys.results(`sim-${index}`);
+    const id = await redis.xadd(key, '*', 'check', 'x');
+    await redis.xdel(key, id!);
+  }
+  redis.disconnect();
 }
 
 interface Idle {

@@ -47,6 +47,12 @@ function createLoop(run: (link: Link) => Work['run'], runner: Partial<JobRunner>
   return loop;
 }
 
+/** Moves the monotonic clock, which looks as if that of Redis were stepped the other way. */
+function shiftTime(ms: number): void {
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + ms);
+}
+
 const answering =
   ({ outlet }: Link): Work['run'] =>
   async (job, id) =>
@@ -132,6 +138,29 @@ describe('the loop of an agent', () => {
     expect(intervals.length).toBeGreaterThan(0);
     expect(intervals.filter((interval) => !ended.has(interval))).toHaveLength(0);
   });
+
+  it.each([
+    ['this process stood still: no', false, () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000)],
+    ['the clock of Redis was stepped back: yes', true, () => shiftTime(4_000)],
+  ])(
+    'announces its heartbeat after a wait that was too long because %s',
+    async (_why, isAnnounced, disturb) => {
+      await createLoop(answering).start();
+      const announced = await redis.announcements();
+      const waits = await redis.calls('blmove');
+      await eventually(async () => (await redis.calls('blmove')) > waits || undefined);
+      const [readings, before] = [await redis.calls('time'), announced()];
+
+      disturb();
+
+      await eventually(async () => (await redis.calls('time')) > readings || undefined);
+      // Two waits later, what the odd one caused has arrived.
+      const then = await redis.calls('blmove');
+      await eventually(async () => (await redis.calls('blmove')) > then + 1 || undefined);
+      expect(announced() > before).toBe(isAnnounced);
+    },
+    120_000,
+  );
 
   it('rejects where what runs the jobs cannot be opened', async () => {
     loop = createAgentLoop({

@@ -158,12 +158,13 @@ class RedisAgent implements AgentLoop {
     return link;
   }
 
-  private begin({ redis, resultsRedis, clock }: RedisLink, { loop, liveness, heartbeat, leftovers }: Duty): void {
+  private begin({ redis, resultsRedis, clock }: RedisLink, duty: Duty): void {
+    const { loop, liveness, heartbeat, leftovers, readClock } = duty;
     redis.on('ready', () => {
       if (!this.interrupted.signal.aborted) void clock.set().catch(() => undefined);
     });
     resultsRedis.on('ready', () => void heartbeat.beat());
-    this.clockTimer = setInterval(clock.refresh, READ_CLOCK_EVERY_MS);
+    this.clockTimer = setInterval(() => void readClock(), READ_CLOCK_EVERY_MS);
     leftovers.start();
     loop.start();
     liveness.start();

@@ -10,8 +10,9 @@ export interface AgentClock {
    * Reads it again. On a rejection, the last reading stays valid.
    *
    * @param isNewServer true after a reconnection: the server may be another one with another clock
+   * @returns how far this moved the clock, milliseconds
    */
-  readonly read: (isNewServer?: boolean) => Promise<void>;
+  readonly read: (isNewServer?: boolean) => Promise<number>;
 }
 
 /** The reply of `TIME`: seconds and microseconds. */
@@ -31,7 +32,9 @@ export function createAgentClock(readTime: ReadTime, monotonicMs: () => number =
       const sentMs = monotonicMs();
       const time = await readTime();
       rttsMs = [...(isNewServer ? [] : rttsMs), monotonicMs() - sentMs].slice(-LAST_READINGS);
+      const beforeMs = clock.now();
       clock.observe(msOfTimeReply(time), sentMs, isNewServer);
+      return clock.now() - beforeMs;
     },
   };
 }

@@ -16,6 +16,8 @@ export interface Duty {
   readonly liveness: Liveness;
   readonly heartbeat: HeartbeatWriter;
   readonly leftovers: LeftoverWatch;
+  /** Reads the clock of Redis. Never rejects. */
+  readonly readClock: () => Promise<void>;
 }
 
 export interface DutyOptions {
@@ -39,11 +41,7 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
     rttMs: clock.rttMs,
     isAside: (job) => work.isAside(job.id),
     run: (job) => work.run(job, job.id, interrupted),
-    onOddWait: () => {
-      clock.refresh();
-      // After a step forward, Redis expires the heartbeat.
-      void heartbeat.beat();
-    },
+    onOddWait: () => void readClock(),
     log,
   });
   const liveness = createLiveness({
@@ -60,9 +58,13 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
     ...heartbeatKey(options.probeId, resultsRedis),
     log,
   });
+  const readClock = async (): Promise<void> => {
+    // After a step forward, Redis expires the heartbeat; after one back, its lifetime is meaningless.
+    if (await clock.refresh()) await heartbeat.beat();
+  };
   const { knows, adopt } = loop;
   const looked = { queue, knows, adopt, isCheckId: work.isCheckId, outlet: results, now: clock.now, log };
-  return { loop, liveness, heartbeat, leftovers: watchLeftovers(looked, link) };
+  return { loop, liveness, heartbeat, leftovers: watchLeftovers(looked, link), readClock };
 }
 
 function describe(

@@ -36,12 +36,14 @@ export interface RedisLink {
 export interface LinkClock extends AgentClock {
   /** Measures the clock of Redis several times. Rejects if Redis does not answer. */
   readonly set: () => Promise<void>;
-  /** Reads the clock once; a failure has no effect. */
-  readonly refresh: () => void;
+  /** Reads the clock once. True if it was stepped; a failure has no effect. */
+  readonly refresh: () => Promise<boolean>;
 }
 
 /** Readings per measurement of the clock; the one with the shortest round trip counts. */
 const READINGS = 3;
+/** Smaller changes are errors of slow readings. */
+const STEP_MS = 500;
 
 export function openRedisLink(options: RedisLinkOptions): RedisLink {
   const { probeId, stopping, interrupted, log } = options;
@@ -85,6 +87,10 @@ function clockOf(redis: Redis): LinkClock {
       await clock.read(true);
       for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
     },
-    refresh: () => void clock.read().catch(() => undefined),
+    refresh: () =>
+      clock.read().then(
+        (movedMs) => Math.abs(movedMs) >= STEP_MS,
+        () => false,
+      ),
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { HEARTBEAT_NOTIFICATION, JOB_QUEUE, redisKeys } from '@vantage/contract';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -16,6 +16,10 @@ export interface ProbeRedis {
   readonly heartbeat: () => Promise<Readonly<Record<string, unknown>> | undefined>;
   /** Number of waiting and active jobs. */
   readonly left: () => Promise<number>;
+  /** Calls of a command that Redis has begun, also of those that still block. */
+  readonly calls: (command: string) => Promise<number>;
+  /** Counts announcements of heartbeats from now on. */
+  readonly announcements: () => Promise<() => number>;
   readonly stop: () => Promise<void>;
 }
 
@@ -24,6 +28,7 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
   if (executable === undefined) throw new Error('These tests need redis-server or valkey-server.');
   const server = await startRedisServer({ executable });
   const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  const subscriber = redis.duplicate();
   const queue = new Queue(JOB_QUEUE, {
     connection: redis,
     prefix: redisKeys.queuePrefix(probe),
@@ -53,9 +58,19 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
       return json === null ? undefined : (JSON.parse(json) as Readonly<Record<string, unknown>>);
     },
     left: async () => (await queue.getWaitingCount()) + (await queue.getActiveCount()),
+    calls: async (command) =>
+      Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(await redis.info('commandstats'))?.[1] ?? 0),
+    announcements: async () => {
+      let count = 0;
+      subscriber.on('message', (_channel, message) => {
+        if (message === HEARTBEAT_NOTIFICATION) count += 1;
+      });
+      await subscriber.subscribe(redisKeys.resultNotification(probe));
+      return () => count;
+    },
     stop: async () => {
       await queue.close();
-      redis.disconnect();
+      for (const each of [redis, subscriber]) each.disconnect();
       await server.stop();
     },
   };

@@ -103,6 +103,19 @@ describe('an agent that floods its own keys', () => {
     await admin('remove', 'wide');
   });
 
+  it('costs no measurement while all of Redis has less than one probe may', async () => {
+    const guard = createKeyQuota({ redis: bed.redis, limitBytes: 1_073_741_824, log: quiet });
+    const measured = async (): Promise<number> =>
+      Number(/cmdstat_scan:calls=(\d+)/.exec(await bed.redis.info('commandstats'))?.[1] ?? 0);
+    const before = await measured();
+    await until(async () => {
+      await bed.redis.del(redisKeys.keyQuotaLock);
+      return guard.look();
+    });
+
+    expect(await measured()).toBe(before);
+  });
+
   it('is switched off though it left Redis no memory to write with', async () => {
     const { environment } = await admin('add', 'full', ...record);
     const agent = connectAs(environment.REDIS_URL);

@@ -13,7 +13,7 @@ import { switchOff, switchOffUser } from './access/switch-off.ts';
 /** Lifetime of the lock with which one coordinator at a time looks. */
 const TURN_MS = 900;
 
-/** All keys are measured at this interval, and when Redis has grown by half of a probe's quota. */
+/** All keys are measured at this interval, and when Redis has grown by half of a probe's quota; none while it is smaller than that. */
 const MEASURE_EVERY_MS = 60_000;
 
 // `allow-oom`, because a flood may have used up the memory.
@@ -85,6 +85,8 @@ export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies)
         slowRequests.forget(probe);
       }
 
+      // No probe can have more than all of Redis.
+      if (used <= limitBytes) return true;
       const isDue = performance.now() - measuredAt > MEASURE_EVERY_MS || used - usedThen > limitBytes / 2;
       if (!isDue) return true;
       measuredAt = performance.now();

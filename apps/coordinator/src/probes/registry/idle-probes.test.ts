@@ -95,6 +95,31 @@ describe('what a coordinator knows of agents that announce changes', () => {
     expect((await directory.probes()).filter(({ alive }) => alive)).toHaveLength(MANY);
   }, 60_000);
 
+  it('takes two commands for each that has no jobs and no results, and counts those of the others', async () => {
+    const ids = Array.from({ length: MANY }, (_, index) => `idle-${index}`);
+    for (const id of ids) {
+      await add(id);
+      await bed.beat(id, announced);
+    }
+    await directory.refresh();
+
+    directory.noteAllChanged();
+    const before = await countCommands();
+    await directory.refresh();
+    const used = (await countCommands()) - before;
+    const jobs = `${redisKeys.queuePrefix('idle-7')}:${JOB_QUEUE}`;
+    await bed.redis.lpush(`${jobs}:wait`, 'job-1', 'job-2');
+    await bed.redis.lpush(`${jobs}:active`, 'job-0');
+    await bed.redis.xadd(redisKeys.results('idle-8'), '*', 'check', 'x');
+    directory.noteAllChanged();
+    const known = await directory.refresh();
+
+    expect(used).toBeLessThan(MANY * 2.2);
+    const busy = known.filter(({ waiting, queued }) => waiting !== 0 || queued !== 0);
+    expect(busy).toMatchObject([{ record: { id: 'idle-7' }, waiting: 2, queued: 3 }]);
+    expect(directory.withEntries()).toEqual(['idle-8']);
+  }, 60_000);
+
   it('includes the jobs that another coordinator gave them', async () => {
     await add('fra-1');
     await bed.beat('fra-1', announced);

@@ -37,10 +37,10 @@ const ASKED_AT_ONCE = 250;
 const AT_ONCE = 100;
 
 /**
- * KEYS of each probe: heartbeat, list of waiting jobs, list of active jobs, result stream. ARGV maximum bytes of a heartbeat, then
- * of each probe 1 if its jobs are to be counted. Returns of each probe: heartbeat, its remaining time to live (ms), number of
- * waiting jobs, number of stream entries, number of active jobs, id of the next job. An agent may write values of any size and
- * type: Redis truncates a heartbeat one byte past the maximum.
+ * KEYS of each probe: heartbeat, list of waiting jobs, list of active jobs, result stream. ARGV maximum bytes of a heartbeat.
+ * Returns of each probe: heartbeat, its remaining time to live (ms), number of waiting jobs, number of stream entries, number of
+ * active jobs, id of the next job. An agent may write values of any size and type: Redis truncates a heartbeat one byte past the
+ * maximum. Most probes are idle: lists and streams are counted only if any probe has one, because Redis removes empty lists.
  */
 export const readProbesScript = defineScript(
   'no-writes',
@@ -49,14 +49,21 @@ local function count(command, key, otherwise)
   local value = redis.pcall(command, key)
   return type(value) == 'number' and value or otherwise
 end
+local function counter(command, first, otherwise)
+  local keys = {}
+  for i = first, #KEYS, 4 do keys[#keys + 1] = KEYS[i] end
+  if redis.call('EXISTS', unpack(keys)) == 0 then return function() return 0 end end
+  return function(key) return count(command, key, otherwise) end
+end
+local waitingOf, activeOf, entriesOf = counter('LLEN', 2, 0), counter('LLEN', 3, 0), counter('XLEN', 4, 1)
 local readings = {}
 for i = 1, #KEYS, 4 do
   local text, left = redis.pcall('GETRANGE', KEYS[i], 0, ARGV[1]), -2
   if type(text) ~= 'string' then text = '' end
   if text ~= '' then left = redis.call('PTTL', KEYS[i]) end
-  local waiting = ARGV[(i + 7) / 4] == '1' and count('LLEN', KEYS[i + 1], 0) or 0
+  local waiting = waitingOf(KEYS[i + 1])
   local oldest = waiting > 0 and redis.call('LINDEX', KEYS[i + 1], -1)
-  readings[#readings + 1] = { text, left, waiting, count('XLEN', KEYS[i + 3], 1), count('LLEN', KEYS[i + 2], 0), oldest }
+  readings[#readings + 1] = { text, left, waiting, entriesOf(KEYS[i + 3]), activeOf(KEYS[i + 2]), oldest }
 end
 return readings
 `,
@@ -82,8 +89,7 @@ export async function readProbes(redis: Redis, probes: readonly WantedReading[])
         activeList(id),
         redisKeys.results(id),
       ]);
-      const flags = batch.map(({ hasNoJobs }) => (hasNoJobs ? 0 : 1));
-      return (await runScript(redis, readProbesScript, keys, [MAX_HEARTBEAT_BYTES, ...flags])) as readonly Raw[];
+      return (await runScript(redis, readProbesScript, keys, [MAX_HEARTBEAT_BYTES])) as readonly Raw[];
     }),
   );
   return replies.flat().map(([text, leftMs, waiting, entries, active, oldest]) => {
