@@ -32,6 +32,9 @@ export interface ConnectionsOptions {
   readonly id: string;
 }
 
+/** A new connection. An instance is any text. */
+const ANNOUNCEMENT = /^(?<probe>\S+) (?<counter>-?\d+) (?<instance>.+)$/s;
+
 export function createConnections(options: ConnectionsOptions): Connections {
   return new GatewayConnections(options);
 }
@@ -49,9 +52,9 @@ class GatewayConnections implements Connections {
     this.redis = redis;
     this.id = id;
     this.close = channels.listen(redisKeys.agentConnected, (message) => {
-      const [probe = '', counter, instance = ''] = message.split(' ');
       if (message === '') void this.lookForNewer().catch(() => undefined);
-      else this.overtake(probe, Number(counter), instance);
+      const { probe, counter, instance } = ANNOUNCEMENT.exec(message)?.groups ?? {};
+      if (probe !== undefined) this.overtake(probe, Number(counter), instance!);
     });
   }
 

@@ -265,6 +265,26 @@ describe('a gateway', () => {
     expect([jobsOf(older), jobsOf(newer)]).toEqual([[check], [next]]);
   }, 60_000);
 
+  it.each(['rack 7', ' ', 'a\nb 12'])(
+    'closes the former connection of the same instance, which does not retire, on another gateway: %j',
+    async (instance) => {
+      const probe = `moves-${instance.length}`;
+      const second = await test.startGateway(test.bed.startCore());
+      const former = await test.join(gateway, probe, { instance });
+      const check = await startCheck(probe);
+      await former.next('job');
+      const next = await test.connect(second, { key: former.key, counter: 2, instance });
+      await next.next('welcome');
+      next.beReady();
+      const [code] = await former.closed;
+      const again = await next.next('job');
+
+      expect([code, again.id]).toEqual([4409, check]);
+      expect(former.received.map(({ t }) => t)).not.toContain('retire');
+    },
+    60_000,
+  );
+
   it('closes the connection of an older instance only after the screenshot of it, too', async () => {
     const older = await test.join(gateway, 'photo');
     const check = await startCheck('photo');
