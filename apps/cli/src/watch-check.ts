@@ -6,6 +6,7 @@ import { escapeText } from '@vantage/contract';
 
 import { completed, endsWithStream } from './completed.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
+import { causeOf } from './faults/service-fault.ts';
 
 interface WatchOptions {
   readonly request: CheckRequest | PairRequest;
@@ -63,6 +64,5 @@ function clock(): string {
 
 function messageOf(error: unknown): string {
   if (!Error.isError(error)) return escapeText(String(error), 2_000);
-  const { cause } = error;
-  return escapeText(Error.isError(cause) ? `${error.message}: ${cause.message}` : error.message, 2_000);
+  return escapeText(Error.isError(error.cause) ? `${error.message}: ${causeOf(error).message}` : error.message, 2_000);
 }

@@ -30,5 +30,6 @@ export * from './target.ts';
 export * from './text.ts';
 export * from './text-forms.ts';
 export * from './traffic.ts';
+export * from './untrusted-issuer.ts';
 export { Type, type Static } from './type.ts';
 export * from './formats.ts';

@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 
@@ -30,6 +35,18 @@ async function withServer(answer: RequestListener, use: (host: string) => Promis
 }
 
 const notFound = { type: 'http://127.0.0.1/problems/not-found', status: 404, title: 'X', detail: 'There is nothing.' };
+
+/** Key and certificate in PEM. */
+function selfSigned(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-certificate-'));
+  const file = join(folder, 'both.pem');
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file];
+  const names = ['-subj', '/CN=x', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const certificate = execFileSync('openssl', ['req', '-x509', '-days', '2', ...newKey, ...names], { stdio: 'pipe' });
+  const key = readFileSync(file, 'utf8');
+  rmSync(folder, { recursive: true });
+  return `${key}${certificate.toString()}`;
+}
 
 describe('the message about a service', () => {
   it.each<[string, RequestListener, RegExp]>([
@@ -72,6 +89,18 @@ describe('the message about a service', () => {
         expect((await errorsFrom(`https://${host}`))[1]).toContain(`did you mean --server http://${host}?`);
       },
     );
+  });
+
+  it('names the variable for a CA if that of the service is unknown', async () => {
+    const pem = selfSigned();
+    const server = createTlsServer({ key: pem, cert: pem }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const [status, errors] = await errorsFrom(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.close();
+
+    expect(status).toBe(3);
+    expect(errors).toContain('is not trusted; set NODE_EXTRA_CA_CERTS to a file with that CA');
+    expect(errors).not.toContain('system-ca');
   });
 
   it('says how to start one', async () => {

@@ -1,6 +1,9 @@
 import { ProblemError } from '@vantage/client';
 import { flagName } from '@vantage/command-line';
+import { isUntrustedIssuer } from '@vantage/contract';
 
+const UNTRUSTED =
+  'its certificate was issued by a CA that is not trusted; set NODE_EXTRA_CA_CERTS to a file with that CA, in PEM';
 const ANOTHER = 'Name another service with --server or VANTAGE_URL.';
 
 /** Describes why a call failed and, if known, what to do about it. */
@@ -43,9 +46,11 @@ function unreachable(error: Error, baseUrl: string): string {
   return `${message}.`;
 }
 
-function causeOf({ cause, message }: Error): { readonly code: string | undefined; readonly message: string } {
+/** Code and text of the error behind `fetch failed`. */
+export function causeOf({ cause, message }: Error): { readonly code: string | undefined; readonly message: string } {
   if (!Error.isError(cause)) return { code: undefined, message };
   const code = 'code' in cause ? String(cause.code) : undefined;
+  if (isUntrustedIssuer(cause)) return { code, message: UNTRUSTED };
   // The message is empty if several addresses were tried.
   return { code, message: cause.message.trim() || (code ?? message) };
 }

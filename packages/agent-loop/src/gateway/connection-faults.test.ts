@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 
@@ -11,6 +16,18 @@ const identity = {
   confirmed: async () => undefined,
   refused: async () => 'end' as const,
 };
+
+/** Key and certificate in PEM. */
+function selfSigned(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-certificate-'));
+  const file = join(folder, 'both.pem');
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file];
+  const names = ['-subj', '/CN=x', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const certificate = execFileSync('openssl', ['req', '-x509', '-days', '2', ...newKey, ...names], { stdio: 'pipe' });
+  const key = readFileSync(file, 'utf8');
+  rmSync(folder, { recursive: true });
+  return `${key}${certificate.toString()}`;
+}
 
 describe('a service that answers the WebSocket handshake as a request', () => {
   it.each([
@@ -31,4 +48,24 @@ describe('a service that answers the WebSocket handshake as a request', () => {
       server.close();
     }
   });
+});
+
+it('a certificate of an unknown CA is reported with the setting for another one', async () => {
+  const pem = selfSigned();
+  const server = createTlsServer({ key: pem, cert: pem }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const failed = await enrolOnce({ url, identity: identity as never, release: '0.1.0' }).catch(
+      (error: unknown) => error,
+    );
+
+    expect(failed).toMatchObject({
+      message: expect.stringContaining('set VANTAGE_CA_FILE'),
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
+    expect(String(failed)).not.toContain('system-ca');
+  } finally {
+    server.close();
+  }
 });

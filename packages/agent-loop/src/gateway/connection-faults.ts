@@ -1,3 +1,15 @@
+import { isUntrustedIssuer } from '@vantage/contract';
+
+/** Names the setting for another CA if that of a certificate is unknown; returns other errors as they are. */
+export function connectionFault(error: Error): Error {
+  if (!isUntrustedIssuer(error)) return error;
+  const text =
+    'the certificate was issued by a CA that this agent does not trust: set VANTAGE_CA_FILE to a file with the CA of the ' +
+    'service, or NODE_EXTRA_CA_CERTS to one with that of an https: proxy';
+  // Without a cause: its text would be logged, too.
+  return Object.assign(new Error(text), { code: (error as NodeJS.ErrnoException).code });
+}
+
 /** Explains an HTTP response to a WebSocket handshake that does not come from a gateway that accepts it. */
 export function handshakeRefusal(status: number, location?: string): string {
   const answer = `the WebSocket handshake was answered with HTTP status ${status}`;

@@ -10,7 +10,7 @@ import type { WebSocket } from 'ws';
 
 import { decodeFrame, encodeMessage, encodePiece, type Piece } from '../frames/frames.ts';
 import type { ReadMessage } from '../frames/validate.ts';
-import { handshakeRefusal } from './handshake-refusal.ts';
+import { connectionFault, handshakeRefusal } from './connection-faults.ts';
 
 /** Identity of an agent at the service. */
 export interface AgentIdentity {
@@ -106,7 +106,7 @@ export function openSession(options: SessionOptions): Session {
     error ??= new Error(handshakeRefusal(statusCode, headers.location));
     socket.terminate();
   });
-  socket.on('error', (cause) => (error ??= cause));
+  socket.on('error', (cause) => (error ??= connectionFault(cause)));
   socket.on('close', (code, reason) => {
     stopPings();
     onClosed({ code, reason: reason.toString(), error }, session);
