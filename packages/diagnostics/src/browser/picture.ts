@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 
 import type { Admit, Failure, ScreenshotLimit } from '@vantage/contract';
-import type { Browser, Page } from 'puppeteer';
+import type { Browser, HTTPRequest, Page } from 'puppeteer';
 
 import { errorText } from './error-text.ts';
 import { browserFailed, navigationFailure, pageFailed, tooSlow } from './failures.ts';
@@ -115,13 +115,13 @@ async function show(
   proxy: FilteringProxy,
   inspect: PictureOptions['inspect'],
 ): Promise<Picture> {
-  let asked: URL | undefined;
+  let asked: HTTPRequest | undefined;
   const { startedMs, timeoutMs, loadMs = (timeoutMs * 2) / 3 } = request;
   const loadLeftMs = (): number => Math.max(Math.min(LEAST_LOAD_MS, loadMs), loadMs - (performance.now() - startedMs));
   const work = async (): Promise<Picture> => {
     const page = await openPage(running, proxy, request);
     page.on('request', (made) => {
-      if (made.isNavigationRequest() && made.frame() === page.mainFrame()) asked = URL.parse(made.url()) ?? asked;
+      if (made.isNavigationRequest() && made.frame() === page.mainFrame()) asked = made;
     });
     const traffic = { receivedBytes: () => proxy.counts().bytes, webSockets: running.transport.webSockets };
     const loading = await loadPage(page, traffic, request.url, loadLeftMs());
@@ -139,8 +139,9 @@ async function show(
   const shown = work().catch(async (thrown: unknown): Promise<Picture> => {
     // The reason for the browser's end is more informative than puppeteer's error.
     if (running.transport.isClosed()) return ended;
-    const refused = asked === undefined ? undefined : proxy.failureFor(asked);
-    return { png: null, failure: refused ?? navigationFailure(thrown) };
+    const [first = asked] = asked?.redirectChain() ?? [];
+    const url = first && URL.parse(running.transport.redirectedFrom(first.url()));
+    return { png: null, failure: (url && proxy.failureFor(url)) ?? navigationFailure(thrown) };
   });
   return Promise.race([shown, ended]);
 }

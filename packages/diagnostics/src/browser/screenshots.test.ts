@@ -9,6 +9,7 @@ import { browserFolder, browserHere, type BrowserFolder } from '@vantage/test-su
 import { readPng } from '@vantage/test-support/browser/png';
 import { admitSite, startSite, type Site } from '@vantage/test-support/browser/site';
 import { closedPort } from '../../test/closed-port.ts';
+import { lateHeadersBrowser } from '../../test/late-headers-browser.ts';
 import { certificateMint } from '@vantage/test-support/certificate-mint';
 import { startServer } from '@vantage/test-support/loopback';
 import { itNeeding } from '@vantage/test-support/needs';
@@ -76,6 +77,7 @@ beforeAll(async () => {
       const images = Array.from({ length: count }, (_, at) => `<img src="http://h${at}.test:${port}/" alt="">`);
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(images.join(''));
     },
+    '/to-refused': (_request, response) => void response.writeHead(302, { Location: 'http://refused.example/' }).end(),
     '/to-file': (_request, response) => void response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
     '/in-circles': (_request, response) => void response.writeHead(302, { Location: '/in-circles' }).end(),
   });
@@ -200,6 +202,14 @@ describe('a screenshot', () => {
     expect(await codeOf(`${site.origin}/to-file`)).toBe('redirect_refused');
     expect(await codeOf(`${site.origin}/in-circles`)).toBe('redirect_limit');
     await closed.close();
+  });
+
+  itWithBrowser('fails with the reason of the policy behind a redirect that the browser reports late', async () => {
+    const { path, remove } = lateHeadersBrowser(browser.executablePath);
+    const captured = await open({ executablePath: path }).capture(request(`${site.origin}/to-refused`));
+    remove();
+
+    expect(captured).toMatchObject({ png: null, failure: { code: 'target_refused_by_policy' } });
   });
 
   itWithBrowser('says that the body cannot be decoded', async () => {

@@ -42,6 +42,19 @@ describe('the pipe to a browser', () => {
     expect(received).toEqual(['{"method":"Page.loadEventFired"}']);
   });
 
+  it('knows where a document was redirected to', async () => {
+    const { say, transport } = open({ messageBytes: 1_000, totalBytes: 10_000, messages: 10 });
+    const asks = (url: string, type: string, requestId = 'A') =>
+      `${JSON.stringify({ method: 'Network.requestWillBeSent', params: { requestId, request: { url }, type } })}\0`;
+
+    await say(asks('http://a.test/', 'Document'), asks('http://b.test/', 'Document'));
+    await say(asks('http://c.test/', 'Image'), asks('http://d.test/', 'Document', 'D'));
+
+    expect(transport.redirectedFrom('http://a.test/')).toBe('http://b.test/');
+    expect(transport.redirectedFrom('http://d.test/')).toBe('http://d.test/');
+    expect(transport.redirectedFrom('http://c.test/')).toBe('http://c.test/');
+  });
+
   it.each([
     ['one message without an end', ['x'.repeat(60), 'x'.repeat(60)], 'one message is too large'],
     ['many bytes', Array.from({ length: 9 }, () => `${'x'.repeat(120)}\0`), 'the messages are too large'],

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-import type { ConnectionTransport } from 'puppeteer';
+import type { ConnectionTransport, Protocol } from 'puppeteer';
 
 /** Commands to a browser and its messages, as JSON texts that end with NUL. */
 export interface PipeTransport extends ConnectionTransport {
@@ -9,6 +9,11 @@ export interface PipeTransport extends ConnectionTransport {
   readonly isClosed: () => boolean;
   /** Number of WebSockets that pages have opened, which puppeteer does not report. */
   readonly webSockets: () => number;
+  /**
+   * Where the last request for a document at this URL was redirected to; the URL itself without redirects. Puppeteer
+   * reports a redirect only once the headers of its response have arrived, which may be after the navigation has failed.
+   */
+  readonly redirectedFrom: (url: string) => string;
 }
 
 export interface MessageLimits {
@@ -23,6 +28,8 @@ export interface MessageLimits {
 const unread = ['{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"'];
 
 const WEB_SOCKET = '{"method":"Network.webSocketCreated"';
+const REQUEST = '{"method":"Network.requestWillBeSent",';
+const OF_DOCUMENT = '"type":"Document"';
 
 /**
  * Bounds messages, because pages cause them: console output is dropped before it is parsed, and the browser is killed
@@ -40,6 +47,7 @@ export function pipeTransport(
 ): PipeTransport {
   let [closed, totalBytes, messages, pendingBytes, webSockets] = [false, 0, 0, 0, 0];
   let pending: Buffer[] = [];
+  const documents = documentUrls();
 
   const close = (): void => {
     if (closed) return;
@@ -56,6 +64,7 @@ export function pipeTransport(
     if (head.startsWith(WEB_SOCKET)) webSockets += 1;
     if (unread.some((start) => head.startsWith(start))) return;
     const text = message.toString('utf8');
+    if (head.startsWith(REQUEST) && text.includes(OF_DOCUMENT)) documents.note(text);
     // Deliver each message in a separate turn of the event loop: a listener that throws must not lose later messages.
     setImmediate(() => (closed ? undefined : transport.onmessage?.(text)));
   };
@@ -83,10 +92,26 @@ export function pipeTransport(
     close,
     isClosed: () => closed,
     webSockets: () => webSockets,
+    redirectedFrom: documents.redirectedFrom,
   };
   fromBrowser.on('data', receive).on('close', close).on('error', close);
   toBrowser.on('error', close);
   return transport;
+}
+
+/** First and last URL of each request for a document. */
+function documentUrls(): { readonly note: (message: string) => void } & Pick<PipeTransport, 'redirectedFrom'> {
+  const firstUrls = new Map<string, string>();
+  const lastUrls = new Map<string, string>();
+  return {
+    note: (message) => {
+      const { params } = JSON.parse(message) as { params: Protocol.Network.RequestWillBeSentEvent };
+      const first = firstUrls.get(params.requestId) ?? params.request.url;
+      firstUrls.set(params.requestId, first);
+      lastUrls.set(first, params.request.url);
+    },
+    redirectedFrom: (url) => lastUrls.get(url) ?? url,
+  };
 }
 
 function excessOf(received: MessageLimits, limits: MessageLimits): string | undefined {
