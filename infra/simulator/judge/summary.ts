@@ -125,23 +125,32 @@ function truthOf(run: CaseRun): Expected {
   const isEchoed = ({ passages }: Share): boolean => passages.some((passage) => isFromTarget(of, passage));
   const unheard = broken.filter((share) => !isEchoed(share));
   const isPartly = unheard.length > 0;
-  const ends: readonly Claim[] = broken.map((share) =>
-    isEchoed(share) ? { code: 'path_cut' } : { code: 'path_stops', hop: holeHop(of, share)! },
-  );
+  const stopOf = (share: Share): Claim => ({ code: 'path_stops', hop: holeHop(of, share)! });
+  // A trace that reached its time limit proves nothing, and where a finding names the broken one of two ways anyway,
+  // so may the silence of a probe whose flows happen to take only that one.
+  const isNamed = truth.finds?.some((find) => (typeof find === 'string' ? find : find.code) === 'flows_stop') === true;
+  const unproved = unheard.filter(({ outcome }) => isNamed || outcome['stopReason'] === 'deadline');
+  const ends: readonly Claim[] = [
+    ...broken.filter(isEchoed).map((): Claim => ({ code: 'path_cut' })),
+    ...unheard.filter((share) => !unproved.includes(share)).map(stopOf),
+  ];
+  const verdictsOf = (): readonly Verdict[] => {
+    if (unheard.length > unproved.length) return ['partial'];
+    if (broken.length > 0) return isPartly ? ['degraded', 'partial'] : ['degraded'];
+    // Without an answer the target was not measured, and nothing is wrong.
+    return truth.verdicts ?? (isAnswered ? ['up'] : ['unknown']);
+  };
   return {
     finds: [...(truth.finds ?? []), ...ends],
     may: [
       ...(isPartly ? [{ code: 'down_one_probe' as const }, { code: 'down_some' as const }] : []),
+      ...unproved.map(stopOf),
+      ...unproved.map((): Claim => ({ code: 'path_cut' })),
       ...claims(truth.may),
       ...(isSmall ? [{ code: 'path_mtu_small' as const }] : []),
       ...(isCut ? [{ code: 'path_cut' as const }] : []),
     ],
-    // The target was not measured, and nothing is wrong.
-    verdicts: isPartly
-      ? ['partial']
-      : broken.length > 0
-        ? ['degraded']
-        : (truth.verdicts ?? (isAnswered ? ['up'] : ['unknown'])),
+    verdicts: verdictsOf(),
   };
 }
 
