@@ -18,7 +18,7 @@ import { openTargets, type Targets } from './targets.ts';
 export interface Deployment {
   readonly store: Store;
   readonly coordinators: readonly Coordinator[];
-  readonly agents: readonly Agent[];
+  readonly agents: readonly DeployedAgent[];
   readonly targets: Targets;
   readonly folder: string;
   /** The file system that the logs of coordinators and agents are on; undefined without root. */
@@ -33,7 +33,7 @@ export interface Coordinator {
   readonly host: Host | undefined;
 }
 
-export interface Agent {
+export interface DeployedAgent {
   readonly id: string;
   readonly part: Part;
   /** Connection to Redis; undefined for an agent at a gateway, and with several Redis servers. */
@@ -148,7 +148,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       };
       return { link: undefined, line, connection };
     };
-    const agents: Agent[] = [];
+    const agents: DeployedAgent[] = [];
     for (const [index, id] of ids.entries()) {
       const { link, line, connection } =
         tls !== undefined && index >= redisAgents ? await toGateways(id, index, tls) : await toRedis(id);

@@ -1,7 +1,7 @@
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { GENERATED, table } from './markdown.ts';
+import { GENERATED, markdownTable } from './markdown.ts';
 
 interface Schema {
   readonly type?: string;
@@ -42,7 +42,7 @@ function part(title: string, fields: Readonly<Record<string, Schema>>): string {
     schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``,
     description(schema),
   ]);
-  return rows.length === 0 ? '' : `${title}:\n\n${table(['field', 'type', 'default', 'meaning'], rows)}\n\n`;
+  return rows.length === 0 ? '' : `${title}:\n\n${markdownTable(['field', 'type', 'default', 'meaning'], rows)}\n\n`;
 }
 
 function typeName(schema: Schema): string {

@@ -1,6 +1,6 @@
 import { failureCodes, failurePhases, failureSources, problemTypes } from '@vantage/contract';
 
-import { GENERATED, table } from './markdown.ts';
+import { GENERATED, markdownTable } from './markdown.ts';
 
 export function failuresPage(): string {
   const codes = Object.entries(failureCodes).map(([code, sentence]) => [`\`${code}\``, sentence]);
@@ -20,12 +20,12 @@ A result other than \`success\` has an \`error\`: \`{ code, phase, source, messa
 one of ${failurePhases.map((phase) => `\`${phase}\``).join(', ')}, and \`source\` one of ${failureSources.map((source) => `\`${source}\``).join(', ')}.
 Fields measured before the failure stay in the result.
 
-${table(['code', 'meaning'], codes)}
+${markdownTable(['code', 'meaning'], codes)}
 
 ## Problem documents
 
 Every error of the API is an RFC 9457 document; its \`type\` is \`<PUBLIC_URL>/problems/<type>\`.
 
-${table(['type', 'status', 'title', 'remedy'], problems)}
+${markdownTable(['type', 'status', 'title', 'remedy'], problems)}
 `;
 }

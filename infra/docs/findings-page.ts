@@ -1,7 +1,7 @@
 import { findingCodes, verdicts } from '@vantage/contract';
 import { findingRules } from '@vantage/summary';
 
-import { GENERATED, table } from './markdown.ts';
+import { GENERATED, markdownTable } from './markdown.ts';
 
 export function findingsPage(): string {
   const rows = Object.entries(findingCodes).map(([code, meaning]) => {
@@ -17,7 +17,7 @@ are combined.
 
 ## Verdicts
 
-${table(
+${markdownTable(
   ['verdict', 'meaning'],
   Object.entries(verdicts).map(([verdict, meaning]) => [`\`${verdict}\``, meaning]),
 )}
@@ -28,6 +28,6 @@ The list is closed. Findings are sorted by severity, then in this order. One tha
 \`degraded\`, unless it is \`info\`. Compared numbers are those of the results: milliseconds, bytes, days. “Many probes” are half of those that measured it,
 and two at least.
 
-${table(['code', 'meaning', 'severity', 'degrades', 'when'], rows)}
+${markdownTable(['code', 'meaning', 'severity', 'degrades', 'when'], rows)}
 `;
 }

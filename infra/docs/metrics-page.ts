@@ -2,7 +2,7 @@ import { coordinatorMetrics, coreEvents, monitorMetrics } from '@vantage/coordin
 import { agentMetrics } from '@vantage/probe-agent';
 import { processMetrics, type MetricDeclarations } from '@vantage/telemetry';
 
-import { GENERATED, table } from './markdown.ts';
+import { GENERATED, markdownTable } from './markdown.ts';
 
 export function metricsPage(): string {
   return `${GENERATED}
@@ -38,7 +38,7 @@ ${metricsTable(agentMetrics)}
 
 A selection of the Node.js metrics of \`prom-client\`:
 
-${table(
+${markdownTable(
   ['metric', 'meaning'],
   Object.entries(processMetrics).map(([name, meaning]) => [`\`${name}\``, meaning]),
 )}
@@ -54,5 +54,5 @@ function metricsTable(declared: MetricDeclarations): string {
       .join(' '),
     buckets === undefined ? help : `${help} Buckets up to ${buckets.at(-1)} s.`,
   ]);
-  return table(['metric', 'kind', 'labels', 'meaning'], rows);
+  return markdownTable(['metric', 'kind', 'labels', 'meaning'], rows);
 }

@@ -3,7 +3,7 @@ import { settings as load } from '@vantage/load';
 import { settings as probeAgent } from '@vantage/probe-agent';
 import type { Settings } from '@vantage/settings';
 
-import { GENERATED, table } from './markdown.ts';
+import { GENERATED, markdownTable } from './markdown.ts';
 
 export function settingsPage(): string {
   return `${GENERATED}
@@ -46,5 +46,5 @@ function settingsTable(settings: Settings): string {
       secret === true ? `${description} Never printed.` : description,
     ];
   });
-  return table(['variable', 'value', 'default', 'meaning'], rows);
+  return markdownTable(['variable', 'value', 'default', 'meaning'], rows);
 }

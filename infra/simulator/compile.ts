@@ -8,7 +8,16 @@ import {
   routerAddress,
   targetAddress,
 } from './addresses.ts';
-import type { CheckKind, Path, Protocol, Refusal, Router, Scenario, Stage, Target } from './scenario.ts';
+import type {
+  CheckKind,
+  Path,
+  Protocol,
+  SimulatedRefusal,
+  Router,
+  Scenario,
+  Stage,
+  SimulatedTarget,
+} from './scenario.ts';
 
 const PROTOCOL_NUMBERS = { icmp: { 4: 1, 6: 58 }, udp: { 4: 17, 6: 17 }, tcp: { 4: 6, 6: 6 } } as const;
 
@@ -17,12 +26,12 @@ export function protocolNumber(protocol: Protocol, family: Family): number {
 }
 
 /** A router or the target as the simulator represents it. */
-export interface Place extends Omit<Router & Target, 'from' | 'refuse'> {
+export interface SimulatedPlace extends Omit<Router & SimulatedTarget, 'from' | 'refuse'> {
   readonly addresses: readonly string[];
   readonly hop: number;
   next: readonly number[];
   by: string;
-  readonly refuse?: { readonly type: number; readonly code: number } & Omit<Refusal, 4 | 6 | 'protocols'>;
+  readonly refuse?: { readonly type: number; readonly code: number } & Omit<SimulatedRefusal, 4 | 6 | 'protocols'>;
 }
 
 /** One check of each probe: one destination address with its simulated internet. */
@@ -33,7 +42,7 @@ export interface Case {
   readonly check: CheckKind;
   readonly address: string;
   /** The last is the target. */
-  readonly places: readonly Place[];
+  readonly places: readonly SimulatedPlace[];
   /** First node of each probe, per path. */
   readonly entries: readonly (readonly number[])[];
 }
@@ -53,7 +62,7 @@ export function caseOf(scenario: Scenario, number: number, family: Family, check
   const entries = paths.map((path) => PROBES.map((_, probe) => maker.path(path, probe)));
   const { from, ...target } = scenario.target ?? {};
   const addresses = [from === 'elsewhere' ? elsewhereAddress(family, number) : address];
-  const end: Place = { ...withRefusal(target, family), addresses, hop: 0, next: [], by: 'flow' };
+  const end: SimulatedPlace = { ...withRefusal(target, family), addresses, hop: 0, next: [], by: 'flow' };
   const last = maker.places.length;
   for (const place of maker.places) place.next = place.next.map((next) => (next === TARGET ? last : next));
   return {
@@ -88,7 +97,7 @@ interface Ways {
 }
 
 class Maker {
-  readonly places: Place[] = [];
+  readonly places: SimulatedPlace[] = [];
   private readonly family: Family;
   private readonly number: number;
   private readonly target: string;
@@ -153,10 +162,10 @@ class Maker {
   }
 }
 
-function withRefusal<T extends { readonly refuse?: Refusal }>(
+function withRefusal<T extends { readonly refuse?: SimulatedRefusal }>(
   { refuse, ...place }: T,
   family: Family,
-): Omit<T, 'refuse'> & Pick<Place, 'refuse'> {
+): Omit<T, 'refuse'> & Pick<SimulatedPlace, 'refuse'> {
   if (refuse === undefined) return place;
   const { packets, protocols } = refuse;
   const [type, code] = refuse[family];

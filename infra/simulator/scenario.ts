@@ -37,10 +37,10 @@ interface Answering {
   /** Packets that must not count as answers. */
   readonly broken?: 'checksum' | 'empty' | 'foreign' | 'noise' | 'payload';
   /** An ICMP error to all packets that arrive at the place, or to those with these numbers. */
-  readonly refuse?: Refusal;
+  readonly refuse?: SimulatedRefusal;
 }
 
-export interface Refusal {
+export interface SimulatedRefusal {
   /** Type and code of ICMP and of ICMPv6. */
   readonly 4: readonly [type: number, code: number];
   readonly 6: readonly [type: number, code: number];
@@ -61,7 +61,7 @@ export interface Router extends Link, Answering {
   readonly from?: 'private' | 'two' | 'target' | 'before';
 }
 
-export interface Target extends Link, Answering {
+export interface SimulatedTarget extends Link, Answering {
   readonly echo?: 'reply' | 'none';
   readonly udp?: 'unreachable' | 'reply' | 'none';
   readonly tcp?: 'open' | 'closed' | 'none';
@@ -101,7 +101,7 @@ export interface Claim {
 export interface Scenario {
   readonly name: string;
   readonly path: Path;
-  readonly target?: Target;
+  readonly target?: SimulatedTarget;
   /** Paths that replace this one after a number of packets of a probe. */
   readonly then?: readonly { readonly after: number; readonly path: Path }[];
   readonly families?: readonly Family[];

@@ -7,7 +7,7 @@ import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './commo
 import { shells, type Shell } from './completion.ts';
 import { flagsBehindCommand, isCommand, unknownCommand } from './first-word.ts';
 import { monitorVerbs, type MonitorAction } from './monitors/monitor-action.ts';
-import { readTarget } from './read-target.ts';
+import { readCommandTarget } from './read-target.ts';
 
 /** Parsed command line. */
 export type Command =
@@ -223,7 +223,7 @@ function readCheck(
 } {
   const checkType: AnyCheckType = checkTypes[type];
   const { host, fields, options, values, faults } = parseCheckArguments(type, args, flags, (text) =>
-    readTarget(checkType, text),
+    readCommandTarget(checkType, text),
   );
   const limit = limitOf(values['limit']);
   const [locations, probes] = [listFrom(values['from']), listFrom(values['probes'])];

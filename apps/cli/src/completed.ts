@@ -1,4 +1,4 @@
-import type { CheckOf, CheckRequest, Client, PairRequest } from '@vantage/client';
+import type { CheckOf, Client } from '@vantage/client';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 interface Waiting {
@@ -6,12 +6,6 @@ interface Waiting {
   readonly signal: AbortSignal;
   /** True keeps an event stream of the check open meanwhile. */
   readonly endsWithStream: boolean;
-}
-
-/** True for a check that ends when its last event stream is closed. */
-export function endsWithStream(request: CheckRequest | PairRequest): boolean {
-  const options = request.options as { readonly endWithStream?: boolean } | undefined;
-  return options?.endWithStream === true;
 }
 
 /** Waits for the completed check. */

@@ -10,7 +10,7 @@ export interface CommandTarget {
 }
 
 /** Reads HOST as the web page does: `example.com` is a URL for http, `example.com:443` has the port for tcp. */
-export function readTarget({ type, hostKind, fields }: AnyCheckType, text: string): CommandTarget {
+export function readCommandTarget({ type, hostKind, fields }: AnyCheckType, text: string): CommandTarget {
   const hasPort = 'port' in (fields as object);
   const mistake = targetMistake(text, { type, hostKind, hasPort, types: checkTypeNames });
   if (mistake !== undefined) {

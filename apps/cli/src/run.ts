@@ -2,12 +2,12 @@ import type { WriteStream } from 'node:tty';
 
 import { jsonText, withoutControls } from '@vantage/command-line';
 import { asCsv, createClient, type CheckOf, type Client } from '@vantage/client';
-import { API_KEY, escapeText, type Probes } from '@vantage/contract';
+import { API_KEY, endsWithStream, escapeText, type Probes } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { parseCommand, type Command, type CommandSettings } from './command.ts';
 import { comparisonLines } from './lists/comparison-lines.ts';
-import { completed, endsWithStream } from './completed.ts';
+import { completed } from './completed.ts';
 import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';

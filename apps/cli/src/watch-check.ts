@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { jsonText } from '@vantage/command-line';
 import { ProblemError, type CheckRequest, type Client, type PairRequest } from '@vantage/client';
-import { escapeText } from '@vantage/contract';
+import { endsWithStream, escapeText } from '@vantage/contract';
 
-import { completed, endsWithStream } from './completed.ts';
+import { completed } from './completed.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 import { causeOf } from './faults/service-fault.ts';
 

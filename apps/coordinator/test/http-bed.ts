@@ -9,7 +9,15 @@ import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
 import type { SeenAnswer } from '../src/http/conformance.ts';
 import { startServer, type RunningServer } from '../src/server.ts';
 import { conformanceTo } from './conformance-to.ts';
-import { CHECK_ID, highLimits, highTargetLimits, judgeTarget, noMonitors, nowhere, stubChecks } from './http-fakes.ts';
+import {
+  CHECK_ID,
+  highLimits,
+  highTargetLimits,
+  fakeJudgeTarget,
+  noMonitors,
+  nowhere,
+  stubChecks,
+} from './http-fakes.ts';
 
 /** The HTTP layer on loopback, with fakes for everything below. */
 export interface HttpBed {
@@ -73,7 +81,7 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
       monitors: noMonitors,
       readiness: async () => [],
       warnings: () => [],
-      judgeTarget,
+      judgeTarget: fakeJudgeTarget,
       lookUpPlace: () => nowhere,
       names: { reverse: async () => [], forward: async () => [] },
       isPublicAddress: () => true,

@@ -7,7 +7,7 @@ import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
 /** Fake policy: names that end in `.invalid` are malformed, 10.* is refused, and hosts become lower case. */
-export const judgeTarget: JudgeTarget = ({ host: target, hostKind }) => {
+export const fakeJudgeTarget: JudgeTarget = ({ host: target, hostKind }) => {
   const host = hostKind === 'url' && URL.canParse(target) ? new URL(target).hostname : target;
   if (host.endsWith('.invalid')) return { verdict: 'malformed', message: 'The host has an odd form.' };
   if (host.startsWith('10.')) return { verdict: 'refused', message: `${host} is in 10.0.0.0/8 (Private-Use).` };

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { agentRights, agentUser, redisKeys } from '@vantage/contract';
 import { Redis } from 'ioredis';
 
-import { createAgent, type Agent } from './agent.ts';
+import { createAgent, type ProbeAgent } from './agent.ts';
 import { fakeConfig, fakeRuntime, openPort, silent } from '../test/fakes.ts';
 import { eventually, startRig, type Rig } from '../test/rig.ts';
 
 let rig: Rig;
-let agents: Agent[] = [];
+let agents: ProbeAgent[] = [];
 
 /** A single server, and a cluster of one node, where the agent looks up the node of its keys. */
 const forms = [
@@ -40,14 +40,14 @@ describe.each(forms)('on $form, an agent whose user may do only what an agent ne
     });
   }
 
-  function newAgent(login: string, probe = 'fra'): Agent {
+  function newAgent(login: string, probe = 'fra'): ProbeAgent {
     const runtime = fakeRuntime(async ({ port }) => openPort(port));
     const agent = createAgent(fakeConfig(probe, url(login)), silent, async () => runtime);
     agents.push(agent);
     return agent;
   }
 
-  const restricted = (): Agent => newAgent(`${agentUser('fra')}:secret@`);
+  const restricted = (): ProbeAgent => newAgent(`${agentUser('fra')}:secret@`);
 
   it('takes jobs, reports them, beats and leaves nothing behind', async () => {
     const agent = restricted();

@@ -6,12 +6,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { redisKeys } from '@vantage/contract';
 import { freePort } from '@vantage/redis-server';
 
-import { createAgent, type Agent } from './agent.ts';
+import { createAgent, type ProbeAgent } from './agent.ts';
 import { fakeConfig, fakeRuntime, openPort, silent } from '../test/fakes.ts';
 import { eventually, startRig, type Rig } from '../test/rig.ts';
 
 let rig: Rig;
-let agent: Agent;
+let agent: ProbeAgent;
 
 beforeEach(async () => {
   rig = await startRig();

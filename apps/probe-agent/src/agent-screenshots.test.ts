@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { redisKeys, screenshotJobId } from '@vantage/contract';
 
-import { createAgent, type Agent } from './agent.ts';
+import { createAgent, type ProbeAgent } from './agent.ts';
 import { fakeConfig, fakeRuntime, openPort, silent } from '../test/fakes.ts';
 import { eventually, newCheckId, startRig, type Rig } from '../test/rig.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';
 
 let rig: Rig;
 let counter = 0;
-const agents: Agent[] = [];
+const agents: ProbeAgent[] = [];
 
 beforeAll(async () => {
   rig = await startRig();
@@ -27,7 +27,7 @@ async function startAgent(
   probe: string,
   capture: ScreenshotOffer['capture'],
   environment: Readonly<Record<string, string>> = {},
-): Promise<Agent> {
+): Promise<ProbeAgent> {
   const screenshots: ScreenshotOffer = {
     start: () => undefined,
     isOffered: () => true,

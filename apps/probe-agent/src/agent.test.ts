@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { LAST_JOBS_MS, redisKeys } from '@vantage/contract';
 
-import { createAgent, type Agent } from './agent.ts';
+import { createAgent, type ProbeAgent } from './agent.ts';
 import { fakeConfig, fakeRuntime, openPort, silent, type FakeRun } from '../test/fakes.ts';
 import { eventually, newCheckId, startRig, type Rig } from '../test/rig.ts';
 
 let rig: Rig;
 let counter = 0;
-let agents: Agent[] = [];
+let agents: ProbeAgent[] = [];
 
 beforeAll(async () => {
   rig = await startRig();
@@ -35,7 +35,7 @@ async function startAgentOf(
   probe: string,
   run?: FakeRun,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Agent> {
+): Promise<ProbeAgent> {
   const agent = createAgent(fakeConfig(probe, rig.server().url, environment), silent, async () => fakeRuntime(run));
   agents.push(agent);
   await agent.start();

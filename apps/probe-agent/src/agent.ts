@@ -6,7 +6,7 @@ import {
   type AgentIdentity,
   type AgentLoop,
   type JobRunner,
-  type Link,
+  type RunnerLink,
   type Work,
 } from '@vantage/agent-loop';
 import { checkOfScreenshotJob } from '@vantage/contract';
@@ -22,7 +22,7 @@ import { createProbeContext } from './probe-context.ts';
 import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { wrongClock } from './wrong-clock.ts';
 
-export type Agent = AgentLoop;
+export type ProbeAgent = AgentLoop;
 
 export interface AgentParts {
   /** Observes only. */
@@ -39,7 +39,7 @@ export function createAgent(
   log: Logger,
   openRuntime: OpenRuntime,
   { telemetry = noTelemetry, onHopeless, identity }: AgentParts = {},
-): Agent {
+): ProbeAgent {
   const { transport } = config;
   const options = {
     concurrency: config.concurrency,
@@ -75,7 +75,7 @@ function measuring({ config, runtime, telemetry, log }: MeasurementDependencies)
   const version = ownVersion();
   const ability = (): Ability =>
     abilityOf(config.checkTypes, runtime.connectivity(), runtime.rawSockets(), runtime.screenshots);
-  const describe = ({ clock }: Link): ReturnType<Work['describe']> => {
+  const describe = ({ clock }: RunnerLink): ReturnType<Work['describe']> => {
     const { capabilities, degraded } = ability();
     return { version, capabilities, degraded: [...degraded, ...wrongClock(clock.now(), Date.now())] };
   };
@@ -99,7 +99,7 @@ function measuring({ config, runtime, telemetry, log }: MeasurementDependencies)
 function runJobs(
   { config, runtime, telemetry, log }: MeasurementDependencies,
   version: string,
-  { clock, outlet, onAbandoned }: Link,
+  { clock, outlet, onAbandoned }: RunnerLink,
 ): Omit<Work, 'describe'> {
   const schemas = createSchemas();
   const probeContext = createProbeContext(config, runtime, version, telemetry.wrapPackets);

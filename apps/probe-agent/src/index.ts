@@ -1,4 +1,4 @@
-export { createAgent, type Agent } from './agent.ts';
+export { createAgent, type ProbeAgent } from './agent.ts';
 export { readConfig, settings, type Config } from './config.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { ProbeRuntime, OpenRuntime } from './runtime.ts';

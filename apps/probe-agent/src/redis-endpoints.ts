@@ -1,5 +1,5 @@
 import { parseRedisUrl } from '@vantage/redis-connections';
-import { canonicalizeHost, type Endpoint } from '@vantage/target-policy';
+import { canonicalizeHost, type ProtectedEndpoint } from '@vantage/target-policy';
 
 import type { ProbeRuntime } from './runtime.ts';
 
@@ -9,10 +9,10 @@ import type { ProbeRuntime } from './runtime.ts';
  * @throws if a host in the URL is neither a name nor an address
  */
 export function redisEndpoints(url: string | undefined): {
-  readonly all: () => readonly Endpoint[];
+  readonly all: () => readonly ProtectedEndpoint[];
   readonly note: ProbeRuntime['noteRedis'];
 } {
-  let endpoints: readonly Endpoint[] = url === undefined ? [] : parseRedisUrl(url).endpoints;
+  let endpoints: readonly ProtectedEndpoint[] = url === undefined ? [] : parseRedisUrl(url).endpoints;
   if (!endpoints.every(({ host }) => canonicalizeHost(host.includes(':') ? `[${host}]` : host, 'name').ok)) {
     throw new Error('A host in REDIS_URL is neither a plain name nor an address; callers could not be kept from it.');
   }

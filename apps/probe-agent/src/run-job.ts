@@ -1,4 +1,4 @@
-import { probeFailure, type Link, type PartialsOfProbe, type ResultOutlet } from '@vantage/agent-loop';
+import { probeFailure, type RunnerLink, type PartialsOfProbe, type ResultOutlet } from '@vantage/agent-loop';
 import {
   costOf,
   endsWithStream,
@@ -37,7 +37,7 @@ export interface RunDependencies {
   readonly probeContext: (cost: number) => ProbeContext;
   readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'partial'>;
-  readonly onAbandoned?: Link['onAbandoned'] | undefined;
+  readonly onAbandoned?: RunnerLink['onAbandoned'] | undefined;
   readonly partials: PartialsOfProbe;
   readonly log: Logger;
 }

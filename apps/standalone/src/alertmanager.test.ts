@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
-import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
@@ -71,7 +71,10 @@ describe('a monitor that turns bad', () => {
 
   async function startAlerting(scraped: string): Promise<void> {
     const packages = await unpackPackages(...PACKAGES);
-    const [ofAlertmanager, ofPrometheus] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+    const [ofAlertmanager, ofPrometheus] = [
+      `127.0.0.1:${await freeServerPort()}`,
+      `127.0.0.1:${await freeServerPort()}`,
+    ];
     alertmanagerUrl = `http://${ofAlertmanager}`;
     const routes = join(data.folder, 'alertmanager.yml');
     writeFileSync(

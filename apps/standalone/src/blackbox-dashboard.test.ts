@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
-import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
@@ -78,7 +78,7 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
     const file = join(data.folder, 'blackbox.yml');
     writeFileSync(file, MODULES);
     const exporter = await unpackPackages(...EXPORTER);
-    const exporterAt = `127.0.0.1:${await freePort()}`;
+    const exporterAt = `127.0.0.1:${await freeServerPort()}`;
     const environment = { ...exporter.environment, SSL_CERT_FILE: targets.caFile };
     const flags = [`--config.file=${file}`, `--web.listen-address=${exporterAt}`];
     const answers = async (url: string): Promise<boolean> => (await fetch(url)).ok;
@@ -97,7 +97,7 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
       config,
       JSON.stringify(scrapeConfig(targets, { vantage: new URL(service.url).host, blackbox: exporterAt })),
     );
-    const prometheusAt = `127.0.0.1:${await freePort()}`;
+    const prometheusAt = `127.0.0.1:${await freeServerPort()}`;
     prometheusUrl = `http://${prometheusAt}`;
     const storage = [`--storage.tsdb.path=${join(data.folder, 'tsdb')}`, `--web.listen-address=${prometheusAt}`];
     daemons.push(

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 
 import type { Issued } from '@vantage/test-support/certificate-mint';
-import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 /** Packages of servers that begin TLS in a dialogue. */
@@ -32,7 +32,7 @@ export async function startRealServers(folder: string, issued: Issued): Promise<
   writeFileSync(certFile!, issued.cert);
   writeFileSync(keyFile!, issued.key, { mode: 0o600 });
   writeFileSync(emptyFile!, '');
-  const [ftpPort, smtpPort] = [await freePort(), await freePort()];
+  const [ftpPort, smtpPort] = [await freeServerPort(), await freeServerPort()];
   const options = {
     listen: 'YES',
     listen_address: '127.0.0.1',

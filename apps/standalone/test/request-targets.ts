@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { certificateMint, type Issued } from '@vantage/test-support/certificate-mint';
-import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 export const NGINX = ['nginx'];
@@ -47,9 +47,9 @@ export async function startRequestTargets(folder: string): Promise<RequestTarget
     clients: write('clients.pem', clients.cert),
   };
   const daemons: Daemon[] = [];
-  const nginxPort = await freePort();
+  const nginxPort = await freeServerPort();
   daemons.push(await startNginx(folder, nginxPort, own));
-  const opensslPort = await freePort();
+  const opensslPort = await freeServerPort();
   daemons.push(await startOpenssl(folder, opensslPort, own));
   const oldTls = createTlsServer({ ...oldOptions(server) }, (_request, response) => response.end('old\n'));
   oldTls.listen(0, '127.0.0.1');

@@ -7,7 +7,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 
 import { certificateMint } from '@vantage/test-support/certificate-mint';
-import { freePort } from '@vantage/test-support/daemon';
+import { freeServerPort } from '@vantage/test-support/daemon';
 import { startDialogueTargets, type DialogueTargets } from './dialogue-targets.ts';
 import { startKnot } from '@vantage/test-support/dns/knot';
 import { zoneFile } from '@vantage/test-support/dns/zone';
@@ -53,7 +53,7 @@ export async function startScrapeTargets(folder: string): Promise<ScrapeTargets>
     http: `http://127.0.0.1:${portOf(http)}`,
     https: `https://127.0.0.1:${portOf(https)}`,
     open: `127.0.0.1:${portOf(plain)}`,
-    closed: `127.0.0.1:${await freePort()}`,
+    closed: `127.0.0.1:${await freeServerPort()}`,
     dns,
     noDns,
     caFile,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { freePort, startDaemon } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 import { startService } from './service.ts';
@@ -26,7 +26,7 @@ export async function startSideBySide(folder: string, modules: string, caFile: s
   const file = join(folder, 'blackbox.yml');
   writeFileSync(file, modules);
   const packages = await unpackPackages(...EXPORTER_PACKAGES);
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${await freeServerPort()}`;
   const url = `http://${address}`;
   const exporter = await startDaemon(
     { ...packages, environment: { ...packages.environment, SSL_CERT_FILE: caFile } },

@@ -17,7 +17,7 @@ const sharedChunks = [
   { name: 'base', test: /[\\/](?:preact|parts|client[\\/]src)[\\/]|src[\\/](?:format|faults|route|words)\.ts/ },
   {
     name: 'results',
-    test: /src[\\/](?:check[\\/](?:columns|Verdict)|views[\\/](?:Axis|scale|phases|group|types|networks))\.tsx?/,
+    test: /src[\\/](?:check[\\/](?:columns|CheckVerdict)|views[\\/](?:Axis|scale|phases|group|types|networks))\.tsx?/,
   },
 ];
 

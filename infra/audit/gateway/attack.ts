@@ -9,7 +9,7 @@ import { createAgentKey } from '../../../apps/coordinator/test/agent-key.ts';
 import { admit, drained } from './connect.ts';
 
 /** What the attacker has: addresses and tokens. */
-export interface Target {
+export interface AttackedGateway {
   /** Address of the WebSocket. */
   readonly url: string;
   /** Token of an agent that the attacker has stolen, for its first connection. */
@@ -29,7 +29,7 @@ export interface GatewayAttack {
   readonly getsJobs?: boolean;
   /** Number of stolen agents; one if undefined. */
   readonly agents?: number;
-  readonly run: (target: Target) => Promise<unknown>;
+  readonly run: (target: AttackedGateway) => Promise<unknown>;
 }
 
 const AT_ONCE = 20;
@@ -42,17 +42,20 @@ export async function repeat(act: () => Promise<unknown>, times = AT_ONCE): Prom
   await Promise.all(Array.from({ length: times }, worker));
 }
 
-export function steal({ url, token }: Target, take?: (message: GatewayMessage) => void): ReturnType<typeof admit> {
+export function steal(
+  { url, token }: AttackedGateway,
+  take?: (message: GatewayMessage) => void,
+): ReturnType<typeof admit> {
   return admit(url, createAgentKey(probeOfToken(token)!), token, take);
 }
 
 /** Sends message after message, as fast as the gateway reads. */
-export function flood(target: Target, message: (number: number) => string | Buffer): Promise<void> {
+export function flood(target: AttackedGateway, message: (number: number) => string | Buffer): Promise<void> {
   return pour(target, (socket, number) => socket.send(message(number)));
 }
 
 /** Calls `send` again and again, as fast as the gateway reads; for frames of any type. */
-export async function pour(target: Target, send: (socket: WebSocket, number: number) => void): Promise<void> {
+export async function pour(target: AttackedGateway, send: (socket: WebSocket, number: number) => void): Promise<void> {
   const { socket } = await steal(target);
   for (let number = 1; ; number += 1) {
     send(socket, number);

@@ -14,7 +14,7 @@ import {
   statusMessage,
   steal,
   type GatewayAttack,
-  type Target,
+  type AttackedGateway,
 } from './attack.ts';
 import { admit, drained } from './connect.ts';
 
@@ -126,7 +126,7 @@ export const stolenAgentAttacks: readonly GatewayAttack[] = [
   },
 ];
 
-function floodResults(target: Target): Promise<void> {
+function floodResults(target: AttackedGateway): Promise<void> {
   // Does not compress.
   const data = JSON.stringify({ x: randomBytes(20_000).toString('base64') });
   return flood(target, (seq) => encodeMessage({ t: 'result', seq, check: anyCheck(), kind: 'final', data }));

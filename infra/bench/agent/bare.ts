@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 
 import { end, startWorker } from '../load/processes.ts';
-import { QUERY_NAME, type ComparedCheck, type TargetPorts } from './checks.ts';
+import { QUERY_NAME, type BenchCheck, type TargetPorts } from './checks.ts';
 import { treeCpuMs } from './processes.ts';
 import type { Pace } from './run-checks.ts';
 
@@ -20,7 +20,7 @@ export interface BareCpu {
  * measures with nothing but Node and stores a result in Redis.
  */
 export interface BareService {
-  readonly run: (type: ComparedCheck['type'], pace: Pace) => Promise<BareCpu>;
+  readonly run: (type: BenchCheck['type'], pace: Pace) => Promise<BareCpu>;
   readonly stop: () => Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function startBareService({ tcp, http, dns }: TargetPorts): Promise
   };
 }
 
-function post(url: string, agent: Agent, type: ComparedCheck['type']): Promise<void> {
+function post(url: string, agent: Agent, type: BenchCheck['type']): Promise<void> {
   const body = JSON.stringify({ type, host: '127.0.0.1', port: 1, limit: 1, options: { attempts: 1 } });
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };

@@ -3,7 +3,7 @@ import type { CheckRequest } from '@vantage/client';
 import { signedZones } from '@vantage/test-support/dns/knot';
 
 /** A check as a request to the service, and as an equivalent probe of the exporter. */
-export interface ComparedCheck {
+export interface BenchCheck {
   readonly type: 'tcp' | 'ping' | 'http' | 'dns';
   readonly request: CheckRequest;
   /** `module` and `target` of the exporter. */
@@ -19,7 +19,7 @@ export interface TargetPorts {
 export const QUERY_NAME = `www.${signedZones.plain}`;
 
 /** One connection, packet, request or query each. */
-export function comparedChecks({ tcp, http, dns }: TargetPorts): readonly ComparedCheck[] {
+export function comparedChecks({ tcp, http, dns }: TargetPorts): readonly BenchCheck[] {
   const probes = ['bench-1'];
   const host = '127.0.0.1';
   const url = `http://${host}:${http}/`;

@@ -1,6 +1,6 @@
 import { median, type Figure } from '../goals.ts';
 import type { BareCpu, BareService } from './bare.ts';
-import type { ComparedCheck } from './checks.ts';
+import type { BenchCheck } from './checks.ts';
 import { treeCpuMs } from './processes.ts';
 import type { Pace } from './run-checks.ts';
 import type { Stage } from './stage.ts';
@@ -21,12 +21,12 @@ const ALLOWED = new Map([
 const SERVICE_MS = 1.5;
 
 /** Runs checks, calls `measured` when the last one has settled, and returns the number of successful ones. */
-export type Count = (check: ComparedCheck, pace: Pace, measured: () => void) => Promise<number>;
+export type Count = (check: BenchCheck, pace: Pace, measured: () => void) => Promise<number>;
 
 /** CPU per check of one type at one rate and, alternately, that of its floor; the median of some rounds. */
 export async function cpuOfChecks(
   { stage, bare, count }: { readonly stage: Stage; readonly bare: BareService; readonly count: Count },
-  check: ComparedCheck,
+  check: BenchCheck,
   pace: Pace,
   rounds: number,
 ): Promise<readonly Figure[]> {
@@ -44,7 +44,7 @@ export async function cpuOfChecks(
 }
 
 function figuresOf(
-  { type }: ComparedCheck,
+  { type }: BenchCheck,
   { perSecond }: Pace,
   spent: readonly Used[],
   floors: readonly BareCpu[],

@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ComparedCheck } from './checks.ts';
+import type { BenchCheck } from './checks.ts';
 import type { Stage } from './stage.ts';
 
 /** Checks of one type at a constant rate: the agent's, and the exporter's half an interval later. */
@@ -28,7 +28,7 @@ export interface Outcomes {
  */
 export async function runChecks(
   stage: Stage,
-  check: ComparedCheck,
+  check: BenchCheck,
   { perSecond, checks }: Pace,
   outcomes: Outcomes,
   measured: () => void,
@@ -78,7 +78,7 @@ async function resultOf({ deployment }: Stage, id: string): Promise<string> {
 }
 
 /** Requests a probe of the exporter with plain `node:http`: the client's CPU time is not counted, but it uses the machine. */
-function probe(url: string, { type, target }: ComparedCheck): Promise<boolean> {
+function probe(url: string, { type, target }: BenchCheck): Promise<boolean> {
   return new Promise((resolve) => {
     const asked = get(`${url}/probe?module=${type}&target=${encodeURIComponent(target)}`, { agent }, (response) => {
       let text = '';

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { startKnot } from '@vantage/test-support/dns/knot';
 
 import { startDeployment, type Deployment } from '../overhead/deployment.ts';
-import { comparedChecks, exporterModules, type ComparedCheck, type TargetPorts } from './checks.ts';
+import { comparedChecks, exporterModules, type BenchCheck, type TargetPorts } from './checks.ts';
 
 /** The built service with one agent, and the checks of its targets. */
 export interface Service {
   readonly deployment: Deployment;
-  readonly checks: readonly ComparedCheck[];
+  readonly checks: readonly BenchCheck[];
   readonly ports: TargetPorts;
 }
 
@@ -52,8 +52,8 @@ export async function onService<T>(
     const ports = await startTargets(closers);
     const both = { TARGET_ALLOW_NAMES: 'example' };
     const settings = {
-      coordinator: { ...both, METRICS_PORT: String(await freePort()) },
-      'probe-agent': { ...both, METRICS_PORT: String(await freePort()), DNS_SERVERS: `127.0.0.1:${ports.dns}` },
+      coordinator: { ...both, METRICS_PORT: String(await freeServerPort()) },
+      'probe-agent': { ...both, METRICS_PORT: String(await freeServerPort()), DNS_SERVERS: `127.0.0.1:${ports.dns}` },
     };
     const deployment = await startDeployment({ probes: 1, isBuilt: true, nodes, settings });
     closers.push(deployment.stop);
@@ -91,7 +91,7 @@ async function listen(server: Server): Promise<number> {
 
 async function startExporter(folder: string): Promise<Stage['exporter'] & { readonly stop: () => Promise<void> }> {
   const packages = await unpackPackages('prometheus-blackbox-exporter');
-  const port = await freePort();
+  const port = await freeServerPort();
   const url = `http://127.0.0.1:${port}`;
   const file = join(folder, 'blackbox.yml');
   await writeFile(file, exporterModules);

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { freePort } from '@vantage/test-support/daemon';
+import { freeServerPort } from '@vantage/test-support/daemon';
 
 import { nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { median, type Figure } from '../goals.ts';
@@ -32,7 +32,7 @@ export async function timesToHealthy({ deployment, agentNode }: Stage): Promise<
 
 async function times(count: number, once: (port: number) => Promise<number>): Promise<number> {
   const each: number[] = [];
-  for (let run = 0; run < count; run += 1) each.push(await once(await freePort()));
+  for (let run = 0; run < count; run += 1) each.push(await once(await freeServerPort()));
   return median(each);
 }
 

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { signedZones } from '@vantage/test-support/dns/knot';
 import { median, type Figure } from '../goals.ts';
@@ -111,7 +111,7 @@ async function startOurs(): Promise<Checker> {
 async function startExporter(): Promise<Checker> {
   const packages = await unpackPackages('prometheus-blackbox-exporter');
   const folder = await temporaryFolder();
-  const port = await freePort();
+  const port = await freeServerPort();
   const file = join(folder.path, 'blackbox.yml');
   await writeFile(file, CONFIGURATION);
   const args = [`--config.file=${file}`, `--web.listen-address=127.0.0.1:${port}`, '--log.level=error'];

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { cpuSeconds } from '../dns/process-cpu.ts';
 import { median, type Figure } from '../goals.ts';
-import type { Target } from './target.ts';
+import type { HttpTarget } from './target.ts';
 import { startWorker } from './worker.ts';
 
 const WARM_UP = 1_000;
@@ -17,7 +17,7 @@ const ALLOWED = 1.5;
  * CPU time of an http check compared with that of Prometheus' blackbox exporter: each in a separate process
  * that is queried over HTTP, with the same target, alternately.
  */
-export async function cpuBesideExporter(target: Target): Promise<readonly Figure[]> {
+export async function cpuBesideExporter(target: HttpTarget): Promise<readonly Figure[]> {
   const ours = await startOurs(target);
   const exporter = await startExporter(target);
   try {
@@ -82,7 +82,7 @@ async function ask(checker: Checker, url: string, version: Version, times: numbe
   }
 }
 
-async function startOurs({ rootFile }: Target): Promise<Checker> {
+async function startOurs({ rootFile }: HttpTarget): Promise<Checker> {
   const { pid, ready, stop } = await startWorker('checks-worker.ts', [rootFile]);
   return {
     pid,
@@ -92,10 +92,10 @@ async function startOurs({ rootFile }: Target): Promise<Checker> {
   };
 }
 
-async function startExporter({ rootFile }: Target): Promise<Checker> {
+async function startExporter({ rootFile }: HttpTarget): Promise<Checker> {
   const packages = await unpackPackages('prometheus-blackbox-exporter');
   const folder = await temporaryFolder();
-  const port = await freePort();
+  const port = await freeServerPort();
   const file = join(folder.path, 'blackbox.yml');
   await writeFile(file, configuration(rootFile));
   const args = [`--config.file=${file}`, `--web.listen-address=127.0.0.1:${port}`, '--log.level=error'];

@@ -4,7 +4,7 @@ import { createTrustStore } from '../../../packages/diagnostics/src/tls/certific
 import { median, type Figure } from '../goals.ts';
 import { checkHttp } from './check.ts';
 import { curl } from './curl.ts';
-import type { Target } from './target.ts';
+import type { HttpTarget } from './target.ts';
 
 const ROUNDS = 100;
 const WARM_UP = 20;
@@ -19,7 +19,7 @@ type Phases = Readonly<Record<(typeof phases)[number], number>>;
  * The phases of a check compared with those of `curl -w`, alternately, so that a slow moment of the machine affects
  * both.
  */
-export async function phasesBesideCurl(target: Target): Promise<readonly Figure[]> {
+export async function phasesBesideCurl(target: HttpTarget): Promise<readonly Figure[]> {
   const surroundings = { trust: createTrustStore([await readFile(target.rootFile, 'utf8')]) };
   const figures: Figure[] = [];
   for (const version of ['1.1', '2'] as const) {

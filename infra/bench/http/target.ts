@@ -6,7 +6,7 @@ import { temporaryFolder } from '@vantage/test-support/daemon';
 import { startWorker } from './worker.ts';
 
 /** The server that all compared tools request. */
-export interface Target {
+export interface HttpTarget {
   /** `https://127.0.0.1:…` and `http://127.0.0.1:…`, without a path. */
   readonly secure: string;
   readonly plain: string;
@@ -16,7 +16,7 @@ export interface Target {
 }
 
 /** Starts the target with a certificate of an intermediate authority, as on the internet. */
-export async function startTarget(): Promise<Target> {
+export async function startTarget(): Promise<HttpTarget> {
   const folder = await temporaryFolder();
   const file = (name: string): string => join(folder.path, name);
   const mint = certificateMint();

@@ -8,7 +8,7 @@ import { runTcp } from '../../../packages/diagnostics/src/types/tcp/run.ts';
 import { createTrustStore } from '../../../packages/diagnostics/src/tls/certificate/trust-store.ts';
 import { createAdmission, createNameResolver, createTargetPolicy } from '../../../packages/target-policy/src/index.ts';
 import { onLoopback } from '../dns/context.ts';
-import type { CheckRequest } from './checks.ts';
+import type { LinkCheckRequest } from './checks.ts';
 
 /**
  * Runs checks inside a network namespace with the admission and name resolution of an agent. Reads one JSON request
@@ -20,7 +20,7 @@ const trust = createTrustStore([certificate]);
 const policy = createTargetPolicy({ allow: ['10.200.0.0/16'] });
 const own = { addresses: [], onLink: [], gateways: [], resolvers: [] };
 
-function contextOf({ resolver }: CheckRequest): DiagnosticContext {
+function contextOf({ resolver }: LinkCheckRequest): DiagnosticContext {
   const admit = createAdmission({
     policy,
     resolver: createNameResolver({ servers: [resolver] }),
@@ -32,7 +32,7 @@ function contextOf({ resolver }: CheckRequest): DiagnosticContext {
   return { ...onLoopback([resolver]), admit, trust, certificateAuthorities: [certificate] };
 }
 
-async function run(request: CheckRequest): Promise<unknown> {
+async function run(request: LinkCheckRequest): Promise<unknown> {
   const context = contextOf(request);
   if (request.type === 'http') {
     const { url, httpVersion } = request;
@@ -55,5 +55,5 @@ async function run(request: CheckRequest): Promise<unknown> {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  process.stdout.write(`${JSON.stringify(await run(JSON.parse(line) as CheckRequest))}\n`);
+  process.stdout.write(`${JSON.stringify(await run(JSON.parse(line) as LinkCheckRequest))}\n`);
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** A check for the worker to run; `resolver` is that of the probe, as `address:port`. */
-export type CheckRequest = { readonly resolver: string } & (
+export type LinkCheckRequest = { readonly resolver: string } & (
   | { readonly type: 'http'; readonly url: string; readonly httpVersion: '1.1' | '2' }
   | { readonly type: 'tcp'; readonly address: string; readonly port: number }
   | { readonly type: 'dns'; readonly name: string; readonly transport: 'udp' | 'tcp' | 'tls' | 'https' }
@@ -21,7 +21,7 @@ export interface CheckResult {
 /** A process that runs checks in a namespace, one after another, as long as it lives. */
 export interface CheckProcess {
   /** @throws {Error} if the check does not succeed */
-  readonly check: (request: CheckRequest) => Promise<CheckResult>;
+  readonly check: (request: LinkCheckRequest) => Promise<CheckResult>;
   readonly stop: () => Promise<void>;
 }
 

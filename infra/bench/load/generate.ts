@@ -69,7 +69,7 @@ export async function generate(load: Load): Promise<LoadReport> {
   }
 }
 
-export interface Verdict {
+export interface RateVerdict {
   readonly holds: boolean;
   readonly why: string;
 }
@@ -84,7 +84,7 @@ const SHARE = 0.95;
  *
  * @param wanted probe runs per second, for the message
  */
-export function judge(reports: readonly LoadReport[], wanted: number): Verdict {
+export function judge(reports: readonly LoadReport[], wanted: number): RateVerdict {
   const runs = sum(reports, ({ perSecond }) => perSecond.probeRuns);
   const started = sum(reports, ({ perSecond, config }) => perSecond.started * config.probes);
   const dispatch = Math.max(...reports.map(({ times }) => times.dispatch.p99));

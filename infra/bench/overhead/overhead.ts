@@ -5,7 +5,7 @@ import { startBareBullmq } from './bare-bullmq.ts';
 import { countCommands, total } from './commands.ts';
 import { startDelayingProxy, type DelayingProxy } from './delaying-proxy.ts';
 import { residentMiB, startDeployment, type Deployment } from './deployment.ts';
-import { startTarget, type Target } from './target.ts';
+import { startTarget, type TcpTarget } from './target.ts';
 
 const WARM_UP = 300;
 const ROUNDS = 150;
@@ -40,7 +40,7 @@ interface Times {
 }
 
 /** One check on one probe, from the POST to the response of a waiting reader. */
-async function run({ client }: Deployment, target: Target): Promise<void> {
+async function run({ client }: Deployment, target: TcpTarget): Promise<void> {
   const { checkId } = await client.startCheck({
     type: 'tcp',
     host: '127.0.0.1',
@@ -52,7 +52,7 @@ async function run({ client }: Deployment, target: Target): Promise<void> {
 }
 
 /** One check on one probe: from the POST to the packet, and from the packet to the response of a waiting reader. */
-async function one(deployment: Deployment, target: Target): Promise<Times> {
+async function one(deployment: Deployment, target: TcpTarget): Promise<Times> {
   const arrival = target.arrivals(1);
   const posted = performance.now();
   await run(deployment, target);
@@ -61,7 +61,7 @@ async function one(deployment: Deployment, target: Target): Promise<Times> {
   return { toStart: started! - posted, toVisible: visible - started! };
 }
 
-export async function times(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
+export async function times(deployment: Deployment, target: TcpTarget): Promise<readonly Figure[]> {
   const floor = await startBareBullmq(deployment.redisPort);
   const ours: Times[] = [];
   const bare: number[] = [];
@@ -95,7 +95,7 @@ export async function times(deployment: Deployment, target: Target): Promise<rea
 }
 
 /** Commands that clients send to Redis per probe run, without those sent when idle and those for reading. */
-async function commands(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
+async function commands(deployment: Deployment, target: TcpTarget): Promise<readonly Figure[]> {
   const counter = await countCommands(deployment.redisPort);
   const idlePerSecond = await (async () => {
     counter.take();
@@ -130,7 +130,7 @@ async function commands(deployment: Deployment, target: Target): Promise<readonl
 }
 
 /** Starts a check, again if it is refused, as temporarily on a busy machine: all runs take place. */
-async function start({ client }: Deployment, { port }: Target, probes: readonly string[]): Promise<void> {
+async function start({ client }: Deployment, { port }: TcpTarget, probes: readonly string[]): Promise<void> {
   for (let isStarted = false; !isStarted;) {
     isStarted = await client
       .startCheck({ type: 'tcp', host: '127.0.0.1', port, probes, options: { attempts: 1 } })
@@ -154,7 +154,7 @@ function byName(counts: ReadonlyMap<string, number>, runs: number): string {
 }
 
 /** Times of single checks and of bursts of ten with a round trip of `RTT_MS` between agent and Redis. */
-async function farTimes(target: Target): Promise<readonly Figure[]> {
+async function farTimes(target: TcpTarget): Promise<readonly Figure[]> {
   let proxy: DelayingProxy | undefined;
   const far = await startDeployment({
     probes: 1,

@@ -1,5 +1,5 @@
 import { redisUntil } from './redis.ts';
-import type { Agent, Coordinator, Deployment } from '../deployment.ts';
+import type { DeployedAgent, Coordinator, Deployment } from '../deployment.ts';
 import type { GatewayLine } from '../gateway-line.ts';
 import type { Observer } from '../observer.ts';
 import { descendantsOf } from '../processes.ts';
@@ -31,12 +31,12 @@ export interface Scene {
   readonly unended: (text: string) => void;
 }
 
-export function pickAgent({ deployment, random, harm }: Scene): Agent {
+export function pickAgent({ deployment, random, harm }: Scene): DeployedAgent {
   harm('probes');
   return pick(deployment.agents, random);
 }
 
-export function pickRedisAgent({ deployment, random, harm }: Scene): Agent {
+export function pickRedisAgent({ deployment, random, harm }: Scene): DeployedAgent {
   harm('probes');
   return pick(
     deployment.agents.filter(({ line }) => line === undefined),
@@ -46,7 +46,7 @@ export function pickRedisAgent({ deployment, random, harm }: Scene): Agent {
 
 /** An agent that is connected to a gateway, its line, and the coordinator at the end of it. */
 export interface AtGateway {
-  readonly agent: Agent;
+  readonly agent: DeployedAgent;
   readonly line: GatewayLine;
   readonly gateway: Coordinator;
 }
@@ -86,7 +86,7 @@ export function stillMs({ random, scale }: Scene): number {
 }
 
 /** Processes of an agent by their command line. */
-export function childrenOf(agent: Agent, command: RegExp): readonly number[] {
+export function childrenOf(agent: DeployedAgent, command: RegExp): readonly number[] {
   const pid = agent.part.pid();
   if (pid === undefined) return [];
   return descendantsOf(pid).flatMap((child) => (command.test(child.command) ? [child.pid] : []));

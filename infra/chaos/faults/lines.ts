@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Agent, Coordinator } from '../deployment.ts';
+import type { DeployedAgent, Coordinator } from '../deployment.ts';
 import type { Link } from '../link.ts';
 import { partition, partitionImpossible } from '../partition.ts';
 import { pick, pickAgent, pickCoordinator, pickRedisAgent, type Fault, type Scene } from './fault.ts';
@@ -53,7 +53,7 @@ export const lines: readonly Fault[] = [
   }),
 ];
 
-function lineOf(end: Agent | Coordinator): Link | undefined {
+function lineOf(end: DeployedAgent | Coordinator): Link | undefined {
   return 'line' in end ? end.line : undefined;
 }
 

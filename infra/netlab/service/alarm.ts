@@ -8,7 +8,7 @@ import { openServiceLab, type ServiceLab } from './lab.ts';
 export type Fault = 'silence' | 'loss';
 
 /** One alarm of a monitor over built routes. */
-export interface Alarm {
+export interface BuiltAlarm {
   /** From the end of the check that made the monitor bad to the start of the last trace, milliseconds. */
   readonly traceDelayMs: number;
   readonly sentence: string;
@@ -63,7 +63,7 @@ const monitors = {
 };
 
 export interface AlarmLab {
-  readonly alarm: (fault: Fault) => Promise<Alarm>;
+  readonly alarm: (fault: Fault) => Promise<BuiltAlarm>;
   readonly close: () => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ async function untilState(lab: ServiceLab, state: 'ok' | 'bad') {
   });
 }
 
-async function alarmOf(lab: ServiceLab): Promise<Alarm> {
+async function alarmOf(lab: ServiceLab): Promise<BuiltAlarm> {
   await untilState(lab, 'bad');
   const monitor = await until(TRACED_WITHIN_MS, async () => {
     const { body } = await lab.ask({ path: '/monitors/target' });

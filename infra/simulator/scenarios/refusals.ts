@@ -1,11 +1,11 @@
-import { router, routers, type Refusal, type Scenario, type Truth } from '../scenario.ts';
+import { router, routers, type SimulatedRefusal, type Scenario, type Truth } from '../scenario.ts';
 
-const unreachable = (code: number, more: Partial<Refusal> = {}): Refusal => ({
+const unreachable = (code: number, more: Partial<SimulatedRefusal> = {}): SimulatedRefusal => ({
   4: [3, code],
   6: [1, code % 8],
   ...more,
 });
-const HOST: Pick<Refusal, 4 | 6> = { 4: [3, 1], 6: [1, 3] };
+const HOST: Pick<SimulatedRefusal, 4 | 6> = { 4: [3, 1], 6: [1, 3] };
 const down = [{ code: 'down_everywhere' }] as const;
 
 const refusedAt = (hop: number): Truth => ({

@@ -4,7 +4,7 @@ import { eventually } from '../test/eventually.ts';
 import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
 import { silent } from '../test/silent.ts';
 import { createAgentLoop, type AgentLoop } from './agent-loop.ts';
-import type { JobRunner, Link, Work } from './job-runner.ts';
+import type { JobRunner, RunnerLink, Work } from './job-runner.ts';
 
 const PROBE = 'sim-1';
 let redis: ProbeRedis;
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 afterAll(() => redis.stop());
 
-function createLoop(run: (link: Link) => Work['run'], runner: Partial<JobRunner> = {}): AgentLoop {
+function createLoop(run: (link: RunnerLink) => Work['run'], runner: Partial<JobRunner> = {}): AgentLoop {
   loop = createAgentLoop({
     probeId: PROBE,
     redisUrl: redis.url,
@@ -54,7 +54,7 @@ function shiftTime(ms: number): void {
 }
 
 const answering =
-  ({ outlet }: Link): Work['run'] =>
+  ({ outlet }: RunnerLink): Work['run'] =>
   async (job, id) =>
     void outlet.final(id, JSON.stringify({ result: 'success', type: job.name }), Date.now() + 60_000);
 

@@ -7,7 +7,7 @@ export { createGatewayLoop } from './gateway/gateway-loop.ts';
 export type { GatewayLoopOptions } from './gateway/parts.ts';
 export type { AgentIdentity } from './gateway/session.ts';
 export { createHint, type Hint } from './hint.ts';
-export type { JobRunner, Link, WatchedLoop, Work } from './job-runner.ts';
+export type { JobRunner, RunnerLink, WatchedLoop, Work } from './job-runner.ts';
 export { createPartials, type PartialsOfProbe } from './partials.ts';
 export { failureResult, probeFailure } from './probe-failure.ts';
 export type { ReportedPicture, ResultOutlet } from './results.ts';

@@ -11,14 +11,14 @@ export interface JobRunner {
   /** Called with the address of Redis after each connection. */
   readonly noteRedis?: ((address: string | undefined, port: number | undefined) => void) | undefined;
   /** Called once, when Redis is usable. */
-  readonly prepare: (link: Link) => Work;
+  readonly prepare: (link: RunnerLink) => Work;
   /** Called once jobs are taken. */
   readonly started?: ((instance: string) => void) | undefined;
   readonly close: () => Promise<void>;
 }
 
 /** Dependencies of a job runner that the loop provides. */
-export interface Link {
+export interface RunnerLink {
   /** The clock of Redis. */
   readonly clock: Pick<AgentClock, 'now' | 'rttMs' | 'read'>;
   readonly outlet: ResultOutlet;

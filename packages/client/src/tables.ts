@@ -2,14 +2,14 @@
 export type ResultRows = readonly (readonly [probe: string, result: object])[];
 
 /** The fields of `GET /probes` that precede the results. */
-export interface ProbeFacts {
+export interface TableProbe {
   readonly countryCode: string;
   readonly city: string | null;
   readonly asNumber: string;
   readonly isp: string;
 }
 
-const factNames = ['countryCode', 'city', 'asNumber', 'isp'] as const satisfies readonly (keyof ProbeFacts)[];
+const factNames = ['countryCode', 'city', 'asNumber', 'isp'] as const satisfies readonly (keyof TableProbe)[];
 
 /**
  * Results as CSV (RFC 4180), one row per probe: location and network of the probe, then each scalar field of the results
@@ -18,7 +18,7 @@ const factNames = ['countryCode', 'city', 'asNumber', 'isp'] as const satisfies 
  *
  * @param probes response of `GET /probes`, if known
  */
-export function asCsv(rows: ResultRows, probes: Readonly<Record<string, ProbeFacts>> = {}): string {
+export function asCsv(rows: ResultRows, probes: Readonly<Record<string, TableProbe>> = {}): string {
   const flat = rows.map(([probe, result]) => ({ probe, ...factsOf(probes, probe), ...flatten(result) }));
   const names = new Set<string>(['probe', ...factNames, ...flat.flatMap(Object.keys)]);
   const lines = flat.map((row: Readonly<Record<string, unknown>>) => [...names].map((name) => cell(row[name])));
@@ -26,11 +26,11 @@ export function asCsv(rows: ResultRows, probes: Readonly<Record<string, ProbeFac
 }
 
 /** Results as JSON lines: one object per probe, with its id in `probe`. */
-export function asJsonLines(rows: ResultRows, probes: Readonly<Record<string, ProbeFacts>> = {}): string {
+export function asJsonLines(rows: ResultRows, probes: Readonly<Record<string, TableProbe>> = {}): string {
   return rows.map(([probe, result]) => `${JSON.stringify({ probe, ...factsOf(probes, probe), ...result })}\n`).join('');
 }
 
-function factsOf(probes: Readonly<Record<string, ProbeFacts>>, id: string): Partial<ProbeFacts> {
+function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Partial<TableProbe> {
   const probe = Object.hasOwn(probes, id) ? probes[id] : undefined;
   return probe === undefined ? {} : Object.fromEntries(factNames.map((name) => [name, probe[name]]));
 }

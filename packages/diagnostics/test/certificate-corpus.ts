@@ -4,10 +4,10 @@ import {
   type CertificateRequest,
   type Issued,
 } from '@vantage/test-support/certificate-mint';
-import { expectations, type Expectation } from './certificate-verdicts.ts';
+import { expectations, type CorpusExpectation } from './certificate-verdicts.ts';
 
 /** A server of the corpus: the certificates that it sends, and the host name of the check. */
-export interface CorpusServer extends Expectation {
+export interface CorpusServer extends CorpusExpectation {
   readonly name: string;
   readonly host: string;
   readonly certificate: Issued;
@@ -30,7 +30,7 @@ const AIA = 'authorityInfoAccess = caIssuers;URI:http://ca.test/issuer.crt';
 const SKI = 'subjectKeyIdentifier = hash';
 const RSA_1024 = ['rsa:1024'];
 
-type Sent = Omit<CorpusServer, keyof Expectation | 'name' | 'host'> & { readonly host?: string };
+type Sent = Omit<CorpusServer, keyof CorpusExpectation | 'name' | 'host'> & { readonly host?: string };
 
 /**
  * Certificate faults one by one and combined, each as a server would present them; the verdicts are in

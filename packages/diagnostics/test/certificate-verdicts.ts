@@ -1,5 +1,5 @@
 /** Verdicts of each client on a server of the corpus. */
-export interface Expectation {
+export interface CorpusExpectation {
   /** Codes of `tls.faults`, each with the position of its certificate in `tls.chain`, in their order. */
   readonly check: readonly string[];
   /** Positions in `tls.chain` of the certificates in `tls.chromiumFaults`. */
@@ -17,7 +17,7 @@ export interface Expectation {
 const registry = 'OpenSSL takes a wildcard for all domains of a registry, and no browser does';
 const named = 'the check names it in `chromiumFaults`: programs that are no browsers take it';
 
-export const expectations: Readonly<Record<string, Expectation>> = {
+export const expectations: Readonly<Record<string, CorpusExpectation>> = {
   good: { check: [], openssl: [], curl: true, chromium: '200' },
   'good-root-sent': { check: [], openssl: [], curl: true, chromium: '200' },
   'good-with-strangers': { check: [], openssl: [], curl: true, chromium: '200' },

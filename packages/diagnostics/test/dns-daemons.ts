@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
 import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
 import { dig } from '@vantage/test-support/dns/dig';
 
@@ -148,7 +148,7 @@ async function started(
 ): Promise<NameServerDaemon> {
   const packages = await unpackPackages(...names);
   const folder = await temporaryFolder();
-  const port = await freePort();
+  const port = await freeServerPort();
   const { program, args } = await configure(folder.path, port, packages);
   const isReady = async (): Promise<boolean> => {
     const [answer] = await dig(port, [[zone, 'SOA', '+tcp']]);

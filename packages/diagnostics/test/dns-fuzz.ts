@@ -1,5 +1,5 @@
 import { MessageFormatError, encodeQuery } from '@vantage/contract/dns-message';
-import { readMessage } from '../src/types/dns/codec/message.ts';
+import { readPresentedMessage } from '../src/types/dns/codec/message.ts';
 
 import { optRecord, readQuery, respond } from '@vantage/test-support/dns/wire';
 import { sampleRecords } from '@vantage/test-support/dns/samples';
@@ -35,7 +35,7 @@ export function hostileMessages(seed: number): HostileMessages {
 /** Outcome of decoding a message: `read`, `refused` (completely or in part), or a description of the fault. */
 export function decodeHostile(bytes: Uint8Array): string {
   try {
-    const message = readMessage(bytes);
+    const message = readPresentedMessage(bytes);
     for (const { name, data } of [...message.answers, ...message.authority, ...message.additional]) {
       if (/[^\x20-\x7e]/.test(name + data)) return 'unprintable';
     }

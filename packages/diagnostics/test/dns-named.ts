@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { dig } from '@vantage/test-support/dns/dig';
 import type { Certificate } from '@vantage/test-support/dns/server';
@@ -30,7 +30,7 @@ export interface NamedOptions {
 export async function startNamed(options: NamedOptions): Promise<Named> {
   const packages = await unpackPackages('bind9');
   const folder = await temporaryFolder();
-  const [port, tlsPort, httpsPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, tlsPort, httpsPort] = [await freeServerPort(), await freeServerPort(), await freeServerPort()];
   const file = join(folder.path, 'named.conf');
   await writeFile(join(folder.path, 'certificate.pem'), options.certificate.cert);
   await writeFile(join(folder.path, 'key.pem'), options.certificate.key);

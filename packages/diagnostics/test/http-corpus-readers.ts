@@ -12,7 +12,7 @@ import type { RawAnswer } from './http-corpus.ts';
 import { undisturbed } from './undisturbed.ts';
 
 /** A program's verdict on a response: `200 2` is status and body size; otherwise the reason of its refusal. */
-export type Verdict = string;
+export type ReaderVerdict = string;
 
 /** Serves one response to all clients while `use` runs. */
 export function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T>): Promise<T> {
@@ -75,7 +75,7 @@ export async function askCurl(
   url: string,
   method: RawAnswer['method'],
   more: readonly string[] = [],
-): Promise<Verdict> {
+): Promise<ReaderVerdict> {
   const format = '%{http_code} %{size_download} %{exitcode}';
   const args = ['--silent', '--max-time', '30', '--output', '/dev/null', '--write-out', format, ...more];
   const { stdout } = await run('curl', [...args, ...(method === 'HEAD' ? ['--head'] : []), url]).catch(
@@ -93,7 +93,7 @@ export async function curlVersion(): Promise<string | null> {
 
 /** A browser that loads one response after another and reports its verdicts. */
 export interface Chromium {
-  readonly ask: (url: string) => Promise<Verdict>;
+  readonly ask: (url: string) => Promise<ReaderVerdict>;
   readonly close: () => Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export async function startChromium(executablePath: string): Promise<Chromium> {
   const page = await browser.newPage();
   const session = await page.createCDPSession();
   await session.send('Network.enable');
-  const ask = async (url: string): Promise<Verdict> => {
+  const ask = async (url: string): Promise<ReaderVerdict> => {
     const ended = Promise.withResolvers<string | null>();
     let [status, id] = [0, ''];
     session.on('Network.responseReceived', ({ response, requestId, type }) => {

@@ -1,11 +1,11 @@
 import type { DeviationCode } from '../src/http-client/deviations.ts';
-import type { Verdict } from './http-corpus-readers.ts';
+import type { ReaderVerdict } from './http-corpus-readers.ts';
 
 /** Verdicts of three programs on a response. curl and Chromium are listed only if they differ from the check. */
 export interface Verdicts {
-  readonly check: Verdict;
-  readonly curl?: Verdict;
-  readonly chromium?: Verdict;
+  readonly check: ReaderVerdict;
+  readonly curl?: ReaderVerdict;
+  readonly chromium?: ReaderVerdict;
   readonly deviations?: readonly DeviationCode[];
   /** Reason why the check differs from one of the other readers. */
   readonly why?: string;
@@ -18,7 +18,7 @@ const split = 'Chromium refuses what could be split off another answer; the chec
 const noFraming = 'each refuses it in different words';
 const invented = 'Chromium makes up a status; one that was not sent cannot be reported';
 
-export const verdicts: Readonly<Record<string, Verdicts>> = {
+export const corpusVerdicts: Readonly<Record<string, Verdicts>> = {
   plain: read(),
   'until close': read(),
   'no header': read(),

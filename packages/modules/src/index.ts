@@ -1,8 +1,8 @@
-export type { Fault } from './file/decode.ts';
+export type { ModuleFault } from './file/decode.ts';
 export { DEFAULT_MODULES, parseModules, type ModulesParsing } from './parse-modules.ts';
 export { describeModule } from './plan/describe-module.ts';
 export { isAuthority } from './plan/http-headers.ts';
-export type { Module, Refusal } from './plan/module.ts';
+export type { Module, ModuleRefusal } from './plan/module.ts';
 export type { PlannedModules, PlanSources } from './plan/plan-modules.ts';
 export type { ReadText } from './plan/refusals.ts';
 export { checkRequest } from './request/check-request.ts';

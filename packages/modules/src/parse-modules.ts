@@ -1,11 +1,11 @@
-import type { Fault } from './file/decode.ts';
+import type { ModuleFault } from './file/decode.ts';
 import { readFile } from './file/read-file.ts';
 import { planModules, type PlannedModules, type PlanSources } from './plan/plan-modules.ts';
 
 export type ModulesParsing =
   | ({ readonly ok: true } & PlannedModules)
   /** blackbox_exporter refuses the file too. Never empty. */
-  | { readonly ok: false; readonly faults: readonly Fault[] };
+  | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
 /** Parses a `blackbox.yml`. Without sources, modules that name files are refused, and no name of a question is judged. */
 export function parseModules(text: string, sources: Partial<PlanSources> = {}): ModulesParsing {

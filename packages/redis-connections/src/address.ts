@@ -1,7 +1,7 @@
 /** The location of Redis, parsed from `REDIS_URL`. */
 export type RedisAddress = SingleAddress | SentinelAddress | ClusterAddress;
 
-export interface Endpoint {
+export interface RedisEndpoint {
   /** Name or address, without brackets. */
   readonly host: string;
   readonly port: number;
@@ -13,7 +13,7 @@ interface Login {
   readonly password: string | undefined;
   readonly tls: boolean;
   /** Servers, at least one. */
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly RedisEndpoint[];
 }
 
 export interface SingleAddress extends Login {
@@ -82,7 +82,7 @@ export const redisUrlKind = {
   },
 } as const;
 
-function readEndpoint(text: string, defaultPort: number): Endpoint {
+function readEndpoint(text: string, defaultPort: number): RedisEndpoint {
   const match = HOST.exec(text.trim());
   const port = Number(match?.[3] ?? defaultPort);
   if (match === null || port < 1 || port > 65_535) throw new Error('must have hosts of the form name:port');

@@ -3,7 +3,7 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
 
-import type { ClusterAddress, Endpoint } from './address.ts';
+import type { ClusterAddress, RedisEndpoint } from './address.ts';
 
 /** Timeout of the query to a node. */
 const ANSWER_WITHIN_MS = 1_000;
@@ -62,7 +62,7 @@ async function masterOf(
   slot: number,
   turn: number,
   tls: ConnectionOptions | undefined,
-): Promise<Endpoint> {
+): Promise<RedisEndpoint> {
   let failure: unknown = new Error('No node of the cluster knows who holds the keys.');
   for (const endpoint of inTurn(address.endpoints, turn)) {
     try {
@@ -76,11 +76,11 @@ async function masterOf(
 }
 
 async function askFor(
-  { host, port }: Endpoint,
+  { host, port }: RedisEndpoint,
   slot: number,
   { username, password }: ClusterAddress,
   tls: ConnectionOptions | undefined,
-): Promise<Endpoint | undefined> {
+): Promise<RedisEndpoint | undefined> {
   const node = new Redis({
     host,
     port,

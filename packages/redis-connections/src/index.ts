@@ -1,4 +1,4 @@
-export { parseRedisUrl, redisUrlKind, type Endpoint, type RedisAddress } from './address.ts';
+export { parseRedisUrl, redisUrlKind, type RedisEndpoint, type RedisAddress } from './address.ts';
 export { hasAnswered, type ConnectionLog } from './log-outages.ts';
 export {
   isCluster,

@@ -2,14 +2,14 @@ import type { SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
-import { groupBy, type ProbeResult, type ResultOf } from './probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { redirectedHost } from './redirected.ts';
 import { familyOf, soleFamilyOf } from './scopes.ts';
 import { naming, shown, tally, unique } from './words.ts';
 
 /** Addresses of the target that the probe resolved, if the result contains them. */
 function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
-  const { addresses = [] } = probeResult.result as ResultOf<'info'>;
+  const { addresses = [] } = probeResult.result as SparseResultOf<'info'>;
   if (addresses.length > 0) return unique(addresses);
   const { resolvedIp } = probeResult.result;
   return resolvedIp === null || resolvedIp === undefined ? undefined : [resolvedIp];
@@ -30,7 +30,7 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
   );
   // Redirects may lead to different hosts.
   const hosts = families.flatMap((own) =>
-    groupBy(own, ({ result }) => redirectedHost(result as ResultOf<'http'>) ?? ''),
+    groupBy(own, ({ result }) => redirectedHost(result as SparseResultOf<'http'>) ?? ''),
   );
   return hosts.flatMap(([host, own]) => {
     const groups = groupAddresses(own);

@@ -1,6 +1,6 @@
-import type { ResultOf } from './probe-result.ts';
+import type { SparseResultOf } from './probe-result.ts';
 
-type Http = ResultOf<'http'>;
+type Http = SparseResultOf<'http'>;
 
 /**
  * True if the probe's clock is wrong: all certificates that it finds expired or not yet valid are valid by the clock of

@@ -7,10 +7,10 @@ import {
   type ClassifiedAnswer,
 } from '@vantage/diagnostics/contract';
 
-import type { ResultOf } from './probe-result.ts';
+import type { SparseResultOf } from './probe-result.ts';
 import { shown, unique } from './words.ts';
 
-type Dns = ResultOf<'dns'>;
+type Dns = SparseResultOf<'dns'>;
 
 /** Answer kind of a result, classified here for agents that do not report it; undefined without an answer. */
 export function classifiedAnswer(result: Dns): ClassifiedAnswer | undefined {

@@ -2,7 +2,7 @@ import type { Check } from '@vantage/contract';
 
 import { ABSENT_FAMILY } from './families.ts';
 import { partitionByOutcome, type Evidence } from './partition.ts';
-import { probeResultsOf, type ResultOf } from './probe-result.ts';
+import { probeResultsOf, type SparseResultOf } from './probe-result.ts';
 
 /** Each probe's evidence about the target, as the verdict of a summary counts it. */
 export function evidenceByProbe(check: Check): ReadonlyMap<string, Evidence> {
@@ -12,7 +12,7 @@ export function evidenceByProbe(check: Check): ReadonlyMap<string, Evidence> {
 /** The second measurements of a check over both families, as a check over one; without those for which there is nothing to measure. */
 export function otherFamilyOf(check: Check): Check {
   const results = Object.entries(check.results).flatMap(([probe, whole]) => {
-    const { otherFamily } = whole as ResultOf<'ping'>;
+    const { otherFamily } = whole as SparseResultOf<'ping'>;
     if (otherFamily?.result === undefined || ABSENT_FAMILY.has(otherFamily.error?.code)) return [];
     return [[probe, { ...otherFamily, finishedAt: whole['finishedAt'] }] as const];
   });

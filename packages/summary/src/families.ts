@@ -4,7 +4,7 @@ import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences } from './compare/fields/of-type.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { measurementsOf, type Measurements } from './measurements.ts';
-import type { ProbeResult, ResultOf } from './probe-result.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
 import { isUsuallyDifferent } from './types/dns.ts';
 import { listed, naming, shown, unique } from './words.ts';
@@ -15,7 +15,7 @@ interface Pair {
   readonly of: Measurements;
 }
 
-type WithOther = ResultOf<'ping'>;
+type WithOther = SparseResultOf<'ping'>;
 
 const families = [4, 6] as const;
 
@@ -92,7 +92,7 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
 /** The family of dns is that of the servers that are asked. */
 function absentTexts(type: string, family: Family, pairs: readonly Pair[]): readonly string[] {
   const isOfServer = ({ of }: Pair): boolean => type === 'dns' && of[family].result.error?.source === 'resolver';
-  const isTrace = ({ of }: Pair): boolean => (of[family].result as ResultOf<'dns'>).trace !== undefined;
+  const isTrace = ({ of }: Pair): boolean => (of[family].result as SparseResultOf<'dns'>).trace !== undefined;
   const [servers, own] = [pairs.filter(isOfServer), pairs.filter((pair) => !isOfServer(pair))];
   const [zones, resolvers] = [servers.filter(isTrace), servers.filter((pair) => !isTrace(pair))];
   return [
@@ -125,7 +125,7 @@ function findDifferences(type: string, pairs: readonly Pair[]): readonly Finding
 
 /** True for a difference of records that two queries to one resolver often show, too. */
 function isUsualFor(type: string, { of }: Pair, { subject, name }: Difference): boolean {
-  const { recordType = '' } = of[4].result as ResultOf<'dns'>;
+  const { recordType = '' } = of[4].result as SparseResultOf<'dns'>;
   return type === 'dns' && subject === 'answers' && name === null && isUsuallyDifferent(recordType);
 }
 
@@ -167,7 +167,7 @@ function findPaths(pairs: readonly Pair[]): readonly FindingDraft[] {
 }
 
 function networksOf({ result }: ProbeResult): readonly string[] {
-  const { hops = [] } = result as ResultOf<'traceroute'>;
+  const { hops = [] } = result as SparseResultOf<'traceroute'>;
   return [...new Set(hops.flatMap(({ asn }) => (asn === null || asn === undefined ? [] : [shown(asn, 12)])))];
 }
 

@@ -7,7 +7,7 @@ import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
 import { reasonsOf } from './reasons.ts';
 import { measuredHost } from './measured-host.ts';
-import { ofType, type ProbeResult, type ResultOf } from './probe-result.ts';
+import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import type { Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
@@ -147,7 +147,7 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
 
 /** True if the packets may have arrived: nothing came back, and no loop or ICMP error explains that. */
 function isSilentTrace({ result }: ProbeResult): boolean {
-  const { error, loop } = result as ResultOf<'traceroute'>;
+  const { error, loop } = result as SparseResultOf<'traceroute'>;
   return error?.code === 'timed_out' && (loop === null || loop === undefined);
 }
 
@@ -199,7 +199,7 @@ function recordTypeOf(probeResults: readonly ProbeResult[]): string {
   return type === undefined ? '?' : shown(type, 16);
 }
 
-function resolved(host: string, type: string, up: readonly ProbeResult<ResultOf<'dns'>>[]): string {
+function resolved(host: string, type: string, up: readonly ProbeResult<SparseResultOf<'dns'>>[]): string {
   const read = up.map(({ result }) => classifiedAnswer(result));
   const has = (kind: AnswerKind): boolean => read.some((answer) => answer?.kind === kind);
   if (has('answer')) return `${host} resolves (${type})`;
@@ -219,7 +219,7 @@ function resolved(host: string, type: string, up: readonly ProbeResult<ResultOf<
 function addressText(host: string, up: readonly ProbeResult[]): string {
   const results = ofType<'info'>(up).map(({ result }) => result);
   const addresses = unique(results.flatMap(({ ip }) => ip ?? []));
-  const first: ResultOf<'info'> = results[0] ?? {};
+  const first: SparseResultOf<'info'> = results[0] ?? {};
   if (addresses.length !== 1) return listed(addresses.map((address) => shown(address)));
   const { asn, asName, city, countryCode } = first;
   const place = [city, typeof countryCode === 'string' ? countryName(countryCode) : null].filter(

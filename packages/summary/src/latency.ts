@@ -2,7 +2,7 @@ import type { LookUpPlace } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { distanceKm, leastRttMs, median, pointOf, type Point } from './geography.ts';
-import { byText, groupBy, type ProbeResult, type ResultOf } from './probe-result.ts';
+import { byText, groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { thresholds } from './thresholds.ts';
 import { listed, ms } from './words.ts';
 
@@ -37,13 +37,13 @@ export function timedOf(type: string, probeResults: readonly ProbeResult[]): rea
 function shortestRtt(type: string, { result }: ProbeResult): number | undefined {
   switch (type) {
     case 'ping':
-      return (result as ResultOf<'ping'>).rttMin ?? undefined;
+      return (result as SparseResultOf<'ping'>).rttMin ?? undefined;
     case 'tcp':
-      return least([result.rt, ...((result as ResultOf<'tcp'>).attempts ?? []).map(({ rt }) => rt)]);
+      return least([result.rt, ...((result as SparseResultOf<'tcp'>).attempts ?? []).map(({ rt }) => rt)]);
     case 'http':
-      return (result as ResultOf<'http'>).timings?.connect;
+      return (result as SparseResultOf<'http'>).timings?.connect;
     case 'traceroute': {
-      const hop = (result as ResultOf<'traceroute'>).hops?.findLast(
+      const hop = (result as SparseResultOf<'traceroute'>).hops?.findLast(
         ({ ip }) => ip !== null && ip === result.resolvedIp,
       );
       return least([result.rt, ...(hop?.rtts ?? [])]);

@@ -1,6 +1,6 @@
 import type { Check } from '@vantage/contract';
 
-import type { ProbeResult, ResultOf } from './probe-result.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { familyOf } from './scopes.ts';
 import { shown, unique } from './words.ts';
 
@@ -24,7 +24,7 @@ export function measuredHost({ type, host }: Check, probeResults: readonly Probe
 
 /** Addresses of the family that the probe used: it may have no connectivity in the other one. */
 function addressesOfFamily(probeResult: ProbeResult): readonly string[] {
-  const { addresses = [] } = probeResult.result as ResultOf<'ping'>;
+  const { addresses = [] } = probeResult.result as SparseResultOf<'ping'>;
   const family = familyOf(probeResult);
   return family === undefined ? [] : addresses.filter((address) => address.includes(':') === (family === 'IPv6'));
 }

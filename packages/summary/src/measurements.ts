@@ -1,13 +1,13 @@
 import type { Family } from '@vantage/contract';
 
-import type { ProbeResult, ResultOf } from './probe-result.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
 /** One probe’s measurements over both families. */
 export type Measurements = Readonly<Record<Family, ProbeResult>>;
 
 /** The measurements of a check over both families; undefined if the second one is absent or unfinished. */
 export function measurementsOf(probeResult: ProbeResult): Measurements | undefined {
-  const { otherFamily } = probeResult.result as ResultOf<'ping'>;
+  const { otherFamily } = probeResult.result as SparseResultOf<'ping'>;
   if (otherFamily?.result === undefined || probeResult.outcome === 'pending') return undefined;
   const { family, result: outcome, ...result } = otherFamily;
   const other = { probe: probeResult.probe, facts: probeResult.facts, outcome, result };
@@ -15,10 +15,14 @@ export function measurementsOf(probeResult: ProbeResult): Measurements | undefin
 }
 
 /** The traces over the other family, pending ones included. */
-export function otherTraces(probeResults: readonly ProbeResult[]): readonly ProbeResult<ResultOf<'traceroute'>>[] {
-  return probeResults.flatMap(({ probe, facts, result: { otherFamily } }: ProbeResult<ResultOf<'traceroute'>>) => {
-    if (otherFamily === undefined) return [];
-    const { family: _family, result: outcome = 'pending' as const, ...result } = otherFamily;
-    return [{ probe, facts, outcome, result }];
-  });
+export function otherTraces(
+  probeResults: readonly ProbeResult[],
+): readonly ProbeResult<SparseResultOf<'traceroute'>>[] {
+  return probeResults.flatMap(
+    ({ probe, facts, result: { otherFamily } }: ProbeResult<SparseResultOf<'traceroute'>>) => {
+      if (otherFamily === undefined) return [];
+      const { family: _family, result: outcome = 'pending' as const, ...result } = otherFamily;
+      return [{ probe, facts, outcome, result }];
+    },
+  );
 }

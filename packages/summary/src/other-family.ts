@@ -2,7 +2,7 @@ import type { Family, LookUpPlace } from '@vantage/contract';
 
 import type { FindingDraft } from './finding.ts';
 import { measurementsOf } from './measurements.ts';
-import { ofType, type ProbeResult, type ResultOf } from './probe-result.ts';
+import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { findEnds } from './traceroute/ends.ts';
 import { findLosses } from './traceroute/losses.ts';
 import { tracesOf } from './traceroute/trace.ts';
@@ -29,7 +29,7 @@ export function findOverOther(
 /** The second measurement, if it is over this family and works; `family_broken` explains one that fails. */
 function secondOver(family: Family, probeResult: ProbeResult): readonly ProbeResult[] {
   const second = measurementsOf(probeResult)?.[family];
-  const isSecond = (probeResult.result as ResultOf<'ping'>).otherFamily?.family === family;
+  const isSecond = (probeResult.result as SparseResultOf<'ping'>).otherFamily?.family === family;
   return second !== undefined && isSecond && second.outcome === 'success' ? [second] : [];
 }
 

@@ -1,6 +1,6 @@
 import type { Summary } from '@vantage/contract';
 
-import type { ProbeResult, ResultOf } from './probe-result.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { failsByClock, isMisdatedAlone } from './clock.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
@@ -77,7 +77,7 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
  * A trace cut by its time limit proves nothing, unless the target was probed often enough before; nor does silence of a
  * target that drops most packets of other probes.
  */
-function unreachedEvidence(result: ResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
+function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   if (answersEchoAlone(result)) return 'impaired';
   const { stopReason, loop, fullTtl, flows = [] } = result;
   if (loop !== null && loop !== undefined) return 'down';
@@ -90,7 +90,7 @@ function unreachedEvidence(result: ResultOf<'traceroute'>, all: readonly ProbeRe
 /** True if the target answered in the traces that reached it, with a loss of half or more at its hop. */
 function answersSome(probeResults: readonly ProbeResult[]): boolean {
   const rows = probeResults.flatMap(({ result }) => {
-    const { reached, hops = [], resolvedIp, fullTtl } = result as ResultOf<'traceroute'>;
+    const { reached, hops = [], resolvedIp, fullTtl } = result as SparseResultOf<'traceroute'>;
     const own = hops.filter(({ responders }) => responders.some(({ ip }) => ip === resolvedIp));
     return reached === true ? [...own.flatMap(({ rtts }) => rtts), ...(fullTtl?.rtts ?? [])] : [];
   });
@@ -99,7 +99,7 @@ function answersSome(probeResults: readonly ProbeResult[]): boolean {
 }
 
 /** True if the target answered the echo requests that accompany a trace, but none of the trace's packets. */
-export function answersEchoAlone({ reached, echo }: ResultOf<'traceroute'>): boolean {
+export function answersEchoAlone({ reached, echo }: SparseResultOf<'traceroute'>): boolean {
   return reached !== true && (echo?.received ?? 0) > 0;
 }
 
@@ -107,13 +107,13 @@ export function answersEchoAlone({ reached, echo }: ResultOf<'traceroute'>): boo
 const ORDINARY_TTL = 64;
 
 /** A late reply proves that the target is up. */
-function unansweredEvidence(result: ResultOf<'ping'>): Evidence {
+function unansweredEvidence(result: SparseResultOf<'ping'>): Evidence {
   if ((result.anomalies?.late ?? 0) > 0) return 'impaired';
   return isUnfit(result) ? 'notMeasured' : 'down';
 }
 
 /** True if the requested TTL or size prevented the packets from reaching the target. */
-function isUnfit({ error, ttl, packets = [] }: ResultOf<'ping'>): boolean {
+function isUnfit({ error, ttl, packets = [] }: SparseResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
   if (error?.code !== 'time_exceeded' || ttl === undefined || ttl >= ORDINARY_TTL) return false;
   return !packets.some((row) => row.icmp !== undefined && row.ttl !== null && isInCircle(ttl, row.ttl));
@@ -132,7 +132,7 @@ function isInCircle(ttl: number, errorTtl: number): boolean {
 }
 
 /** An inconclusive answer counts as silence; one that every resolver discards counts as none, whatever its rcode. */
-function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'dns'>): Evidence {
+function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'dns'>): Evidence {
   if (isUnanswered(result)) return 'silent';
   const kind = answerKindOf(result);
   return outcome === 'success' && kind !== 'foreign' && kind !== 'loop' ? 'up' : 'down';
@@ -141,7 +141,7 @@ function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: ResultO
 /** Failures of redirects and of the browser, which do not mean that the target is unresponsive. */
 const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_limit', 'screenshot_failed']);
 
-function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'http'>): Evidence {
+function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'http'>): Evidence {
   const { error, statusCode, tls } = result;
   if (failsByClock(result)) return 'notMeasured';
   if (outcome === 'success') return tls?.authorized === false && !isMisdatedAlone(result) ? 'impaired' : 'up';

@@ -15,7 +15,7 @@ export type ProbeFacts = Pick<
 type Common = Partial<Omit<CommonResult, 'result'>>;
 
 /** A result of one type, pending or final; any field may be absent. */
-export type ResultOf<T extends CheckTypeName> = Common & ResultFieldsOf<(typeof checkTypes)[T]>;
+export type SparseResultOf<T extends CheckTypeName> = Common & ResultFieldsOf<(typeof checkTypes)[T]>;
 
 /** One probe's result with its record. */
 export interface ProbeResult<Result = Common> {
@@ -40,8 +40,8 @@ export function probeResultsOf(check: Check, probes: ReadonlyMap<string, ProbeFa
 /** Narrows results to the fields of a type. */
 export function ofType<T extends CheckTypeName>(
   probeResults: readonly ProbeResult[],
-): readonly ProbeResult<ResultOf<T>>[] {
-  return probeResults as readonly ProbeResult<ResultOf<T>>[];
+): readonly ProbeResult<SparseResultOf<T>>[] {
+  return probeResults as readonly ProbeResult<SparseResultOf<T>>[];
 }
 
 /** Compares by code units, independent of the locale. */

@@ -1,6 +1,6 @@
 import { failureCodes, type Failure, type FailureCode } from '@vantage/contract';
 
-import type { ProbeResult, ResultOf } from './probe-result.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { dnsReason, isRootSilent, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { failsByClock } from './clock.ts';
@@ -85,7 +85,7 @@ export function phraseOf(code: FailureCode): string {
 
 /** Reason of one probe's failure, with details such as the HTTP status or rcode. */
 export function reasonOf(probeResult: ProbeResult): string {
-  const result = probeResult.result as ResultOf<'dns'>;
+  const result = probeResult.result as SparseResultOf<'dns'>;
   const reason = resolverReason(result) ?? withPlace(reasonOfAny(probeResult), probeResult.result);
   // A trace does not use the resolver.
   if (isRootSilent(result)) return ofRoot(reason);
@@ -106,7 +106,7 @@ function ofRoot(reason: string): string {
 const ofRedirects: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_loop', 'redirect_limit']);
 
 /** Names the host that failed, if redirects led to another one. */
-function withPlace(reason: string, result: ResultOf<'http'>): string {
+function withPlace(reason: string, result: SparseResultOf<'http'>): string {
   const host = redirectedHost(result);
   const { error } = result;
   if (host === undefined || ofRedirects.has(error?.code ?? '')) return reason;
@@ -116,7 +116,7 @@ function withPlace(reason: string, result: ResultOf<'http'>): string {
 }
 
 /** Reason why a resolver sent no readable response; general phrases are made specific to the resolver. */
-function resolverReason(result: ResultOf<'dns'>): string | undefined {
+function resolverReason(result: SparseResultOf<'dns'>): string | undefined {
   const { recordType, trace, error } = result;
   const isDns = recordType !== undefined && trace === undefined;
   if (!isDns || error === null || error === undefined || error.source === 'probe') return undefined;
@@ -128,10 +128,10 @@ function resolverReason(result: ResultOf<'dns'>): string | undefined {
 }
 
 function reasonOfAny(probeResult: ProbeResult): string {
-  const { error, statusCode, url, http2Error, rcode, ttl, size, state } = probeResult.result as ResultOf<'http'> &
-    Pick<ResultOf<'dns'>, 'rcode'> &
-    Pick<ResultOf<'ping'>, 'ttl' | 'size'> &
-    Pick<ResultOf<'tcp'>, 'state'>;
+  const { error, statusCode, url, http2Error, rcode, ttl, size, state } = probeResult.result as SparseResultOf<'http'> &
+    Pick<SparseResultOf<'dns'>, 'rcode'> &
+    Pick<SparseResultOf<'ping'>, 'ttl' | 'size'> &
+    Pick<SparseResultOf<'tcp'>, 'state'>;
   const code = error?.code;
   if (failsByClock(probeResult.result)) return 'the clock of the probe is wrong';
   const dns = dnsReason(probeResult.result);
@@ -175,13 +175,16 @@ function resolutionReason({ code, source, message }: Failure): string | undefine
 }
 
 /** Notes that not all addresses were tried; the others may respond. */
-function asked({ error, addresses, deadAddresses }: ResultOf<'http'>): string {
+function asked({ error, addresses, deadAddresses }: SparseResultOf<'http'>): string {
   if (error?.phase !== 'connect' || deadAddresses === undefined || addresses === undefined) return '';
   if (addresses.length <= deadAddresses.length) return '';
   return `, with ${deadAddresses.length} of the ${addresses.length} addresses of the name asked`;
 }
 
-function http2Reason({ frame, name }: NonNullable<ResultOf<'http'>['http2Error']>, isAnswerBegun: boolean): string {
+function http2Reason(
+  { frame, name }: NonNullable<SparseResultOf<'http'>['http2Error']>,
+  isAnswerBegun: boolean,
+): string {
   const ended = `the server ended the HTTP/2 ${frame === 'GOAWAY' ? 'connection' : 'stream'} with ${shown(name, 24)}`;
   return isAnswerBegun ? `${ended} before the end of the answer` : ended;
 }

@@ -1,7 +1,7 @@
-import type { ResultOf } from './probe-result.ts';
+import type { SparseResultOf } from './probe-result.ts';
 import { shown } from './words.ts';
 
-type Http = ResultOf<'http'>;
+type Http = SparseResultOf<'http'>;
 
 /** The origin of the last URL, if redirects led there from another one; undefined otherwise. */
 export function redirectedTo({ redirects = [], url }: Http): URL | undefined {

@@ -1,7 +1,7 @@
 import type { FailureCode } from '@vantage/contract';
 
 import { answerKindOf } from './dns-answer.ts';
-import type { ProbeResult, ResultOf } from './probe-result.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 
 /** True if the name was not resolved, and neither the name nor the probe is the known cause. Not for dns checks. */
 export function isUnresolved({ result: { error } }: ProbeResult): boolean {
@@ -26,8 +26,10 @@ export function withFailedResolver(probeResults: readonly ProbeResult[]): Readon
 }
 
 /** Results of dns checks whose resolver fails although most others know the name, without a fault found in its signatures. */
-export function withFailingResolver(probeResults: readonly ProbeResult<ResultOf<'dns'>>[]): ReadonlySet<ProbeResult> {
-  const isFailing = ({ result: { rcode, trace, dnssec } }: ProbeResult<ResultOf<'dns'>>): boolean =>
+export function withFailingResolver(
+  probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],
+): ReadonlySet<ProbeResult> {
+  const isFailing = ({ result: { rcode, trace, dnssec } }: ProbeResult<SparseResultOf<'dns'>>): boolean =>
     rcode === 'SERVFAIL' && trace === undefined && dnssec?.verdict !== 'validation_failed';
   const failing = probeResults.filter((one) => isFailing(one) && answerKindOf(one.result) === 'error');
   const known = probeResults.filter(({ result }) => knownKinds.has(answerKindOf(result)));

@@ -1,6 +1,6 @@
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
-import { groupBy, probesOf, type ProbeFacts, type ProbeResult, type ResultOf } from './probe-result.ts';
+import { groupBy, probesOf, type ProbeFacts, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import type { Partition } from './partition.ts';
 import {
   commonPlace,
@@ -95,7 +95,7 @@ export function soleFamilyOf(probeResult: ProbeResult): 'IPv4' | 'IPv6' | undefi
 
 /** Addresses that the probe measured, of both families if the check asked for both, IPv4 first. */
 function measuredAddresses({ result }: ProbeResult): readonly string[] {
-  const { resolvedIp, otherFamily } = result as ResultOf<'ping'>;
+  const { resolvedIp, otherFamily } = result as SparseResultOf<'ping'>;
   const addresses = [resolvedIp, otherFamily?.resolvedIp].flatMap((address) => address ?? []);
   return addresses.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../src/probe-result.ts';
+import type { SparseResultOf } from '../src/probe-result.ts';
 import type { Random } from './generate.ts';
 import { trace } from './results.ts';
 
@@ -50,7 +50,7 @@ export function traced(path: readonly Segment[], options: TraceOptions, random: 
     ...new Set(ended.flatMap((hops) => (hops[index] ?? []).filter((ip) => ip !== null))),
   ]);
   const texts = responders.map((ips) => (ips.length === 0 ? '* *' : `${ips.join('/')} 5 5`));
-  const flowPaths: NonNullable<ResultOf<'traceroute'>['flows']> = ended.map((hops) => ({
+  const flowPaths: NonNullable<SparseResultOf<'traceroute'>['flows']> = ended.map((hops) => ({
     reached: true,
     stopReason: 'completed',
     hops: hops.map((ips, index) => ips.map((ip) => (ip === null ? null : responders[index]!.indexOf(ip)))),

@@ -1,7 +1,7 @@
 import type { Check, CommonResult, Failure, FailureCode, FailureSource, Finding, Summary } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import type { ProbeFacts, ResultOf } from '../src/probe-result.ts';
+import type { ProbeFacts, SparseResultOf } from '../src/probe-result.ts';
 import { summarize, type SummaryFacts } from '../src/summarize.ts';
 
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
@@ -38,7 +38,9 @@ function place(
   };
 }
 
-export type Result<T extends CheckTypeName> = ResultOf<T> & { readonly result: CommonResult['result'] | 'pending' };
+export type Result<T extends CheckTypeName> = SparseResultOf<T> & {
+  readonly result: CommonResult['result'] | 'pending';
+};
 
 const times = { startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:01.000Z' };
 

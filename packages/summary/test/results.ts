@@ -1,12 +1,13 @@
 import type { CommonResult } from '@vantage/contract';
+import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import type { ResultOf } from '../src/probe-result.ts';
+import type { SparseResultOf } from '../src/probe-result.ts';
 import { bad, ok } from './cases.ts';
 
-type Final<T extends 'ping' | 'http' | 'tcp' | 'udp' | 'dns' | 'traceroute' | 'info'> = ResultOf<T> & CommonResult;
+type Final<T extends CheckTypeName> = SparseResultOf<T> & CommonResult;
 
 /** A ping result with these round-trip times; null for a lost packet. */
-export function ping(rtts: readonly (number | null)[], fields: ResultOf<'ping'> = {}): Final<'ping'> {
+export function ping(rtts: readonly (number | null)[], fields: SparseResultOf<'ping'> = {}): Final<'ping'> {
   const known = rtts.filter((rtt) => rtt !== null);
   const counts = { pingCount: rtts.length, pingCompleted: known.length, loss: 1 - known.length / rtts.length };
   if (known.length === 0) return bad('timed_out', { ...counts, ...fields }, { result: 'timeout', source: 'network' });
@@ -20,13 +21,13 @@ export function ping(rtts: readonly (number | null)[], fields: ResultOf<'ping'> 
 
 export const lost = ping([null, null, null, null]);
 
-export function http(statusCode: number, fields: ResultOf<'http'> = {}): Final<'http'> {
+export function http(statusCode: number, fields: SparseResultOf<'http'> = {}): Final<'http'> {
   const timings = { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85 };
   const all = { statusCode, url: 'https://example.com/', location: null, timings, tls: tls('01'), ...fields };
   return statusCode >= 400 ? bad('http_status', all, { phase: 'response' }) : ok(all);
 }
 
-type Tls = NonNullable<ResultOf<'http'>['tls']>;
+type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
 
 export function tls(fingerprint256: string, fields: Partial<Tls> = {}, issuer = 'O=Example CA'): Tls {
   const leaf = {
@@ -58,11 +59,8 @@ export function refused(
   code: 'tls_expired' | 'tls_hostname_mismatch' | 'tls_self_signed' | 'tls_revoked' | 'tls_not_yet_valid',
 ): Final<'http'> {
   const fields = { url: 'https://example.com/', sslSubject: 'example.com', sslIssuer: 'Example CA' };
-  return bad(
-    code,
-    { ...fields, tls: tls('02', { authorized: false, authorizationError: code, daysLeft: 30 }) },
-    { phase: 'tls' },
-  );
+  const refusedTls = tls('02', { authorized: false, authorizationError: code, daysLeft: 30 });
+  return bad(code, { ...fields, tls: refusedTls }, { phase: 'tls' });
 }
 
 export function tcp(state: 'open' | 'closed' | 'filtered', rts: readonly (number | null)[] = [20]): Final<'tcp'> {
@@ -76,7 +74,7 @@ export function tcp(state: 'open' | 'closed' | 'filtered', rts: readonly (number
 
 export function udp(
   state: 'open' | 'closed' | 'open|filtered' | 'unreachable',
-  fields: ResultOf<'udp'> = {},
+  fields: SparseResultOf<'udp'> = {},
 ): Final<'udp'> {
   const all = { state, port: 53, icmp: null, ...fields };
   if (state === 'open') return ok(all);
@@ -85,7 +83,7 @@ export function udp(
 }
 
 /** An answer with these records, such as `A 192.0.2.1`, or an rcode without records. */
-export function dns(records: readonly string[] | string, fields: ResultOf<'dns'> = {}): Final<'dns'> {
+export function dns(records: readonly string[] | string, fields: SparseResultOf<'dns'> = {}): Final<'dns'> {
   const recordType = fields.recordType ?? 'A';
   const list = typeof records === 'string' ? [] : records;
   const answers = list.map((record, index) => {
@@ -94,14 +92,15 @@ export function dns(records: readonly string[] | string, fields: ResultOf<'dns'>
   });
   const rcode = typeof records === 'string' ? records : 'NOERROR';
   const verdict = 'not_validated' as const;
-  const asked = { recordType, queryName: 'example.com.', flags: ['qr', 'rd', 'ra'] satisfies ResultOf<'dns'>['flags'] };
+  const flags: SparseResultOf<'dns'>['flags'] = ['qr', 'rd', 'ra'];
+  const asked = { recordType, queryName: 'example.com.', flags };
   const all = { ...asked, rcode, answers, dnssec: { ad: false, verdict }, resolvedIp: null, ...fields };
   if (rcode === 'NOERROR') return ok(all);
   const code = rcode === 'NXDOMAIN' ? 'dns_nxdomain' : rcode === 'SERVFAIL' ? 'dns_servfail' : 'dns_error';
   return bad(code, all, { source: 'resolver', phase: 'resolve' });
 }
 
-type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
+type Hop = NonNullable<SparseResultOf<'traceroute'>['hops']>[number];
 
 /**
  * A trace, one string per hop: addresses separated by `/`, then round-trip times, `*` for none; `private` for a
@@ -109,7 +108,7 @@ type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
  */
 export function trace(
   path: readonly string[],
-  fields: ResultOf<'traceroute'> & { readonly target?: string } = {},
+  fields: SparseResultOf<'traceroute'> & { readonly target?: string } = {},
 ): Final<'traceroute'> {
   const { target = '203.0.113.1', ...others } = fields;
   const hops = path.map((text, index) => hopOf(text, index + 1));
@@ -153,11 +152,11 @@ const networks: readonly (readonly [string, string, string])[] = [
   ['203.0.113.', 'AS64512', 'Target Net'],
 ];
 
-export function info(fields: ResultOf<'info'> = {}): Final<'info'> {
+export function info(fields: SparseResultOf<'info'> = {}): Final<'info'> {
   return ok({ ip: '203.0.113.1', addresses: ['203.0.113.1'], hostname: null, hostnameVerified: null, ...fields });
 }
 
-type Multipath = NonNullable<ResultOf<'traceroute'>['multipath']>;
+type Multipath = NonNullable<SparseResultOf<'traceroute'>['multipath']>;
 
 /**
  * Result of a search for all paths, one string per link in the order of hops: `probe > 198.51.100.1 6/6`, with the

@@ -1,8 +1,8 @@
-import type { ResultOf } from '../src/probe-result.ts';
+import type { SparseResultOf } from '../src/probe-result.ts';
 import { seeded, type Random } from './generate.ts';
 import { trace } from './results.ts';
 
-type TraceResult = ResultOf<'traceroute'> & { readonly result: 'success' | 'failure' | 'timeout' | 'error' };
+type TraceResult = SparseResultOf<'traceroute'> & { readonly result: 'success' | 'failure' | 'timeout' | 'error' };
 
 /** Token bucket of a host or router that limits its answers. */
 export interface Bucket {

@@ -10,7 +10,7 @@ import {
   judgeOwn,
   judgeRedis,
   judgeRedisName,
-  type Endpoint,
+  type ProtectedEndpoint,
   type OwnAddresses,
   type OwnNetwork,
 } from './own/own-network.ts';
@@ -29,7 +29,7 @@ export interface AdmissionOptions {
    */
   readonly ownAddresses: () => OwnAddresses;
   /** Current address and configured name of the agent's Redis. No exception allows it. */
-  readonly redis: () => readonly Endpoint[];
+  readonly redis: () => readonly ProtectedEndpoint[];
   readonly haveIpv4: () => boolean;
   readonly haveIpv6: () => boolean;
   /** Wait for an AAAA answer after an A answer that will be used, milliseconds; default 1 s. */

@@ -13,7 +13,7 @@ export {
   type DiscoveredAddresses,
   type DiscoveryOptions,
 } from './own/own-addresses.ts';
-export type { Endpoint, OwnAddresses } from './own/own-network.ts';
+export type { ProtectedEndpoint, OwnAddresses } from './own/own-network.ts';
 export { uselessAllowance } from './rules/allowance.ts';
 export { createTargetPolicy, targetPolicyFaults, type TargetPolicy, type TargetPolicyOptions } from './rules/policy.ts';
 export { isOwnQuestionPort, isReflectorPort, judgePort, ownQuestionPorts, reflectorPorts } from './rules/judge-port.ts';

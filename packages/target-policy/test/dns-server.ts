@@ -172,11 +172,11 @@ function encode(question: Buffer, code: number, answer: Answer): Buffer {
   const toQuestion = Buffer.of(0xc0, 0x0c);
   return Buffer.concat([
     head,
-    ...raw.map(({ owner, type, data }) => encodeRecord(encodeName(owner), type, data)),
+    ...raw.map(({ owner, type, data }) => encodeRecord(encodeDnsName(owner), type, data)),
     ...records.map((record) =>
-      encodeRecord(toQuestion, code, TYPES[code] === 'PTR' ? encodeName(record) : encodeAddress(record)),
+      encodeRecord(toQuestion, code, TYPES[code] === 'PTR' ? encodeDnsName(record) : encodeAddress(record)),
     ),
-    ...(soa === undefined ? [] : [encodeRecord(encodeName(soa), 6, Buffer.alloc(22))]),
+    ...(soa === undefined ? [] : [encodeRecord(encodeDnsName(soa), 6, Buffer.alloc(22))]),
     ...(option === undefined ? [] : [encodeRecord(Buffer.of(0), 41, encodeOption(option.code, option.data))]),
   ]);
 }
@@ -201,7 +201,7 @@ function encodeAddress(text: string): Buffer {
   return Buffer.from(value.toString(16).padStart(family === 4 ? 8 : 32, '0'), 'hex');
 }
 
-export function encodeName(name: string): Buffer {
+export function encodeDnsName(name: string): Buffer {
   const labels = name.split('.').map((label) => Buffer.from(label, 'latin1'));
   return Buffer.concat([...labels.flatMap((label) => [Buffer.from([label.length]), label]), Buffer.from([0])]);
 }

@@ -83,7 +83,7 @@ export async function temporaryFolder(): Promise<{
  * Returns a port of loopback that is free for TCP and UDP, and stays so: it is outside of the kernel's ephemeral
  * range.
  */
-export async function freePort(): Promise<number> {
+export async function freeServerPort(): Promise<number> {
   const [firstOfKernel = 32_768] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'ascii'))
     .split(/\s+/)
     .map(Number);

@@ -49,7 +49,7 @@ export interface AgentCommands {
 }
 
 /** The commands that start an agent with a token, for a shell. The time to stop is that of infra/agent/compose.yml. */
-export function agentCommands(id: string, url: string, token: string, image: string): AgentCommands {
+export function invitationCommands(id: string, url: string, token: string, image: string): AgentCommands {
   const variables = [`VANTAGE_URL=${quote(url)}`, `VANTAGE_TOKEN=${token}`];
   return {
     container: [

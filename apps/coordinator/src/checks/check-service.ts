@@ -32,7 +32,7 @@ import type { LiveChecks } from './read/live-check.ts';
 import { createReads } from './read/read-check.ts';
 import { createScreenshotQuota, recordScreenshotScript } from './screenshots/screenshot-quota.ts';
 import { screenshotScripts } from './screenshots/screenshot-scripts.ts';
-import { createScreenshots, type Screenshots } from './screenshots/screenshots.ts';
+import { createCheckScreenshots, type CheckScreenshots } from './screenshots/screenshots.ts';
 import { createAcceptScreenshot } from './screenshots/validate-screenshot.ts';
 import { changesScript } from './store/check-changes.ts';
 import { checkScripts } from './store/check-scripts.ts';
@@ -134,7 +134,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   const queues = createJobQueues(requests, log);
   const reads = createReads(requests, channels, master);
   const maxBytes = options.screenshotsMaxBytes ?? SCREENSHOTS_MAX_BYTES;
-  const screenshots = createScreenshots({
+  const screenshots = createCheckScreenshots({
     redis: background,
     queueRedis: requests,
     queues,
@@ -222,7 +222,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
 
 interface Upkeep {
   readonly expiry: CheckExpiry;
-  readonly screenshots: Screenshots;
+  readonly screenshots: CheckScreenshots;
   readonly budget: ResultBudget;
   readonly ingest: Ingest;
 }

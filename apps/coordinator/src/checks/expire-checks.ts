@@ -12,7 +12,7 @@ import type { Deadlines } from './store/deadlines.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import type { JobQueues } from './store/job-queues.ts';
 import type { MasterGate } from '../redis/server-state/master-gate.ts';
-import type { Screenshots } from './screenshots/screenshots.ts';
+import type { CheckScreenshots } from './screenshots/screenshots.ts';
 
 /** Limit of concurrent endings, and of checks that one poll adds. */
 const AT_ONCE = 100;
@@ -35,7 +35,7 @@ export interface ExpiryDependencies {
   readonly deadlines: Deadlines;
   readonly ingest: Pick<Ingest, 'drain'>;
   readonly queues: JobQueues;
-  readonly screenshots: Pick<Screenshots, 'end'>;
+  readonly screenshots: Pick<CheckScreenshots, 'end'>;
   readonly retentionMs: number;
   readonly counters: Counters;
   /** True for a grace period after an outage of Redis, during which no deadline is enforced. */

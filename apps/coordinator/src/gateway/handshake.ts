@@ -5,7 +5,7 @@ import { gatewayVersions, type AgentHello } from '@vantage/contract';
 import { stallTolerantTimeout } from '@vantage/timers';
 
 import type { AttemptEnd } from '../probes/enrolment/attempt-limit.ts';
-import type { Admission, Enrolment } from '../probes/enrolment/enrolment.ts';
+import type { AgentAdmission, Enrolment } from '../probes/enrolment/enrolment.ts';
 import type { AgentSocket } from './agent-socket.ts';
 import type { Connections } from './connections.ts';
 import { refusedVersion } from './refused-version.ts';
@@ -13,7 +13,7 @@ import { refusedVersion } from './refused-version.ts';
 /** An agent whose identity was verified. */
 export interface AdmittedAgent {
   readonly hello: AgentHello;
-  readonly admission: Extract<Admission, { ok: true }>;
+  readonly admission: Extract<AgentAdmission, { ok: true }>;
 }
 
 /** Time from the challenge to the proof. */

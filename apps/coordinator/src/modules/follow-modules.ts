@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 
-import { DEFAULT_MODULES, type Fault, type PlannedModules, type PlanSources, type Refusal } from '@vantage/modules';
+import {
+  DEFAULT_MODULES,
+  type ModuleFault,
+  type PlannedModules,
+  type PlanSources,
+  type ModuleRefusal,
+} from '@vantage/modules';
 import type { Logger } from 'pino';
 
 import { parseWithFiles } from './named-files.ts';
@@ -88,16 +94,16 @@ function report(log: Logger, path: string | undefined, { usable, refused, warnin
 }
 
 /** The reason with module, line and option. */
-export function refusalText({ module, line, option, reason }: Refusal): string {
+export function refusalText({ module, line, option, reason }: ModuleRefusal): string {
   return `module "${module}" cannot be run: line ${line}: ${option}: ${reason}`;
 }
 
 /** Like `refusalText`, for a module that is loaded but whose scrapes the target policy refuses. */
-export function warningText({ module, line, option, reason }: Refusal): string {
+export function warningText({ module, line, option, reason }: ModuleRefusal): string {
   return `scrapes of module "${module}" will be refused: line ${line}: ${option}: ${reason.replace(/\.$/, '')}`;
 }
 
-function faultText(path: string | undefined, faults: readonly Fault[]): string {
+function faultText(path: string | undefined, faults: readonly ModuleFault[]): string {
   return faults.map(({ line, message }) => `${path} line ${line}: ${message}`).join('; ');
 }
 

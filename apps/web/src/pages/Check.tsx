@@ -9,7 +9,7 @@ import { ConnectionNote } from '../check/ConnectionNote.tsx';
 import { nameOfCheck } from '../check/name.ts';
 import { useCheck, type CheckData, type ConnectionProblem } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';
-import { finishedOf, headlineOf, Verdict } from '../check/Verdict.tsx';
+import { finishedOf, headlineOf, CheckVerdict } from '../check/CheckVerdict.tsx';
 import { FilterBar } from '../filter/FilterBar.tsx';
 import { FEW_ROWS } from '../filter/groups.ts';
 import { probeOf, rowsOf } from '../filter/rows.ts';
@@ -144,9 +144,9 @@ function Rows(
   return (
     <>
       <div class={hasPlaces ? 'top with-map' : 'top'}>
-        <section class="card" aria-label="Verdict">
+        <section class="card" aria-label="CheckVerdict">
           <Kept of={[props]}>
-            <Verdict {...props} />
+            <CheckVerdict {...props} />
           </Kept>
           {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
           <Kept of={[props]}>

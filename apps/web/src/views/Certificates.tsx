@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 
 import { codeWords } from '../check/columns.ts';
-import { ProbeChips } from '../check/Verdict.tsx';
+import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { day, plural } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Section } from '../parts/section.tsx';

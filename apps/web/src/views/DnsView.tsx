@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-import { ProbeChips } from '../check/Verdict.tsx';
+import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { duration, plural } from '../format.ts';
 import { Dotted } from '../parts/prose.tsx';
 import { Section } from '../parts/section.tsx';

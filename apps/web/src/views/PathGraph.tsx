@@ -1,9 +1,10 @@
+import type { PathNode, Paths } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { useGrowing } from '../parts/use-growing.ts';
 import { Edges, Nodes, type Drawing } from './graph-shares.tsx';
-import { layOutPaths, type PathNode, type Paths } from './layout-paths.ts';
+import { layOutPaths } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 
 /** Window width below which names of routers seen by a single probe are hidden. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 
 import { codeWords } from '../check/columns.ts';
-import { ProbeChips } from '../check/Verdict.tsx';
+import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { Badge, ToneMark, type Tone } from '../parts/tone.tsx';

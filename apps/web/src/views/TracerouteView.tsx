@@ -1,13 +1,14 @@
+import type { Paths } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
-import { ProbeChips } from '../check/Verdict.tsx';
+import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { ToneMark } from '../parts/tone.tsx';
 import { useFirst } from '../parts/use-first.tsx';
 import { Directions } from './Directions.tsx';
-import { pathsOf, type Paths } from './layout-paths.ts';
+import { pathsOf } from './layout-paths.ts';
 import { PathGraph } from './PathGraph.tsx';
 import { resultsOf, type ViewProps } from './types.ts';
 

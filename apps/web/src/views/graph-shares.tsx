@@ -1,7 +1,8 @@
+import type { PathNode, Paths } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import type { PathLayout, PathNode, Paths, PlacedNode } from './layout-paths.ts';
+import type { PathLayout, PlacedNode } from './layout-paths.ts';
 import { NETWORK_COLOURS } from './networks.ts';
 import { about, Break, NodeShape, NodeText } from './path-nodes.tsx';
 

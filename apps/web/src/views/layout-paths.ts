@@ -1,7 +1,4 @@
-import type { Summary } from '@vantage/contract';
-
-export type Paths = NonNullable<Summary['paths']>;
-export type PathNode = Paths['nodes'][number];
+import type { PathNode, Paths } from '@vantage/contract';
 
 export interface PlacedNode {
   readonly node: PathNode;

@@ -1,4 +1,4 @@
-import type { Paths } from './layout-paths.ts';
+import type { Paths } from '@vantage/contract';
 
 /** Number of distinct network colours; further networks share one. */
 export const NETWORK_COLOURS = 8;

@@ -1,7 +1,7 @@
+import type { PathNode } from '@vantage/contract';
 import type { JSX } from 'preact';
 
 import { duration } from '../format.ts';
-import type { PathNode } from './layout-paths.ts';
 
 export function NodeShape({ node }: { readonly node: PathNode }): JSX.Element {
   if (node.kind === 'target') return <circle class="shape" r="9" />;

@@ -6,7 +6,7 @@ export const TOOLS = ['ours', 'scamper', 'scamper -c 99'] as const;
 export type Tool = (typeof TOOLS)[number];
 
 /** One search by one probe. */
-export interface Run {
+export interface SearchRun {
   readonly shape: Shape;
   readonly tool: Tool;
   readonly packets: number;
@@ -20,7 +20,7 @@ const CONFIDENCE = 0.95;
 const SIGMAS = 3.1;
 
 /** Over all shapes: enough runs to estimate the rate. */
-export function figuresOfAll(runs: readonly Run[]): readonly Figure[] {
+export function figuresOfAll(runs: readonly SearchRun[]): readonly Figure[] {
   const ours = of(runs, 'ours');
   const peers = PEERS.map((tool) => `${tool} ${percentComplete(of(runs, tool)).toFixed(1)} %`);
   const comparison = `of ${ours.length} runs; ${peers.join(', ')}`;
@@ -35,7 +35,7 @@ export function figuresOfAll(runs: readonly Run[]): readonly Figure[] {
  * Shapes that a search cannot tell apart before it has found all of them need the same packets: a program that misses
  * links of one, or reports some that do not exist, has no goal to offer for the others.
  */
-export function figuresOfKind(kind: ShapeKind, all: readonly Run[]): readonly Figure[] {
+export function figuresOfKind(kind: ShapeKind, all: readonly SearchRun[]): readonly Figure[] {
   const runs = all.filter(({ shape }) => shape.kind === kind);
   const names = [...new Set(runs.map(({ shape }) => shape.name))];
   return names.flatMap((name) => {
@@ -47,9 +47,9 @@ export function figuresOfKind(kind: ShapeKind, all: readonly Run[]): readonly Fi
   });
 }
 
-function linkFigures(shape: string, runs: readonly Run[]): readonly Figure[] {
+function linkFigures(shape: string, runs: readonly SearchRun[]): readonly Figure[] {
   const ours = of(runs, 'ours');
-  const peers = (figure: (runs: readonly Run[]) => string): string =>
+  const peers = (figure: (runs: readonly SearchRun[]) => string): string =>
     PEERS.map((tool) => `${tool} ${figure(of(runs, tool))}`).join(', ');
   return [
     {
@@ -69,7 +69,7 @@ function linkFigures(shape: string, runs: readonly Run[]): readonly Figure[] {
   ];
 }
 
-function packetsFigure(shape: string, runs: readonly Run[], peer: Tool, omission: string | null): Figure {
+function packetsFigure(shape: string, runs: readonly SearchRun[], peer: Tool, omission: string | null): Figure {
   const [ours, theirs] = [of(runs, 'ours'), of(runs, peer)];
   const counts = `${packets(ours).toFixed(1)}, ${packets(theirs).toFixed(1)}`;
   return {
@@ -81,7 +81,7 @@ function packetsFigure(shape: string, runs: readonly Run[], peer: Tool, omission
 }
 
 /** Why the packets of a program are no goal for shapes of one kind; null if they are. */
-function omissionOf(runs: readonly Run[], names: readonly string[]): string | null {
+function omissionOf(runs: readonly SearchRun[], names: readonly string[]): string | null {
   const wrong = invented(runs);
   if (wrong > names.length) return `it reports ${wrong} links that do not exist in ${runs.length} runs of this kind`;
   const missed = names.find((name) => {
@@ -96,19 +96,19 @@ function leastShare(runs: number): number {
   return CONFIDENCE - SIGMAS * Math.sqrt((CONFIDENCE * (1 - CONFIDENCE)) / runs);
 }
 
-function of(runs: readonly Run[], tool: Tool): readonly Run[] {
+function of(runs: readonly SearchRun[], tool: Tool): readonly SearchRun[] {
   return runs.filter((run) => run.tool === tool);
 }
 
-function percentComplete(runs: readonly Run[]): number {
+function percentComplete(runs: readonly SearchRun[]): number {
   const complete = runs.filter(({ links, truth }) => [...truth.provable].every((link) => links.has(link)));
   return (100 * complete.length) / runs.length;
 }
 
-function invented(runs: readonly Run[]): number {
+function invented(runs: readonly SearchRun[]): number {
   return runs.flatMap(({ links, truth }) => [...links].filter((link) => !truth.links.has(link))).length;
 }
 
-function packets(runs: readonly Run[]): number {
+function packets(runs: readonly SearchRun[]): number {
   return runs.reduce((sum, run) => sum + run.packets, 0) / runs.length;
 }

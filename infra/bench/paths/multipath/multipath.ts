@@ -10,7 +10,7 @@ import { createInternet, type Internet } from '../../../simulator/internet.ts';
 import { readLog } from '../../../simulator/log.ts';
 import type { Figure } from '../../goals.ts';
 import { order } from '../../packets/round-trips.ts';
-import { figuresOfAll, figuresOfKind, TOOLS, type Run, type Tool } from './figures.ts';
+import { figuresOfAll, figuresOfKind, TOOLS, type SearchRun, type Tool } from './figures.ts';
 import { scamperLinks } from './scamper.ts';
 import { kinds, shapes, type Shape } from './shapes.ts';
 import { truthOf, type Links } from './truth.ts';
@@ -36,7 +36,7 @@ export async function findsAllPaths(scamper: string): Promise<readonly Figure[]>
 async function runAll(
   cases: readonly { readonly shape: Shape; readonly tool: Tool; readonly of: Case }[],
   scamper: string,
-): Promise<readonly Run[]> {
+): Promise<readonly SearchRun[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vantage-paths-'));
   const logFile = join(folder, 'packets.jsonl');
   const internet = await createInternet(

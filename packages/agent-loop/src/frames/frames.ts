@@ -9,7 +9,7 @@ const PIECE = 2;
 /** Type, number of the message, number of the upload. */
 const PIECE_HEAD_BYTES = 9;
 
-export interface Piece {
+export interface UploadPiece {
   readonly seq: number;
   readonly upload: number;
   readonly bytes: Buffer;
@@ -17,7 +17,7 @@ export interface Piece {
 
 export type Frame =
   | { readonly kind: 'message'; readonly message: unknown; /** Uncompressed. */ readonly bytes: number }
-  | ({ readonly kind: 'piece' } & Piece)
+  | ({ readonly kind: 'piece' } & UploadPiece)
   | { readonly kind: 'fault'; readonly reason: string; /** Close code for it. */ readonly code: 1009 | 4400 };
 
 /** Encodes a message as frame payload: text, or compressed binary without a shared context. */
@@ -27,7 +27,7 @@ export function encodeMessage(message: unknown): string | Buffer {
   return Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(json, { level: 1 })]);
 }
 
-export function encodePiece({ seq, upload, bytes }: Piece): Buffer {
+export function encodePiece({ seq, upload, bytes }: UploadPiece): Buffer {
   const head = Buffer.alloc(PIECE_HEAD_BYTES);
   head.writeUInt8(PIECE, 0);
   head.writeUInt32BE(seq, 1);

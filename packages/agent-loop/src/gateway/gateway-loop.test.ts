@@ -10,7 +10,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 
 import { eventually } from '../../test/eventually.ts';
 import type { AgentLoop } from '../agent-loop.ts';
-import type { JobRunner, Link } from '../job-runner.ts';
+import type { JobRunner, RunnerLink } from '../job-runner.ts';
 import { createGatewayLoop } from './gateway-loop.ts';
 import type { AgentIdentity } from './session.ts';
 
@@ -23,7 +23,7 @@ let url: string;
 let peers: Peer[];
 let loop: AgentLoop | undefined;
 let log: Logger;
-let link: Link | undefined;
+let link: RunnerLink | undefined;
 /** Connections that the gateway refuses because Redis is away. */
 let refusals: number;
 /** Connections without an answer: their gateway stalls. */

@@ -8,7 +8,7 @@ import {
 } from '@vantage/contract';
 import type { WebSocket } from 'ws';
 
-import { decodeFrame, encodeMessage, encodePiece, type Piece } from '../frames/frames.ts';
+import { decodeFrame, encodeMessage, encodePiece, type UploadPiece } from '../frames/frames.ts';
 import type { ReadMessage } from '../frames/validate.ts';
 import { connectionFault, handshakeRefusal } from './connection-faults.ts';
 
@@ -26,7 +26,7 @@ export interface AgentIdentity {
 export interface Session {
   readonly isOpen: () => boolean;
   readonly send: (message: AgentMessage) => void;
-  readonly sendPiece: (piece: Piece) => void;
+  readonly sendPiece: (piece: UploadPiece) => void;
   /** Unique on this connection. */
   readonly nextSeq: () => number;
   readonly remote: () => { readonly address: string | undefined; readonly port: number | undefined };

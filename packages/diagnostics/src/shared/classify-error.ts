@@ -9,7 +9,7 @@ import {
   noPortLeft,
   socketVerdicts,
   tlsVerdicts,
-  type Verdict,
+  type ErrorMeaning,
 } from './error-codes.ts';
 
 /**
@@ -92,7 +92,7 @@ export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
   return failure.source === 'probe' ? 'error' : 'failure';
 }
 
-function verdictOf(code: string, thrown: unknown): Verdict | undefined {
+function verdictOf(code: string, thrown: unknown): ErrorMeaning | undefined {
   if (code === 'ECONNRESET' && !fromKernel(thrown)) return socketVerdicts['EPIPE'];
   if (code === 'EADDRNOTAVAIL' && isToIPv4(thrown)) return noPortLeft;
   const verdict = lookUp(socketVerdicts, code) ?? lookUp(tlsVerdicts, code);
@@ -104,8 +104,8 @@ function verdictOf(code: string, thrown: unknown): Verdict | undefined {
   return undefined;
 }
 
-/** Verdict on an alert or fault of TLS after the handshake. An unknown one gets the code of the handshake; its message tells them apart. */
-function laterTlsVerdict(code: string): Verdict | undefined {
+/** Meaning of an alert or fault of TLS after the handshake. An unknown one gets the code of the handshake; its message tells them apart. */
+function laterTlsVerdict(code: string): ErrorMeaning | undefined {
   const known = lookUp(laterTlsVerdicts, code);
   if (known !== undefined || !code.startsWith('ERR_SSL_')) return known;
   const [, alert] = /_ALERT_(.+)$/.exec(code) ?? [];
@@ -136,6 +136,6 @@ function errorCode(thrown: unknown): string | undefined {
 }
 
 /** Own properties only: untrusted codes such as `constructor` must not match inherited ones. */
-function lookUp(table: Readonly<Record<string, Verdict>>, code: string): Verdict | undefined {
+function lookUp(table: Readonly<Record<string, ErrorMeaning>>, code: string): ErrorMeaning | undefined {
   return Object.hasOwn(table, code) ? table[code] : undefined;
 }

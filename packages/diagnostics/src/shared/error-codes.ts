@@ -3,18 +3,18 @@ import type { FailureCode, FailureSource } from '@vantage/contract';
 /**
  * Meaning of an error code for a check. The texts are fixed, since those of Node and OpenSSL differ between versions.
  */
-export interface Verdict {
+export interface ErrorMeaning {
   readonly code: FailureCode;
   readonly source: FailureSource;
   readonly message: string;
 }
 
-type Table = Readonly<Record<string, Verdict>>;
+type Table = Readonly<Record<string, ErrorMeaning>>;
 
 const closed = target('connection_closed', 'The target closed the connection.');
 const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe have no version of TLS in common.');
 const notTls = target('tls_handshake_failed', 'What the server sent is not TLS.');
-const alert = (message: string): Verdict => target('tls_handshake_failed', message);
+const alert = (message: string): ErrorMeaning => target('tls_handshake_failed', message);
 
 /** A server whose renegotiation is refused closes the connection with handshake_failure (RFC 5746 section 4.5). */
 export const NEGOTIATES_AGAIN =
@@ -123,14 +123,14 @@ export const certificateVerdicts: Table = {
   CA_MD_TOO_WEAK: weak,
 };
 
-function target(code: FailureCode, message: string): Verdict {
+function target(code: FailureCode, message: string): ErrorMeaning {
   return { code, source: 'target', message };
 }
 
-function network(code: FailureCode, message: string): Verdict {
+function network(code: FailureCode, message: string): ErrorMeaning {
   return { code, source: 'network', message };
 }
 
-function probe(code: FailureCode, message: string): Verdict {
+function probe(code: FailureCode, message: string): ErrorMeaning {
   return { code, source: 'probe', message };
 }

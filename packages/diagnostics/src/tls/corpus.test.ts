@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { browserHere } from '@vantage/test-support/browser/needs';
 import { certificateCorpus, type CertificateCorpus, type CorpusServer } from '../../test/certificate-corpus.ts';
 import { certificateMint, opensslVersion, type CertificateMint } from '@vantage/test-support/certificate-mint';
-import { expectations, type Expectation } from '../../test/certificate-verdicts.ts';
+import { expectations, type CorpusExpectation } from '../../test/certificate-verdicts.ts';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { checkOf, problemsOf } from '../../test/http.ts';
 import { startOpensslServer, type OpensslServer } from '../../test/openssl-server.ts';
@@ -176,7 +176,7 @@ const codeOf: readonly (readonly [RegExp, string])[] = [
   [/./, 'tls_untrusted'],
 ];
 
-function unnamed({ openssl, why }: Expectation, codes: readonly string[]): readonly string[] {
+function unnamed({ openssl, why }: CorpusExpectation, codes: readonly string[]): readonly string[] {
   const wanted = openssl.map((error) => codeOf.find(([pattern]) => pattern.test(error))![1]);
   return wanted.filter((code) => {
     const same = code === 'tls_unknown_issuer' ? [code, 'tls_missing_intermediate'] : [code];

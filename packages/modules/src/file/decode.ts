@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml';
 
 /** A fault of the file, for which blackbox_exporter refuses it too. */
-export interface Fault {
+export interface ModuleFault {
   /** Line number, from 1. */
   readonly line: number;
   readonly message: string;
@@ -12,7 +12,7 @@ export interface Decoding {
   readonly counter: LineCounter;
   /** Target node of an alias. */
   readonly resolve: (node: Node) => Node | undefined;
-  readonly faults: Fault[];
+  readonly faults: ModuleFault[];
   /** Lines of the keys of each decoded struct. */
   readonly lines: WeakMap<object, ReadonlyMap<string, number>>;
 }

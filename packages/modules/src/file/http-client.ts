@@ -1,5 +1,5 @@
 import { listOf, mapOf, struct, type KeyFault, type Struct } from './decode.ts';
-import { bool, string, tlsVersion, url } from './kinds.ts';
+import { bool, string, tlsVersion, goUrl } from './kinds.ts';
 
 /** The client options that Prometheus and its exporters share (prometheus/common, `config`). */
 export const tlsConfig = struct({
@@ -23,7 +23,7 @@ const oauth2 = struct({
   scopes: listOf(string),
   token_url: string,
   endpoint_params: mapOf(string, ''),
-  proxy_url: url,
+  proxy_url: goUrl,
   tls_config: tlsConfig,
 });
 
@@ -33,7 +33,7 @@ export const httpClientFields = {
   oauth2,
   bearer_token: string,
   bearer_token_file: string,
-  proxy_url: url,
+  proxy_url: goUrl,
   proxy_connect_header: mapOf(listOf(string), []),
   tls_config: tlsConfig,
   follow_redirects: bool,

@@ -19,7 +19,7 @@ export const bool = scalar((text, value) => {
 });
 
 /** An integer of 64 bits. YAML 1.1 permits underscores between digits. */
-export const integer = scalar((text, value, isPlain) => {
+export const goInteger = scalar((text, value, isPlain) => {
   const number =
     isPlain && typeof value === 'string' && /^[-+]?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : value;
   if (typeof number !== 'number' || !(Math.abs(number) <= 2 ** 63)) throw new Error('must be an integer');
@@ -95,7 +95,7 @@ export const tlsVersion = scalar((text) => {
 });
 
 /** A URL as accepted by Go's `net/url`. */
-export const url = scalar((text) => {
+export const goUrl = scalar((text) => {
   const hasControls = /\p{Cc}/u.test(text);
   if (hasControls || text.startsWith(':') || /%(?![0-9a-f]{2})/i.test(text)) throw new Error(`"${text}" is not a URL`);
   return text;

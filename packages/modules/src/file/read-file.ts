@@ -1,6 +1,6 @@
 import { LineCounter, parseAllDocuments, type Node } from 'yaml';
 
-import type { Decoding, Fault } from './decode.ts';
+import type { Decoding, ModuleFault } from './decode.ts';
 import { modulesFile, type RawModule } from './shape.ts';
 
 /** Characters that YAML forbids: control characters, and U+FFFD, which replaces bytes that are not UTF-8. */
@@ -15,7 +15,7 @@ export interface RawFile {
 
 export type FileReading =
   | { readonly ok: true; readonly file: RawFile }
-  | { readonly ok: false; readonly faults: readonly Fault[] };
+  | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
 /** Parses a `blackbox.yml`. Accepts what blackbox_exporter accepts, including modules that cannot be run. */
 export function readFile(text: string): FileReading {

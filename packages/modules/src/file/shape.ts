@@ -2,7 +2,7 @@ import { acceptsEncoding } from './accept-encoding.ts';
 import { listOf, mapOf, struct, type ValueOf } from './decode.ts';
 import { queryClasses, queryTypes } from './dns-names.ts';
 import { httpClientFaults, httpClientFields, tlsConfig } from './http-client.ts';
-import { bool, bytes, duration, integer, regexp, string } from './kinds.ts';
+import { bool, bytes, duration, goInteger, regexp, string } from './kinds.ts';
 
 const family = { preferred_ip_protocol: string, ip_protocol_fallback: bool } as const;
 
@@ -15,7 +15,7 @@ const http = struct(
   {
     ...family,
     ...httpClientFields,
-    valid_status_codes: listOf(integer),
+    valid_status_codes: listOf(goInteger),
     valid_http_versions: listOf(string),
     skip_resolve_phase_with_proxy: bool,
     no_follow_redirects: bool,
@@ -55,7 +55,7 @@ const tcp = struct({
 });
 
 const icmp = struct(
-  { ...family, source_ip_address: string, payload_size: integer, dont_fragment: bool, ttl: integer },
+  { ...family, source_ip_address: string, payload_size: goInteger, dont_fragment: bool, ttl: goInteger },
   ({ ttl = 0 }) => (ttl < 0 || ttl > 255 ? [[['ttl'], 'ttl must be from 0 to 255']] : []),
 );
 

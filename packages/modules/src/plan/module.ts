@@ -97,7 +97,7 @@ export interface DnsModule extends Common {
 export type Module = IcmpModule | TracerouteModule | TcpModule | HttpModule | DnsModule;
 
 /** An option that prevents a module from being run. */
-export interface Refusal {
+export interface ModuleRefusal {
   readonly module: string;
   readonly line: number;
   readonly option: string;

@@ -3,7 +3,7 @@ import type { RawModule } from '../file/shape.ts';
 import { planDns } from './dns.ts';
 import { planHttp } from './http.ts';
 import { planIcmp } from './icmp.ts';
-import type { Module, Refusal } from './module.ts';
+import type { Module, ModuleRefusal } from './module.ts';
 import { collectRefusals, type ReadText, type Refusals } from './refusals.ts';
 import { planTcp } from './tcp.ts';
 
@@ -13,9 +13,9 @@ export interface PlannedModules {
   /** Usable modules by name. */
   readonly usable: ReadonlyMap<string, Module>;
   /** Refusals by the name of the module, at least one each. */
-  readonly refused: ReadonlyMap<string, readonly Refusal[]>;
+  readonly refused: ReadonlyMap<string, readonly ModuleRefusal[]>;
   /** Options of usable modules for which scrapes will be refused. */
-  readonly warnings: readonly Refusal[];
+  readonly warnings: readonly ModuleRefusal[];
 }
 
 /** What planning takes from outside. */
@@ -31,8 +31,8 @@ export interface PlanSources {
  */
 export function planModules({ modules, lineOf }: RawFile, { readText, questionFault }: PlanSources): PlannedModules {
   const usable = new Map<string, Module>();
-  const refused = new Map<string, readonly Refusal[]>();
-  const warnings: Refusal[] = [];
+  const refused = new Map<string, readonly ModuleRefusal[]>();
+  const warnings: ModuleRefusal[] = [];
   for (const [name, raw] of modules) {
     const lineOfOption = (owner: object, key: string): number => {
       const line = lineOf(owner, key);

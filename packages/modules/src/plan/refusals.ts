@@ -1,4 +1,4 @@
-import type { Refusal } from './module.ts';
+import type { ModuleRefusal } from './module.ts';
 
 /** Reads a file that a module names, as text. Throws if it cannot be read. */
 export type ReadText = (path: string) => string;
@@ -12,7 +12,7 @@ export interface Refusals {
   readonly refuse: (owner: object, path: string, option: string, reason: string) => void;
   /** Content of the file that an option names; undefined if it names none, or if it is refused. */
   readonly textOf: (owner: object | undefined, path: string, option: string) => string | undefined;
-  readonly list: readonly Refusal[];
+  readonly list: readonly ModuleRefusal[];
 }
 
 export function collectRefusals(
@@ -20,7 +20,7 @@ export function collectRefusals(
   lineOf: (owner: object, key: string) => number,
   readText: ReadText,
 ): Refusals {
-  const list: Refusal[] = [];
+  const list: ModuleRefusal[] = [];
   const refuse: Refusals['refuse'] = (owner, path, option, reason) => {
     const full = path === '' ? option : `${path}.${option}`;
     list.push({ module, line: lineOf(owner, option), option: full, reason });

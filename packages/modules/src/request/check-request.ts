@@ -7,7 +7,7 @@ import { DEFAULT_TLS } from '../plan/tls.ts';
 import type { DnsModule, HttpModule, IcmpModule, Module, TcpModule } from '../plan/module.ts';
 
 /** Body of `POST /check` for one scrape, without the selection of probes. */
-export type CheckRequest =
+export type ScrapeCheck =
   | {
       readonly ok: true;
       readonly body: Readonly<Record<string, unknown>>;
@@ -35,26 +35,26 @@ const MAX_BODY_BYTES = 1_048_576;
  *
  * @param budgetMs time until the scrape must be answered
  */
-export function checkRequest(module: Module, target: string, budgetMs: number): CheckRequest {
+export function checkRequest(module: Module, target: string, budgetMs: number): ScrapeCheck {
   if (module.prober === 'icmp') return pingCheck(module, target, budgetMs);
   if (module.prober === 'traceroute') return traceCheck(target);
   if (module.prober === 'tcp') return tcpCheck(module, target, budgetMs);
   return module.prober === 'http' ? httpCheck(module, target, budgetMs) : dnsCheck(module, target);
 }
 
-function pingCheck({ family, payloadBytes: size, ttl }: IcmpModule, target: string, budgetMs: number): CheckRequest {
+function pingCheck({ family, payloadBytes: size, ttl }: IcmpModule, target: string, budgetMs: number): ScrapeCheck {
   const count = Math.min(MAX_PACKETS, 1 + Math.floor((budgetMs * SENDING_SHARE) / PACKET_INTERVAL_MS));
   return { ...check('ping', target, { count, interval: PACKET_INTERVAL_MS, size, family, ttl }), rules: TIMED };
 }
 
 /** With a port, the trace uses TCP: its packets take the path of the service on that port. */
-function traceCheck(target: string): CheckRequest {
+function traceCheck(target: string): ScrapeCheck {
   const split = splitHostPort(target);
   if (split === undefined) return check('traceroute', target, {});
   return check('traceroute', split.host, { protocol: 'tcp', port: split.port });
 }
 
-function tcpCheck({ family, dialogue, tlsOptions }: TcpModule, target: string, budgetMs: number): CheckRequest {
+function tcpCheck({ family, dialogue, tlsOptions }: TcpModule, target: string, budgetMs: number): ScrapeCheck {
   const split = splitHostPort(target);
   if (split === undefined) return { ok: false, message: 'must be host:port, an IPv6 address in brackets' };
   const request = check('tcp', split.host, { attempts: 1, family }, { port: split.port });
@@ -67,12 +67,12 @@ function check(
   host: string,
   options: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, unknown>> = {},
-): Extract<CheckRequest, { readonly ok: true }> {
+): Extract<ScrapeCheck, { readonly ok: true }> {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   return { ok: true, body: { type, host, ...fields, options: given } };
 }
 
-function httpCheck(module: HttpModule, target: string, budgetMs: number): CheckRequest {
+function httpCheck(module: HttpModule, target: string, budgetMs: number): ScrapeCheck {
   const { followRedirects, http2, family, tlsOptions, bodyRules } = module;
   const url = /^https?:\/\//.test(target) ? target : `http://${target}`;
   const options = {
@@ -128,7 +128,7 @@ function bodyBytes({ bodySizeLimit, bodyRules, compression }: HttpModule): numbe
   return bodyRules.length === 0 ? DEFAULT_BODY_BYTES : MAX_BODY_BYTES;
 }
 
-function dnsCheck({ transport, queryName, queryType, recursionDesired }: DnsModule, resolver: string): CheckRequest {
+function dnsCheck({ transport, queryName, queryType, recursionDesired }: DnsModule, resolver: string): ScrapeCheck {
   const options = { transport, recursionDesired, resolver };
   return { ...check('dns', queryName, options, { recordType: queryType }), rules: TIMED };
 }

@@ -1,7 +1,7 @@
 import { gauge, type Sample } from './families.ts';
-import type { ResultOf } from './result.ts';
+import type { SparseResultOf } from './result.ts';
 
-type Tls = NonNullable<ResultOf<'http'>['tls']>;
+type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
 
 /** Go's zero time, in Unix seconds. */
 const ZERO_TIME = -62_135_596_800;

@@ -1,10 +1,10 @@
 import { recordSections, type DnsModule, type RecordSection } from '../plan/module.ts';
 import { addressSeries } from './address.ts';
 import { gauge, phases, type Sample } from './families.ts';
-import { reading, type Reading, type ResultOf } from './result.ts';
+import { reading, type Reading, type SparseResultOf } from './result.ts';
 import { recordFault } from './rules.ts';
 
-type Dns = ResultOf<'dns'>;
+type Dns = SparseResultOf<'dns'>;
 
 export function dnsReading(module: DnsModule, result: Dns): Reading {
   const { rcode, formatError, error } = result;

@@ -3,9 +3,9 @@ import { addressSeries } from './address.ts';
 import { certificateSeries } from './certificate.ts';
 import { gauge, phases, type Sample } from './families.ts';
 import { bodyFault, headerFault } from './rules.ts';
-import { reading, type Reading, type ResultOf } from './result.ts';
+import { reading, type Reading, type SparseResultOf } from './result.ts';
 
-type Http = ResultOf<'http'>;
+type Http = SparseResultOf<'http'>;
 
 /** Failures of a result that do not fail a module, which has separate rules for the status and decodes nothing. */
 const IGNORED: ReadonlySet<string> = new Set(['http_status', 'http_decode_failed']);

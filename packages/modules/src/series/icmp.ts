@@ -1,8 +1,8 @@
 import { addressSeries } from './address.ts';
 import { gauge, phases, seconds, type Sample } from './families.ts';
-import { reading, type Reading, type ResultOf } from './result.ts';
+import { reading, type Reading, type SparseResultOf } from './result.ts';
 
-type Ping = ResultOf<'ping'>;
+type Ping = SparseResultOf<'ping'>;
 
 /** Decides on success: one reply suffices. A series has the number of lost packets. */
 export function icmpReading(result: Ping): Reading {

@@ -4,7 +4,7 @@ import type { checkTypes } from '@vantage/diagnostics/contract';
 type Types = typeof checkTypes;
 
 /** A result in the public form: final, or pending with the fields known so far. */
-export type ResultOf<Name extends keyof Types> = Partial<Omit<CommonResult, 'result'>> & {
+export type SparseResultOf<Name extends keyof Types> = Partial<Omit<CommonResult, 'result'>> & {
   readonly result: CommonResult['result'] | 'pending';
 } & ResultFieldsOf<Types[Name]>;
 

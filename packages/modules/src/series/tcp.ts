@@ -2,9 +2,9 @@ import type { TcpModule } from '../plan/module.ts';
 import { addressSeries } from './address.ts';
 import { certificateSeries } from './certificate.ts';
 import { gauge, type Sample } from './families.ts';
-import { reading, type Reading, type ResultOf } from './result.ts';
+import { reading, type Reading, type SparseResultOf } from './result.ts';
 
-type Tcp = ResultOf<'tcp'>;
+type Tcp = SparseResultOf<'tcp'>;
 
 export function tcpReading(module: TcpModule, result: Tcp): Reading {
   const { state, error, dialogue } = result;

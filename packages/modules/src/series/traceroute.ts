@@ -1,9 +1,9 @@
 import { addressSeries } from './address.ts';
 import { gauge, type Sample } from './families.ts';
 import { rttSummary } from './icmp.ts';
-import { reading, type Reading, type ResultOf } from './result.ts';
+import { reading, type Reading, type SparseResultOf } from './result.ts';
 
-type Traceroute = ResultOf<'traceroute'>;
+type Traceroute = SparseResultOf<'traceroute'>;
 
 export function tracerouteReading({ result, reached, error }: Traceroute): Reading {
   if (result === 'pending') return reading(['The trace did not come to its end in time.']);

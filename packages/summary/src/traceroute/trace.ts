@@ -1,9 +1,9 @@
-import { byText, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { byText, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { asText, shown } from '../words.ts';
 import { waysOf, type WayNode } from './multipath/ways.ts';
 
-export type TraceResult = ProbeResult<ResultOf<'traceroute'>>;
-type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
+export type TraceResult = ProbeResult<SparseResultOf<'traceroute'>>;
+type Hop = NonNullable<SparseResultOf<'traceroute'>['hops']>[number];
 
 /** A responding router with a known address. */
 export interface Router {
@@ -47,7 +47,7 @@ export interface Trace {
   readonly isFinal: boolean;
   /** Undefined in results of older agents. */
   readonly stopReason: string | null | undefined;
-  readonly fullTtl: ResultOf<'traceroute'>['fullTtl'];
+  readonly fullTtl: SparseResultOf<'traceroute'>['fullTtl'];
   /** One per flow; a single one with all routers if the result does not separate flows. */
   readonly ways: readonly Way[];
   /** Result of a search for all paths; empty without one, whose `ways` has the first flow only. */
@@ -84,7 +84,7 @@ function stepOf(hop: Hop): Step {
   };
 }
 
-type FlowPath = NonNullable<ResultOf<'traceroute'>['flows']>[number];
+type FlowPath = NonNullable<SparseResultOf<'traceroute'>['flows']>[number];
 
 const ended: ReadonlySet<string> = new Set(['gap_limit', 'unreachable']);
 

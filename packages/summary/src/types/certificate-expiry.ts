@@ -1,11 +1,11 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { redirectPlace } from '../redirected.ts';
 import { daysUntil } from '../clock.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, naming, shown, unique } from '../words.ts';
 
-type HttpResult = ProbeResult<ResultOf<'http'>>;
+type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
 /** @param probeResults those whose certificate has not expired */
 export function findExpiry(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
@@ -36,17 +36,17 @@ function isSoon(days: number | null | undefined): boolean {
 }
 
 /** Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be wrong. */
-function daysOf(result: ResultOf<'http'>): number | null | undefined {
+function daysOf(result: SparseResultOf<'http'>): number | null | undefined {
   const { tls, sslValidUntil } = result;
   return tls === undefined ? undefined : (daysUntil(sslValidUntil, result) ?? tls.daysLeft);
 }
 
-function issuerDaysOf(result: ResultOf<'http'>): number | undefined {
+function issuerDaysOf(result: SparseResultOf<'http'>): number | undefined {
   const issuerEnds = result.tls?.issuerEnds;
   return issuerEnds === undefined ? undefined : (daysUntil(issuerEnds.validUntil, result) ?? issuerEnds.daysLeft);
 }
 
-type DaysOf = (result: ResultOf<'http'>) => number | null | undefined;
+type DaysOf = (result: SparseResultOf<'http'>) => number | null | undefined;
 
 function whenOf(soon: readonly HttpResult[], daysOf: DaysOf): string {
   const days = Math.min(...soon.map(({ result }) => daysOf(result)!));
@@ -59,7 +59,7 @@ function placeOf(soon: readonly HttpResult[]): string {
 }
 
 /** Compares exact times: a third of six days is two, too coarse for whole days. */
-function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: ResultOf<'http'>): boolean {
+function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: SparseResultOf<'http'>): boolean {
   if (typeof sslValidFrom !== 'string' || typeof sslValidUntil !== 'string') return true;
   const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt ?? ''].map((time) => Date.parse(time));
   const lifeDays = (until! - from!) / DAY_MS;

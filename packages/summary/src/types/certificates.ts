@@ -3,13 +3,13 @@ import { failureCodes, type FailureCode, type FindingCode, type SummaryGroup } f
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf } from '../reasons.ts';
-import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { redirectedTo, redirectPlace } from '../redirected.ts';
 import { hasWrongClock } from '../clock.ts';
 import { findExpiry } from './certificate-expiry.ts';
 import { insideSentence, countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
-type HttpResult = ProbeResult<ResultOf<'http'>>;
+type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
 /** Finding per failure code; all other `tls_` codes concern the handshake or trust. */
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
@@ -48,7 +48,7 @@ export function findCertificates(probeResults: readonly HttpResult[]): readonly 
   ];
 }
 
-function leafOf({ result }: HttpResult): NonNullable<ResultOf<'http'>['tls']>['chain'][number] | undefined {
+function leafOf({ result }: HttpResult): NonNullable<SparseResultOf<'http'>['tls']>['chain'][number] | undefined {
   return result.tls?.chain[0];
 }
 

@@ -4,11 +4,11 @@ import type { AnswerKind } from '@vantage/diagnostics/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
-import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { naming, shown, tally } from '../words.ts';
 import { dataOf, dnsReason, filterOf, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
 
-type DnsResult = ProbeResult<ResultOf<'dns'>>;
+type DnsResult = ProbeResult<SparseResultOf<'dns'>>;
 
 /** Types whose answers commonly depend on the client's location. */
 const placedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'HTTPS', 'SVCB']);

@@ -1,12 +1,12 @@
 import type { FindingCode } from '@vantage/contract';
 
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
-import type { ProbeResult, ResultOf } from '../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, shown, unique } from '../words.ts';
 
-type HttpResult = ProbeResult<ResultOf<'http'>>;
-type Timings = NonNullable<ResultOf<'http'>['timings']>;
+type HttpResult = ProbeResult<SparseResultOf<'http'>>;
+type Timings = NonNullable<SparseResultOf<'http'>['timings']>;
 
 interface Slow {
   readonly probeResult: HttpResult;
@@ -64,7 +64,7 @@ function isConnected(timings: Timings): boolean {
   return timings.connect !== undefined;
 }
 
-function requestsOf({ redirects = [], url, timings }: ResultOf<'http'>): readonly {
+function requestsOf({ redirects = [], url, timings }: SparseResultOf<'http'>): readonly {
   readonly url: string | undefined;
   readonly timings: Timings;
 }[] {

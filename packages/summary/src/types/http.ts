@@ -3,12 +3,12 @@ import type { SummaryGroup } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf, reasonsOf } from '../reasons.ts';
-import type { ProbeResult, ResultOf } from '../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectedHost, redirectPlace } from '../redirected.ts';
 import { listed, naming, shown, tally, unique } from '../words.ts';
 import { findSlowness } from './http-slow.ts';
 
-type HttpResult = ProbeResult<ResultOf<'http'>>;
+type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
 export function groupHttp(probeResults: readonly HttpResult[]): readonly SummaryGroup[] {
   return [
@@ -74,7 +74,7 @@ function redirectOf({ result }: HttpResult): readonly string[] | undefined {
   return target === undefined ? undefined : [target.href];
 }
 
-function redirectUrl({ location, url, statusCode }: ResultOf<'http'>): URL | undefined {
+function redirectUrl({ location, url, statusCode }: SparseResultOf<'http'>): URL | undefined {
   if (location === null || location === undefined || statusCode === undefined) return undefined;
   if (statusCode < 300 || statusCode >= 400) return undefined;
   return URL.parse(location, url ?? undefined) ?? undefined;
@@ -106,7 +106,7 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
 }
 
 /** A leading `www.` does not change the host. */
-function leadsElsewhere(result: ResultOf<'http'>): boolean {
+function leadsElsewhere(result: SparseResultOf<'http'>): boolean {
   const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
   const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
   return to !== undefined && from !== null && plain(to) !== plain(from);
@@ -158,7 +158,7 @@ const REFUSED_BY_BROWSERS: ReadonlyMap<string, string> = new Map([
   ['content_disposition_differs', 'Content-Disposition'],
 ]);
 
-type Deviations = NonNullable<ResultOf<'http'>['deviations']>;
+type Deviations = NonNullable<SparseResultOf<'http'>['deviations']>;
 
 function deviationsOf({ result }: HttpResult): Deviations {
   return [...(result.deviations ?? []), ...(result.redirects ?? []).flatMap((redirect) => redirect.deviations ?? [])];

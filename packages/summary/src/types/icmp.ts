@@ -1,10 +1,10 @@
 import type { IcmpNotice } from '@vantage/diagnostics/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { naming, shown } from '../words.ts';
 
-type IcmpResult = ProbeResult<ResultOf<'ping'> | ResultOf<'tcp'> | ResultOf<'udp'>>;
+type IcmpResult = ProbeResult<SparseResultOf<'ping'> | SparseResultOf<'tcp'> | SparseResultOf<'udp'>>;
 
 /** One finding per ICMP error and sender. */
 export function findIcmp(probeResults: readonly IcmpResult[]): readonly FindingDraft[] {

@@ -1,8 +1,8 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { naming, shown, tally } from '../words.ts';
 
-type InfoResult = ProbeResult<ResultOf<'info'>>;
+type InfoResult = ProbeResult<SparseResultOf<'info'>>;
 
 export function findInfo(probeResults: readonly InfoResult[]): readonly FindingDraft[] {
   return [...unverified(probeResults), ...differing(probeResults)];

@@ -1,11 +1,11 @@
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
 import { median } from '../geography.ts';
-import type { ProbeResult, ResultOf } from '../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
 
-type PingResult = ProbeResult<ResultOf<'ping'>>;
+type PingResult = ProbeResult<SparseResultOf<'ping'>>;
 
 export function findPing(probeResults: readonly PingResult[]): readonly FindingDraft[] {
   const answered = probeResults.filter(({ result }) => (result.pingCompleted ?? 0) > 0);

@@ -2,13 +2,13 @@ import type { SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
-import type { ProbeResult, ResultOf } from '../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, naming, tally } from '../words.ts';
 import { findIcmp } from './icmp.ts';
 
-type TcpResult = ProbeResult<ResultOf<'tcp'>>;
-type UdpResult = ProbeResult<ResultOf<'udp'>>;
+type TcpResult = ProbeResult<SparseResultOf<'tcp'>>;
+type UdpResult = ProbeResult<SparseResultOf<'udp'>>;
 type PortResult = TcpResult | UdpResult;
 
 export function groupStates(probeResults: readonly PortResult[]): readonly SummaryGroup[] {

@@ -1,12 +1,12 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
-import type { ProbeResult, ResultOf } from '../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectPlace } from '../redirected.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, naming, shown, tally } from '../words.ts';
 
-type HttpResult = ProbeResult<ResultOf<'http'>>;
-type Tls = NonNullable<ResultOf<'http'>['tls']>;
-type Reason = (tls: Tls, result: ResultOf<'http'>) => string | undefined;
+type HttpResult = ProbeResult<SparseResultOf<'http'>>;
+type Tls = NonNullable<SparseResultOf<'http'>['tls']>;
+type Reason = (tls: Tls, result: SparseResultOf<'http'>) => string | undefined;
 
 /** Faults of a successful connection that browsers would reject. */
 export function findTls(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
@@ -76,7 +76,7 @@ function chromiumFault({ chromiumFaults = [] }: Tls): string | undefined {
 }
 
 /** Fault of a stapled OCSP response (RFC 6066 section 8), or its absence despite must-staple (RFC 7633), which some browsers reject. */
-function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: ResultOf<'http'>): string | undefined {
+function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'http'>): string | undefined {
   if (ocsp === null || ocsp === undefined) {
     return mustStaple === true ? 'it demands a stapled OCSP response, and the server sends none' : undefined;
   }

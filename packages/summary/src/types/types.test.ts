@@ -4,7 +4,7 @@ import type { FailureCode, Summary } from '@vantage/contract';
 import { bad, each, lines, summaryOf, textOf } from '../../test/cases.ts';
 import { redirectOf } from '../../test/redirect.ts';
 import { dns, http, info, ping, refused, tcp, tls, udp } from '../../test/results.ts';
-import type { ResultOf } from '../probe-result.ts';
+import type { SparseResultOf } from '../probe-result.ts';
 
 /** Findings except those of scope, which have their own tests. */
 function own(summary: Summary): readonly string[] {
@@ -100,7 +100,7 @@ describe('pings whose replies are all late', () => {
 describe('pings that met an ICMP error', () => {
   const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
   const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };
-  const onTheWay = (code: FailureCode, fields: ResultOf<'ping'>) =>
+  const onTheWay = (code: FailureCode, fields: SparseResultOf<'ping'>) =>
     bad(code, { pingCount: 1, pingCompleted: 0, loss: 1, ...fields }, { source: 'network', phase: 'response' });
 
   it('are named with the sender, once for all packets that met it', () => {
@@ -434,7 +434,7 @@ describe('an http check', () => {
 
   const url = 'https://example.com/';
   const rst = { frame: 'RST_STREAM' as const, code: 11, name: 'ENHANCE_YOUR_CALM', debug: null };
-  it.each<[string, FailureCode, ResultOf<'http'>, string]>([
+  it.each<[string, FailureCode, SparseResultOf<'http'>, string]>([
     ['a stream', 'http2_ended', { http2Error: rst }, 'the server ended the HTTP/2 stream with ENHANCE_YOUR_CALM.'],
     [
       'a stream in the body',
@@ -456,7 +456,7 @@ describe('an http check', () => {
     expect(textOf(summary, 'down_everywhere')).toContain(expected);
   });
 
-  it.each<[string, FailureCode, ResultOf<'http'>, 'request' | 'response', string]>([
+  it.each<[string, FailureCode, SparseResultOf<'http'>, 'request' | 'response', string]>([
     [
       'after the head',
       'connection_closed',

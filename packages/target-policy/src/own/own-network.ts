@@ -21,7 +21,7 @@ export interface OwnAddresses {
 }
 
 /** Address literal or configured name of the agent's Redis. */
-export interface Endpoint {
+export interface ProtectedEndpoint {
   readonly host: string;
   readonly port: number;
 }
@@ -41,7 +41,7 @@ export interface OwnNetwork {
 const LOOPBACK = ['127.0.0.0/8', '0.0.0.0', '::1', '::'];
 
 /** @throws TypeError for a malformed entry: an incomplete list would be unsafe */
-export function compileOwnNetwork(own: OwnAddresses, redis: readonly Endpoint[]): OwnNetwork {
+export function compileOwnNetwork(own: OwnAddresses, redis: readonly ProtectedEndpoint[]): OwnNetwork {
   const endpoints = redis.map(({ host, port }) => ({ ...readEndpointHost(host), port }));
   const redisAddresses = endpoints.flatMap(({ address }) => (address === undefined ? [] : [formatAddress(address)]));
   return {

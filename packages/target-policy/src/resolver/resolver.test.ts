@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { createNameResolver, type NameResolver } from './resolver.ts';
 import {
-  encodeName,
+  encodeDnsName,
   patientResolver,
   RA,
   refusingPort,
@@ -119,7 +119,7 @@ describe('the resolver', () => {
 const site = 'site.example.com';
 const bytes = (text: string): Buffer => Buffer.from(text, 'hex');
 const a = (data: Buffer, owner = site): RawRecord => ({ owner, type: 1, data });
-const cname = (owner: string, target: string): RawRecord => ({ owner, type: 5, data: encodeName(target) });
+const cname = (owner: string, target: string): RawRecord => ({ owner, type: 5, data: encodeDnsName(target) });
 
 describe('an answer', () => {
   it.each<[string, 4 | 6, RawRecord[]]>([
@@ -132,7 +132,7 @@ describe('an answer', () => {
     [
       'an alias with octets behind the name',
       4,
-      [{ owner: site, type: 5, data: Buffer.concat([encodeName('a'), bytes('00')]) }],
+      [{ owner: site, type: 5, data: Buffer.concat([encodeDnsName('a'), bytes('00')]) }],
     ],
   ])('with %s is malformed, and no address of it is taken', async (_what, family, raw) => {
     const server = await serve(() => ({ raw }));

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { freePort, startDaemon, temporaryFolder } from '../daemon.ts';
+import { freeServerPort, startDaemon, temporaryFolder } from '../daemon.ts';
 import { unpackPackages } from '../debian-packages.ts';
 import { zoneFile } from './zone.ts';
 
@@ -38,7 +38,7 @@ export interface KnotOptions {
 }
 
 export async function startKnot(options: KnotOptions = {}): Promise<Knot> {
-  const { zones = signedZoneFiles(), address = '127.0.0.1', port = await freePort() } = options;
+  const { zones = signedZoneFiles(), address = '127.0.0.1', port = await freeServerPort() } = options;
   const packages = await unpackPackages('knot', 'knot-dnsutils');
   const folder = await temporaryFolder();
   for (const [zone, text] of Object.entries(zones)) await writeFile(join(folder.path, `${zone}zone`), text);

@@ -4,7 +4,7 @@ import { createSecureServer } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-import { freePort } from '../daemon.ts';
+import { freeServerPort } from '../daemon.ts';
 import { readQuery, type WireQuery } from './wire.ts';
 
 export type Via = 'udp' | 'tcp' | 'tls' | 'https';
@@ -36,7 +36,7 @@ export async function startDnsServer(answer: AnswerDns, options: DnsServerOption
   udp.on('message', (bytes, { address, port }) => {
     for (const message of answered(bytes, 'udp')) udp.send(message, port, address);
   });
-  const chosen = await listen(tcp, port === 0 ? await freePort() : port, address);
+  const chosen = await listen(tcp, port === 0 ? await freeServerPort() : port, address);
   udp.bind(chosen, address);
   await once(udp, 'listening');
   if (udpOnly) await closeServer(tcp);

@@ -11,7 +11,7 @@ import type { ProbeRecords } from '../../probes/registry/probe-records.ts';
 import { runScript } from '../../redis/scripts.ts';
 import type { Invite } from '../arguments.ts';
 import type { AdminConfig } from '../config.ts';
-import { agentCommands } from '../invitation.ts';
+import { invitationCommands } from '../invitation.ts';
 import type { AdminResult } from '../output.ts';
 
 /** Dependencies of commands that need no administrator rights in Redis. */
@@ -41,7 +41,7 @@ export async function invite({ redis, records, config }: AgentParts, given: Invi
     [id, redisKeys.agentChanged, digestOf(token), JSON.stringify({ left: uses, approve: waits }), lifeMs],
   );
   const until = new Date(Number(expiresAt)).toISOString();
-  const commands = agentCommands(id, url, token, config.agentImage);
+  const commands = invitationCommands(id, url, token, config.agentImage);
   return {
     done: true,
     warnings: originFaults(url, announced),

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 
-import { error, ok, warning, type Finding } from './finding.ts';
+import { error, ok, warning, type DoctorFinding } from './finding.ts';
 
 const DAY_MS = 86_400_000;
 const CONNECT_MS = 5_000;
@@ -49,7 +49,7 @@ export function checkValidity(
   name: string,
   { validFrom, validTo }: Validity,
   { warnDays, remedy, now = new Date() }: { readonly warnDays: number; readonly remedy: string; readonly now?: Date },
-): Finding {
+): DoctorFinding {
   const days = Math.floor((validTo.getTime() - now.getTime()) / DAY_MS);
   const date = validTo.toISOString().slice(0, 10);
   if (validFrom > now) {

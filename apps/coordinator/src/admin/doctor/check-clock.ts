@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-import { error, ok, warning, type Finding } from './finding.ts';
+import { error, ok, warning, type DoctorFinding } from './finding.ts';
 
 const SAMPLES = 3;
 const NOTICED_MS = 2_000;
@@ -13,7 +13,7 @@ const WRONG_MS = 10 * 60_000;
 /**
  * Compares the clock of this machine with that of Redis. Deadlines do not depend on it; certificates, keys and logs do.
  */
-export async function checkClock(redis: Redis): Promise<Finding> {
+export async function checkClock(redis: Redis): Promise<DoctorFinding> {
   let best = { offMs: 0, roundTripMs: Number.POSITIVE_INFINITY };
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     const sentAt = performance.now();

@@ -1,6 +1,6 @@
 import { readlink, statfs } from 'node:fs/promises';
 
-import { count, error, ok, sizeOf, warning, type Finding } from './finding.ts';
+import { count, error, ok, sizeOf, warning, type DoctorFinding } from './finding.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const LITTLE_BYTES = 1_073_741_824;
@@ -13,14 +13,14 @@ const TOO_FEW_INODES = 8;
  * Checks the disk of Redis if it runs on this machine; elsewhere, only refused writes are visible. The append-only file
  * is rewritten next to the old one, so free space must equal its memory.
  */
-export async function checkDisk(facts: RedisFacts): Promise<readonly Finding[]> {
+export async function checkDisk(facts: RedisFacts): Promise<readonly DoctorFinding[]> {
   const folder = facts.config?.get('dir');
   const left = folder === undefined ? undefined : await readLeft(folder, numberOf(facts, 'process_id'));
   if (folder === undefined || left === undefined) return [];
   return [spaceOf(folder, left.bytes, facts), ...inodesOf(folder, left.inodes)];
 }
 
-function spaceOf(folder: string, free: number, facts: RedisFacts): Finding {
+function spaceOf(folder: string, free: number, facts: RedisFacts): DoctorFinding {
   const used = numberOf(facts, 'used_memory') ?? 0;
   const message = `The disk of Redis (${folder}) has ${sizeOf(free)} free.`;
   const remedy =
@@ -32,7 +32,7 @@ function spaceOf(folder: string, free: number, facts: RedisFacts): Finding {
   return free < LITTLE_BYTES ? warning('disk', message, remedy) : ok('disk', message);
 }
 
-function inodesOf(folder: string, inodes: number): readonly Finding[] {
+function inodesOf(folder: string, inodes: number): readonly DoctorFinding[] {
   if (inodes >= FEW_INODES) return [];
   const message = `The disk of Redis (${folder}) has ${count(inodes, 'inode')} left.`;
   const remedy =

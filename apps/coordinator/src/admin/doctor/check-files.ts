@@ -10,7 +10,7 @@ import { refusalText, warningText } from '../../modules/follow-modules.ts';
 import { parseWithFiles } from '../../modules/named-files.ts';
 import { createQuestionFault } from '../../modules/question-fault.ts';
 import { readMonitorsFile } from '../../monitors/file/monitors-file.ts';
-import { count, error, ok, reasonOf, warning, type Finding } from './finding.ts';
+import { count, error, ok, reasonOf, warning, type DoctorFinding } from './finding.ts';
 
 const DAY_MS = 86_400_000;
 /**
@@ -33,14 +33,14 @@ type Files = Pick<
 >;
 
 /** Checks the files that the settings name, read in the same way as by a coordinator. */
-export async function checkFiles(config: Files, now = new Date()): Promise<readonly Finding[]> {
+export async function checkFiles(config: Files, now = new Date()): Promise<readonly DoctorFinding[]> {
   return [...(await checkGeo(config, now)), ...(await checkModules(config)), ...(await checkMonitors(config))];
 }
 
 async function checkGeo(
   { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb }: Files,
   now: Date,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const ignore = (): void => undefined;
   const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, log: { info: ignore, warn: ignore } });
   try {
@@ -70,7 +70,7 @@ async function checkModules({
   targetAllow,
   targetAllowNames,
   targetDeny,
-}: Files): Promise<readonly Finding[]> {
+}: Files): Promise<readonly DoctorFinding[]> {
   if (modulesFile === undefined) return [];
   const remedy =
     'Correct the file: a coordinator with it does not start, and a running one keeps the last valid content.';
@@ -101,7 +101,7 @@ async function checkModules({
   }
 }
 
-async function checkMonitors(config: Files): Promise<readonly Finding[]> {
+async function checkMonitors(config: Files): Promise<readonly DoctorFinding[]> {
   const {
     monitorsFile: file,
     targetAllow: allow,

@@ -1,8 +1,8 @@
-import { count, error, ok, warning, type Finding } from './finding.ts';
+import { count, error, ok, warning, type DoctorFinding } from './finding.ts';
 import { describeAgent, describeProbe, type KnownProbe } from '../../probes/registry/probe-status.ts';
 
 /** Status, reason and release of every probe and its agent. */
-export function checkProbes(probes: readonly KnownProbe[], release: string): readonly Finding[] {
+export function checkProbes(probes: readonly KnownProbe[], release: string): readonly DoctorFinding[] {
   if (probes.length === 0) {
     return [
       error('probes', 'There are no probes, so no check can run.', 'Add one with probe:invite (docs/agents.md).'),
@@ -22,7 +22,7 @@ export function checkProbes(probes: readonly KnownProbe[], release: string): rea
       : ok('probes', message);
   return [
     total,
-    ...described.flatMap(({ known, probe, agent }): readonly Finding[] => {
+    ...described.flatMap(({ known, probe, agent }): readonly DoctorFinding[] => {
       const { id } = known.record;
       const states =
         probe.status === 'healthy'
@@ -52,7 +52,7 @@ function remedyOf(id: string, { alive, lastSeenMs }: KnownProbe, state: string):
 }
 
 /** Coordinators are upgraded first: they refuse results with fields that they do not know. */
-function checkRelease(id: string, version: string | null, release: string): readonly Finding[] {
+function checkRelease(id: string, version: string | null, release: string): readonly DoctorFinding[] {
   const order = version === null ? 0 : compareReleases(version, release);
   if (order === 0) return [];
   const message = `The agent of probe ${id} is release ${version}, and this is ${release}.`;

@@ -1,4 +1,4 @@
-import { count, error, ok, sizeOf, warning, type Finding } from './finding.ts';
+import { count, error, ok, sizeOf, warning, type DoctorFinding } from './finding.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const OLDEST_MAJOR = 7;
@@ -22,7 +22,7 @@ export interface RedisExpectations {
 }
 
 /** Version, role, memory, eviction, persistence and clients of one server. */
-export function checkRedis(facts: RedisFacts, expected: RedisExpectations): readonly Finding[] {
+export function checkRedis(facts: RedisFacts, expected: RedisExpectations): readonly DoctorFinding[] {
   return [
     checkVersion(facts),
     checkRole(facts),
@@ -34,7 +34,7 @@ export function checkRedis(facts: RedisFacts, expected: RedisExpectations): read
   ];
 }
 
-function checkVersion({ server, info }: RedisFacts): Finding {
+function checkVersion({ server, info }: RedisFacts): DoctorFinding {
   const version = info.get('valkey_version') ?? info.get('redis_version') ?? 'unknown';
   const name = info.has('valkey_version') ? 'Valkey' : 'Redis';
   const major = Number(version.split('.')[0]);
@@ -44,7 +44,7 @@ function checkVersion({ server, info }: RedisFacts): Finding {
 }
 
 /** Finding about the role of the server: only a master accepts writes. */
-export function checkRole({ server, info }: RedisFacts): Finding {
+export function checkRole({ server, info }: RedisFacts): DoctorFinding {
   const role = info.get('role') ?? 'unknown';
   return role === 'master'
     ? ok('redis.role', `${server} takes writes.`)
@@ -55,7 +55,7 @@ export function checkRole({ server, info }: RedisFacts): Finding {
       );
 }
 
-function checkMemory(facts: RedisFacts, { resultsBytes, screenshotsBytes }: MemoryBudget): readonly Finding[] {
+function checkMemory(facts: RedisFacts, { resultsBytes, screenshotsBytes }: MemoryBudget): readonly DoctorFinding[] {
   const used = numberOf(facts, 'used_memory') ?? 0;
   const most = numberOf(facts, 'maxmemory') ?? 0;
   if (most === 0) {
@@ -85,7 +85,7 @@ function checkMemory(facts: RedisFacts, { resultsBytes, screenshotsBytes }: Memo
   ];
 }
 
-function checkEviction(facts: RedisFacts): Finding {
+function checkEviction(facts: RedisFacts): DoctorFinding {
   const policy = facts.info.get('maxmemory_policy') ?? 'unknown';
   if (policy === 'noeviction') return ok('redis.eviction', `Redis at ${facts.server} evicts no keys (noeviction).`);
   const isLimited = (numberOf(facts, 'maxmemory') ?? 0) > 0;
@@ -96,11 +96,11 @@ function checkEviction(facts: RedisFacts): Finding {
     : warning('redis.eviction', `${message}. It has no effect until maxmemory is set.`, remedy);
 }
 
-function checkPersistence(facts: RedisFacts): readonly Finding[] {
+function checkPersistence(facts: RedisFacts): readonly DoctorFinding[] {
   return [checkKept(facts), ...checkDiskWrites(facts)];
 }
 
-function checkDiskWrites({ server, info, config }: RedisFacts): readonly Finding[] {
+function checkDiskWrites({ server, info, config }: RedisFacts): readonly DoctorFinding[] {
   const appends = info.get('aof_enabled') === '1';
   const refusing = [
     ...(appends && info.get('aof_last_write_status') === 'err'
@@ -131,7 +131,7 @@ function checkDiskWrites({ server, info, config }: RedisFacts): readonly Finding
   ];
 }
 
-function checkKept({ server, info, config }: RedisFacts): Finding {
+function checkKept({ server, info, config }: RedisFacts): DoctorFinding {
   const save = config?.get('save');
   const remedy = 'Set appendonly yes and appendfsync everysec, as infra/redis/redis.conf does.';
   if (info.get('aof_enabled') !== '1') {
@@ -157,7 +157,7 @@ function checkKept({ server, info, config }: RedisFacts): Finding {
     : ok('redis.persistence', `Redis at ${server} keeps an append-only file (appendfsync ${sync}).`);
 }
 
-function checkClients(facts: RedisFacts, redisAgents: number): Finding {
+function checkClients(facts: RedisFacts, redisAgents: number): DoctorFinding {
   const connected = numberOf(facts, 'connected_clients') ?? 0;
   const most = numberOf(facts, 'maxclients');
   if (most === undefined) return ok('redis.clients', `Redis at ${facts.server} has ${count(connected, 'client')}.`);
@@ -175,7 +175,7 @@ function checkClients(facts: RedisFacts, redisAgents: number): Finding {
 }
 
 /** `normal 0 0 0 slave … pubsub 33554432 8388608 60`: hard limit, soft limit, seconds of each class. */
-function checkOutputBuffers({ server, config }: RedisFacts): Finding {
+function checkOutputBuffers({ server, config }: RedisFacts): DoctorFinding {
   const text = config?.get('client-output-buffer-limit');
   if (text === undefined) {
     return warning(

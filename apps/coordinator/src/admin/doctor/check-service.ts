@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { WebSocket } from 'ws';
 
 import { certificateOf, checkValidity } from './check-certificates.ts';
-import { error, ok, reasonOf, warning, type Finding } from './finding.ts';
+import { error, ok, reasonOf, warning, type DoctorFinding } from './finding.ts';
 
 const ANSWERS_MS = 10_000;
 /** Remaining validity that is a warning. ACME clients renew 30 days before the end, so this little means a failed renewal. */
@@ -21,7 +21,7 @@ export interface PublicAddress {
 }
 
 /** The service at its public address, as clients and agents reach it from this machine. */
-export async function checkService(address: PublicAddress): Promise<readonly Finding[]> {
+export async function checkService(address: PublicAddress): Promise<readonly DoctorFinding[]> {
   const { url } = address;
   const [health, certificate, gateway] = await Promise.all([
     checkHealth(url),
@@ -37,7 +37,7 @@ export async function checkService(address: PublicAddress): Promise<readonly Fin
   ];
 }
 
-async function checkHealth(url: string): Promise<Finding> {
+async function checkHealth(url: string): Promise<DoctorFinding> {
   const remedy = 'Start a coordinator, or correct PUBLIC_URL, DNS, the reverse proxy or the firewall.';
   try {
     const response = await fetch(`${withoutSlash(url)}/healthz`, {
@@ -53,7 +53,7 @@ async function checkHealth(url: string): Promise<Finding> {
   }
 }
 
-async function checkCertificate(url: string): Promise<readonly Finding[]> {
+async function checkCertificate(url: string): Promise<readonly DoctorFinding[]> {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'https:') return [];
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -64,7 +64,7 @@ async function checkCertificate(url: string): Promise<readonly Finding[]> {
     : [checkValidity('service.certificate', `The certificate of ${url}`, validity, { warnDays: WARN_DAYS, remedy })];
 }
 
-function checkTransport(url: string): readonly Finding[] {
+function checkTransport(url: string): readonly DoctorFinding[] {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || isLoopback(hostname)) return [];
   const message = `${url} is not encrypted: API keys and the results of agents can be read on the way.`;
@@ -72,7 +72,7 @@ function checkTransport(url: string): readonly Finding[] {
 }
 
 /** Behind a proxy that is not trusted, rate limits count all clients as one address. */
-function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): readonly Finding[] {
+function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): readonly DoctorFinding[] {
   if (!isConfigured || hasTrustedProxies || new URL(url).protocol !== 'https:') return [];
   return [
     warning(
@@ -84,7 +84,7 @@ function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): 
 }
 
 /** A proxy that does not forward upgrades blocks all remote agents. One attempt, because a gateway limits failures. */
-async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly Finding[]> {
+async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly DoctorFinding[]> {
   if (!isGatewayOn) return [];
   const fault = await upgradeFault(`${withoutSlash(url).replace(/^http/, 'ws')}/agent`);
   if (fault === undefined) return [ok('service.gateway', `Agents can connect to ${url} (WebSocket at /agent).`)];

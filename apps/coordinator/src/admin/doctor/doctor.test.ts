@@ -21,7 +21,7 @@ import { readAdminConfig } from '../config.ts';
 import { checkFiles } from './check-files.ts';
 import { runDoctor } from './doctor.ts';
 import { examineDeployment } from './examine-deployment.ts';
-import type { Finding } from './finding.ts';
+import type { DoctorFinding } from './finding.ts';
 
 const PATIENT_MS = 240_000;
 const executable = findRedisServer(process.env['PATH'] ?? '') ?? 'redis-server';
@@ -35,7 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Report {
   readonly status: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DoctorFinding[];
   readonly err: string;
 }
 
@@ -46,7 +46,7 @@ async function doctor(environment: Readonly<Record<string, string>>): Promise<Re
     out: (line) => out.push(line),
     err: (line) => err.push(line),
   });
-  const { findings = [] } = JSON.parse(out.join('') || '{}') as { findings?: readonly Finding[] };
+  const { findings = [] } = JSON.parse(out.join('') || '{}') as { findings?: readonly DoctorFinding[] };
   return { status, findings, err: err.join('\n') };
 }
 

@@ -8,7 +8,7 @@ import { optionFault } from '../option-faults.ts';
 import type { AdminStreams } from '../output.ts';
 import { checkFiles } from './check-files.ts';
 import { examineDeployment } from './examine-deployment.ts';
-import { count, error, worstOf, type Finding } from './finding.ts';
+import { count, error, worstOf, type DoctorFinding } from './finding.ts';
 
 /** Exit codes of Nagios plugins; 3 means that the doctor itself failed. */
 const EXIT = { ok: 0, warning: 1, error: 2 } as const;
@@ -44,7 +44,7 @@ export async function runDoctor(
   return EXIT[status];
 }
 
-function linesOf(findings: readonly Finding[]): readonly string[] {
+function linesOf(findings: readonly DoctorFinding[]): readonly string[] {
   const numbers = (['error', 'warning'] as const).map(
     (status) => findings.filter((one) => one.status === status).length,
   );
@@ -62,7 +62,7 @@ function linesOf(findings: readonly Finding[]): readonly string[] {
 async function examine(
   admin: AdminConfig,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const { config, faults } = readCoordinatorConfig(admin, environment);
   const parts = await Promise.all([examineDeployment(admin, config), config === undefined ? [] : checkFiles(config)]);
   return [...faults, ...parts.flat()];
@@ -72,7 +72,7 @@ async function examine(
 function readCoordinatorConfig(
   { redisUrl }: AdminConfig,
   environment: Readonly<Record<string, string | undefined>>,
-): { readonly config: Config | undefined; readonly faults: readonly Finding[] } {
+): { readonly config: Config | undefined; readonly faults: readonly DoctorFinding[] } {
   try {
     return { config: readConfig({ ...environment, REDIS_URL: redisUrl }), faults: [] };
   } catch (fault) {

@@ -19,7 +19,7 @@ import { checkDisk } from './check-disk.ts';
 import { checkProbes } from './check-probes.ts';
 import { checkRedis, checkRole } from './check-redis.ts';
 import { checkService } from './check-service.ts';
-import { error, ok, reasonOf, type Finding } from './finding.ts';
+import { error, ok, reasonOf, type DoctorFinding } from './finding.ts';
 import { readRedisFacts } from './redis-facts.ts';
 
 const REDIS_REMEDY =
@@ -35,7 +35,10 @@ const CA_WARN_DAYS = 180;
  *
  * @param config undefined if the coordinator's settings are invalid
  */
-export async function examineDeployment(admin: AdminConfig, config: Config | undefined): Promise<readonly Finding[]> {
+export async function examineDeployment(
+  admin: AdminConfig,
+  config: Config | undefined,
+): Promise<readonly DoctorFinding[]> {
   const certificates = admin.certificates ?? readCa(admin.tlsFolder);
   const parts = [checkRedisCertificates(admin.redisUrl, certificates), connectAndExamine(admin, certificates, config)];
   return (await Promise.all(parts)).flat();
@@ -45,7 +48,7 @@ async function connectAndExamine(
   admin: AdminConfig,
   certificates: string | undefined,
   config: Config | undefined,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   let redis: Redis | undefined;
   try {
     redis = await openOnce({ url: admin.redisUrl, certificates, name: 'vantage:doctor' });
@@ -60,7 +63,10 @@ async function connectAndExamine(
   }
 }
 
-async function checkRedisCertificates(url: string, certificates: string | undefined): Promise<readonly Finding[]> {
+async function checkRedisCertificates(
+  url: string,
+  certificates: string | undefined,
+): Promise<readonly DoctorFinding[]> {
   const { tls, endpoints } = parseRedisUrl(url);
   if (!tls) return [];
   const ca = certificates === undefined ? undefined : firstToEnd(certificates);
@@ -90,7 +96,11 @@ async function checkRedisCertificates(url: string, certificates: string | undefi
   ];
 }
 
-async function examineRedis(redis: Redis, admin: AdminConfig, config: Config | undefined): Promise<readonly Finding[]> {
+async function examineRedis(
+  redis: Redis,
+  admin: AdminConfig,
+  config: Config | undefined,
+): Promise<readonly DoctorFinding[]> {
   const servers = await readRedisFacts(redis);
   // A replica would end the connection at the first write.
   const replicas = servers.filter(({ info }) => info.get('role') === 'slave');

@@ -1,7 +1,7 @@
 export type FindingStatus = 'ok' | 'warning' | 'error';
 
 /** A finding of the doctor. */
-export interface Finding {
+export interface DoctorFinding {
   /** Stable name for programs, such as `redis.eviction`. */
   readonly check: string;
   readonly status: FindingStatus;
@@ -11,20 +11,20 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-export function ok(check: string, message: string): Finding {
+export function ok(check: string, message: string): DoctorFinding {
   return { check, status: 'ok', message, remedy: null };
 }
 
-export function warning(check: string, message: string, remedy: string): Finding {
+export function warning(check: string, message: string, remedy: string): DoctorFinding {
   return { check, status: 'warning', message, remedy };
 }
 
-export function error(check: string, message: string, remedy: string): Finding {
+export function error(check: string, message: string, remedy: string): DoctorFinding {
   return { check, status: 'error', message, remedy };
 }
 
 /** The most severe status; `ok` for an empty list. */
-export function worstOf(findings: readonly Finding[]): FindingStatus {
+export function worstOf(findings: readonly DoctorFinding[]): FindingStatus {
   if (findings.some(({ status }) => status === 'error')) return 'error';
   return findings.some(({ status }) => status === 'warning') ? 'warning' : 'ok';
 }

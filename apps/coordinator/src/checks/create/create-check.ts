@@ -24,7 +24,7 @@ import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
 import type { JobQueues } from '../store/job-queues.ts';
 import type { ProbeCapacity } from './probe-capacity.ts';
-import { screenshotJob, type Screenshots } from '../screenshots/screenshots.ts';
+import { screenshotJob, type CheckScreenshots } from '../screenshots/screenshots.ts';
 import { ClockSteppedBack, NotGranted, type NewJob, type StartCheck } from './enqueue-check.ts';
 
 export interface CreateCheckDependencies {
@@ -38,7 +38,7 @@ export interface CreateCheckDependencies {
   readonly load: ProbeCapacity;
   readonly replicas: ReplicaWait;
   readonly writes: Pick<WriteWatch, 'requireWrites'>;
-  readonly screenshots: Pick<Screenshots, 'plan' | 'passOn'>;
+  readonly screenshots: Pick<CheckScreenshots, 'plan' | 'passOn'>;
   readonly retentionMs: number;
   /** Extra time of a check with a screenshot. */
   readonly screenshotBudgetMs: number;

@@ -14,11 +14,11 @@ import { createInlineResults, type InlineResults, type ResultsAheadDependencies 
 import { commitFinal } from './commit-result.ts';
 import { TICK_MS } from '../../redis/background-tasks.ts';
 import type { MasterGate } from '../../redis/server-state/master-gate.ts';
-import type { Screenshots } from '../screenshots/screenshots.ts';
+import type { CheckScreenshots } from '../screenshots/screenshots.ts';
 
 export interface IngestDependencies extends ResultsAheadDependencies {
   readonly types: CheckTypes;
-  readonly screenshots: Pick<Screenshots, 'takeIn'>;
+  readonly screenshots: Pick<CheckScreenshots, 'takeIn'>;
   readonly oversize: ExcessWatch;
   /** While closed, results stay in their streams. */
   readonly gate: Pick<MasterGate, 'isOpen'>;

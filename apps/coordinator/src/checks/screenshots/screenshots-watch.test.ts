@@ -8,7 +8,7 @@ import { createRedisClock } from '../../redis/clock.ts';
 import { createAcceptScreenshot } from './validate-screenshot.ts';
 import { createCounters } from '../store/counters.ts';
 import { createDeadlines } from '../store/deadlines.ts';
-import { createScreenshots } from './screenshots.ts';
+import { createCheckScreenshots } from './screenshots.ts';
 
 let bed: CoreBed;
 let beating: NodeJS.Timeout;
@@ -40,7 +40,7 @@ const outcome = async (): Promise<Screenshot | undefined> => (await bed.core.che
 /** A watcher that sees no heartbeat of any probe, with a manual clock. */
 function blindWatcher(): { readonly at: (ms: number) => Promise<void> } {
   let nowMs = 0;
-  const { watch } = createScreenshots({
+  const { watch } = createCheckScreenshots({
     redis: bed.redis,
     queueRedis: bed.redis,
     clock: createRedisClock(),

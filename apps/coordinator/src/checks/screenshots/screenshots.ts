@@ -47,7 +47,7 @@ export interface ScreenshotsDependencies {
 /**
  * The one screenshot of each check: which probe takes it, which one takes over, and how it ends. Settled at most once.
  */
-export interface Screenshots {
+export interface CheckScreenshots {
   /** State of the screenshot in the record of a new check. */
   readonly plan: (
     params: ScreenshotParams,
@@ -100,12 +100,12 @@ export function screenshotJob(checkId: string, params: ScreenshotParams, deadlin
   return { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt };
 }
 
-export function createScreenshots(dependencies: ScreenshotsDependencies): Screenshots {
+export function createCheckScreenshots(dependencies: ScreenshotsDependencies): CheckScreenshots {
   return new PassedOnScreenshots(dependencies);
 }
 
 /** One probe at a time takes the screenshot; it is handed over until one succeeds or the deadline passes. */
-class PassedOnScreenshots implements Screenshots {
+class PassedOnScreenshots implements CheckScreenshots {
   private readonly dependencies: ScreenshotsDependencies;
   private readonly nowMs: () => number;
   /** Screenshots pending at each probe as of the last poll, plus those requested since. */
@@ -118,7 +118,7 @@ class PassedOnScreenshots implements Screenshots {
     this.nowMs = dependencies.nowMs ?? (() => performance.now());
   }
 
-  readonly plan: Screenshots['plan'] = (params, known, among) => {
+  readonly plan: CheckScreenshots['plan'] = (params, known, among) => {
     const probe = this.elect(known, among);
     if (probe !== undefined) return { state: 'pending', probe, params };
     const reason = dispatchFailure('capability_missing', 'No probe of this check that is online takes screenshots.');
@@ -208,7 +208,7 @@ class PassedOnScreenshots implements Screenshots {
     }
   };
 
-  readonly passOn: Screenshots['passOn'] = async (id, from, reason, writtenAt = 0) => {
+  readonly passOn: CheckScreenshots['passOn'] = async (id, from, reason, writtenAt = 0) => {
     const { redis, clock, counters, log } = this.dependencies;
     const standing = await onStore(redis, () => readStanding(redis, id));
     if (standing?.screenshot.state !== 'pending' || !standing.asked.includes(from)) {
@@ -237,7 +237,7 @@ class PassedOnScreenshots implements Screenshots {
     await Promise.all([this.forget(id, from), this.takeBack(id, from)]);
   };
 
-  readonly takeIn: Screenshots['takeIn'] = async (probe, id, written, writtenAt) => {
+  readonly takeIn: CheckScreenshots['takeIn'] = async (probe, id, written, writtenAt) => {
     const { redis, deadlines, readers, retentionMs, counters, log } = this.dependencies;
     const { png, cutAt, failure, valid } = this.dependencies.accept(written.data, written.png);
     if (!valid) counters.screenshotsInvalid += 1;
@@ -261,7 +261,7 @@ class PassedOnScreenshots implements Screenshots {
     if (current !== probe) await this.takeBack(id, current);
   };
 
-  readonly end: Screenshots['end'] = async (id: string): Promise<void> => {
+  readonly end: CheckScreenshots['end'] = async (id: string): Promise<void> => {
     const { redis } = this.dependencies;
     const standing = await onStore(redis, () => readStanding(redis, id));
     const probe = standing?.screenshot.state === 'pending' ? standing.screenshot.probe : null;
@@ -270,7 +270,7 @@ class PassedOnScreenshots implements Screenshots {
     await this.giveUp(id, { probe, reason: standing.reason ?? tooLate }, 0);
   };
 
-  readonly watch: Screenshots['watch'] = async (): Promise<void> => {
+  readonly watch: CheckScreenshots['watch'] = async (): Promise<void> => {
     const { redis, clock } = this.dependencies;
     const known = await this.dependencies.probes();
     const { now, notes } = await onStore(redis, async () => {

@@ -43,7 +43,7 @@ export interface JsonObject {
 }
 
 /** Converts a string or number to text; empty for any other value. */
-export function jsonText(value: Json | undefined): string {
+export function scalarText(value: Json | undefined): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : '';
 }
@@ -134,7 +134,7 @@ function withoutDefaults(schema: Json): Json {
     Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : withoutDefaults(value)]),
   );
   if (fallback === undefined || typeof fallback === 'object') return parts;
-  return { ...parts, description: `${jsonText(parts['description'])} Default: ${JSON.stringify(fallback)}.`.trim() };
+  return { ...parts, description: `${scalarText(parts['description'])} Default: ${JSON.stringify(fallback)}.`.trim() };
 }
 
 /** The schema of a type's events, if it differs from that of its results. */

@@ -1,4 +1,4 @@
-import { jsonText, type JsonObject } from '../openapi/schemas.ts';
+import { scalarText, type JsonObject } from '../openapi/schemas.ts';
 
 interface Request {
   readonly method: string;
@@ -12,11 +12,11 @@ export function curlExample(publicUrl: string, { method, path, operation }: Requ
   const needed = (place: string): readonly JsonObject[] =>
     parameters.filter((parameter) => parameter['in'] === place && parameter['required'] === true);
   const target = needed('path').reduce(
-    (text, { name, example }) => text.replace(`{${jsonText(name)}}`, jsonText(example)),
+    (text, { name, example }) => text.replace(`{${scalarText(name)}}`, scalarText(example)),
     path,
   );
   const query = needed('query').map(
-    ({ name, example }) => `${jsonText(name)}=${encodeURIComponent(jsonText(example))}`,
+    ({ name, example }) => `${scalarText(name)}=${encodeURIComponent(scalarText(example))}`,
   );
   const url = `${publicUrl}${target}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   const words = ['curl', `-${flagsFor(operation)}`];

@@ -1,7 +1,7 @@
 import { failureCodes, problemTypes } from '@vantage/contract';
 
 import type { Links } from '../links.ts';
-import { jsonText, type JsonObject } from '../openapi/schemas.ts';
+import { scalarText, type JsonObject } from '../openapi/schemas.ts';
 import { curlExample } from './curl-example.ts';
 import { html, inline, prose, type Html } from './html.ts';
 import type { Page } from './page.ts';
@@ -14,9 +14,9 @@ export function docsPage(document: JsonObject, links: Links): Page {
   const operations = operationsOf(document);
   const schemas = Object.entries((document['components'] as JsonObject)['schemas'] as JsonObject);
   const body = html`<main>
-    <p class="kicker">Version ${jsonText(info['version'])} · base address <code>${links.publicUrl}</code></p>
+    <p class="kicker">Version ${scalarText(info['version'])} · base address <code>${links.publicUrl}</code></p>
     <h1>API reference</h1>
-    ${prose(jsonText(info['description']))}
+    ${prose(scalarText(info['description']))}
     <ul class="toc">
       ${operations.map(({ id, summary }) => html`<li><a href="#${id}">${summary}</a></li>`)}
       <li><a href="#schemas">Schemas</a></li>
@@ -51,8 +51,8 @@ function operationsOf(document: JsonObject): readonly Operation[] {
     Object.entries(item as JsonObject).map(([method, operation]) => {
       const { operationId, summary } = operation as JsonObject;
       return {
-        id: jsonText(operationId),
-        summary: jsonText(summary),
+        id: scalarText(operationId),
+        summary: scalarText(summary),
         method,
         path,
         operation: operation as JsonObject,
@@ -77,7 +77,7 @@ function operationSection({ id, summary, method, path, operation }: Operation, l
       limit === undefined
         ? undefined
         : html`<p class="note">
-            Limit: ${jsonText(limit['requests'])} requests a minute per ${jsonText(limit['per'])}.
+            Limit: ${scalarText(limit['requests'])} requests a minute per ${scalarText(limit['per'])}.
           </p>`
     }
     ${
@@ -111,10 +111,10 @@ function answerSection(answers: readonly (readonly [string, unknown])[]): Html {
 function parameterRow(parameter: JsonObject): readonly Html[] {
   const required = parameter['required'] === true ? html` <span class="note">required</span>` : undefined;
   return [
-    html`<code>${jsonText(parameter['name'])}</code>${required}`,
-    html`${jsonText(parameter['in'])}`,
+    html`<code>${scalarText(parameter['name'])}</code>${required}`,
+    html`${scalarText(parameter['in'])}`,
     typeOf(parameter['schema'] as JsonObject),
-    inline(jsonText(parameter['description'])),
+    inline(scalarText(parameter['description'])),
   ];
 }
 
@@ -123,7 +123,7 @@ function requestSection(requestBody: JsonObject | undefined): Html | undefined {
   const content = (requestBody['content'] as JsonObject)['application/json'] as JsonObject;
   const examples = Object.values((content['examples'] as JsonObject | undefined) ?? {}) as readonly JsonObject[];
   return html`<h3>Body</h3>
-    <p>${typeOf(content['schema'] as JsonObject)}. ${inline(jsonText(requestBody['description']))}</p>
+    <p>${typeOf(content['schema'] as JsonObject)}. ${inline(scalarText(requestBody['description']))}</p>
     <pre
       tabindex="0"
       role="group"
@@ -138,7 +138,7 @@ function answerRow([status, answer]: readonly [string, unknown]): readonly Html[
   return [
     html`<code>${status}</code>`,
     html`${bodies.map(([media, body]) => html`${typeOf((body as JsonObject)['schema'] as JsonObject)}<br /><span class="note">${media}</span>`)}`,
-    html`${prose(jsonText(description))}${names.length === 0 ? undefined : html`<span class="note">${names.join(', ')}</span>`}`,
+    html`${prose(scalarText(description))}${names.length === 0 ? undefined : html`<span class="note">${names.join(', ')}</span>`}`,
   ];
 }
 

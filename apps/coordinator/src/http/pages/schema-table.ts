@@ -1,4 +1,4 @@
-import { jsonText, type Json, type JsonObject } from '../openapi/schemas.ts';
+import { scalarText, type Json, type JsonObject } from '../openapi/schemas.ts';
 import { html, inline, type Html } from './html.ts';
 
 export interface FieldRow {
@@ -80,7 +80,7 @@ function meaning(field: JsonObject): Html {
   const list = Array.isArray(words) && described === undefined ? words.map(String) : [];
   const inner = alternatives(field).find((each) => 'description' in each) ?? field;
   const parts = [
-    inline(jsonText(field['description'] ?? inner['description'])),
+    inline(scalarText(field['description'] ?? inner['description'])),
     list.length === 0
       ? undefined
       : html` <span class="note">One of ${inline(list.map((word) => `\`${word}\``).join(', '))}.</span>`,

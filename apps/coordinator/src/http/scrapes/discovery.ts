@@ -10,7 +10,7 @@ import { invalid } from '../requests/validate-request.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
 import { parameterFaults, queryOf } from './scrape-request.ts';
 
-export interface DiscoveryOptions {
+export interface TargetDiscoveryOptions {
   readonly modules: () => PlannedModules;
   readonly access: ScrapeAccess;
   readonly probes: ProbeList;
@@ -21,7 +21,7 @@ export interface DiscoveryOptions {
 const MAX_TARGETS = 1_000;
 
 /** `GET /sd`: target groups for `http_sd_configs`, one for each probe and each `target` of the query. */
-export function discoverTargets({ modules, access, probes, links, limit }: DiscoveryOptions): Endpoint {
+export function discoverTargets({ modules, access, probes, links, limit }: TargetDiscoveryOptions): Endpoint {
   return {
     path: '/sd',
     method: 'GET',

@@ -13,7 +13,7 @@ import { describeEvent, type EventFacts } from '../state/describe-events.ts';
 import { judgeRun } from '../state/judge-run.ts';
 import { claimOpen, commitRun, LEASE_MS, readOpen, type OpenTick, type ChangeTask } from './monitor-records.ts';
 import { followPaths, type PathFollowing } from './follow-paths.ts';
-import { reduce, type MonitorEvent, type MonitorState } from '../state/reduce.ts';
+import { reduce, type ReducedEvent, type MonitorState } from '../state/reduce.ts';
 import type { ReadStored } from './run-ticks.ts';
 import { probesToTrace, readTrace } from './trace-request.ts';
 
@@ -145,7 +145,7 @@ function pathEvent(
 const noTrace = { traceId: null, probes: [] } as const;
 
 /** True for every change of state except that to ok at the first tick. */
-function isReported(change: MonitorEvent | undefined): boolean {
+function isReported(change: ReducedEvent | undefined): boolean {
   return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
 }
 

@@ -1,6 +1,6 @@
 import type { MonitorEvent as PublicEvent } from '@vantage/contract';
 
-import type { EvaluatedState, MonitorEvent, MonitorState } from './reduce.ts';
+import type { EvaluatedState, ReducedEvent, MonitorState } from './reduce.ts';
 
 /** Fields common to all events of a tick. */
 export interface EventFacts {
@@ -11,7 +11,7 @@ export interface EventFacts {
 }
 
 /** An event as a client reads it. */
-export function describeEvent(event: MonitorEvent, state: EvaluatedState, facts: EventFacts): PublicEvent {
+export function describeEvent(event: ReducedEvent, state: EvaluatedState, facts: EventFacts): PublicEvent {
   const { monitor, checkId, tracerouteId } = facts;
   const common = { monitor, tick: event.tick, at: new Date(event.atMs).toISOString(), checkId };
   if (event.kind === 'probe') {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { readAlarm, type AlarmRule } from '../definition.ts';
-import { reduce, type MonitorEvent, type MonitorState, type TickOutcome } from './reduce.ts';
+import { reduce, type ReducedEvent, type MonitorState, type TickOutcome } from './reduce.ts';
 
 const rule = readAlarm({ when: '3 of 5', networks: 2, for: 2 })!;
 
@@ -25,10 +25,10 @@ function outcomeOf(tick: number, letters: string, places: readonly string[] = ne
 function run(
   ticks: readonly string[],
   { by = rule, places = networks }: { readonly by?: AlarmRule; readonly places?: readonly string[] } = {},
-): { readonly state: MonitorState; readonly states: readonly string[]; readonly events: readonly MonitorEvent[] } {
+): { readonly state: MonitorState; readonly states: readonly string[]; readonly events: readonly ReducedEvent[] } {
   let state: MonitorState | undefined;
   const states: string[] = [];
-  const events: MonitorEvent[] = [];
+  const events: ReducedEvent[] = [];
   for (const [index, letters] of ticks.entries()) {
     const step = reduce(state, outcomeOf(index + 1, letters, places), by);
     state = step.state;

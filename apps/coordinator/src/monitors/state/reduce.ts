@@ -64,7 +64,7 @@ interface Turning {
   readonly ticks: number;
 }
 
-export type MonitorEvent =
+export type ReducedEvent =
   | {
       readonly kind: 'state';
       readonly tick: number;
@@ -90,7 +90,7 @@ export function reduce(
   state: MonitorState | undefined,
   outcome: TickOutcome,
   rule: AlarmRule,
-): { readonly state: EvaluatedState; readonly events: readonly MonitorEvent[] } {
+): { readonly state: EvaluatedState; readonly events: readonly ReducedEvent[] } {
   const { tick, atMs, headline } = outcome;
   const before = new Map(Object.entries(state?.probes ?? {}));
   const measured = Object.entries(outcome.probes).map(

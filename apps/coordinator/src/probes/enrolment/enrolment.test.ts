@@ -6,7 +6,7 @@ import { nowhere, startCoreBed, until, type CoreBed } from '../../../test/core-b
 import { readAdminConfig } from '../../admin/config.ts';
 import { runProbeAdmin } from '../../admin/commands.ts';
 import type { AgentAccess } from './agent-access.ts';
-import { createEnrolment, type Admission, type Enrolment } from './enrolment.ts';
+import { createEnrolment, type AgentAdmission, type Enrolment } from './enrolment.ts';
 
 let bed: CoreBed;
 let enrolment: Enrolment;
@@ -60,12 +60,12 @@ async function invite(id: string, ...more: readonly string[]): Promise<string> {
   return (JSON.parse(out) as { readonly token: string }).token;
 }
 
-function connect(key: AgentKey, counter: number, token?: string): Promise<Admission> {
+function connect(key: AgentKey, counter: number, token?: string): Promise<AgentAdmission> {
   const nonce = newNonce();
   return enrolment.authenticate(key.prove(counter, nonce, token === undefined ? {} : { token }), nonce, '192.0.2.7');
 }
 
-const code = (admission: Admission): string => (admission.ok ? admission.state : admission.code);
+const code = (admission: AgentAdmission): string => (admission.ok ? admission.state : admission.code);
 
 async function enrolled(id: string, ...more: readonly string[]): Promise<AgentKey> {
   const key = createAgentKey(id);

@@ -17,7 +17,7 @@ export interface AgentProof {
   readonly token?: string | undefined;
 }
 
-export type Admission =
+export type AgentAdmission =
   | {
       readonly ok: true;
       /** An agent that is `waiting` stays connected and gets no jobs. */
@@ -37,7 +37,7 @@ export interface Enrolment {
    * @param address canonical address of the agent
    * @throws StoreUnavailable
    */
-  readonly authenticate: (proof: AgentProof, nonce: string, address: string) => Promise<Admission>;
+  readonly authenticate: (proof: AgentProof, nonce: string, address: string) => Promise<AgentAdmission>;
   /** @throws StoreUnavailable */
   readonly accessOf: (probeId: string) => Promise<AgentAccess>;
   /**
@@ -117,6 +117,6 @@ function suggestionOf({ countryCode, city, latitude, longitude, isp, asn }: Plac
   return { countryCode, city, latitude, longitude, isp, asn };
 }
 
-function refused(code: EnrolmentRefusal): Admission {
+function refused(code: EnrolmentRefusal): AgentAdmission {
   return { ok: false, code };
 }

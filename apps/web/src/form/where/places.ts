@@ -3,7 +3,7 @@ import type { Probe, Probes } from '@vantage/contract';
 import { compareNames, countryName } from '../../format.ts';
 
 /** A place that `locations` can name, with its number of probes that are online. */
-export interface Place {
+export interface SelectablePlace {
   readonly code: string;
   readonly name: string;
   readonly count: number;
@@ -13,7 +13,7 @@ export interface PlaceGroup {
   /** Title of one place, and of several. */
   readonly titles: readonly [string, string];
   /** Most probes first. */
-  readonly places: readonly Place[];
+  readonly places: readonly SelectablePlace[];
 }
 
 export function placesOf(probes: Probes): readonly PlaceGroup[] {
@@ -34,7 +34,7 @@ export function placesOf(probes: Probes): readonly PlaceGroup[] {
 function count(
   probes: readonly Probe[],
   namesOf: (probe: Probe) => readonly (readonly [code: string, name: string])[],
-): readonly Place[] {
+): readonly SelectablePlace[] {
   const named = probes.flatMap(namesOf);
   return [...Map.groupBy(named, ([code]) => code)]
     .map(([code, members]) => ({ code, name: members[0]![1], count: members.length }))

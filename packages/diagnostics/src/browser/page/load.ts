@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Page } from 'puppeteer';
 
-import { watchRequests, type Traffic } from './request-watch.ts';
+import { watchRequests, type PageTraffic } from './request-watch.ts';
 import { settle } from './settle.ts';
 
 /** The page that a browser shows first. */
@@ -24,7 +24,7 @@ export interface Loading {
  *
  * @param leftMs for the page to load and to show its content
  */
-export async function loadPage(page: Page, traffic: Traffic, url: URL, leftMs: number): Promise<Loading> {
+export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftMs: number): Promise<Loading> {
   const startedMs = performance.now();
   const neverDrawn = undrawn(page);
   const requests = watchRequests(page, traffic);

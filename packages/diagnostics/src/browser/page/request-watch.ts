@@ -26,13 +26,13 @@ const MAX_CHANNELS = 2;
 const notShown = new Set(['cspviolationreport', 'eventsource', 'media', 'ping', 'preflight', 'prefetch', 'websocket']);
 
 /** Connections of a page other than requests. */
-export interface Traffic {
+export interface PageTraffic {
   readonly receivedBytes: () => number;
   /** WebSockets opened until now. */
   readonly webSockets: () => number;
 }
 
-export function watchRequests(page: Page, { receivedBytes, webSockets }: Traffic): RequestWatch {
+export function watchRequests(page: Page, { receivedBytes, webSockets }: PageTraffic): RequestWatch {
   const inFlight = new Map<HTTPRequest, number>();
   const answered = new WeakSet<HTTPRequest>();
   const sentBefore = new Map<string, number>();

@@ -1,7 +1,7 @@
 /** The size of every picture, CSS pixels and device pixels alike. */
 export const VIEWPORT = { width: 1280, height: 800 } as const;
 
-export interface FlagOptions {
+export interface BrowserFlagOptions {
   /** Port of the filtering proxy on 127.0.0.1. */
   readonly proxyPort: number;
   readonly profileFolder: string;
@@ -14,7 +14,12 @@ export interface FlagOptions {
  * The command line of a browser that reaches only the proxy. It never contains `--no-sandbox` or a debugging port:
  * commands use descriptors 3 and 4.
  */
-export function browserFlags({ proxyPort, profileFolder, userAgent, hasSharedMemory }: FlagOptions): readonly string[] {
+export function browserFlags({
+  proxyPort,
+  profileFolder,
+  userAgent,
+  hasSharedMemory,
+}: BrowserFlagOptions): readonly string[] {
   return [...isolationFlags(proxyPort), ...quietFlags, ...(hasSharedMemory ? [] : ['--disable-dev-shm-usage'])].concat(
     `--user-data-dir=${profileFolder}`,
     `--user-agent=${userAgent}`,

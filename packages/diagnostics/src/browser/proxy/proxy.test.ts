@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { admitSite } from '@vantage/test-support/browser/site';
 import { askCurl, curlVersion, servingRaw } from '../../../test/http-corpus-readers.ts';
-import { verdicts } from '../../../test/http-corpus-verdicts.ts';
+import { corpusVerdicts } from '../../../test/http-corpus-verdicts.ts';
 import { rawAnswers } from '../../../test/http-corpus.ts';
 import { servers } from '@vantage/test-support/loopback';
 import { itNeeding } from '@vantage/test-support/needs';
@@ -16,7 +16,7 @@ import { defaultProxyLimits, type ProxyLimits } from './proxy-ledger.ts';
 const itWithCurl = itNeeding((await curlVersion()) === null ? 'there is no curl' : null, process.env['CI']);
 /** Answers that the check reads to their end, and whose size curl bears (27: its memory). */
 const readable = rawAnswers.filter(({ name }) => {
-  const { check, curl } = verdicts[name]!;
+  const { check, curl } = corpusVerdicts[name]!;
   return /^\d+ \d+$/.test(check) && curl !== 'exit 27';
 });
 
@@ -227,7 +227,7 @@ describe('the proxy of a browser', () => {
         return askCurl(url.replace('127.0.0.1', 'page.test'), answer.method, ['--proxy', through]);
       });
 
-      expect(verdict).toBe(verdicts[answer.name]!.check);
+      expect(verdict).toBe(corpusVerdicts[answer.name]!.check);
     });
   }
 

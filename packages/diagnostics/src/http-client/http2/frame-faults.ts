@@ -1,4 +1,4 @@
-import { flags, frameTypes, type Frame } from './frames.ts';
+import { flags, frameTypes, type Http2Frame } from './frames.ts';
 
 /** The stream of the one request of a connection. */
 export const STREAM = 1;
@@ -22,7 +22,7 @@ const sizes: ReadonlyMap<number, number> = new Map([
  * Why a frame is not allowed at this point; null if it is. Frames of unknown types are ignored (RFC 9113 section 4.1).
  */
 export function frameFault(
-  { type, flags: set, stream, payload }: Frame,
+  { type, flags: set, stream, payload }: Http2Frame,
   isSettled: boolean,
   isInBlock: boolean,
 ): string | null {

@@ -36,7 +36,7 @@ export function errorName(code: number): string {
   return errorNames[code] ?? `0x${code.toString(16)}`;
 }
 
-export interface Frame {
+export interface Http2Frame {
   readonly type: number;
   readonly flags: number;
   readonly stream: number;
@@ -53,7 +53,7 @@ const HEADER_BYTES = 9;
  * @returns a function that takes the next bytes; false once a frame exceeds the limit (RFC 9113 section 4.2), or `take`
  * returned false
  */
-export function frameReader(take: (frame: Frame) => boolean): (bytes: Buffer) => boolean {
+export function frameReader(take: (frame: Http2Frame) => boolean): (bytes: Buffer) => boolean {
   let pieces: Buffer[] = [];
   let waiting = 0;
   let wanted = HEADER_BYTES;
@@ -97,7 +97,7 @@ export function uint32(value: number): Buffer {
 }
 
 /** The payload without padding and priority; undefined if the padding is longer than the frame. */
-export function contentOf({ type, flags: set, payload }: Frame): Buffer | undefined {
+export function contentOf({ type, flags: set, payload }: Http2Frame): Buffer | undefined {
   const isPadded = (set & flags.padded) !== 0;
   const padding = isPadded ? (payload[0] ?? 0) : 0;
   const start = (isPadded ? 1 : 0) + (type === frameTypes.headers && (set & flags.priority) !== 0 ? 5 : 0);

@@ -2,7 +2,7 @@ import type { Head } from '../response-head.ts';
 import type { Deviates } from '../head-lines.ts';
 import { hpackDecoder } from './hpack.ts';
 import { frameFault, STREAM } from './frame-faults.ts';
-import { contentOf, errorName, flags, frameReader, frameTypes, uint32, writeFrame, type Frame } from './frames.ts';
+import { contentOf, errorName, flags, frameReader, frameTypes, uint32, writeFrame, type Http2Frame } from './frames.ts';
 import { fieldFault, readHttp2Head } from './head.ts';
 import { MAX_HEAD_BYTES } from '../response-reader.ts';
 
@@ -88,7 +88,7 @@ export class Http2Reader {
   }
 
   /** @returns whether further frames are read */
-  private take(frame: Frame): boolean {
+  private take(frame: Http2Frame): boolean {
     const fault = frameFault(frame, this.isSettled, this.block !== null);
     const content = contentOf(frame);
     if (fault !== null) this.malformed(fault);
@@ -98,7 +98,7 @@ export class Http2Reader {
     return !this.isOver;
   }
 
-  private takeContent(frame: Frame, content: Buffer): void {
+  private takeContent(frame: Http2Frame, content: Buffer): void {
     switch (frame.type) {
       case frameTypes.headers:
       case frameTypes.continuation:
@@ -119,7 +119,7 @@ export class Http2Reader {
     }
   }
 
-  private takeHeaders(frame: Frame, content: Buffer): void {
+  private takeHeaders(frame: Http2Frame, content: Buffer): void {
     if (frame.type === frameTypes.continuation) this.block!.pieces.push(content);
     else {
       this.sink.firstByte();
@@ -158,7 +158,7 @@ export class Http2Reader {
     this.sink.interim();
   }
 
-  private takeData(frame: Frame, content: Buffer): void {
+  private takeData(frame: Http2Frame, content: Buffer): void {
     if (this.head === null) return this.malformed('its body comes before its head (RFC 9113 section 8.1)');
     this.bodyBytes += content.length;
     if (content.length > 0 && hasContent(this.method, this.head)) this.sink.body(content);
@@ -170,7 +170,7 @@ export class Http2Reader {
     this.paddingBytes = 0;
   }
 
-  private takeGoaway({ payload }: Frame): void {
+  private takeGoaway({ payload }: Http2Frame): void {
     if (payload.length < 8) return this.malformed('a GOAWAY frame is too short (RFC 9113 section 6.8)');
     const [code, isTakenUp] = [payload.readUInt32BE(4), (payload.readUInt32BE(0) & 0x7fff_ffff) >= STREAM];
     const debug = payload.subarray(8).toString('latin1');
@@ -179,7 +179,7 @@ export class Http2Reader {
     if (!isTakenUp) this.fail({ kind: 'peer', error: this.goaway });
   }
 
-  private acknowledge(frame: Frame, payload: Buffer): void {
+  private acknowledge(frame: Http2Frame, payload: Buffer): void {
     this.isSettled = true;
     if ((frame.flags & flags.ack) !== 0) return;
     this.replies += 1;

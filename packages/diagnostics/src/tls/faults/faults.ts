@@ -11,7 +11,7 @@ import { isSelfSigned, type Path } from '../certificate/path.ts';
 import { MAX_FAULTS, MAX_REASON_BYTES, type Tls } from '../schema.ts';
 import { keyWeakness, signatureWeakness } from '../certificate/strength.ts';
 
-export type Fault = NonNullable<Tls['faults']>[number];
+export type CertificateFault = NonNullable<Tls['faults']>[number];
 
 /** OpenSSL's verification result of a chain: Node reports the last error only. */
 export interface Verification {
@@ -48,7 +48,7 @@ const ORDER: readonly FailureCode[] = [
  * trusted is OpenSSL's decision; this finds all reasons for it, and adds revocation, the name of the host and the
  * strength of keys.
  */
-export function certificateFaults(judged: Judged): Fault[] {
+export function certificateFaults(judged: Judged): CertificateFault[] {
   const { path, ocsp, host } = judged;
   const [leaf] = path.certificates as readonly [Certificate];
   const mismatch = hostMismatch(host, leaf.serverNames);
@@ -65,7 +65,7 @@ export function certificateFaults(judged: Judged): Fault[] {
 }
 
 /** Failure of a check that verifies certificates: the first fault, and the number of further ones. */
-export function distrustOf([first, ...more]: readonly Fault[]): Failure | null {
+export function distrustOf([first, ...more]: readonly CertificateFault[]): Failure | null {
   if (first === undefined) return null;
   const others = new Set(more.map(({ reason }) => reason)).size;
   const rest =
@@ -75,7 +75,7 @@ export function distrustOf([first, ...more]: readonly Fault[]): Failure | null {
   return { code: first.code, phase: 'tls', source: 'target', message: `${first.reason}${rest}` };
 }
 
-function chainFaults({ path, verification, nowMs }: Judged): readonly Fault[] {
+function chainFaults({ path, verification, nowMs }: Judged): readonly CertificateFault[] {
   if (verification === null) return [];
   const links = linkFaults(path, nowMs);
   const end = endFault(path);
@@ -95,7 +95,11 @@ const END_RESULTS = new Set([
   'CERT_UNTRUSTED',
 ]);
 
-function isExplained({ code, message }: Verification, links: readonly LinkFault[], end: Fault | null): boolean {
+function isExplained(
+  { code, message }: Verification,
+  links: readonly LinkFault[],
+  end: CertificateFault | null,
+): boolean {
   if (END_RESULTS.has(code)) return end !== null;
   return links.some(
     ({ explains }) => explains.includes(code) || explains.includes(message.toLowerCase()) || explains.includes(message),
@@ -103,7 +107,7 @@ function isExplained({ code, message }: Verification, links: readonly LinkFault[
 }
 
 /** Why a path does not end at a trusted certificate. */
-function endFault(path: Path): Fault | null {
+function endFault(path: Path): CertificateFault | null {
   if (path.isAnchored) return null;
   const { certificates } = path;
   const at = certificates.length - 1;
@@ -131,7 +135,7 @@ function quoted(lines: string | undefined): string {
 }
 
 /** A result of OpenSSL that no detected fault explains. */
-function unexplained(path: Path, { code, message }: Verification): Fault {
+function unexplained(path: Path, { code, message }: Verification): CertificateFault {
   if (END_RESULTS.has(code)) {
     const other =
       ', though what was sent also leads to a trusted root: clients that try every path, as browsers do, may accept it';
@@ -157,7 +161,7 @@ function unexplained(path: Path, { code, message }: Verification): Fault {
 }
 
 /** No client relies on the self-signature of a root, trusted or at the end of a path. */
-function weaknesses(path: Path): readonly Fault[] {
+function weaknesses(path: Path): readonly CertificateFault[] {
   return path.certificates.flatMap((certificate, at) => {
     const isEnd = at === path.certificates.length - 1;
     const key = keyWeakness(certificate);
@@ -171,7 +175,7 @@ function weaknesses(path: Path): readonly Fault[] {
   });
 }
 
-function named(path: Path, code: Fault['code'], position: number, reason: string): Fault {
+function named(path: Path, code: CertificateFault['code'], position: number, reason: string): CertificateFault {
   const subject =
     position === 0
       ? 'The certificate'
@@ -179,6 +183,6 @@ function named(path: Path, code: Fault['code'], position: number, reason: string
   return fault(code, position, `${subject} ${reason}.`);
 }
 
-function fault(code: Fault['code'], certificate: number | null, reason: string): Fault {
+function fault(code: CertificateFault['code'], certificate: number | null, reason: string): CertificateFault {
   return { code, certificate, reason: boundText(reason, MAX_REASON_BYTES) };
 }

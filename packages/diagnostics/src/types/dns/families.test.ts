@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { testContext } from '@vantage/test-support/context';
-import { freePort } from '@vantage/test-support/daemon';
+import { freeServerPort } from '@vantage/test-support/daemon';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { startKnot, type Knot } from '@vantage/test-support/dns/knot';
 import { startDnsServer, type AnswerDns } from '@vantage/test-support/dns/server';
@@ -52,7 +52,7 @@ function valid(outcome: Outcome<typeof dns>): Outcome<typeof dns> {
 
 describe('a dns check over both families', () => {
   itWithKnot('has the answers of both addresses of a name server, as kdig has them', async () => {
-    const port = await freePort();
+    const port = await freeServerPort();
     const soa = '@ 60 SOA a.zone.example. h.zone.example. 1 60 60 60 60\n@ 60 NS a.zone.example.\n';
     const start = async (address: string, www: string): Promise<Knot> => {
       const zones = { 'zone.example.': `$ORIGIN zone.example.\n${soa}www 60 A ${www}\n` };

@@ -9,7 +9,7 @@ import {
   type Issued,
 } from '@vantage/test-support/certificate-mint';
 import { testContext } from '@vantage/test-support/context';
-import { freePort } from '@vantage/test-support/daemon';
+import { freeServerPort } from '@vantage/test-support/daemon';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { dig, digMissing, type Dug, type DugRecord } from '@vantage/test-support/dns/dig';
 import { KNOT_NSID, signedZoneFiles, signedZones, startKnot, type Knot } from '@vantage/test-support/dns/knot';
@@ -278,7 +278,7 @@ describe('a trace over name servers of another maker (three of knot)', () => {
   };
 
   itWithServers('shows each delegation and the answer', async () => {
-    const port = await freePort();
+    const port = await freeServerPort();
     const start = (zone: keyof typeof zones, address: string): Promise<Knot> =>
       startKnot({ zones: { [zone]: zones[zone] }, address, port });
     const knots = await Promise.all([

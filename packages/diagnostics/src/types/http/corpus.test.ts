@@ -8,9 +8,9 @@ import {
   servingRaw,
   startChromium,
   type Chromium,
-  type Verdict,
+  type ReaderVerdict,
 } from '../../../test/http-corpus-readers.ts';
-import { verdicts, type Verdicts } from '../../../test/http-corpus-verdicts.ts';
+import { corpusVerdicts, type Verdicts } from '../../../test/http-corpus-verdicts.ts';
 import { frameVerdicts } from '../../../test/http2-corpus-verdicts.ts';
 import { frameAnswers, type FrameAnswer } from '../../../test/http2-corpus.ts';
 import { certificateMint, type Issued } from '@vantage/test-support/certificate-mint';
@@ -32,19 +32,19 @@ const { executablePath, missing } = browserHere(process.env['PATH']);
 const itWithBrowser = itNeeding(missing, process.env['CI']);
 
 describe('an answer of HTTP/1.1', () => {
-  const serve = (answer: RawAnswer, use: (url: string) => Promise<Verdict>) => servingRaw(answer, use);
+  const serve = (answer: RawAnswer, use: (url: string) => Promise<ReaderVerdict>) => servingRaw(answer, use);
 
   it.each(rawAnswers)('is read as the table has it, with its deviations: $name', async (answer) => {
     const seen = await servingRaw(answer, (url) => ask(url, answer.method));
 
-    const { check, deviations = [] } = verdicts[answer.name]!;
+    const { check, deviations = [] } = corpusVerdicts[answer.name]!;
     expect(seen).toEqual({ verdict: check, deviations, problems: [] });
   });
 
   itWithCurl('is read by curl as the table has it', async () => {
     const seen = await seenBy(rawAnswers, (answer) => serve(answer, (url) => askCurl(url, answer.method)));
 
-    expect(seen).toEqual(rowsOf(rawAnswers, verdicts, 'curl'));
+    expect(seen).toEqual(rowsOf(rawAnswers, corpusVerdicts, 'curl'));
   });
 
   // A browser cannot navigate with HEAD.
@@ -53,13 +53,14 @@ describe('an answer of HTTP/1.1', () => {
 
     const seen = await seenBy(answers, (answer) => serve(answer, browser!.ask));
 
-    expect(seen).toEqual(rowsOf(answers, verdicts, 'chromium'));
+    expect(seen).toEqual(rowsOf(answers, corpusVerdicts, 'chromium'));
   });
 });
 
 describe('an answer of HTTP/2', () => {
   let identity: Issued;
-  const serve = (answer: FrameAnswer, use: (url: string) => Promise<Verdict>) => servingFrames(answer, identity, use);
+  const serve = (answer: FrameAnswer, use: (url: string) => Promise<ReaderVerdict>) =>
+    servingFrames(answer, identity, use);
 
   beforeAll(() => {
     const mint = certificateMint();
@@ -91,7 +92,7 @@ describe('an answer of HTTP/2', () => {
 
 describe('the tables', () => {
   it.each([
-    ['HTTP/1.1', verdicts, rawAnswers],
+    ['HTTP/1.1', corpusVerdicts, rawAnswers],
     ['HTTP/2', frameVerdicts, frameAnswers],
   ])(
     'of %s have a row for each answer, and a reason for each difference and for nothing else',
@@ -114,11 +115,11 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-type Row = readonly [name: string, verdict: Verdict | undefined];
+type Row = readonly [name: string, verdict: ReaderVerdict | undefined];
 
 async function seenBy<A extends { readonly name: string }>(
   answers: readonly A[],
-  read: (answer: A) => Promise<Verdict>,
+  read: (answer: A) => Promise<ReaderVerdict>,
 ): Promise<readonly Row[]> {
   const seen: Row[] = [];
   for (const answer of answers) seen.push([answer.name, await read(answer)]);
@@ -134,7 +135,7 @@ function rowsOf(
 }
 
 interface Seen {
-  readonly verdict: Verdict;
+  readonly verdict: ReaderVerdict;
   readonly deviations: readonly string[];
   readonly problems: readonly unknown[];
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 
 import { certificateMint, opensslVersion, type Issued } from '@vantage/test-support/certificate-mint';
-import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
+import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { checkOf } from '../../../test/http.ts';
 import { itNeeding } from '@vantage/test-support/needs';
@@ -66,7 +66,7 @@ describe('a check of gnutls-serv', () => {
 
 async function start(args: readonly string[]): Promise<{ readonly port: number; readonly daemon: Daemon }> {
   const packages = await unpackPackages(...GNUTLS);
-  const port = await freePort();
+  const port = await freeServerPort();
   const files = ['--x509certfile', join(folder, 'server.crt'), '--x509keyfile', join(folder, 'server.key')];
   const isReady = (): Promise<boolean> =>
     new Promise((resolve, reject) => {

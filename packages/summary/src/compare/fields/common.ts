@@ -1,6 +1,6 @@
 import type { Difference } from '@vantage/contract';
 
-import type { ProbeResult, ResultOf } from '../../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { unique } from '../../words.ts';
 import { differentSet, differentValue } from '../difference.ts';
 
@@ -37,6 +37,6 @@ export function addressDifferences(a: ProbeResult, b: ProbeResult): readonly Dif
 }
 
 function listOf({ result }: ProbeResult): readonly string[] | undefined {
-  const { addresses = [] } = result as ResultOf<'info'>;
+  const { addresses = [] } = result as SparseResultOf<'info'>;
   return addresses.length === 0 || addresses.length >= LISTED_ADDRESSES ? undefined : unique(addresses);
 }

@@ -1,11 +1,11 @@
 import type { Difference } from '@vantage/contract';
 
-import type { ResultOf } from '../../probe-result.ts';
+import type { SparseResultOf } from '../../probe-result.ts';
 import { shown } from '../../words.ts';
 import { differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
 import { singleChange } from '../noise.ts';
 
-type Http = ResultOf<'http'>;
+type Http = SparseResultOf<'http'>;
 
 export function httpDifferences(a: Http, b: Http): readonly DifferenceDraft[] {
   return [

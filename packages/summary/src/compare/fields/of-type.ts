@@ -1,7 +1,7 @@
 import type { Difference } from '@vantage/contract';
 
 import { answerKindOf, dataOf } from '../../dns-answer.ts';
-import { ofType, type ProbeResult, type ResultOf } from '../../probe-result.ts';
+import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../traceroute/chance.ts';
 import { differentSet, differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
 import { rttChange } from '../noise.ts';
@@ -35,10 +35,10 @@ export function requestDifferences(type: string, a: ProbeResult, b: ProbeResult)
   );
 }
 
-type Asked = Pick<ResultOf<'ping'>, 'size' | 'ttl'> &
-  Pick<ResultOf<'tcp'>, 'port'> &
-  Pick<ResultOf<'dns'>, 'recordType' | 'family'> &
-  Pick<ResultOf<'traceroute'>, 'protocol' | 'dscp' | 'firstHop'>;
+type Asked = Pick<SparseResultOf<'ping'>, 'size' | 'ttl'> &
+  Pick<SparseResultOf<'tcp'>, 'port'> &
+  Pick<SparseResultOf<'dns'>, 'recordType' | 'family'> &
+  Pick<SparseResultOf<'traceroute'>, 'protocol' | 'dscp' | 'firstHop'>;
 
 const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, string])[]>> = {
   ping: [
@@ -64,12 +64,12 @@ const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, stri
 export function lossOf(type: string, { result }: ProbeResult): Sample | undefined {
   if (type === 'ping') {
     // The rows are bounded; the counts of a result are not.
-    const sent = ((result as ResultOf<'ping'>).packets ?? []).filter(({ duplicate }) => !duplicate);
+    const sent = ((result as SparseResultOf<'ping'>).packets ?? []).filter(({ duplicate }) => !duplicate);
     return { sent: sent.length, lost: sent.filter(({ rtt }) => rtt === null).length };
   }
   if (type === 'traceroute') return lossAtTarget(result);
   if (type !== 'tcp') return undefined;
-  const { attempts = [], state } = result as ResultOf<'tcp'>;
+  const { attempts = [], state } = result as SparseResultOf<'tcp'>;
   // A refusal is an answer.
   return state === 'closed'
     ? undefined
@@ -80,24 +80,24 @@ export function lossOf(type: string, { result }: ProbeResult): Sample | undefine
 export function rttsOf(type: string, { result }: ProbeResult): readonly number[] {
   switch (type) {
     case 'ping': {
-      const { packets = [] } = result as ResultOf<'ping'>;
+      const { packets = [] } = result as SparseResultOf<'ping'>;
       return packets.flatMap(({ rtt, duplicate }) => (rtt === null || duplicate ? [] : [rtt]));
     }
     case 'tcp':
     case 'udp':
-      return ((result as ResultOf<'tcp'>).attempts ?? []).flatMap(({ rt }) => rt ?? []);
+      return ((result as SparseResultOf<'tcp'>).attempts ?? []).flatMap(({ rt }) => rt ?? []);
     case 'traceroute':
-      return (targetHop(result as ResultOf<'traceroute'>)?.rtts ?? []).filter((rtt) => rtt !== null);
+      return (targetHop(result as SparseResultOf<'traceroute'>)?.rtts ?? []).filter((rtt) => rtt !== null);
     default:
       return [];
   }
 }
 
-function stateDifferences(a: ResultOf<'tcp'>, b: ResultOf<'tcp'>): readonly Difference[] {
+function stateDifferences(a: SparseResultOf<'tcp'>, b: SparseResultOf<'tcp'>): readonly Difference[] {
   return differentValue({ subject: 'state', label: 'port' }, a.state, b.state);
 }
 
-function dnsDifferences(a: ResultOf<'dns'>, b: ResultOf<'dns'>): readonly DifferenceDraft[] {
+function dnsDifferences(a: SparseResultOf<'dns'>, b: SparseResultOf<'dns'>): readonly DifferenceDraft[] {
   if (a.rcode === undefined || b.rcode === undefined || a.recordType !== b.recordType) return [];
   const kind = { subject: 'answers', label: 'answer' } as const;
   const codes = differentValue({ ...kind, name: 'rcode' }, a.rcode, b.rcode);
@@ -108,7 +108,7 @@ function dnsDifferences(a: ResultOf<'dns'>, b: ResultOf<'dns'>): readonly Differ
   return [...what, ...records, ...timeDifference('query', 'query', a.timings?.query, b.timings?.query)];
 }
 
-function placeDifferences(a: ResultOf<'info'>, b: ResultOf<'info'>): readonly Difference[] {
+function placeDifferences(a: SparseResultOf<'info'>, b: SparseResultOf<'info'>): readonly Difference[] {
   if (a.ip !== b.ip) return differentValue({ subject: 'addresses', name: 'ip', label: 'address' }, a.ip, b.ip);
   const subject = 'place';
   return [

@@ -1,11 +1,11 @@
 import type { Difference, PathComparison } from '@vantage/contract';
 
-import { ofType, type ProbeResult, type ResultOf } from '../../probe-result.ts';
+import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../traceroute/chance.ts';
 import { unique } from '../../words.ts';
 import { differentSet, differentValue, uncertainly } from '../difference.ts';
 
-type Traceroute = ResultOf<'traceroute'>;
+type Traceroute = SparseResultOf<'traceroute'>;
 type Hops = NonNullable<Traceroute['hops']>;
 
 /** Differences of what the packets met on the path: its MTU, address translation and DSCP. */

@@ -1,10 +1,10 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
-import { groupBy, type ResultOf } from '../../probe-result.ts';
+import { groupBy, type SparseResultOf } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed, naming } from '../../words.ts';
 import { stepText, targetIndex, type Step, type Trace, type TraceResult } from '../trace.ts';
 
-type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
+type Hop = NonNullable<SparseResultOf<'traceroute'>['hops']>[number];
 type Reply = NonNullable<Hop['replies']>[number];
 
 /** Findings about the headers of replies: what the packets had when they ran out, and the way of the replies. */

@@ -1,9 +1,9 @@
-import type { ResultOf } from '../../probe-result.ts';
+import type { SparseResultOf } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
 import { chanceOfMore, type Sample } from '../chance.ts';
 import type { WayLink, WayNode } from './ways.ts';
 
-type FullTtl = ResultOf<'traceroute'>['fullTtl'];
+type FullTtl = SparseResultOf<'traceroute'>['fullTtl'];
 
 /** One of several paths behind a router on which packets end, while others reach the target. */
 export interface BrokenWay {

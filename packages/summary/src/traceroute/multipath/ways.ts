@@ -1,7 +1,7 @@
-import type { ResultOf } from '../../probe-result.ts';
+import type { SparseResultOf } from '../../probe-result.ts';
 import { shown } from '../../words.ts';
 
-type Multipath = NonNullable<ResultOf<'traceroute'>['multipath']>;
+type Multipath = NonNullable<SparseResultOf<'traceroute'>['multipath']>;
 type Node = Multipath['nodes'][number];
 type Link = Multipath['links'][number];
 

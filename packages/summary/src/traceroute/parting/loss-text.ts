@@ -2,7 +2,7 @@ import { listed, percent } from '../../words.ts';
 import type { Loss } from '../begin.ts';
 import { chanceOfMore, type Sample } from '../chance.ts';
 import { placeText, sharesOf } from '../losses.ts';
-import { networkText, onwardText } from './network-text.ts';
+import { partingNetworkText, onwardText } from './network-text.ts';
 import { stepText, targetIndex, type Step, type Trace } from '../trace.ts';
 import { thresholds } from '../../thresholds.ts';
 
@@ -44,7 +44,7 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   }
   if (common === undefined)
     return `${who} have no router in common before loss shows: ${what} (${sharesOf(first!)}), and the working ones ${rest}`;
-  const parts = `they part ${networkText(common, onward)}, ${what} (${sharesOf(first!)})`;
+  const parts = `they part ${partingNetworkText(common, onward)}, ${what} (${sharesOf(first!)})`;
   return `${who} have ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward)} and ${rest}`;
 }
 

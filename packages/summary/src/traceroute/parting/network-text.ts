@@ -2,7 +2,7 @@ import { asText } from '../../words.ts';
 import { stepText, type Step } from '../trace.ts';
 
 /** The network of the common router, or between which networks the paths part. */
-export function networkText(at: Step, onward: Step | undefined): string {
+export function partingNetworkText(at: Step, onward: Step | undefined): string {
   const [own, next] = [networkOf(at), networkOf(onward)];
   if (own === undefined) return next === undefined ? 'there' : `before ${next}`;
   return next === undefined || next === own ? `in ${own}` : `between ${own} and ${next}`;

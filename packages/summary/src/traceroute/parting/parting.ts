@@ -5,7 +5,7 @@ import { listed, shown, unique } from '../../words.ts';
 import { endReason, lastAnswer, probeResults } from '../ends.ts';
 import { lossesOf } from '../losses.ts';
 import { lossText } from './loss-text.ts';
-import { networkText, onwardText } from './network-text.ts';
+import { partingNetworkText, onwardText } from './network-text.ts';
 import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
@@ -72,7 +72,7 @@ function partsText(broken: readonly Trace[], working: readonly Trace[]): string 
   const some = first.length === broken.length ? '' : ` (of ${namesOf(first.map(({ trace }) => trace))})`;
   const common = `${who} have ${stepText(at)} as the last router in common${some}`;
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
-  const network = networkText(at, onward);
+  const network = partingNetworkText(at, onward);
   const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers the failing ones`;
   const parts = isEnd ? silence : `they part ${network}, ${lowered(endsText(broken))}`;
   return `${common}: ${parts}, and the working ones go on${onwardText(onward)}`;

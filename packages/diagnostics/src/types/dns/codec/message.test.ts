@@ -12,7 +12,7 @@ import {
   wireName,
 } from '@vantage/test-support/dns/wire';
 
-import { decodeMessage, readMessage } from './message.ts';
+import { decodeMessage, readPresentedMessage } from './message.ts';
 
 const query: Query = {
   id: 0x1234,
@@ -110,7 +110,7 @@ describe('what can be read of a malformed message', () => {
   it('is all but the data that breaks its format, which is shown as octets', () => {
     const bytes = withAnswer([0, ...tail(1, [1, 2, 3]), 0, ...tail(1, [1, 2, 3, 4])], 2);
 
-    expect(readMessage(bytes)).toMatchObject({
+    expect(readPresentedMessage(bytes)).toMatchObject({
       formatError: 'a field runs past its bound',
       flags: ['qr', 'rd', 'ra'],
       answers: [{ data: '\\# 3 010203' }, { data: '1.2.3.4' }],
@@ -121,7 +121,7 @@ describe('what can be read of a malformed message', () => {
   it('ends where the next record cannot be found', () => {
     const bytes = withAnswer([0, ...tail(1, [1, 2, 3, 4]), 0xc0, 0xff, ...tail(1, [1, 2, 3, 4])], 3);
 
-    expect(readMessage(bytes)).toMatchObject({
+    expect(readPresentedMessage(bytes)).toMatchObject({
       formatError: 'a compression pointer does not lead backwards',
       answers: [{ data: '1.2.3.4' }],
       authority: [],

@@ -10,7 +10,7 @@ const presentation: wire.Presentation = { typeName: recordTypeName, data: presen
  *
  * @throws MessageFormatError if even the header is truncated
  */
-export function readMessage(bytes: Uint8Array): wire.Message {
+export function readPresentedMessage(bytes: Uint8Array): wire.Message {
   return wire.readMessage(bytes, presentation);
 }
 
@@ -20,7 +20,7 @@ export function readMessage(bytes: Uint8Array): wire.Message {
  * @throws MessageFormatError and nothing else, for any input
  */
 export function decodeMessage(bytes: Uint8Array): wire.Message {
-  const message = readMessage(bytes);
+  const message = readPresentedMessage(bytes);
   if (message.formatError !== null) throw new wire.MessageFormatError(message.formatError);
   return message;
 }

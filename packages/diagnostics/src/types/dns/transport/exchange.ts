@@ -1,7 +1,7 @@
 import { type Message, MessageFormatError, type Query, encodeName, encodeQuery } from '@vantage/contract/dns-message';
 import type { Failure, Target } from '@vantage/contract';
 
-import { readMessage } from '../codec/message.ts';
+import { readPresentedMessage } from '../codec/message.ts';
 
 import type { DnsTransport } from '../contract.ts';
 
@@ -51,7 +51,7 @@ export function prepareQuery(query: Omit<Query, 'id'>): PreparedQuery {
 /** Decodes an answer; a violation of the format is a failure of the resolver, and the readable part is kept. */
 export function decodeAnswer(bytes: Uint8Array, common: Omit<Answer, 'message' | 'bytes'>): Asked {
   try {
-    const message = readMessage(bytes);
+    const message = readPresentedMessage(bytes);
     const answer = { ...common, bytes: bytes.length, message };
     return { answer, failure: message.formatError === null ? null : invalidMessage(message.formatError) };
   } catch (error) {

@@ -13,7 +13,14 @@ import { startDnsOverHttps } from '@vantage/test-support/dns/server';
 import { addressRecord, readQuery, respond } from '@vantage/test-support/dns/wire';
 import { startServer } from '@vantage/test-support/loopback';
 import { encodeHpack } from '../../../http-client/http2/hpack.ts';
-import { flags, frameReader, frameTypes, uint32, writeFrame, type Frame } from '../../../http-client/http2/frames.ts';
+import {
+  flags,
+  frameReader,
+  frameTypes,
+  uint32,
+  writeFrame,
+  type Http2Frame,
+} from '../../../http-client/http2/frames.ts';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
 import { askHttps } from './https.ts';
 import { prepareQuery, type Asked } from './exchange.ts';
@@ -82,7 +89,7 @@ describeWithOpenssl('DNS over HTTPS (skipped without the openssl command)', () =
   }
 
   /** Answers one request per connection with frames. */
-  async function serveFrames(answer: (number: number) => Buffer, asked: Frame[] = []): Promise<number> {
+  async function serveFrames(answer: (number: number) => Buffer, asked: Http2Frame[] = []): Promise<number> {
     return serve(['h2'], (socket, number) => {
       socket.write(writeFrame(frameTypes.settings, 0, 0, Buffer.alloc(0)));
       const read = frameReader((frame) => {
@@ -106,7 +113,7 @@ describeWithOpenssl('DNS over HTTPS (skipped without the openssl command)', () =
   }
 
   it('sends the question as one message, and takes the answer', async () => {
-    const asked: Frame[] = [];
+    const asked: Http2Frame[] = [];
     const port = await serveFrames(() => whole, asked);
 
     const { answer, failure } = await ask(port);

@@ -29,7 +29,7 @@ interface VerdictProps {
 }
 
 /** The headline with its findings. */
-export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX.Element {
+export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX.Element {
   const total = Object.keys(check.results).length;
   const finished = finishedOf(check);
   const rounds = roundProgressOf(check);
