@@ -8,6 +8,9 @@ export const failureCodes = {
   dns_nxdomain: 'The name does not exist (rcode NXDOMAIN, RFC 1035).',
   dns_no_address: 'The name exists but has no address of the requested family (NODATA, RFC 2308).',
   dns_servfail: 'The resolver could not answer (rcode SERVFAIL); often a broken delegation or a DNSSEC failure.',
+  dns_servers_silent:
+    'The resolver answered about a made-up name in the same top-level domain, but not about the name in time: the name ' +
+    'servers of the name seem not to respond.',
   dns_refused: 'The resolver refused to answer (rcode REFUSED).',
   dns_format_error: 'The resolver could not read the question (rcode FORMERR).',
   dns_not_implemented: 'The resolver does not support this kind of question (rcode NOTIMP).',
@@ -98,6 +101,14 @@ export const failureSchema = Type.Object(
     phase: Type.Enum([...failurePhases], { description: 'Phase of the check that failed.' }),
     source: Type.Enum([...failureSources], { description: 'The cause, as far as known.' }),
     message: Type.String({ maxLength: 1024, description: 'The same in a sentence, for a person.' }),
+    canonicalName: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        description:
+          'With dns_nxdomain in the phase `resolve`: the name at the end of the aliases of the target, which is the one ' +
+          'that does not exist. Absent if the target is no alias, and from agents of earlier releases.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'Failure', description: 'Why a result is not a success.' },
 );

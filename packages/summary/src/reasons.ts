@@ -12,6 +12,8 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   dns_nxdomain: 'the name does not exist',
   dns_no_address: 'the name has no address',
   dns_servfail: 'the resolver could not answer (SERVFAIL)',
+  dns_servers_silent:
+    'the name got no answer in time, though the resolver answers others: its name servers seem to be silent',
   dns_refused: 'the resolver refused to answer (REFUSED)',
   dns_format_error: 'the resolver could not read the question (FORMERR)',
   dns_not_implemented: 'the resolver does not support the question (NOTIMP)',
@@ -122,6 +124,7 @@ function resolverReason(result: SparseResultOf<'dns'>): string | undefined {
   if (!isDns || error === null || error === undefined || error.source === 'probe') return undefined;
   if (error.phase === 'resolve' || classifiedAnswer(result) !== undefined) return undefined;
   if (error.code === 'dns_resolver_unreachable') return phrases.dns_resolver_unreachable;
+  if (error.code === 'dns_servers_silent') return phrases.dns_servers_silent;
   if (error.code === 'timed_out') return 'the resolver did not answer in time';
   if (error.code === 'dns_bad_response') return 'the answer of the resolver was no valid DNS message';
   return Object.hasOwn(phrases, error.code) ? `the resolver did not answer: ${phrases[error.code]}` : undefined;
@@ -161,17 +164,14 @@ function reasonOfAny(probeResult: ProbeResult): string {
   return `${phrases[code]}${asked(probeResult.result)}`;
 }
 
-/** The message of the agent alone has the alias of a name. */
-const ALIAS = / is an alias of (\S+), which does not exist \(NXDOMAIN\)\.$/;
-
 /** Phrases for targets that were not resolved, where the general ones would be those of dns checks. */
-function resolutionReason({ code, source, message }: Failure): string | undefined {
+function resolutionReason({ code, source, canonicalName }: Failure): string | undefined {
   if (code === 'timed_out') return 'the name was not resolved in time';
   if (code === 'dns_no_answer') {
     return source === 'target' ? 'its aliases lead in a circle' : 'the resolver gave no answer about the name';
   }
-  const alias = code === 'dns_nxdomain' ? ALIAS.exec(message)?.[1] : undefined;
-  return alias === undefined ? undefined : `the name is an alias of ${shown(alias, 120)}, which does not exist`;
+  if (code !== 'dns_nxdomain' || canonicalName === undefined) return undefined;
+  return `the name is an alias of ${shown(canonicalName, 120)}, which does not exist`;
 }
 
 /** Notes that not all addresses were tried; the others may respond. */

@@ -12,26 +12,35 @@ export function isUnresolved({ result: { error } }: ProbeResult): boolean {
 /** Answers about the name. Agents of earlier releases may name the resolver as their source. */
 const ofName: ReadonlySet<FailureCode> = new Set(['dns_nxdomain', 'dns_no_address']);
 
+/** Failures of a resolver that may be about the name, because of its name servers or signatures. */
+const mayBeOfName: ReadonlySet<FailureCode | undefined> = new Set(['dns_servfail', 'dns_servers_silent']);
+
 /**
- * Probes whose resolvers failed, which is no evidence about the target. SERVFAIL may be about the name, because of its
- * name servers or signatures: it is evidence if no probe resolved the name, or if two or more, half of those that have
+ * Probes whose resolvers failed, which is no evidence about the target. SERVFAIL, or silence about the name alone, may be
+ * about the name: it is evidence if no probe resolved the name, or if two or more, half of those that have
  * either, agree.
  */
 export function withFailedResolver(probeResults: readonly ProbeResult[]): ReadonlySet<ProbeResult> {
   const unresolved = probeResults.filter(isUnresolved);
-  const servfails = unresolved.filter(({ result }) => result.error?.code === 'dns_servfail');
+  const failing = unresolved.filter(({ result }) => mayBeOfName.has(result.error?.code));
   const resolved = probeResults.filter(isResolved);
-  const isAboutName = isMajority(servfails.length, resolved.length);
-  return new Set(isAboutName ? unresolved.filter((probeResult) => !servfails.includes(probeResult)) : unresolved);
+  const isAboutName = isMajority(failing.length, resolved.length);
+  return new Set(isAboutName ? unresolved.filter((probeResult) => !failing.includes(probeResult)) : unresolved);
 }
 
-/** Results of dns checks whose resolver fails although most others know the name, without a fault found in its signatures. */
+/**
+ * Results of dns checks whose resolver fails, or is silent about the name alone, although most others know the name, without
+ * a fault found in its signatures.
+ */
 export function withFailingResolver(
   probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],
 ): ReadonlySet<ProbeResult> {
-  const isFailing = ({ result: { rcode, trace, dnssec } }: ProbeResult<SparseResultOf<'dns'>>): boolean =>
-    rcode === 'SERVFAIL' && trace === undefined && dnssec?.verdict !== 'validation_failed';
-  const failing = probeResults.filter((one) => isFailing(one) && answerKindOf(one.result) === 'error');
+  const isFailing = ({ rcode, trace, dnssec, error }: SparseResultOf<'dns'>): boolean => {
+    if (trace !== undefined || dnssec?.verdict === 'validation_failed') return false;
+    return error?.code === 'dns_servers_silent' || rcode === 'SERVFAIL';
+  };
+  const isAnswerless = (result: SparseResultOf<'dns'>): boolean => ['error', undefined].includes(answerKindOf(result));
+  const failing = probeResults.filter(({ result }) => isFailing(result) && isAnswerless(result));
   const known = probeResults.filter(({ result }) => knownKinds.has(answerKindOf(result)));
   return new Set(isMajority(failing.length, known.length) ? [] : failing);
 }

@@ -40,6 +40,7 @@ const noResolver = bad(
 const asked = { recordType: 'A', queryName: 'example.com.', resolvedIp: null, resolver: '192.0.2.1' };
 const unreachable = bad('dns_resolver_unreachable', asked, { source: 'resolver', phase: 'request' });
 const unheard = bad('timed_out', asked, { result: 'timeout', source: 'network', phase: 'response' });
+const serversSilent = bad('dns_servers_silent', asked, { result: 'timeout', source: 'resolver', phase: 'response' });
 const unshaken = bad('tls_handshake_failed', asked, { source: 'resolver', phase: 'tls' });
 const noMessage = bad('dns_bad_response', asked, { source: 'resolver', phase: 'response' });
 const refusedBy = bad(
@@ -72,7 +73,7 @@ const ofResolver = (code: FailureCode) =>
 const nameless = bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' });
 
 const three = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
-const ALIAS = 'example.com is an alias of gone.example, which does not exist (NXDOMAIN).';
+const ALIAS = 'gone.example';
 
 /** Behind a redirect of `plainHttp`. */
 const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
@@ -340,6 +341,42 @@ describe('the verdict', () => {
       ],
     ),
     [
+      'resolvers that leave this name alone open, because its servers are silent',
+      'down',
+      '2 of 2',
+      summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_servers_silent'))),
+    ],
+    [
+      'a name that is open at one resolver does not count next to one that has its address',
+      'up',
+      '1 of 1',
+      summaryOf('ping', { 'fra-1': ofResolver('dns_servers_silent'), 'ber-1': good }),
+    ],
+    [
+      'SERVFAIL of one resolver and a name that is open at another agree',
+      'down',
+      '2 of 2',
+      summaryOf('ping', { 'fra-1': ofResolver('dns_servers_silent'), 'ber-1': ofResolver('dns_servfail') }),
+    ],
+    [
+      'resolvers that leave the name of a dns check alone open',
+      'down',
+      '2 of 2',
+      summaryOf('dns', each('fra-1 ber-1', serversSilent)),
+    ],
+    [
+      'a name that is open at one resolver of a dns check, and known to another',
+      'up',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': serversSilent, 'ber-1': dns(['A 192.0.2.1']) }),
+    ],
+    [
+      'names that are open at half of the resolvers of a dns check',
+      'partial',
+      '2 of 4',
+      summaryOf('dns', { ...each('fra-1 nyc-1', serversSilent), ...each('ber-1 par-1', dns(['A 192.0.2.1'])) }),
+    ],
+    [
       'a resolver that refuses does not count',
       'up',
       '1 of 1',
@@ -510,8 +547,29 @@ describe('the headline', () => {
       summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_no_answer'))),
     ],
     [
+      'The name of example.com does not resolve from any of 2 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent.',
+      summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_servers_silent'))),
+    ],
+    [
+      'example.com does not resolve (A) from any of 2 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent.',
+      summaryOf('dns', each('fra-1 ber-1', serversSilent)),
+    ],
+    // Agents of earlier releases have the alias in their message alone, which is no field.
+    [
+      'The name of example.com does not resolve from the one probe that could measure: the name does not exist.',
+      summaryOf('ping', {
+        'fra-1': {
+          ...nameless,
+          error: {
+            ...nameless.error!,
+            message: `example.com is an alias of ${ALIAS}, which does not exist (NXDOMAIN).`,
+          },
+        },
+      }),
+    ],
+    [
       'The name of example.com does not resolve from the one probe that could measure: the name is an alias of gone.example, which does not exist.',
-      summaryOf('ping', { 'fra-1': { ...nameless, error: { ...nameless.error!, message: ALIAS } } }),
+      summaryOf('ping', { 'fra-1': { ...nameless, error: { ...nameless.error!, canonicalName: ALIAS } } }),
     ],
     [
       'example.com does not answer traces from the one probe that could measure: nothing came back in time.',

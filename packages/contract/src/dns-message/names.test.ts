@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { isWithin, renamed, sameName } from './names.ts';
+import { isWithin, renamed, sameName, uncachedName } from './names.ts';
 
 describe('a name', () => {
   it('is the same in any case', () => {
@@ -18,6 +18,20 @@ describe('a name', () => {
     ['with a label that ends in a backslash', 'x\\\\.example.com.', 'example.com.', true],
   ])('is within a zone or not: %s', (_reason, name, zone, expected) => {
     expect(isWithin(name, zone)).toBe(expected);
+  });
+
+  it.each([
+    ['below a top-level domain', 'www.example.com.', /^[a-z0-9]{16}\.com\.$/],
+    ['below one of a deep name', 'a.b.c.d.example.co.uk.', /^[a-z0-9]{16}\.uk\.$/],
+    ['in upper case', 'WWW.EXAMPLE.ORG.', /^[a-z0-9]{16}\.ORG\.$/],
+    ['with a dot in its label', 'a.b\\.c.', /^[a-z0-9]{16}\.b\\\.c\.$/],
+  ])('has a neighbour that no cache has: %s', (_reason, name, expected) => {
+    expect(uncachedName(name)).toMatch(expected);
+    expect(uncachedName(name)).not.toBe(uncachedName(name));
+  });
+
+  it.each(['.', 'com.', 'a\\.b.'])('has none in a top-level domain if it is not below one: %s', (name) => {
+    expect(uncachedName(name)).toBeUndefined();
   });
 
   it.each([

@@ -24,6 +24,20 @@ export function renamed(name: string, owner: string, target: string): string | u
   return target === '.' ? prefix : `${prefix}${target}`;
 }
 
+const label = /(?:\\.|[^.\\])+\./gs;
+
+/**
+ * Makes up a name in the top-level domain of another one, which no cache has: a resolver must reach the servers of that domain
+ * to answer.
+ *
+ * @returns undefined for the root and top-level domains
+ */
+export function uncachedName(neighbour: string): string | undefined {
+  const labels = neighbour.match(label) ?? [];
+  const letters = Array.from({ length: 16 }, () => Math.floor(Math.random() * 26).toString(36));
+  return labels.length < 2 ? undefined : `${letters.join('')}.${labels.at(-1)}`;
+}
+
 /** True for a dot inside a label: an odd number of backslashes precedes it (RFC 1035 section 5.1). */
 function isEscaped(name: string, dot: number): boolean {
   let first = dot;

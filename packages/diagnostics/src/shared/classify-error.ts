@@ -88,7 +88,7 @@ export function isAlert(thrown: unknown): boolean {
 
 /** The outcome of a result with this failure. */
 export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
-  if (failure.code === 'timed_out') return 'timeout';
+  if (failure.code === 'timed_out' || failure.code === 'dns_servers_silent') return 'timeout';
   return failure.source === 'probe' ? 'error' : 'failure';
 }
 

@@ -6,9 +6,14 @@ export function isReached(answer: StubAnswer): boolean {
   return answer.ok || answer.failure.code !== UNREACHABLE;
 }
 
-/** Of several failures: SERVFAIL, which may be about the name, then refusals, then servers that were not reached. */
+/** Codes that may be about the name. */
+const tellingCodes = ['dns_servfail', 'dns_servers_silent'] as const;
+
+/** Of several failures: those that may be about the name, then refusals, then servers that were not reached. */
 export function mostTelling(answers: readonly StubAnswer[]): StubAnswer | undefined {
   const failures = answers.filter(({ ok }) => !ok);
-  const servfail = failures.find((answer) => !answer.ok && answer.failure.code === 'dns_servfail');
-  return servfail ?? failures.find(isReached) ?? failures[0];
+  const [telling] = tellingCodes.flatMap(
+    (code) => failures.find((answer) => !answer.ok && answer.failure.code === code) ?? [],
+  );
+  return telling ?? failures.find(isReached) ?? failures[0];
 }

@@ -47,7 +47,7 @@ export async function resolveOnce(
   const stopTimer = decided ? readFirstTimer(() => late.abort(), lateAaaaMs) : undefined;
   const resolution = { 4: ipv4, 6: await ipv6 };
   stopTimer?.();
-  signal.throwIfAborted();
+  if (ipv4.ok || ipv4.failure.code !== 'dns_servers_silent') signal.throwIfAborted();
   return resolution;
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { createNameResolver, type NameResolver } from './resolver.ts';
@@ -180,7 +182,10 @@ describe('an answer', () => {
     const server = await serve(() => ({ rcode: 3, raw: [cname(site, 'gone.example.net')] }));
 
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
-      failure: { message: 'site.example.com is an alias of gone.example.net, which does not exist (NXDOMAIN).' },
+      failure: {
+        message: 'site.example.com is an alias of gone.example.net, which does not exist (NXDOMAIN).',
+        canonicalName: 'gone.example.net',
+      },
     });
   });
 
@@ -289,7 +294,7 @@ describe('an answer', () => {
 
     await asked.promise;
     expect(answer).toEqual({ ok: true, addresses: ['8.8.8.8'] });
-    expect(late.questions).toHaveLength(1);
+    expect(late.questions.filter((question) => question === `A ${site}`)).toHaveLength(1);
   });
 
   it('that never comes, from a port that refuses or one that is silent, is no answer', async () => {
@@ -301,6 +306,80 @@ describe('an answer', () => {
 
     expect(await ask(refusing)).toMatchObject({ failure: { code: 'dns_resolver_unreachable' } });
     expect(await ask(silent)).toMatchObject({ failure: { code: 'timed_out' } });
-    expect(silent.questions).toHaveLength(2);
+    expect(silent.questions.filter((question) => question === `A ${site}`)).toHaveLength(2);
+  });
+});
+
+describe('silence', () => {
+  const soon = { timeoutMs: 100, tries: 4 };
+  const aboutOthers =
+    (answer: Answer | undefined): Zone =>
+    (name) =>
+      name === site ? { silent: true } : answer;
+
+  it.each<[string, Answer | undefined]>([
+    ['has addresses', { records: ['8.8.8.8'] }],
+    ['does not exist', undefined],
+  ])(
+    'about a name, of a resolver that says of another one that it %s, is that of its name servers',
+    async (_what, other) => {
+      const server = await serve(aboutOthers(other));
+
+      const answer = await createNameResolver({ servers: [server.address], ...soon }).addresses(site, 4, never);
+
+      expect(answer).toMatchObject({ failure: { code: 'dns_servers_silent', phase: 'resolve', source: 'resolver' } });
+      const others = server.questions.filter((question) => question !== `A ${site}`);
+      expect(others).toEqual([expect.stringMatching(/^A [a-z0-9]{16}\.com$/)]);
+    },
+  );
+
+  it.each<[string, Answer]>([
+    ['is silent about other names too', { silent: true }],
+    ['fails for other names', { rcode: 2 }],
+    ['refuses other names', { rcode: 5 }],
+  ])('of a resolver that %s says nothing about the name servers', async (_what, other) => {
+    const server = await serve(aboutOthers(other));
+
+    const answer = await createNameResolver({ servers: [server.address], ...soon }).addresses(site, 4, never);
+
+    expect(answer).toMatchObject({ failure: { code: 'timed_out' } });
+  });
+
+  it('is that of the name servers if one resolver is dead and the other answers about other names', async () => {
+    const refusing = await refusingPort();
+    servers.push(refusing);
+    const server = await serve(aboutOthers(undefined));
+
+    const addresses = [refusing.address, server.address];
+    const answer = await createNameResolver({ servers: addresses, ...soon }).addresses(site, 4, never);
+
+    expect(answer).toMatchObject({ failure: { code: 'dns_servers_silent' } });
+  });
+
+  it('is reported when the time of a check is up before the last try', async () => {
+    const asked = Promise.withResolvers<void>();
+    const timeUp = new AbortController();
+    const server = await serve((name) => {
+      if (name === site) return { silent: true };
+      asked.resolve();
+      return undefined;
+    });
+    const resolver = createNameResolver({ servers: [server.address], timeoutMs: 100, tries: 15 });
+
+    const answer = resolver.addresses(site, 4, timeUp.signal);
+    await asked.promise;
+    // More than the least time of an answer about the name.
+    await sleep(500);
+    timeUp.abort(new Error('time is up'));
+
+    expect(await answer).toMatchObject({ failure: { code: 'dns_servers_silent' } });
+  });
+
+  it('about the name of an address is not examined', async () => {
+    const server = await serve(() => ({ silent: true }));
+
+    const names = await createNameResolver({ servers: [server.address], ...soon, tries: 3 }).reverse('8.8.8.8', never);
+
+    expect([names, [...new Set(server.questions)]]).toEqual([[], ['PTR 8.8.8.8.in-addr.arpa']]);
   });
 });

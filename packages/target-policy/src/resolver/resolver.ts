@@ -3,16 +3,20 @@ import { reverseName, type Query } from '@vantage/contract/dns-message';
 import { readFirstTimer } from '@vantage/timers';
 
 import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.ts';
+import { createControlQuestion } from './control-question.ts';
 import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
 import { isReached, mostTelling, UNREACHABLE } from './most-telling.ts';
-import { failure, questionTypes, readAnswer, type StubAnswer } from './stub-answer.ts';
+import { failure, questionTypes, readAnswer, serversSilent, silence, type StubAnswer } from './stub-answer.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
 
 export type AddressAnswer =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Queries to the probe's resolvers. Each rejects only with the reason of `signal`. */
+/**
+ * Queries to the probe's resolvers. Each rejects only with the reason of `signal`, and not if the name's servers are known
+ * to be silent by then.
+ */
 export interface NameResolver {
   /** A or AAAA records, in the order of the answer, each in canonical text. */
   readonly addresses: (name: string, family: Family, signal: AbortSignal) => Promise<AddressAnswer>;
@@ -38,8 +42,8 @@ export interface NameResolverOptions {
 export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: NameResolverOptions): NameResolver {
   const known = resolverServers(servers);
   const ask = (name: string, type: keyof typeof questionTypes, signal: AbortSignal): Promise<StubAnswer> => {
-    const attempts = inRounds(known.inOrder(), timeoutMs, tries);
-    return askInTurn(known, attempts, { ...question, name: `${name}.`, recordType: questionTypes[type] }, signal);
+    const query = { ...question, name: `${name}.`, recordType: questionTypes[type] };
+    return askInTurn(known, inRounds(known.inOrder(), timeoutMs, tries), query, timeoutMs, signal);
   };
   return {
     addresses: async (name, family, signal) => {
@@ -70,6 +74,7 @@ async function askInTurn(
   servers: ResolverServers,
   attempts: readonly Attempt[],
   query: Question,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<StubAnswer> {
   const over = new AbortController();
@@ -78,9 +83,13 @@ async function askInTurn(
   const cut: StubAnswer[] = [];
   const open: Promise<Heard>[] = [];
   const unanswered = new Set<ResolverAddress>();
+  // A missing name of an address is no failure.
+  const isOptional = query.recordType === questionTypes.PTR;
+  const control = isOptional ? undefined : createControlQuestion(query, timeoutMs, either);
   try {
     for (const { server, waitMs } of attempts) {
-      signal.throwIfAborted();
+      if (signal.aborted) break;
+      control?.watch(server);
       const asked = askOnce(server, query, either, (answer) => cut.push(answer));
       const told = asked.then((answer): Heard => ({ server, answer }));
       open.push(told);
@@ -92,8 +101,9 @@ async function askInTurn(
       }
       if (!heard.some((known) => known.server === server && isReached(known.answer))) unanswered.add(server);
     }
-    signal.throwIfAborted();
-    return mostTelling(heard.map(({ answer }) => answer)) ?? cut[0] ?? silence(query.name);
+    const silent = cut.length === 0 && control?.isAnswered() === true ? [serversSilent(query.name)] : [];
+    if (silent.length === 0) signal.throwIfAborted();
+    return mostTelling([...heard.map(({ answer }) => answer), ...silent]) ?? cut[0] ?? silence(query.name);
   } finally {
     over.abort();
   }
@@ -179,11 +189,6 @@ async function askOnceAsIs(
     const known = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
     return { ok: false, final: false, failure: known };
   }
-}
-
-function silence(name: string): StubAnswer {
-  const known = failure(name, 'timed_out', 'was not resolved: no resolver answered in time.');
-  return { ok: false, final: false, failure: known };
 }
 
 function octets({ family, value }: Address): Uint8Array {

@@ -21,10 +21,14 @@ export const questionTypes = {
   AAAA: { code: 28, name: 'AAAA' },
 } as const;
 
-export type StubAnswer =
-  | { readonly ok: true; readonly data: readonly string[] }
-  /** `final`: conclusive about the name. Otherwise another resolver may know more. */
-  | { readonly ok: false; readonly final: boolean; readonly failure: Failure };
+export type StubAnswer = { readonly ok: true; readonly data: readonly string[] } | FailedAnswer;
+
+/** `final`: conclusive about the name. Otherwise another resolver may know more. */
+export interface FailedAnswer {
+  readonly ok: false;
+  readonly final: boolean;
+  readonly failure: Failure;
+}
 
 /**
  * Evaluates an answer. Only records of the queried name and its aliases count, and their length must fit the type, so
@@ -101,7 +105,10 @@ function withoutRecords(
   switch (kind) {
     case 'nxdomain': {
       const predicate = alias === null ? 'does not exist' : `is an alias of ${withoutDot(alias)}, which does not exist`;
-      return ofTarget(name, 'dns_nxdomain', `${predicate} (NXDOMAIN).`);
+      const missing = ofTarget(name, 'dns_nxdomain', `${predicate} (NXDOMAIN).`);
+      return alias === null
+        ? missing
+        : { ...missing, failure: { ...missing.failure, canonicalName: withoutDot(alias) } };
     }
     case 'nodata':
       return ofTarget(name, 'dns_no_address', 'has no address of the family asked for.');
@@ -148,6 +155,18 @@ function noProof(name: string): StubAnswer {
   return failed(name, 'dns_no_answer', predicate);
 }
 
+/** No resolver answered. */
+export function silence(name: string): FailedAnswer {
+  return failed(name, 'timed_out', 'was not resolved: no resolver answered in time.');
+}
+
+/** A resolver answered, but not about the name. */
+export function serversSilent(name: string): FailedAnswer {
+  const predicate =
+    'was not resolved: the resolver answered about another name of its top-level domain, but not about this one in time.';
+  return failed(name, 'dns_servers_silent', predicate);
+}
+
 const byRcode: Readonly<Record<number, readonly [Failure['code'], string]>> = {
   1: ['dns_format_error', 'was not resolved: the resolver could not read the question (FORMERR).'],
   2: ['dns_servfail', 'could not be resolved (SERVFAIL).'],
@@ -155,11 +174,11 @@ const byRcode: Readonly<Record<number, readonly [Failure['code'], string]>> = {
   5: ['dns_refused', 'was not resolved: the resolver refused (REFUSED).'],
 };
 
-function ofTarget(name: string, code: Failure['code'], predicate: string): StubAnswer {
+function ofTarget(name: string, code: Failure['code'], predicate: string): FailedAnswer {
   return { ok: false, final: true, failure: { ...failure(name, code, predicate), source: 'target' } };
 }
 
-function failed(name: string, code: Failure['code'], predicate: string, final = false): StubAnswer {
+function failed(name: string, code: Failure['code'], predicate: string, final = false): FailedAnswer {
   return { ok: false, final, failure: failure(name, code, predicate) };
 }
 

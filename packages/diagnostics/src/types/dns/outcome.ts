@@ -1,18 +1,23 @@
-import { type DnsRecord, sameName } from '@vantage/contract/dns-message';
+import {
+  type ClassifiedAnswer,
+  type DnsRecord,
+  rcodeFailure,
+  rcodeName,
+  sameName,
+} from '@vantage/contract/dns-message';
 import { isIP } from 'node:net';
 
-import { roundMs, type Failure } from '@vantage/contract';
+import { escapeText, roundMs, type Failure } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { answerFailure } from './answer-failure.ts';
 import { answerFields, classifyMessage, nameInQuestion, resolverField } from './answer-fields.ts';
 import type { AskedResolver } from './ask.ts';
 
 import type { dns, DnsTransport } from './contract.ts';
 
 import type { RecordBudget } from './records.ts';
-import type { NameServer, PreparedQuery } from './transport/exchange.ts';
+import { badResponse, type NameServer, type PreparedQuery } from './transport/exchange.ts';
 import type { Validation } from './validation.ts';
 
 type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName' | 'resolver'>;
@@ -63,4 +68,51 @@ export function questionFields({ query }: PreparedQuery): Fields {
 /** Records of other names are not addresses of this one (RFC 5452 section 6). */
 function firstAddress(answers: readonly DnsRecord[], owner: string): string | null {
   return answers.find(({ name, data }) => sameName(name, owner) && isIP(data) !== 0)?.data ?? null;
+}
+
+const MAX_NAME_LENGTH = 300;
+
+/** Why a readable answer is no success; null for records, aliases and proofs of absence. */
+export function answerFailure(
+  { kind, canonicalName, referral }: ClassifiedAnswer,
+  rcode: number,
+  question: { readonly name: string; readonly recordType: { readonly name: string } },
+): Failure | null {
+  const alias = canonicalName === null ? null : escapeText(canonicalName, MAX_NAME_LENGTH);
+  switch (kind) {
+    case 'nxdomain':
+    case 'error':
+      return rcodeFailure(rcode, alias);
+    case 'referral': {
+      const zone = referral ?? '.';
+      // At a zone cut, the parent answers a query for NS by a referral.
+      if (question.recordType.name === 'NS' && sameName(zone, question.name)) return null;
+      return noAnswer(`The server referred to ${escapeText(zone, MAX_NAME_LENGTH)} and did not answer.`);
+    }
+    case 'lame':
+      return noAnswer(
+        rcode === 0
+          ? 'The server answered NOERROR with neither records nor anything that proves that there are none.'
+          : `The server answered ${rcodeName(rcode)} with nothing that proves it.`,
+      );
+    case 'filtered':
+      return noAnswer(`The resolver answered ${rcodeName(rcode)}, and says that it filters the answer (RFC 8914).`);
+    case 'truncated':
+      return noAnswer('The answer is cut off (TC): what it holds may be a part of it.');
+    case 'loop':
+      return noAnswer(`The aliases lead in a circle, back to ${alias}.`);
+    case 'foreign':
+      return badResponse('The answer holds records of other names or types alone.');
+    case 'malformed':
+      return badResponse('The answer is not a valid DNS message.');
+    case 'answer':
+    case 'alias':
+    case 'nodata':
+    default:
+      return null;
+  }
+}
+
+function noAnswer(message: string): Failure {
+  return { code: 'dns_no_answer', phase: 'response', source: 'resolver', message };
 }

@@ -480,6 +480,62 @@ describe('the resolver', () => {
     expect(outcome).toMatchObject({ result: 'success', resolver: `127.0.0.1:${server.port}` });
   });
 
+  it.each<[string, WireResponse]>([
+    ['refuses', { rcode: 5 }],
+    ['fails', { rcode: 2 }],
+    ['does not support the question', { rcode: 4 }],
+    ['sends neither records nor a proof', { flags: FLAGS.rd }],
+  ])('of the probe is followed by the next one where it %s, as in a stub resolver', async (_what, response) => {
+    const first = await listen((query) => [respond(query, response)]);
+    const server = await listen((query) => [respond(query, { answers: [addressRecord(query.name, '192.0.2.7')] })]);
+    const context = testContext({ resolvers: [first, server].map(({ port }) => `127.0.0.1:${port}`) });
+
+    const outcome = await runDns(params(), context);
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, resolver: `127.0.0.1:${server.port}` });
+  });
+
+  it('of the probe that fails is reported before one that refuses', async () => {
+    const failing = await listen((query) => [respond(query, { rcode: 2 })]);
+    const refusing = await listen((query) => [respond(query, { rcode: 5 })]);
+    const context = testContext({ resolvers: [failing, refusing].map(({ port }) => `127.0.0.1:${port}`) });
+
+    const outcome = await runDns(params(), context);
+
+    expect(outcome).toMatchObject({ error: { code: 'dns_servfail' }, resolver: `127.0.0.1:${failing.port}` });
+  });
+
+  it.each<[string, Partial<DnsOptions>, WireResponse]>([
+    ['the name does not exist', {}, { rcode: 3 }],
+    ['no recursion is desired', { recursionDesired: false }, { rcode: 5 }],
+  ])('of the probe is the only one asked where %s', async (_what, options, response) => {
+    const first = await listen((query) => [respond(query, response)]);
+    const other = await listen((query) => [respond(query)]);
+    const context = testContext({ resolvers: [first, other].map(({ port }) => `127.0.0.1:${port}`) });
+
+    const outcome = await runDns(params(options), context);
+
+    expect([outcome.resolver, other.queries]).toEqual([`127.0.0.1:${first.port}`, []]);
+  });
+
+  it.each<[string, Failure['code'], Partial<WireResponse> | null]>([
+    ['answers about others', 'dns_servers_silent', { rcode: 3 }],
+    ['is silent about others too', 'timed_out', null],
+    ['fails for others', 'timed_out', { rcode: 2 }],
+    ['does not resolve, and answers about others', 'timed_out', { rcode: 3, flags: FLAGS.aa }],
+  ])('that is silent about the name and %s is reported as %s', async (_what, code, response) => {
+    const about = (name: string): boolean => name === 'www.example.com.';
+    const server = await listen((query) => (about(query.name) || response === null ? [] : [respond(query, response)]));
+
+    const outcome = await run(params(), ownResolver(server), undefined, { ...patientWaits, ...impatience });
+
+    expect(outcome).toMatchObject({ result: 'timeout', error: { code, phase: 'response' } });
+    expect(problemsOf(outcome)).toEqual([]);
+    expect(server.queries.map(({ query }) => query.name).filter((name) => !about(name))).toEqual([
+      expect.stringMatching(/^[a-z0-9]{16}\.com\.$/),
+    ]);
+  });
+
   it('of the probe is not shown where its address is private', async () => {
     const server = await listen((query) => [respond(query)]);
     const resolvers = [`127.0.0.1:${server.port}`];
@@ -535,6 +591,9 @@ describe('a job that no coordinator would send', () => {
     expect(server.queries).toEqual([]);
   });
 });
+
+/** Waits for a server that does not answer. */
+const impatience = { oneMs: [50], uncheckedMs: 2_000 };
 
 function noAnswer(words: string): object {
   return { code: 'dns_no_answer', source: 'resolver', message: expect.stringContaining(words) };

@@ -3,21 +3,20 @@ import { isIP } from 'node:net';
 
 import { singleFamily, type Failure, type ParamsOf } from '@vantage/contract';
 
-import { timedOut } from '../../shared/classify-error.ts';
 import { addressBytes } from '@vantage/contract/address';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { createTrustStore } from '../../tls/certificate/trust-store.ts';
-import { ask, type AskedResolver, type AskOptions } from './ask.ts';
+import { askInTurn } from './ask-in-turn.ts';
+import type { AskOptions } from './ask.ts';
 
 import type { dns } from './contract.ts';
-import { concluded, ended, questionFields, type Concluding } from './outcome.ts';
+import { concluded, ended, questionFields } from './outcome.ts';
 import { parseRecordType } from './codec/record-types.ts';
 import { newRecordBudget } from './records.ts';
 import { chooseResolvers } from './resolvers.ts';
 import { rootHints } from './root-hints.ts';
 import { traceDns, type TraceStart } from './trace.ts';
-import { prepareQuery, type NameServer, type PreparedQuery } from './transport/exchange.ts';
-import { checkValidation } from './validation.ts';
+import { prepareQuery, type PreparedQuery } from './transport/exchange.ts';
 
 type Dns = typeof dns;
 type DnsParams = ParamsOf<Dns>;
@@ -33,7 +32,7 @@ export interface DnsWaits {
   readonly eachMs: readonly number[];
   /** Waits for each name server of a trace. */
   readonly traceMs: readonly number[];
-  /** Time for the additional queries that verify the resolver's validation. */
+  /** Time for additional queries, which verify the resolver's validation, or its silence. */
   readonly uncheckedMs: number;
 }
 
@@ -99,9 +98,8 @@ async function queryResolver(
     userAgent: context.attribution.userAgent,
     icmp: context,
   };
-  const asked = await askInTurn(chosen.servers, query, options, signal);
-  const validation = await checkValidation(asked, query, options, waits.uncheckedMs, signal);
-  return concluded({ ...asked, validation }, query, context, newRecordBudget());
+  const asked = await askInTurn(chosen.servers, query, options, waits.uncheckedMs, signal);
+  return concluded(asked, query, context, newRecordBudget());
 }
 
 function prepare(params: DnsParams): { readonly query: PreparedQuery } | { readonly failure: Failure } {
@@ -126,25 +124,4 @@ function prepare(params: DnsParams): { readonly query: PreparedQuery } | { reado
 /** The coordinator refuses such input, so this is an internal error. */
 function unreadable(message: string): Failure {
   return { code: 'invalid_job', phase: 'dispatch', source: 'probe', message };
-}
-
-type AskedInTurn = AskedResolver & Pick<Concluding, 'asked'>;
-
-async function askInTurn(
-  servers: readonly NameServer[],
-  prepared: PreparedQuery,
-  options: AskOptions,
-  signal: AbortSignal,
-): Promise<AskedInTurn> {
-  let last: AskedInTurn = { answer: null, failure: timedOut('request') };
-  for (const server of servers) {
-    if (signal.aborted) break;
-    const asked = await ask(server, prepared, options, signal);
-    // A malformed answer is more informative than none.
-    if (asked.answer !== null || last.answer === null) {
-      last = { ...asked, asked: { server, transport: options.transport } };
-    }
-    if (asked.answer?.message.formatError === null) break;
-  }
-  return last;
 }

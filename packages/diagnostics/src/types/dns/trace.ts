@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext } from '../../diagnostic.ts';
 import { createTrustStore } from '../../tls/certificate/trust-store.ts';
-import { answerFailure } from './answer-failure.ts';
+import { answerFailure } from './outcome.ts';
 
 import { classifyMessage } from './answer-fields.ts';
 import { ask, type AskedResolver } from './ask.ts';
