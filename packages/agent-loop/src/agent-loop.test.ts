@@ -79,6 +79,20 @@ describe('the loop of an agent', () => {
     expect(heartbeat).toMatchObject({ version: '1.2.3', load: { running: 0, capacity: 2 }, draining: false });
   });
 
+  it('is degraded once its connection was lost three times in a minute', async () => {
+    await createLoop(answering).start();
+    const before = await eventually(redis.heartbeat);
+
+    const after = await eventually(async () => {
+      await redis.cut();
+      const heartbeat = await redis.heartbeat();
+      return String(heartbeat?.['degraded']) === '' ? undefined : heartbeat;
+    });
+
+    expect(before['degraded']).toEqual([]);
+    expect(after['degraded']).toEqual([expect.stringMatching(/^Its connection to Redis is unstable/)]);
+  });
+
   it('reports a job that does not end as interrupted when it drains, and closes what runs them', async () => {
     const taken = Promise.withResolvers<void>();
     let isClosed = false;

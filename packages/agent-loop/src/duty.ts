@@ -54,7 +54,7 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
   });
   const heartbeat = createHeartbeat({
     instance: options.instance,
-    describe: () => describe(loop, liveness, work, options),
+    describe: () => describe(loop, [...reasonsOf(loop, liveness), link.instability() ?? []].flat(), work, options),
     ...heartbeatKey(options.probeId, resultsRedis),
     log,
   });
@@ -69,14 +69,14 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
 
 function describe(
   loop: JobLoop,
-  liveness: Liveness,
+  reasons: readonly string[],
   work: Work,
   { concurrency, isDraining }: DutyOptions,
 ): ReturnType<HeartbeatParts['describe']> {
   const { degraded, ...rest } = work.describe();
   return {
     ...rest,
-    degraded: [...reasonsOf(loop, liveness), ...degraded],
+    degraded: [...reasons, ...degraded],
     load: { running: loop.running(), capacity: concurrency },
     taken: loop.taken(),
     draining: isDraining(),

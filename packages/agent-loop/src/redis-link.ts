@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 import { createAgentClock, type AgentClock } from './clock.ts';
+import { createLosses, type Losses } from './losses.ts';
 import { createResults, type Results } from './results.ts';
 import { resultStream } from './wire.ts';
 
@@ -28,6 +29,8 @@ export interface RedisLink {
   readonly resultsRedis: Redis;
   readonly clock: LinkClock;
   readonly results: Results;
+  /** Why the connections count as unstable; undefined if they do not. */
+  readonly instability: Losses['reason'];
   /** Replaces the connections of the job loop. */
   readonly reconnect: () => void;
   readonly close: () => void;
@@ -62,12 +65,16 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
   const writer = resultStream(probeId, resultsRedis, options.placeOf);
   const results = createResults({ writer, now: clock.now, log });
   resultsRedis.on('ready', results.resume);
+  const losses = createLosses('Redis');
+  // A close without a `ready` before it is a failed attempt to connect.
+  redis.on('ready', () => redis.once('close', losses.note));
   return {
     redis,
     blocking,
     resultsRedis,
     clock,
     results,
+    instability: losses.reason,
     reconnect: () => {
       // ioredis would not retry a connection that is being established.
       for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);

@@ -14,6 +14,8 @@ export interface ProbeRedis {
   /** Results of the probe so far, as JSON by check id. */
   readonly results: () => Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
   readonly heartbeat: () => Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Closes all connections of the agent, if they are in use. */
+  readonly cut: () => Promise<void>;
   /** Number of waiting and active jobs. */
   readonly left: () => Promise<number>;
   /** Calls of a command that Redis has begun, also of those that still block. */
@@ -22,6 +24,9 @@ export interface ProbeRedis {
   readonly announcements: () => Promise<() => number>;
   readonly stop: () => Promise<void>;
 }
+
+/** Connections of an agent: for commands, to wait for jobs, for results. */
+const CONNECTIONS = 3;
 
 export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
@@ -56,6 +61,13 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
     heartbeat: async () => {
       const json = await redis.get(redisKeys.heartbeat(probe));
       return json === null ? undefined : (JSON.parse(json) as Readonly<Record<string, unknown>>);
+    },
+    cut: async () => {
+      const clients = ((await redis.client('LIST')) as string).trim().split('\n');
+      const ofAgent = clients.filter((client) => !/ cmd=client\|list /.test(client));
+      const areReady = ofAgent.every((client) => !/ cmd=(client|info|NULL)/.test(client));
+      if (ofAgent.length >= CONNECTIONS && areReady)
+        await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     },
     left: async () => (await queue.getWaitingCount()) + (await queue.getActiveCount()),
     calls: async (command) =>

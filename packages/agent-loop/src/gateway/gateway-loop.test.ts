@@ -30,6 +30,8 @@ let refusals: number;
 let unanswered: number;
 /** True: proofs are accepted later. */
 let isSlow: boolean;
+/** With advice to return soon, the pauses of the agent are short. */
+let advice: { readonly returnOverMs?: number };
 let started: string[];
 let run: (id: string, interrupted: AbortSignal) => Promise<void>;
 
@@ -42,7 +44,7 @@ interface Peer {
 beforeEach(async () => {
   [peers, started, refusals, unanswered, link, loop] = [[], [], 0, 0, undefined, undefined];
   run = async () => undefined;
-  isSlow = false;
+  [isSlow, advice] = [false, {}];
   log = silent;
   server = createServer().listen(0, '127.0.0.1');
   const sockets = new WebSocketServer({ server });
@@ -78,7 +80,7 @@ afterEach(async () => {
 
 /** Behaves like a gateway, without acknowledgements. */
 function answer({ send }: Peer, message: AgentMessage): void {
-  if (message.t === 'hello' && !isSlow) send({ t: 'welcome', v: 1, state: 'approved' });
+  if (message.t === 'hello' && !isSlow) send({ t: 'welcome', v: 1, state: 'approved', ...advice });
   if (message.t === 'time') send({ t: 'time', id: message.id, ms: Date.now() });
 }
 
@@ -239,6 +241,24 @@ describe('an agent at a gateway', () => {
     expect((await closed)[0]).toBe(1000);
     expect(messages(peers[0], 'done')).toHaveLength(2);
   });
+
+  it('is degraded after the third loss of its connection in a minute, and not by gateways that stop', async () => {
+    advice = { returnOverMs: 1 };
+    await start();
+    for (let stops = 0; stops < 3; stops += 1) {
+      peers[stops]!.send({ t: 'leave', withinMs: 1 });
+      await until(() => messages(peers[stops + 1], 'status').length === 1);
+      await until(() => peers[stops]!.socket.readyState === peers[stops]!.socket.CLOSED);
+    }
+    for (let losses = 3; losses < 6; losses += 1) {
+      peers[losses]!.socket.terminate();
+      await until(() => messages(peers[losses + 1], 'status').length === 1);
+    }
+
+    const reasons = peers.map((peer) => messages(peer, 'status')[0]!.status.degraded);
+    expect(reasons.slice(0, -1).flat()).toEqual([]);
+    expect(reasons.at(-1)).toEqual([expect.stringMatching(/unstable/)]);
+  }, 60_000);
 
   it('connects elsewhere when its gateway stops, before it leaves', async () => {
     await start();

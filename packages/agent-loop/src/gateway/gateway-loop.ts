@@ -106,9 +106,12 @@ class GatewayAgent implements AgentLoop {
     session.send({ t: 'status', status: now });
   }
 
-  private status({ work }: Parts): AgentStatus {
+  private status({ work, instability }: Parts): AgentStatus {
     const { capabilities, degraded } = work.describe();
-    const reasons = degraded.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON));
+    const reasons = [instability() ?? [], degraded]
+      .flat()
+      .slice(0, MAX_REASONS)
+      .map((reason) => reason.slice(0, MAX_REASON));
     return { capabilities, degraded: reasons, draining: this.stopping.signal.aborted };
   }
 }

@@ -28,8 +28,8 @@ export interface LinkOptions {
   /** Called with each new connection that the gateway accepted. */
   readonly onReady: (session: Session, state: 'approved' | 'waiting') => void;
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
-  /** Called when a connection has ended: unanswered messages on it are lost. */
-  readonly onLost: (session: Session) => void;
+  /** Called with the close code when a connection has ended: unanswered messages on it are lost. */
+  readonly onLost: (session: Session, code: number) => void;
   /** Called when only another token or process can help. */
   readonly onHopeless: () => void;
   readonly log: Logger;
@@ -185,7 +185,7 @@ class Link implements GatewayLink {
       this.#current = undefined;
       clearTimeout(this.#proving);
     }
-    this.#options.onLost(session);
+    this.#options.onLost(session, end.code);
     if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
     this.#failures += 1;
     const context = { ...this.#options, reconnect: this.#reconnect, failures: this.#failures };

@@ -4,6 +4,7 @@ import { listenAbandoned } from '../abandoned.ts';
 import type { AgentLoopOptions } from '../agent-loop.ts';
 import { createAgentClock, type AgentClock } from '../clock.ts';
 import type { JobRunner, Work } from '../job-runner.ts';
+import { createLosses, type Losses } from '../losses.ts';
 import { createResults, type ResultOutlet, type Results } from '../results.ts';
 import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
@@ -26,6 +27,8 @@ export interface Parts {
   readonly results: Results;
   readonly jobs: GivenJobs;
   readonly link: GatewayLink;
+  /** Why the connection counts as unstable; undefined if it does not. */
+  readonly instability: Losses['reason'];
 }
 
 export interface PartsOptions {
@@ -39,6 +42,8 @@ export interface PartsOptions {
 
 /** Readings per measurement of the clock; the one with the shortest round trip counts. */
 const READINGS = 3;
+/** RFC 6455 section 7.1.5. A gateway that stops, or refuses the agent, sends a close frame. */
+const WITHOUT_CLOSE_FRAME = 1_006;
 
 export function createParts(
   options: GatewayLoopOptions,
@@ -79,11 +84,11 @@ export function createParts(
   const ready = async (on: Session): Promise<void> => {
     const { address, port } = on.remote();
     if (options.proxy?.url !== undefined) runner.noteRedis?.(address, port);
-    await clock.read(true);
-    for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
+    await setClock(clock);
     onReady(on);
     results.resume();
   };
+  const losses = countLosses(writer.lost);
   const link = createGatewayLink({
     dial: createDial(options),
     identity,
@@ -91,13 +96,37 @@ export function createParts(
     onMessage,
     hello: () => ({ instance, release, credit, ...(isRetired && afterRetirement(jobs.isIdle())) }),
     onReady: (on) => {
+      losses.welcomed(on);
       // Without an answer the connection is of no use.
       ready(on).catch(() => on.terminate());
     },
-    onLost: writer.lost,
+    onLost: losses.ended,
     onHopeless: () => options.onHopeless?.(),
   });
-  return { runner, work, clock, results, jobs, link };
+  return { runner, work, clock, results, jobs, link, instability: losses.reason };
+}
+
+async function setClock(clock: AgentClock): Promise<void> {
+  await clock.read(true);
+  for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
+}
+
+/** Counts connections that were of use and broke off. */
+function countLosses(then: (session: Session) => void): {
+  readonly welcomed: (session: Session) => void;
+  readonly ended: (session: Session, code: number) => void;
+  readonly reason: Losses['reason'];
+} {
+  const losses = createLosses('the gateways');
+  const used = new WeakSet<Session>();
+  return {
+    welcomed: (session) => void used.add(session),
+    ended: (session, code) => {
+      if (code === WITHOUT_CLOSE_FRAME && used.has(session)) losses.note();
+      then(session);
+    },
+    reason: losses.reason,
+  };
 }
 
 function afterRetirement(isIdle: boolean): Pick<AgentHello, 'yields' | 'reports'> {
