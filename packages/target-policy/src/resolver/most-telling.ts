@@ -3,7 +3,7 @@ import type { StubAnswer } from './stub-answer.ts';
 export const UNREACHABLE = 'dns_resolver_unreachable';
 
 export function isReached(answer: StubAnswer): boolean {
-  return answer.ok || answer.failure.code !== UNREACHABLE;
+  return answer.ok || (answer.failure.code !== UNREACHABLE && answer.failure.source !== 'probe');
 }
 
 /** Codes that may be about the name. */

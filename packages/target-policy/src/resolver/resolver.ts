@@ -6,6 +6,7 @@ import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.t
 import { createControlQuestion } from './control-question.ts';
 import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
 import { isReached, mostTelling, UNREACHABLE } from './most-telling.ts';
+import { probeShortage } from './probe-shortage.ts';
 import { failure, questionTypes, readAnswer, serversSilent, silence, type StubAnswer } from './stub-answer.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
 
@@ -185,9 +186,9 @@ async function askOnceAsIs(
 ): Promise<StubAnswer> {
   try {
     return readAnswer(await askServer(server, query, signal, (cut) => onCut(readAnswer(cut, query))), query);
-  } catch {
-    const known = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
-    return { ok: false, final: false, failure: known };
+  } catch (error) {
+    const unreached = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
+    return { ok: false, final: false, failure: probeShortage(error, server, query.name) ?? unreached };
   }
 }
 

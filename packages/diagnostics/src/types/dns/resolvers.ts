@@ -59,7 +59,7 @@ export function resolverNameFailure(
   family: Family | undefined,
 ): Failure {
   if (failure.code === 'dns_no_address' && family !== undefined) return noFamily(`The ${server}`, family);
-  if (failure.code === 'timed_out') return failure;
+  if (failure.code === 'timed_out' || failure.code === 'probe_busy') return failure;
   if (failure.code === 'target_refused_by_policy') {
     return { ...failure, message: `The ${server} is refused: ${failure.message}` };
   }
