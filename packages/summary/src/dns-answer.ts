@@ -135,10 +135,11 @@ export function dnsReason(result: Dns): string | undefined {
       return result.authority?.some(({ type }) => type === 'SOA') === false
         ? 'an answer without the SOA that proves it says that the name does not exist'
         : undefined;
+    case 'error':
+      return result.dnssec?.verdict === 'validation_failed' ? 'the answer fails the validation of DNSSEC' : undefined;
     case 'answer':
     case 'alias':
     case 'nodata':
-    case 'error':
     case 'malformed':
     default:
       return undefined;

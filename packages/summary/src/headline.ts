@@ -32,11 +32,16 @@ export function headlineOf(input: HeadlineInput): string {
   const ofPair = pairHeadline(check, partition, limitation, findings);
   if (ofPair !== undefined) return ofPair;
   const { pending, silent } = input.partition.counts;
-  const rest = [
-    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} ${silenceOf(input.check)}`] : []),
-    ...(pending > 0 ? [`; ${countOf(pending, 'probe')} ${pending === 1 ? 'has' : 'have'} not answered yet`] : []),
-  ];
-  return `${answerOf(input)}${input.verdict === 'unknown' ? '' : rest.join('')}.`;
+  // Without a verdict the silence of all probes is the answer, and `yet` includes those that are pending.
+  const isUnknown = verdict === 'unknown';
+  const ofSilent = silent > 0 && !isUnknown ? `; ${countOf(silent, 'probe')} ${silenceOf(input.check)}` : '';
+  const ofPending =
+    pending > 0 && (silent > 0 || !isUnknown) ? `; ${countOf(pending, 'probe')} ${notYet(pending)}` : '';
+  return `${answerOf(input)}${ofSilent}${ofPending}.`;
+}
+
+function notYet(pending: number): string {
+  return `${pending === 1 ? 'has' : 'have'} not answered yet`;
 }
 
 function silenceOf({ type }: Check): string {
@@ -46,8 +51,8 @@ function silenceOf({ type }: Check): string {
 
 /** Describes the counted probes, as opposed to the others. */
 function countedPhrase({ counts: { pending, silent, notMeasured } }: Partition): Counted {
-  if (pending > 0) return { did: 'has measured' };
-  return silent > 0 ? { did: 'got an answer' } : { did: 'could measure', isPart: notMeasured > 0 };
+  if (silent > 0) return { did: 'got an answer' };
+  return pending > 0 ? { did: 'has measured' } : { did: 'could measure', isPart: notMeasured > 0 };
 }
 
 function answerOf(input: HeadlineInput): string {

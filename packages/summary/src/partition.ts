@@ -69,6 +69,7 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
   if (type === 'http') return httpEvidence(outcome, probeResult.result);
   if (type === 'dns') return dnsEvidence(outcome, probeResult.result);
   if (outcome === 'success') return 'up';
+  if (result.error?.phase === 'resolve') return 'down';
   if (type === 'traceroute' && outcome === 'timeout') return unreachedEvidence(probeResult.result, all);
   return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
 }

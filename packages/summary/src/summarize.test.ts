@@ -554,6 +554,26 @@ describe('the headline', () => {
       'example.com does not resolve (A) from any of 2 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent.',
       summaryOf('dns', each('fra-1 ber-1', serversSilent)),
     ],
+    [
+      'Port 53 of example.com is not open from any of 3 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent (1), the port is unreachable (1) and the resolver could not answer (SERVFAIL) (1).',
+      summaryOf('udp', {
+        'fra-1': ofResolver('dns_servers_silent'),
+        'ber-1': ofResolver('dns_servfail'),
+        'par-1': udp('closed'),
+      }),
+    ],
+    [
+      'Port 53 of example.com is not open from the one probe that got an answer: the port is unreachable; one probe heard nothing back, which proves neither; one probe has not answered yet.',
+      summaryOf('udp', { 'fra-1': udp('closed'), 'ber-1': udp('open|filtered'), 'par-1': pending }),
+    ],
+    [
+      'No probe got an answer for example.com (A): the resolver 192.0.2.1 did not answer in time; 2 probes have not answered yet.',
+      summaryOf('dns', { 'fra-1': unheard, ...each('ber-1 par-1', pending) }),
+    ],
+    [
+      'example.com resolves (A) from 1 of 2 probes, and fails from ber-1: the answer fails the validation of DNSSEC.',
+      summaryOf('dns', { 'fra-1': dns(['A 192.0.2.1']), 'ber-1': bogus }),
+    ],
     // Agents of earlier releases have the alias in their message alone, which is no field.
     [
       'The name of example.com does not resolve from the one probe that could measure: the name does not exist.',
