@@ -7,9 +7,15 @@ import { cpuMs } from './processes.ts';
 import { onStage, type Stage } from './stage.ts';
 
 const COUNTS = [10, 1_000, 10_000] as const;
-const WARM_UP_SECONDS = 6;
+const WARM_UPS = 2;
 const ROUNDS = 5;
-const SECONDS = 2;
+const IDLE_SECONDS = 2;
+/** Fewer than those whose jobs fill ten probes without agents: a coordinator refuses further checks until their deadlines. */
+const POSTS = 400;
+/** Time for a round's POSTs on a machine with other work. */
+const AT_MOST_SECONDS = 60;
+/** A round's checks have ended by the next one of the same service: type http has a deadline of 15 s. */
+const ROUND_MS = 16_000;
 /** Request bodies that match one sixteenth of the probes, and all of them. */
 const BODY = JSON.stringify({
   type: 'http',
@@ -22,12 +28,13 @@ const BODY = JSON.stringify({
 export async function growth(): Promise<readonly Figure[]> {
   return withStages(COUNTS, [], async (stages) => {
     // Warm-up: V8 compiles the code before the first measured round.
-    for (const stage of stages) await postFor(stage.urls[0]!, pidOf(stage), WARM_UP_SECONDS, BODY);
+    for (let round = 0; round < WARM_UPS; round += 1) {
+      await Promise.all([sleep(ROUND_MS), inTurns(stages)]);
+    }
     const rounds: (readonly Measured[])[] = [];
     // Alternately, each compared with its neighbours, because the speed of the machine varies.
     for (let round = 0; round < ROUNDS; round += 1) {
-      const measured: Measured[] = [];
-      for (const stage of stages) measured.push(await measure(stage));
+      const [measured] = await Promise.all([inTurns(stages), sleep(ROUND_MS)]);
       rounds.push(measured);
     }
     return COUNTS.flatMap((count, index): readonly Figure[] => {
@@ -62,16 +69,22 @@ async function withStages<T>(
   return onStage({ probes: count, agents: 'none' }, (stage) => withStages(others, [...stages, stage], use));
 }
 
+async function inTurns(stages: readonly Stage[]): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
+  for (const stage of stages) measured.push(await measure(stage));
+  return measured;
+}
+
 async function measure(stage: Stage): Promise<Measured> {
   const pid = pidOf(stage);
   // Untaken jobs do not accumulate.
   await forgetChecks(stage.redisPort);
   await sleep(1_500);
   const [before, begin] = [cpuMs(pid), performance.now()];
-  await sleep(SECONDS * 1_000);
+  await sleep(IDLE_SECONDS * 1_000);
   const idleShare = (cpuMs(pid) - before) / (performance.now() - begin);
   const posting = performance.now();
-  const { times, cpuMs: used } = await postFor(stage.urls[0]!, pid, SECONDS, BODY);
+  const { times, cpuMs: used } = await postFor(stage.urls[0]!, pid, AT_MOST_SECONDS, { body: BODY, most: POSTS });
   const postUs = ((used - idleShare * (performance.now() - posting)) / times.length) * 1_000;
   return { postUs, idleShare };
 }

@@ -21,15 +21,26 @@ const AT_ONCE = 16;
 /** Request of a type whose deadline is 15 s: no check ends during the measurement, so only the POST is measured. */
 const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
 
-/** Posts checks for this many seconds over `AT_ONCE` persistent connections, one after another on each. */
-export async function postFor(url: string, pid: number, seconds: number, body = BODY): Promise<Posted> {
+/**
+ * Posts checks for this many seconds over `AT_ONCE` persistent connections, one after another on each.
+ *
+ * @param most of them
+ */
+export async function postFor(
+  url: string,
+  pid: number,
+  seconds: number,
+  { body = BODY, most = Number.POSITIVE_INFINITY }: { readonly body?: string; readonly most?: number } = {},
+): Promise<Posted> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const times: number[] = [];
   const refused = new Map<number, number>();
   const cpu = countCpu({ server: [pid] });
   const until = performance.now() + seconds * 1_000;
+  let left = most;
   const lane = async (): Promise<void> => {
-    while (performance.now() < until) {
+    while (performance.now() < until && left > 0) {
+      left -= 1;
       const begin = performance.now();
       const status = await post(url, agent, body);
       if (status === 202) times.push(performance.now() - begin);

@@ -22,7 +22,7 @@ import type { ProbeList } from './registry/probe-list.ts';
 import { createProbeRecords, type ProbeRecords } from './registry/probe-records.ts';
 import { isHealthy } from './registry/probe-status.ts';
 import { createProbeValidators } from './registry/probe-validators.ts';
-import { readProbesScript } from './registry/read-probes.ts';
+import { readProbesScript } from './registry/reading/read-probes.ts';
 
 /** Interval at which the key quota is enforced; coordinators take turns. */
 const QUOTA_EVERY_MS = 1_000;

@@ -325,7 +325,7 @@ function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Che
     redis,
     clock,
     validators: createProbeValidators(),
-    access: { of: () => NO_ACCESS },
+    access: { of: () => NO_ACCESS, onChange: () => () => undefined },
     writes: takesWrites,
     oversize: { note: () => undefined },
     keptJobs: { note: () => undefined },

@@ -286,6 +286,7 @@ class PassedOnScreenshots implements CheckScreenshots {
     if (this.nowMs() - this.lookedAt > BLIND_AFTER_MS) this.settledAt = this.nowMs() + SETTLED_AFTER_MS;
     this.lookedAt = this.nowMs();
     if (this.lookedAt < this.settledAt) return;
+    if (notes.length === 0) return;
     const alive = new Set(known.filter((probe) => probe.alive).map(({ record }) => record.id));
     await Promise.all(
       notes.map(async ({ id, probe, deadlineAt }) => {

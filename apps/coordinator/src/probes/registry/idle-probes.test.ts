@@ -49,7 +49,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
       validators: createProbeValidators(),
       log: quiet,
       clock: { now: async () => Date.now(), observe: () => undefined },
-      access: { of: () => NO_ACCESS },
+      access: { of: () => NO_ACCESS, onChange: () => () => undefined },
       writes: { refusal: () => undefined },
       oversize: { note: (probe) => oversized.push(probe) },
       keptJobs: { note: () => undefined },

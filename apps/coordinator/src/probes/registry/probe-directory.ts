@@ -10,13 +10,15 @@ import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
 import type { ExcessWatch } from '../access/excess-watch.ts';
 import { MOST_KEPT, type KeptJobs } from '../access/kept-jobs.ts';
 import type { AccessWatch } from '../enrolment/access-watch.ts';
-import { entryOf, isJustBack, marksToWrite, type ProbeEntry, type ReadProbe, type Seen } from './probe-entry.ts';
+import { entryOf, marksToWrite, type ProbeEntry, type ReadProbe, type Seen } from './probe-entry.ts';
 import { createGatewayLives } from './gateway-lives.ts';
+import { createKnownProbes, type KnownProbes } from './known-probes.ts';
+import { marksOf } from './probe-records.ts';
 import { createRecordCache, type RecordCache } from './record-cache.ts';
 import type { KnownProbe } from './probe-status.ts';
 import type { ProbeValidators } from './probe-validators.ts';
-import { findAny, readProbes, type WantedReading } from './read-probes.ts';
-import { createReadingTurns } from './reading-turns.ts';
+import { findAny, readProbes, type WantedReading } from './reading/read-probes.ts';
+import { createReadingTurns, MOST_IN_ROTATION, windowOf } from './reading/reading-turns.ts';
 import { createUntakenJobs } from './untaken-jobs.ts';
 
 /** Validity of the cached probes; longer than the interval of the background refresh. */
@@ -28,17 +30,11 @@ const LOOKING_MS = 15_000;
 /** Minimum change of `lastSeen` that is written. */
 const SEEN_STEP_MS = 2_000;
 
-/** Time for which a probe with an oversized heartbeat is read at each refresh: the second one suspends its agent's user. */
-const OVERSIZED_AGAIN_MS = 5_000;
-
 /** Time for which announced changes are collected, because an agent can announce any number. */
 const GATHER_MS = 100;
 
 /** Every probe is read at least once in this many refreshes, about one per second. */
 const READ_ALL_WITHIN_READINGS = 300;
-
-/** Number of probes up to which all stored times are read at each refresh; beyond, a thousand per second are. */
-const MANY = 2_000;
 
 const REFUSED_WRITES = 'Redis refuses writes: no check can start and no result is kept.';
 
@@ -66,7 +62,7 @@ export interface ProbeDirectoryDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
   readonly validators: ProbeValidators;
-  readonly access: Pick<AccessWatch, 'of'>;
+  readonly access: Pick<AccessWatch, 'of' | 'onChange'>;
   readonly writes: Pick<WriteWatch, 'refusal'>;
   /** Counts heartbeats above the size limit. */
   readonly oversize: ExcessWatch;
@@ -86,15 +82,19 @@ class Directory implements ProbeDirectory {
   /** Probes that are read in rotation, independently of their state. */
   private readonly inTurn = new Set<string>();
   private nextTurn = 0;
+  private nextLooked = 0;
   private readonly entries = new Map<string, ProbeEntry>();
-  private readonly described = new Map<string, { readonly entry: ProbeEntry; readonly known: KnownProbe }>();
+  /** Probes whose result streams had entries at their last read. */
+  private readonly filled = new Set<string>();
+  private readonly described: KnownProbes;
   private readonly records: RecordCache;
   private listed: readonly ProbeRecord[] = [];
   private known: readonly KnownProbe[] = [];
   private idsRead: ReadonlySet<string> = new Set();
+  private idList: readonly string[] = [];
   private seen: Record<string, string> = {};
-  private seenReadAt = Number.NEGATIVE_INFINITY;
-  private off: Seen = {};
+  private hasReadSeen = false;
+  private off: Seen = Object.create(null) as Seen;
   private readAt = Number.NEGATIVE_INFINITY;
   /** Time of the previous read by the clock of Redis. */
   private lookedMs = Number.NEGATIVE_INFINITY;
@@ -104,15 +104,17 @@ class Directory implements ProbeDirectory {
 
   constructor(dependencies: ProbeDirectoryDependencies) {
     this.dependencies = dependencies;
-    this.records = createRecordCache(dependencies.validators);
+    const { access, validators } = dependencies;
+    this.records = createRecordCache(validators);
+    this.described = createKnownProbes(access.of);
+    access.onChange(this.described.noteChanged);
   }
 
   readonly ids: ProbeDirectory['ids'] = () => this.idsRead;
 
   readonly isEmptied: ProbeDirectory['isEmptied'] = () => this.emptied;
 
-  readonly withEntries: ProbeDirectory['withEntries'] = () =>
-    [...this.entries].flatMap(([id, { entries }]) => (entries > 0 ? [id] : []));
+  readonly withEntries: ProbeDirectory['withEntries'] = () => [...this.filled];
 
   readonly probes: ProbeDirectory['probes'] = async () =>
     performance.now() - this.readAt <= FRESH_MS ? this.known : this.refresh();
@@ -144,7 +146,8 @@ class Directory implements ProbeDirectory {
   private async read(): Promise<readonly KnownProbe[]> {
     const { redis, clock, log } = this.dependencies;
     const startedAt = performance.now();
-    const gateways = [...this.entries.values()].flatMap(({ gateway }) => gateway ?? []);
+    const gateways = new Set<string>();
+    for (const { gateway } of this.entries.values()) if (gateway !== undefined) gateways.add(gateway);
     const [nowMs, records, seen, off] = await Promise.all([
       clock.now(redis),
       this.records.read(redis),
@@ -154,44 +157,66 @@ class Directory implements ProbeDirectory {
     ]);
     const wasLooking = nowMs - this.lookedMs < LOOKING_MS;
     this.lookedMs = nowMs;
-    [this.listed, this.seen, this.off] = [records, seen, off];
+    this.seen = seen;
+    this.hasReadSeen = true;
+    if (!isSameHash(this.off, off)) this.off = off;
     const isEmpty = records.length === 0 && (this.idsRead.size > 0 || this.emptied);
     if (isEmpty && !this.emptied) log.error({ probes: this.idsRead.size }, 'Redis has lost the records of all probes');
     this.emptied = isEmpty;
-    this.idsRead = new Set(records.map(({ id }) => id));
-    for (const id of this.entries.keys()) if (!this.idsRead.has(id)) this.forget(id);
+    if (this.listed !== records) this.list(records);
     await this.take(await this.due(), nowMs, wasLooking);
     this.readAt = startedAt;
     return this.known;
   }
 
-  /** Read less often for many probes; meanwhile this coordinator uses its own observations. */
+  /** Of many probes only some are read; of the others this coordinator uses its own observations meanwhile. */
   private async readSeen(): Promise<Record<string, string>> {
-    const everyMs = this.idsRead.size > MANY ? this.idsRead.size : 0;
-    if (performance.now() - this.seenReadAt < everyMs) return this.seen;
-    const seen = await readHash(this.dependencies.redis, redisKeys.lastSeen);
-    this.seenReadAt = performance.now();
-    return Object.assign(Object.create(null) as Record<string, string>, seen);
+    const { redis } = this.dependencies;
+    if (!this.hasReadSeen || this.idList.length <= MOST_IN_ROTATION) return readHash(redis, redisKeys.lastSeen);
+    const window = windowOf(this.idList, this.nextLooked, MOST_IN_ROTATION);
+    const fields = window.flatMap((id) => [id, ...marksOf(id)]);
+    const values = await redis.hmget(redisKeys.lastSeen, ...fields);
+    for (const [index, field] of fields.entries()) {
+      const value = values[index] ?? null;
+      if (value === null) delete this.seen[field];
+      else this.seen[field] = value;
+    }
+    for (const id of window) this.described.noteChanged(id);
+    return this.seen;
+  }
+
+  private list(records: readonly ProbeRecord[]): void {
+    this.listed = records;
+    this.idList = records.map(({ id }) => id);
+    this.idsRead = new Set(this.idList);
+    for (const id of this.entries.keys()) if (!this.idsRead.has(id)) this.forget(id);
   }
 
   private async readChanged(): Promise<void> {
     const { redis, clock } = this.dependencies;
     // A read in progress may predate the change.
     await this.reading;
-    const changed = this.listed.flatMap(({ id }) => (this.turns.hasChanged(id) ? [id] : []));
+    const changed = [...this.turns.changed()].filter((id) => this.idsRead.has(id));
     const wanted = changed.map((id) => ({ id, hasNoJobs: false }));
     if (wanted.length > 0) await this.take(wanted, await clock.now(redis), true);
   }
 
   private async due(): Promise<readonly WantedReading[]> {
     const { redis } = this.dependencies;
-    const ids = [...this.idsRead];
+    const ids = this.idList;
     this.chooseInTurn(ids);
-    const due = new Set(ids.filter((id) => this.inTurn.has(id) || this.turns.isDue(id, this.entries.get(id))));
+    const due = new Set([...this.inTurn, ...this.turns.due(ids, (id) => this.entries.get(id))]);
     if (isCluster(redis)) return [...due].map((id) => ({ id, hasNoJobs: false }));
-    const settled = ids.filter((id) => this.entries.get(id)?.isSettled === true && this.isAlive(id));
-    // Heartbeats written for a dead gateway stay for long; the agents announce their return.
-    const silent = ids.filter((id) => !due.has(id) && !this.isAlive(id) && this.entries.get(id)?.gateway === undefined);
+    const looked = new Set([...windowOf(ids, this.nextLooked, MOST_IN_ROTATION), ...due]);
+    this.nextLooked = (this.nextLooked + MOST_IN_ROTATION) % Math.max(ids.length, 1);
+    const settled: string[] = [];
+    const silent: string[] = [];
+    for (const id of looked) {
+      const entry = this.entries.get(id);
+      if (entry?.isSettled === true && entry.probe.alive) settled.push(id);
+      // Heartbeats written for a dead gateway stay for long; the agents announce their return.
+      if (!due.has(id) && entry?.probe.alive !== true && entry?.gateway === undefined) silent.push(id);
+    }
     const [returned, withJobs] = await Promise.all([
       findAny(redis, 'heartbeat', silent),
       findAny(redis, 'jobs', settled),
@@ -212,14 +237,19 @@ class Directory implements ProbeDirectory {
       const reading = readings[index]!;
       if (reading.isOversized) {
         oversize.note(id);
-        this.noteActive([id], OVERSIZED_AGAIN_MS);
+        // The second one suspends its agent's user, so the next refresh reads it.
+        this.turns.noteChanged(id);
       }
       if (reading.active > MOST_KEPT) keptJobs.note(id);
       const entry = entryOf(id, reading, this.entries.get(id), { untaken, lives, seen, nowMs, wasLooking, atMs });
       this.entries.set(id, entry);
+      this.described.noteChanged(id);
+      if (entry.entries > 0) this.filled.add(id);
+      else this.filled.delete(id);
       this.turns.wasRead(id, atMs);
       const { lastSeenMs = 0 } = entry.probe;
-      if (lastSeenMs - Number(seen[id] ?? 0) >= SEEN_STEP_MS) pairs.push(id, lastSeenMs, ...marksToWrite(id, entry));
+      if (lastSeenMs - Number(seen[id] ?? 0) >= SEEN_STEP_MS)
+        pairs.push(id, lastSeenMs, ...marksToWrite(id, entry, seen));
     }
     this.describe(nowMs);
     // If memory is short, the list is still correct; only the stored times get older.
@@ -270,42 +300,21 @@ class Directory implements ProbeDirectory {
   }
 
   private describe(nowMs: number): void {
-    const { access, writes } = this.dependencies;
+    const { writes } = this.dependencies;
     const storeFault = writes.refusal() === undefined ? undefined : REFUSED_WRITES;
-    this.known = this.listed.flatMap((record): readonly KnownProbe[] => {
-      const { id } = record;
-      const entry = this.entries.get(id);
-      if (entry === undefined) return [];
-      const justBack = isJustBack(id, entry, this.seen, nowMs);
-      const now = { record, justBack, switchedOff: this.off[id], access: access.of(id), storeFault };
-      const before = this.described.get(id);
-      // Reuses unchanged objects: thousands of new ones per second would be garbage.
-      if (before?.entry === entry && isSameFields(before.known, now)) return [before.known];
-      const known = { ...entry.probe, ...now };
-      this.described.set(id, { entry, known });
-      return [known];
-    });
-  }
-
-  private isAlive(id: string): boolean {
-    return this.entries.get(id)?.probe.alive === true;
+    const { listed: records, entries, seen, off } = this;
+    this.known = this.described.update({ records, entries, seen, off, storeFault, nowMs });
   }
 
   private forget(id: string): void {
     this.entries.delete(id);
-    this.described.delete(id);
+    this.filled.delete(id);
     delete this.seen[id];
     this.turns.forget(id);
   }
 }
 
-function isSameFields(before: KnownProbe, now: Omit<KnownProbe, 'alive' | 'heartbeat' | 'lastSeenMs'>): boolean {
-  const { record, justBack, switchedOff, access, storeFault } = now;
-  return (
-    before.record === record &&
-    before.justBack === justBack &&
-    before.switchedOff === switchedOff &&
-    before.access === access &&
-    before.storeFault === storeFault
-  );
+function isSameHash(one: Seen, other: Seen): boolean {
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
 }

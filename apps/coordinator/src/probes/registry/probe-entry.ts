@@ -3,8 +3,8 @@ import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, type Heartbeat } from '@vantage/c
 import { marksOf } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
 import type { GatewayLives } from './gateway-lives.ts';
-import type { ProbeReading } from './read-probes.ts';
-import type { LastReading } from './reading-turns.ts';
+import type { ProbeReading } from './reading/read-probes.ts';
+import type { LastReading } from './reading/reading-turns.ts';
 import type { UntakenJobs } from './untaken-jobs.ts';
 
 /** The hash of the times at which probes were last seen. */
@@ -15,8 +15,6 @@ export interface ProbeEntry extends LastReading {
   readonly probe: Pick<KnownProbe, 'alive' | 'heartbeat' | 'lastSeenMs' | 'waiting' | 'queued' | 'takesNoJobs'>;
   /** True if the previous read found no heartbeat and the same run of its agent is back. */
   readonly isReturn: boolean;
-  /** Length of its result stream. */
-  readonly entries: number;
   /** Text of the heartbeat, to skip parsing an equal one. */
   readonly text?: string | undefined;
   /** The parsed text, even if the agent's gateway is dead. */
@@ -110,11 +108,14 @@ export function entryOf(
  */
 
 /** Fields to write after a read: a new run is not a return, an interrupted connection is. */
-export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry): readonly (string | number)[] {
+export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry, seen: Seen): readonly (string | number)[] {
   const { heartbeat, lastSeenMs } = probe;
   if (heartbeat === undefined || lastSeenMs === undefined) return [];
   const [run, back] = marksOf(id);
-  return [...(isReturn ? [back, lastSeenMs] : []), run, heartbeat.instance];
+  return [
+    ...(isReturn ? [back, lastSeenMs] : []),
+    ...(seen[run] === heartbeat.instance ? [] : [run, heartbeat.instance]),
+  ];
 }
 
 /** True for `STEADY_AFTER_MS` after a return that any coordinator noticed. */

@@ -100,7 +100,7 @@ describe('a probe that comes back', () => {
       redis,
       clock,
       validators: createProbeValidators(),
-      access: { of: () => NO_ACCESS },
+      access: { of: () => NO_ACCESS, onChange: () => () => undefined },
       writes: { refusal: () => undefined },
       oversize: { note: () => undefined },
       keptJobs: { note: () => undefined },

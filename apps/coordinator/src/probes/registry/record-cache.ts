@@ -1,20 +1,21 @@
-import type { ProbeRecord } from '@vantage/contract';
+import { redisKeys, type ProbeRecord } from '@vantage/contract';
 import { isCluster } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
+import { windowOf } from './reading/reading-turns.ts';
 import { readProbeIds, readRecordTexts } from './probe-records.ts';
 import type { ProbeValidators } from './probe-validators.ts';
 
 /** Reads the records of all probes repeatedly; validates only changed ones. */
 export interface RecordCache {
-  /** Every valid record, by id. */
+  /** Every valid record, by id; the same array while nothing changes. */
   readonly read: (redis: Redis) => Promise<readonly ProbeRecord[]>;
 }
 
 /** On a cluster each record needs a command, so known records are read at this interval only. */
 const CLUSTER_EVERY_MS = 5_000;
-/** Number of records up to which all are read each time; beyond, a thousand per second are. */
-const MANY = 2_000;
+/** Number of records that one call reads again, in rotation. */
+const MOST_AT_ONCE = 1_000;
 
 interface Cached {
   readonly text: string;
@@ -22,26 +23,64 @@ interface Cached {
 }
 
 export function createRecordCache(validators: Pick<ProbeValidators, 'readRecord'>): RecordCache {
-  let cached = new Map<string, Cached>();
-  let readAllAt = Number.NEGATIVE_INFINITY;
+  return new Cache(validators);
+}
 
-  return {
-    read: async (redis) => {
-      const ids = await readProbeIds(redis);
-      const atLeastMs = isCluster(redis) ? CLUSTER_EVERY_MS : 0;
-      const everyMs = Math.max(atLeastMs, ids.length > MANY ? ids.length : 0);
-      const isDue = performance.now() - readAllAt >= everyMs;
-      const wanted = isDue ? ids : ids.filter((id) => !cached.has(id));
-      const texts = new Map((await readRecordTexts(redis, wanted)).map((text, index) => [wanted[index]!, text]));
-      if (isDue) readAllAt = performance.now();
-      const next = new Map<string, Cached>();
-      for (const id of ids) {
-        const [before, text] = [cached.get(id), texts.get(id)];
-        if (before !== undefined && (text === before.text || text === undefined)) next.set(id, before);
-        else if (typeof text === 'string') next.set(id, { text, record: validators.readRecord(text) });
-      }
-      cached = next;
-      return [...next.values()].flatMap(({ record }) => record ?? []);
-    },
+class Cache implements RecordCache {
+  private readonly validators: Pick<ProbeValidators, 'readRecord'>;
+  private ids: readonly string[] = [];
+  private idsReadAt = Number.NEGATIVE_INFINITY;
+  private readonly cached = new Map<string, Cached>();
+  private listed: readonly ProbeRecord[] = [];
+  private readAgainAt = Number.NEGATIVE_INFINITY;
+  private next = 0;
+
+  constructor(validators: Pick<ProbeValidators, 'readRecord'>) {
+    this.validators = validators;
+  }
+
+  readonly read: RecordCache['read'] = async (redis) => {
+    const areOther = await this.readIds(redis);
+    const unknown = this.ids.filter((id) => !this.cached.has(id));
+    const wanted = [...new Set([...unknown, ...this.again(redis)])];
+    const texts = await readRecordTexts(redis, wanted);
+    const changed = wanted.filter((id, index) => this.take(id, texts[index] ?? null));
+    if (areOther || changed.length > 0) this.listed = this.ids.flatMap((id) => this.cached.get(id)?.record ?? []);
+    return this.listed;
   };
+
+  /** @returns true if they are others than before */
+  private async readIds(redis: Redis): Promise<boolean> {
+    // A new one changes their number; one that replaces another is found by the next whole read.
+    const isDue = performance.now() - this.idsReadAt >= (this.ids.length > MOST_AT_ONCE ? this.ids.length : 0);
+    if (!isDue && this.ids.length === (await redis.scard(redisKeys.probeIds))) return false;
+    const ids = await readProbeIds(redis);
+    this.idsReadAt = performance.now();
+    if (ids.length === this.ids.length && ids.every((id, index) => id === this.ids[index])) return false;
+    this.ids = ids;
+    const listed = new Set(ids);
+    for (const id of this.cached.keys()) if (!listed.has(id)) this.cached.delete(id);
+    return true;
+  }
+
+  /** Known records to read again. */
+  private again(redis: Redis): readonly string[] {
+    const { ids } = this;
+    if (isCluster(redis)) {
+      if (performance.now() - this.readAgainAt < CLUSTER_EVERY_MS) return [];
+      this.readAgainAt = performance.now();
+      return ids;
+    }
+    const window = windowOf(ids, this.next, MOST_AT_ONCE);
+    this.next = (this.next + window.length) % Math.max(ids.length, 1);
+    return window;
+  }
+
+  /** @returns true if the record is another than before */
+  private take(id: string, text: string | null): boolean {
+    if (this.cached.get(id)?.text === (text ?? undefined)) return false;
+    if (text === null) this.cached.delete(id);
+    else this.cached.set(id, { text, record: this.validators.readRecord(text) });
+    return true;
+  }
 }

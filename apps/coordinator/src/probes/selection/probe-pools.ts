@@ -1,173 +1,122 @@
 import type { InputError, ProbeRecord } from '@vantage/contract';
 
-import { absenceOf, isHealthy, type KnownProbe } from '../registry/probe-status.ts';
+import type { KnownProbe } from '../registry/probe-status.ts';
 import { readLocations } from './locations.ts';
+import { FollowingPool, type ProbePool } from './pool.ts';
 
-/** A probe that can be selected. */
-export interface Candidate {
-  readonly id: string;
-  /** Used share of the probe's capacity. */
-  readonly load: number;
-}
-
-/** A class of probes that are equivalent for a selection, except for their load. */
-export interface Kind {
-  readonly asNumber: string;
-  readonly countryCode: string;
-  /** Indices of the request's locations that contain them; the location with the fewest probes first. */
-  readonly places: readonly number[];
-  readonly degraded: number;
-  /** Ordered by load, lowest first. */
-  readonly candidates: readonly Candidate[];
-}
-
-/** The probes that support a type, in some locations. */
-export interface ProbePool {
-  readonly kinds: readonly Kind[];
-  readonly size: number;
-  /** Number of distinct networks, countries and locations. */
-  readonly networks: number;
-  readonly countries: number;
-  readonly places: number;
-  readonly leastLoad: number;
+export interface PoolInPlaces {
+  readonly pool: ProbePool;
   /** All probes in the locations, whatever types they support. */
   readonly inPlaces: () => readonly KnownProbe[];
 }
 
-/** Caches pools while the probes are unchanged, and members of locations while the records are unchanged. */
+/** Keeps pools, which follow the probes while the records are unchanged. */
 export interface ProbePools {
   readonly of: (
     known: readonly KnownProbe[],
     type: string,
     locations: readonly string[],
-    isEligible?: (probe: KnownProbe) => boolean,
-  ) => ProbePool | { readonly errors: readonly InputError[] };
+  ) => PoolInPlaces | { readonly errors: readonly InputError[] };
   readonly byId: (known: readonly KnownProbe[]) => ReadonlyMap<string, KnownProbe>;
 }
 
 /** Bounded, because clients choose the texts. */
 const MOST_KEPT = 200;
 
-/** Data derived from one read of the probes. */
-interface Prepared {
-  readonly records: readonly ProbeRecord[];
-  readonly byId: ReadonlyMap<string, KnownProbe>;
-  readonly pools: Map<string, ProbePool>;
+interface KeptPool {
+  readonly pool: FollowingPool;
+  /** Indices of the probes in its locations. */
+  readonly indices: readonly number[];
+  /** The list that it has followed. */
+  known: readonly KnownProbe[];
 }
 
 export function createProbePools(): ProbePools {
-  const prepared = new WeakMap<readonly KnownProbe[], Prepared>();
-  /** Members of each location, in the order of `records`. */
-  const members = new Map<string, readonly ProbeRecord[]>();
-  let records: readonly ProbeRecord[] = [];
+  return new Pools();
+}
 
-  const prepare = (known: readonly KnownProbe[]): Prepared => {
-    const before = prepared.get(known);
-    if (before !== undefined) return before;
-    const byId = new Map(known.map((probe) => [probe.record.id, probe]));
-    const made = { records: known.map(({ record }) => record), byId, pools: new Map<string, ProbePool>() };
-    prepared.set(known, made);
-    return made;
+class Pools implements ProbePools {
+  private known: readonly KnownProbe[] = [];
+  private records: readonly ProbeRecord[] = [];
+  private readonly found = new Map<string, KnownProbe>();
+  /** Indices of the members of each location. */
+  private readonly members = new Map<string, readonly number[]>();
+  private readonly pools = new Map<string, KeptPool>();
+
+  readonly byId: ProbePools['byId'] = (known) => {
+    this.follow(known);
+    return this.found;
   };
 
-  const membersOf = (given: readonly ProbeRecord[], location: string): readonly ProbeRecord[] | undefined => {
-    if (given !== records) {
-      // The cache is invalid if a record differs; unchanged records are identical objects.
-      if (given.length !== records.length || given.some((record, index) => record !== records[index])) members.clear();
-      records = given;
-    }
-    const known = members.get(location);
-    if (known !== undefined) return known;
-    const read = readLocations([location], given);
-    if ('errors' in read) return undefined;
-    const [terms = []] = read.locations;
-    const found = given.filter((record) => terms.every((holds) => holds(record)));
-    keep(members, location, found);
-    return found;
-  };
-
-  return {
-    byId: (known) => prepare(known).byId,
-    of: (known, type, locations, isEligible) => {
-      const { records: given, byId, pools } = prepare(known);
-      const key = JSON.stringify([type, ...locations]);
-      const kept = pools.get(key);
-      if (kept !== undefined && isEligible === undefined) return kept;
-      const places = locations.map((location) => membersOf(given, location));
+  readonly of: ProbePools['of'] = (known, type, locations) => {
+    this.follow(known);
+    const key = JSON.stringify([type, ...locations]);
+    let kept = this.pools.get(key);
+    if (kept === undefined) {
+      const places = locations.map((location) => this.membersOf(location));
       if (places.includes(undefined)) {
-        const read = readLocations(locations, given);
+        const read = readLocations(locations, this.records);
         if ('errors' in read) return read;
       }
-      const inPlaces = placesOf(
-        byId,
+      kept = this.create(
+        type,
         places.map((place) => place ?? []),
       );
-      const all = places.length === 0 ? known : [...inPlaces.keys()];
-      const pool = createPool(isEligible === undefined ? all : all.filter(isEligible), type, inPlaces);
-      if (isEligible === undefined) keep(pools, key, pool);
-      return pool;
-    },
-  };
-}
-
-/** The locations that contain each probe. */
-function placesOf(
-  byId: ReadonlyMap<string, KnownProbe>,
-  places: readonly (readonly ProbeRecord[])[],
-): ReadonlyMap<KnownProbe, readonly number[]> {
-  const found = new Map<KnownProbe, number[]>();
-  for (const [place, members] of places.entries()) {
-    for (const { id } of members) {
-      const probe = byId.get(id)!;
-      const others = found.get(probe);
-      if (others === undefined) found.set(probe, [place]);
-      else others.push(place);
+      keep(this.pools, key, kept);
     }
-  }
-  return found;
-}
-
-function createPool(
-  inPlaces: readonly KnownProbe[],
-  type: string,
-  places: ReadonlyMap<KnownProbe, readonly number[]>,
-): ProbePool {
-  const capable = inPlaces.filter((probe) => canRun(probe, type));
-  const sizes = new Map<number, number>();
-  for (const probe of capable) {
-    for (const place of places.get(probe) ?? []) sizes.set(place, (sizes.get(place) ?? 0) + 1);
-  }
-  const kinds = kindsOf(capable, (probe) =>
-    (places.get(probe) ?? []).toSorted((one, other) => sizes.get(one)! - sizes.get(other)!),
-  );
-  return {
-    kinds,
-    size: capable.length,
-    places: sizes.size,
-    inPlaces: () => inPlaces,
-    networks: new Set(kinds.map(({ asNumber }) => asNumber)).size,
-    countries: new Set(kinds.map(({ countryCode }) => countryCode)).size,
-    leastLoad: kinds.reduce((least, { candidates }) => Math.min(least, candidates[0]!.load), Number.POSITIVE_INFINITY),
+    const { pool, indices } = kept;
+    for (const index of indices) if (known[index] !== kept.known[index]) pool.take(known[index]!);
+    kept.known = known;
+    return { pool, inPlaces: () => indices.map((index) => known[index]!) };
   };
-}
 
-function kindsOf(capable: readonly KnownProbe[], placesOf: (probe: KnownProbe) => readonly number[]): readonly Kind[] {
-  const kinds = new Map<string, Kind & { readonly candidates: Candidate[] }>();
-  for (const probe of capable) {
-    const { id, asNumber, countryCode } = probe.record;
-    const { running, capacity } = probe.heartbeat!.load;
-    const [places, degraded] = [placesOf(probe), isHealthy(probe) ? 0 : 1];
-    const key = [asNumber, countryCode, degraded, ...places].join(' ');
-    const kind = kinds.get(key) ?? { asNumber, countryCode, places, degraded, candidates: [] };
-    kinds.set(key, kind);
-    kind.candidates.push({ id, load: running / capacity });
+  /** A comparison of every element is cheaper than anything derived from one. */
+  private follow(known: readonly KnownProbe[]): void {
+    if (known === this.known) return;
+    const before = this.known;
+    this.known = known;
+    const { records } = this;
+    if (known.length !== records.length || known.some(({ record }, index) => record !== records[index])) {
+      this.records = known.map(({ record }) => record);
+      this.members.clear();
+      this.pools.clear();
+      this.found.clear();
+      for (const probe of known) this.found.set(probe.record.id, probe);
+      return;
+    }
+    for (const [index, probe] of known.entries()) if (probe !== before[index]) this.found.set(probe.record.id, probe);
   }
-  for (const { candidates } of kinds.values()) candidates.sort((one, other) => one.load - other.load);
-  return [...kinds.values()];
-}
 
-function canRun(probe: KnownProbe, type: string): boolean {
-  return absenceOf(probe) === undefined && (probe.heartbeat?.capabilities.types.includes(type) ?? false);
+  private membersOf(location: string): readonly number[] | undefined {
+    const known = this.members.get(location);
+    if (known !== undefined) return known;
+    const read = readLocations([location], this.records);
+    if ('errors' in read) return undefined;
+    const [terms = []] = read.locations;
+    const found = this.records.flatMap((record, index) => (terms.every((holds) => holds(record)) ? [index] : []));
+    keep(this.members, location, found);
+    return found;
+  }
+
+  /** @param places indices of the members of each location; none for all probes */
+  private create(type: string, places: readonly (readonly number[])[]): KeptPool {
+    const found = new Map<string, number[]>();
+    const indices = new Set<number>();
+    for (const [place, members] of places.entries()) {
+      for (const index of members) {
+        indices.add(index);
+        const { id } = this.records[index]!;
+        const others = found.get(id);
+        if (others === undefined) found.set(id, [place]);
+        else others.push(place);
+      }
+    }
+    return {
+      pool: new FollowingPool(type, (id) => found.get(id) ?? []),
+      indices: places.length === 0 ? [...this.records.keys()] : [...indices],
+      known: [],
+    };
+  }
 }
 
 function keep<T>(kept: Map<string, T>, key: string, value: T): void {

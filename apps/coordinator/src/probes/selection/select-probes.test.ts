@@ -405,3 +405,49 @@ describe('the selection by locations, one after another', () => {
     expect([some, chosen(known, { locations: ['DE'] })]).toEqual([['b'], ['a', 'b']]);
   });
 });
+
+describe('a selector that follows changing probes', () => {
+  const types = ['ping', 'dns'];
+  const places = ['fra', 'nyc', 'sgp'];
+  let seed = 1;
+  /** Park and Miller's generator, so that a failure can be repeated. */
+  const draw = (below: number): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  const random = (index: number): KnownProbe =>
+    probe(`p-${index}`, {
+      asNumber: `AS${64_496 + (index % 5)}`,
+      countryCode: ['DE', 'US', 'SG'][index % 3]!,
+      tags: [places[index % 3]!, ...(index % 4 === 0 ? ['fra'] : [])],
+      types: draw(6) === 0 ? ['dns'] : types,
+      offline: draw(8) === 0,
+      draining: draw(12) === 0,
+      degraded: draw(5) === 0,
+      running: draw(10),
+    });
+
+  it('selects as one that sees them for the first time', () => {
+    const { select: follow } = createProbeSelector();
+    let known = Array.from({ length: 60 }, (_, index) => random(index));
+    for (let round = 0; round < 200; round += 1) {
+      known = known.map((before, index) => (draw(10) === 0 ? { ...random(index), record: before.record } : before));
+      // Sometimes another list of records.
+      if (draw(40) === 0) known = [...known.slice(1), random(100 + round)];
+      const request: SelectionRequest = {
+        type: types[draw(2)]!,
+        limit: 1 + draw(12),
+        ...(draw(3) === 0 ? {} : { locations: places.slice(draw(3)) }),
+        ...(draw(3) === 0 ? { isEligible: ({ record }) => Number(record.id.slice(2)) % 3 > 0 } : {}),
+      };
+
+      expect(follow(known, request)).toEqual(createProbeSelector().select(known, request));
+    }
+  });
+
+  it('selects none if none of the probes in the locations is eligible', () => {
+    const known = [probe('fra-1'), probe('fra-2')];
+
+    expect(select(known, { isEligible: () => false })).toMatchObject({ selected: false, reason: 'no-probe' });
+  });
+});

@@ -45,12 +45,17 @@ export function createProbeSelector(): ProbeSelector {
   const select: ProbeSelector['select'] = (known, request) => {
     if (request.probes !== undefined) return selectNamed(pools.byId(known), request.probes);
     const { type, locations: texts = [], isEligible } = request;
-    const pool = pools.of(known, type, texts, isEligible);
-    if ('errors' in pool) return { selected: false, reason: 'invalid', errors: pool.errors };
-    if (pool.size === 0) {
-      return { selected: false, reason: 'no-probe', detail: whyNone(known, pool.inPlaces(), request) };
+    const found = pools.of(known, type, texts);
+    if ('errors' in found) return { selected: false, reason: 'invalid', errors: found.errors };
+    const byId = pools.byId(known);
+    const selected = spread(found.pool, {
+      ...request,
+      isEligible: isEligible === undefined ? undefined : (id) => isEligible(byId.get(id)!),
+    });
+    if (selected.length === 0) {
+      return { selected: false, reason: 'no-probe', detail: whyNone(known, found.inPlaces(), request) };
     }
-    return { selected: true, probes: spread(pool, request), offline: new Map() };
+    return { selected: true, probes: selected, offline: new Map() };
   };
   return { select, find: (known, ids) => ids.flatMap((id) => pools.byId(known).get(id) ?? []) };
 }

@@ -1,9 +1,11 @@
-import type { Candidate, Kind, ProbePool } from './probe-pools.ts';
+import { endOf, type Candidate, type Kind, type ProbePool } from './pool.ts';
 
 export interface SpreadOptions {
   readonly limit: number;
   readonly tieBreak?: ((probe: string) => number) | 'random';
   readonly ignoresLoad?: boolean;
+  /** Which probes may be selected; all by default. */
+  readonly isEligible?: ((probe: string) => boolean) | undefined;
 }
 
 /** How many selected probes are in each network, country and location. */
@@ -12,7 +14,7 @@ type Uses = Map<string | number, number>;
 /** Context of the selection of one probe. */
 interface Choice {
   readonly pool: ProbePool;
-  readonly taken: ReadonlySet<Candidate>;
+  readonly isFree: (candidate: Candidate) => boolean;
   readonly uses: Uses;
   readonly loadOf: (candidate: Candidate) => number;
   /** Order among equals; undefined for a random one. */
@@ -25,15 +27,20 @@ interface Chosen {
 }
 
 /** Greedy selection: each step takes a probe whose network, country and location were used least. */
-export function spread(pool: ProbePool, { limit, tieBreak, ignoresLoad = false }: SpreadOptions): readonly string[] {
+export function spread(pool: ProbePool, options: SpreadOptions): readonly string[] {
+  const { limit, tieBreak, ignoresLoad = false, isEligible } = options;
   const taken = new Set<Candidate>();
+  const isFree = (candidate: Candidate): boolean =>
+    !taken.has(candidate) && (isEligible === undefined || isEligible(candidate.id));
   const uses: Uses = new Map();
   const tieOf = tieBreak === 'random' ? undefined : tiesOf(tieBreak);
   const loadOf = ignoresLoad ? () => 0 : ({ load }: Candidate) => load;
   while (taken.size < limit && taken.size < pool.size) {
-    const { kind, candidate } = least({ pool, taken, uses, loadOf, tieOf });
+    const chosen = least({ pool, isFree, uses, loadOf, tieOf });
+    if (chosen === undefined) break;
+    const { kind, candidate } = chosen;
     taken.add(candidate);
-    for (const use of [kind.asNumber, kind.countryCode, ...placeTaken(kind, uses)]) {
+    for (const use of [kind.asNumber, kind.countryCode, ...placeTaken(kind, pool, uses)]) {
       uses.set(use, (uses.get(use) ?? 0) + 1);
     }
   }
@@ -53,13 +60,15 @@ function tiesOf(tieBreak: ((probe: string) => number) | undefined): (candidate: 
 }
 
 /**
- * A probe in several locations counts for the least used one; otherwise large locations would take the probes of small
- * ones.
+ * A probe in several locations counts for the least used one, of equals for the one with the fewest probes; otherwise large
+ * locations would take the probes of small ones.
  */
-function placeTaken({ places }: Kind, uses: Uses): readonly number[] {
+function placeTaken({ places }: Kind, { sizes }: ProbePool, uses: Uses): readonly number[] {
   const usesOf = (place: number): number => uses.get(place) ?? 0;
+  const order = (one: number, other: number): number =>
+    usesOf(one) - usesOf(other) || sizes.get(one)! - sizes.get(other)!;
   const emptiest = places.reduce<number | undefined>(
-    (best, place) => (best === undefined || usesOf(place) < usesOf(best) ? place : best),
+    (best, place) => (best === undefined || order(place, best) < 0 ? place : best),
     undefined,
   );
   return emptiest === undefined ? [] : [emptiest];
@@ -68,8 +77,10 @@ function placeTaken({ places }: Kind, uses: Uses): readonly number[] {
 /**
  * The candidate with the lowest rank. If equals are interchangeable, the search starts at random and stops at the
  * lowest possible rank.
+ *
+ * @returns undefined if no probe is left
  */
-function least(choice: Choice): Chosen {
+function least(choice: Choice): Chosen | undefined {
   const { pool, uses, loadOf, tieOf } = choice;
   const { kinds } = pool;
   const usesOf = (of: string | number): number => uses.get(of) ?? 0;
@@ -99,34 +110,26 @@ function least(choice: Choice): Chosen {
     const isUsedLeast = place <= bound.place && network <= bound.network && country <= bound.country;
     if (tieOf === undefined && isUsedLeast && kind.degraded === 0 && loadOf(candidate) <= pool.leastLoad) break;
   }
-  return best!;
+  return best;
 }
 
-/** The least loaded probe of a kind that is not selected. */
+/** The least loaded free probe of a kind. */
 function leastOf({ candidates }: Kind, choice: Choice): Candidate | undefined {
-  const { taken, loadOf, tieOf } = choice;
-  const first = candidates.findIndex((candidate) => !taken.has(candidate));
+  const { isFree, loadOf, tieOf } = choice;
+  const first = candidates.findIndex(isFree);
   if (first < 0) return undefined;
+  let best = candidates[first]!;
   if (tieOf !== undefined) {
-    return candidates.reduce((best, candidate) =>
-      !taken.has(candidate) && (taken.has(best) || isBefore(candidate, best, choice)) ? candidate : best,
-    );
+    for (let index = first + 1; index < candidates.length; index += 1) {
+      const candidate = candidates[index]!;
+      if (isBefore(candidate, best, choice) && isFree(candidate)) best = candidate;
+    }
+    return best;
   }
-  const end = endOf(candidates, loadOf(candidates[first]!), loadOf);
+  const end = endOf(candidates, loadOf(best), loadOf);
   const start = first + Math.floor(Math.random() * (end - first));
-  for (let index = start; index < end; index += 1) if (!taken.has(candidates[index]!)) return candidates[index];
-  return candidates[first];
-}
-
-/** End of the run of candidates with that load; they are sorted by load. */
-function endOf(candidates: readonly Candidate[], load: number, loadOf: Choice['loadOf']): number {
-  let [low, high] = [0, candidates.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (loadOf(candidates[middle]!) <= load) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  for (let index = start; index < end; index += 1) if (isFree(candidates[index]!)) return candidates[index];
+  return best;
 }
 
 function isBefore(one: Candidate, other: Candidate, { loadOf, tieOf }: Choice): boolean {
@@ -137,7 +140,7 @@ function isBefore(one: Candidate, other: Candidate, { loadOf, tieOf }: Choice): 
 
 /** Minimum use of any location, network and country in the pool. */
 function lowest(
-  { networks, countries, places }: ProbePool,
+  { networks, countries, sizes }: ProbePool,
   uses: Uses,
 ): { readonly place: number; readonly network: number; readonly country: number } {
   const [ofPlaces, ofNetworks, ofCountries]: [number[], number[], number[]] = [[], [], []];
@@ -150,7 +153,7 @@ function lowest(
   const lowestOf = (counts: readonly number[], all: number): number =>
     counts.length < all || all === 0 ? 0 : Math.min(...counts);
   return {
-    place: lowestOf(ofPlaces, places),
+    place: lowestOf(ofPlaces, sizes.size),
     network: lowestOf(ofNetworks, networks),
     country: lowestOf(ofCountries, countries),
   };

@@ -2,7 +2,7 @@ import { JOB_QUEUE, redisKeys } from '@vantage/contract';
 import { isCluster } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-import { defineScript, runScript } from '../../redis/scripts.ts';
+import { defineScript, runScript } from '../../../redis/scripts.ts';
 
 /** Data of a probe in Redis. */
 export interface ProbeReading {
