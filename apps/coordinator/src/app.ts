@@ -22,6 +22,7 @@ import { listMonitors, monitorMetrics, readMonitor } from './http/endpoints/moni
 import { documentation } from './http/endpoints/pages.ts';
 import { listAgents, listProbes } from './http/endpoints/probes.ts';
 import { showScreenshot } from './http/endpoints/screenshot.ts';
+import { previewReader } from './http/endpoints/summary/preview.ts';
 import { showShared } from './http/endpoints/summary/sharing.ts';
 import type { StreamTimes } from './http/events/send-events.ts';
 import type { StreamBounds } from './http/events/stream-places.ts';
@@ -122,6 +123,7 @@ export function createApp(options: AppOptions): Express {
   const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);
   const document = (): JsonObject =>
     createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
+  const readPreview = previewReader({ ...options, limit: limit(buckets.showSummary) });
   const compressed = createCompressedCache();
   const checkOptions = {
     checks,
@@ -170,7 +172,7 @@ export function createApp(options: AppOptions): Express {
     ...monitorEndpoints(options, limit(buckets.readMonitors)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     ...health,
-    ...documentation(web, document, links, checkTypes),
+    ...documentation({ web, readPreview, document, links, checkTypes }),
     ...wellKnown(links, options.contacts ?? {}),
   ];
   mount(router, options.isGatewayOnly === true ? health : endpoints, options.keys);

@@ -1,17 +1,29 @@
-/**
- * Open Graph metadata of a check. It is equal for all checks except for URLs, so that the document needs no Redis; the
- * image shows the result.
- */
-export function previewOf(publicUrl: string, checkId: string): string {
+/** What a link to a check shows in a chat. */
+export interface Preview {
+  /** One line: name and verdict. */
+  readonly title: string;
+  /** A sentence. */
+  readonly description: string;
+}
+
+const UNREAD: Preview = {
+  title: 'A check from several places',
+  description: 'Ping, HTTP, DNS, TCP, UDP and traceroute from several places at once.',
+};
+
+/** Open Graph metadata of a check; without `preview` general words, the image has the verdict. */
+export function metadataOf(publicUrl: string, checkId: string, preview: Preview = UNREAD): string {
   const metadata = {
-    'og:title': 'A check from several places',
+    'og:site_name': 'Vantage',
+    'og:title': preview.title,
+    'og:description': preview.description,
     'og:type': 'website',
     'og:url': `${publicUrl}/c/${checkId}`,
     'og:image': `${publicUrl}/check/${checkId}/card.png`,
     'og:image:type': 'image/png',
     'og:image:width': '1200',
     'og:image:height': '630',
-    'og:image:alt': 'The verdict of the check',
+    'og:image:alt': preview.title,
   };
   const tags = Object.entries(metadata).map(([name, text]) => `<meta property="${name}" content="${escape(text)}" />`);
   return [...tags, '<meta name="twitter:card" content="summary_large_image" />'].join('');

@@ -1,1 +1,2 @@
+export type { Preview } from './document-head.ts';
 export { openPage, type Page, type PageAnswer, type PageRequest } from './page.ts';

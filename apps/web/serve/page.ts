@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { isCheckId } from '@vantage/contract';
 
-import { escape, preloadsOf, previewOf } from './document-head.ts';
+import { escape, metadataOf, preloadsOf, type Preview } from './document-head.ts';
 
 /** The built page: document and files in memory, ready to send. */
 export interface Page {
@@ -14,9 +14,10 @@ export interface Page {
   /**
    * The document of every view.
    *
-   * @param checkId adds a link to the check's results for clients without scripts, and the image of previews
+   * @param checkId adds a link to the check's results for clients without scripts, and metadata for link previews
+   * @param preview the title of the document too
    */
-  readonly document: (request: PageRequest, checkId?: string) => PageAnswer;
+  readonly document: (request: PageRequest, checkId?: string, preview?: Preview) => PageAnswer;
   /** @param path one of `files` */
   readonly file: (path: string, request: PageRequest) => PageAnswer;
 }
@@ -93,12 +94,15 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
 
   return {
     files: [...kept.keys()],
-    document: (request, checkId) => {
+    document: (request, checkId, preview) => {
       if (checkId === undefined || !isCheckId(checkId)) return answer(plain, request);
       const link = `<p><a href="${escape(basePath)}/check/${checkId}/results">The results of this check as JSON</a></p>`;
-      const head = previewOf(publicUrl, checkId) + preloadsOf([...kept.keys()], basePath, checkId);
-      const document = template.replace(CHECK_LINK, link).replace(PREVIEW, head);
-      return answer(keepDocument(document), request);
+      const head = metadataOf(publicUrl, checkId, preview) + preloadsOf([...kept.keys()], basePath, checkId);
+      // Functions, because `$` has a meaning in a replacement string.
+      const document = template.replace(CHECK_LINK, () => link).replace(PREVIEW, () => head);
+      if (preview === undefined) return answer(keepDocument(document), request);
+      const title = `<title>${escape(preview.title)} · Vantage</title>`;
+      return answer(keepDocument(document.replace(TITLE, () => title)), request);
     },
     file: (path, request) => answer(kept.get(path)!, request),
   };
@@ -106,6 +110,7 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
 
 const CHECK_LINK = '<!--check-->';
 const PREVIEW = '<!--preview-->';
+const TITLE = /<title>[^<]*<\/title>/;
 
 /** Resolves from the sources as well as from the compiled files. */
 function builtFolder(): string {

@@ -12,24 +12,29 @@ import { HttpProblem } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 import { keepCompressed } from './compression.ts';
 import { sendText } from './send-json.ts';
-import { webPage } from './web-page.ts';
+import { webPage, type ReadPreview } from './web-page.ts';
+
+export interface Documentation {
+  /** Undefined if it has not been built. */
+  readonly web: WebPage | undefined;
+  readonly readPreview: ReadPreview;
+  readonly document: () => JsonObject;
+  readonly links: Links;
+  readonly checkTypes: readonly AnyCheckType[];
+}
 
 /**
  * HTML pages, and the OpenAPI document. Each is made for its first request: all of them together take a seventh of the
  * CPU of a start, and memory that a coordinator without readers of its documentation does not need.
- *
- * @param web undefined if it has not been built
  */
-export function documentation(
-  web: WebPage | undefined,
-  document: () => JsonObject,
-  links: Links,
-  checkTypes: readonly AnyCheckType[],
-): readonly Endpoint[] {
+export function documentation({ web, readPreview, document, links, checkTypes }: Documentation): readonly Endpoint[] {
+  const font = fontOf(web, links);
+  const page = (path: string, content: () => Page): Endpoint =>
+    text(path, HTML, PAGE_HEADERS, () => renderPage(links, content(), font));
   return [
     // Without a built web page, a page with examples of the API takes its place.
-    ...(web === undefined ? [page('/', links, () => homePage(links, checkTypes))] : webPage(web)),
-    page('/docs', links, () => docsPage(document(), links)),
+    ...(web === undefined ? [page('/', () => homePage(links, checkTypes))] : webPage(web, readPreview)),
+    page('/docs', () => docsPage(document(), links)),
     {
       path: '/problems/:type',
       method: 'GET',
@@ -37,11 +42,11 @@ export function documentation(
         const { type = '' } = request.params as { readonly type?: string };
         if (!isProblemType(type)) throw new HttpProblem('not-found', 'There is no problem of this type.');
         response.set(PAGE_HEADERS);
-        return sendText(request, response, HTML, renderPage(links, problemPage(links, type)));
+        return sendText(request, response, HTML, renderPage(links, problemPage(links, type), font));
       },
     },
     text(STYLE_PATH, 'text/css; charset=utf-8', { 'Cache-Control': 'public, max-age=300' }, () =>
-      Buffer.from(styleSheet(fontOf(web, links))),
+      Buffer.from(styleSheet(font)),
     ),
     text('/robots.txt', 'text/plain; charset=utf-8', { 'Cache-Control': 'public, max-age=3600' }, () =>
       Buffer.from(ROBOTS),
@@ -68,10 +73,6 @@ Disallow: /monitors/*/events
 function fontOf(web: WebPage | undefined, links: Links): string | undefined {
   const file = web?.files.find((path) => /^\/assets\/geist-(?!more)[^/]*\.woff2$/.test(path));
   return file === undefined ? undefined : links.path(file as `/${string}`);
-}
-
-function page(path: string, links: Links, content: () => Page): Endpoint {
-  return text(path, HTML, PAGE_HEADERS, () => renderPage(links, content()));
 }
 
 /** A static text; it may take longer than other responses, because its first request makes and compresses it. */

@@ -1,18 +1,19 @@
-import type { Page, PageAnswer, PageRequest } from '@vantage/web';
+import type { Page, PageAnswer, PageRequest, Preview } from '@vantage/web';
 import type { Request, RequestHandler, Response } from 'express';
 
 import type { Endpoint } from './endpoint.ts';
 
+/** Texts for the preview of a link to a check; undefined if they are not needed or cannot be read. */
+export type ReadPreview = (request: Request, response: Response, checkId: string) => Promise<Preview | undefined>;
+
 /** The web page: one document for all views, which routes by the address itself, and its files. */
-export function webPage(page: Page): readonly Endpoint[] {
+export function webPage(page: Page, readPreview: ReadPreview): readonly Endpoint[] {
   const view = (path: string, headers: Readonly<Record<string, string>> = {}): Endpoint => ({
     path,
     method: 'GET',
     answer: (request, response) => {
-      const { id, other } = request.params as { readonly id?: string; readonly other?: string };
       response.set(headers);
-      // A preview shows a single check, so a comparison has none.
-      send(response, page.document(asked(request), other === undefined ? id : undefined));
+      send(response, page.document(asked(request)));
     },
   });
   return [
@@ -21,7 +22,17 @@ export function webPage(page: Page): readonly Endpoint[] {
     view('/m'),
     view('/m/:name'),
     // A check is for those who have its link, not for search engines.
-    view('/c/:id', { 'X-Robots-Tag': 'noindex' }),
+    {
+      path: '/c/:id',
+      method: 'GET',
+      answer: async (request, response) => {
+        const { id = '' } = request.params as { readonly id?: string };
+        const preview = await readPreview(request, response, id);
+        response.set('X-Robots-Tag', 'noindex');
+        send(response, page.document(asked(request), id, preview));
+      },
+    },
+    // A preview shows a single check, so a comparison has none.
     view('/c/:id/compare/:other', { 'X-Robots-Tag': 'noindex' }),
     ...page.files.map((path): Endpoint => ({
       path,

@@ -12,8 +12,12 @@ export interface Page {
   readonly body: Html;
 }
 
-/** Renders a complete HTML document. */
-export function renderPage(links: Links, { title, body }: Page): Buffer {
+/**
+ * Renders a complete HTML document.
+ *
+ * @param font its address; undefined if the web page has not been built
+ */
+export function renderPage(links: Links, { title, body }: Page, font: string | undefined): Buffer {
   const { markup } = html`<!doctype html>
     <html lang="en">
       <head>
@@ -23,6 +27,7 @@ export function renderPage(links: Links, { title, body }: Page): Buffer {
         <meta name="description" content="${title}: network diagnostics from several places at once" />
         <title>${title}</title>
         <link rel="icon" href="${links.path('/icon.svg')}" type="image/svg+xml" />
+        ${font === undefined ? undefined : html`<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin />`}
         <link rel="stylesheet" href="${links.path(STYLE_PATH)}" />
       </head>
       <body>

@@ -1,10 +1,11 @@
 /**
  * Style sheet of all pages: light and dark, one column, scrolling tables.
  *
- * @param font path of the web page's font; undefined if the page has not been built
+ * @param font path of the web page's font, which never replaces another one under the reader's eyes; undefined if the
+ *   page has not been built
  */
 export function styleSheet(font: string | undefined): string {
-  return `${font === undefined ? '' : `@font-face { font-family: 'Geist Variable'; font-weight: 400 700; font-display: swap; src: url('${font}') format('woff2'); }`}${RULES}`;
+  return `${font === undefined ? '' : `@font-face { font-family: 'Geist Variable'; font-weight: 400 700; font-display: optional; src: url('${font}') format('woff2'); }`}${RULES}`;
 }
 
 const RULES = `

@@ -1,0 +1,41 @@
+import { isCheckId } from '@vantage/contract';
+import { inTime } from '@vantage/timers';
+import type { Preview } from '@vantage/web';
+import type { Request, Response } from 'express';
+
+import { CheckEvicted, StoreUnavailable } from '../../../redis/store-errors.ts';
+import type { Limit } from '../../limits/rate-limit.ts';
+import { HttpProblem } from '../../problem.ts';
+import { removedCheck, shownCheck, unknownCheck, type ShownCheck } from '../../sharing/shown-check.ts';
+import type { ReadPreview } from '../web-page.ts';
+import { readSummary, type SummarySources } from './read-summary.ts';
+
+/** Time for the texts of a preview: the document is sent without them then. */
+const WITHIN_MS = 1_000;
+
+/**
+ * Name, verdict and headline of a check, for programs that unfold links. Browsers say that they load a document: they get
+ * their document without a read of the store, as everyone does who is over the limit.
+ */
+export function previewReader(options: SummarySources & { readonly limit: Limit }): ReadPreview {
+  const read = async (request: Request, response: Response, id: string): Promise<ShownCheck> => {
+    await options.limit(request, response);
+    const reading = await readSummary(options, id);
+    return reading === undefined ? unknownCheck : shownCheck(reading.check, reading.summary);
+  };
+  return async (request, response, id) => {
+    if (!isCheckId(id) || request.headers['sec-fetch-dest'] === 'document') return undefined;
+    try {
+      const late = (): StoreUnavailable => new StoreUnavailable('the check of a preview was not read in time');
+      return textsOf(await inTime(read(request, response, id), WITHIN_MS, late));
+    } catch (error) {
+      if (error instanceof CheckEvicted) return textsOf(removedCheck(error.message));
+      if (error instanceof HttpProblem || error instanceof StoreUnavailable) return undefined;
+      throw error;
+    }
+  };
+}
+
+function textsOf({ name, word, headline }: ShownCheck): Preview {
+  return { title: `${name}: ${word}`, description: headline };
+}
