@@ -113,7 +113,7 @@ describe('the page of a check from a hundred probes', () => {
       const top = `document.querySelector('.pins').getBoundingClientRect().top + scrollY`;
       const before = await tab.page.evaluate(top);
       await tab.page.evaluate(`document.querySelector('.pins .pin.good').click()`);
-      await untilText(tab.page, '1 chosen probe');
+      await untilText(tab.page, 'measured from one chosen probe.');
       expect(await tab.page.evaluate(top)).toBe(before);
     }
   });
@@ -272,5 +272,28 @@ describe('the page of a check from a hundred probes', () => {
     await tab.page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     await untilCount('[data-probe]', before);
     expect(before).toBeLessThan(100);
+  });
+
+  itInBrowser('prints all findings, the titles of columns on each page, and graphs that fit', async () => {
+    const http = worldChecks.find(({ type }) => type === 'http')!;
+    await open(`/c/${http.testId}`);
+    await tab.page.emulateMediaType('print');
+
+    const findings = summaryOf(crowded(http), crowd).findings.length;
+    expect(findings).toBeGreaterThan(5);
+    const shown = `[...document.querySelectorAll('.findings > li')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true }) && e.offsetHeight > 0).length`;
+    expect(await tab.page.evaluate(shown)).toBe(findings);
+    // A button in the head of a table would be on its first page only.
+    const titles = `[...document.querySelectorAll('thead th')].map((e) =>
+      [e.querySelector('button').checkVisibility(), getComputedStyle(e, '::after').content])`;
+    expect(await tab.page.evaluate(titles)).toContainEqual([false, '"First byte"']);
+    const outcomes = `[...document.querySelectorAll('.outcomes button')].map((e) => e.checkVisibility())`;
+    expect(await tab.page.evaluate(outcomes)).toEqual([false, false, false]);
+
+    await tab.page.setViewport({ width: 500, height: 900 });
+    await open(`/c/${tracerouteCheck.testId}`);
+    const widths = `['.graph', '.paths'].map((e) => document.querySelector(e).getBoundingClientRect().width)`;
+    const [room, graph] = (await tab.page.evaluate(widths)) as [number, number];
+    expect(graph).toBeLessThanOrEqual(room);
   });
 });

@@ -210,6 +210,28 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('have room for their whole target, port included', async () => {
+    const kept = ['later', 'earlier'].map((id) => ({
+      id,
+      type: 'tcp',
+      host: 'database.eu-central.example.com',
+      at: '2026-11-20T21:00:00Z',
+      verdict: 'degraded',
+      request: { type: 'tcp', host: 'database.eu-central.example.com', port: 15_432 },
+    }));
+    await tab.page.evaluateOnNewDocument(
+      `localStorage.setItem('vantage.recent', ${JSON.stringify(JSON.stringify(kept))})`,
+    );
+    for (const width of [1280, 390]) {
+      await tab.page.setViewport({ width, height: 900 });
+      await open('/', 'Compare');
+      const cut = `[...document.querySelectorAll('.recent .target')].map((e) =>
+        [e.innerText, e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1])`;
+      const whole = ['database.eu-central.example.com:15432', false];
+      expect([width, await tab.page.evaluate(cut)]).toEqual([width, [whole, whole]]);
+    }
+  });
+
   itInBrowser('are found among many', async () => {
     await tab.page.evaluateOnNewDocument(`localStorage.setItem('vantage.recent', JSON.stringify(
       Array.from({ length: 30 }, (_, n) => ({ id: 'recent_' + n, type: 'ping', host: 'h' + n + '.example', at: '2026-11-20T21:00:00Z' }))))`);

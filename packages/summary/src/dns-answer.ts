@@ -133,7 +133,7 @@ export function dnsReason(result: Dns): string | undefined {
       if (alias !== undefined) return `it is an alias of ${alias}, which does not exist`;
       // Filters and captive portals answer NXDOMAIN without an SOA for existing names.
       return result.authority?.some(({ type }) => type === 'SOA') === false
-        ? 'an answer without the SOA that proves it says that the name does not exist'
+        ? 'the answer says that the name does not exist, without the SOA that proves it'
         : undefined;
     case 'error':
       return result.dnssec?.verdict === 'validation_failed' ? 'the answer fails the validation of DNSSEC' : undefined;

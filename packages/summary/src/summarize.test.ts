@@ -468,7 +468,7 @@ describe('the headline', () => {
       summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN', { answerKind: 'nxdomain', authority: [soa] }))),
     ],
     [
-      'example.com does not resolve (A) from any of 2 probes: an answer without the SOA that proves it says that the name does not exist.',
+      'example.com does not resolve (A) from any of 2 probes: the answer says that the name does not exist, without the SOA that proves it.',
       summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN', { answerKind: 'nxdomain', authority: [] }))),
     ],
     [

@@ -90,9 +90,14 @@ const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
 /** `3 probes at once.`; if more are online than a check uses by default, also how they are selected. */
 function countText(online: number, chosen: number): string {
-  if (chosen > 0) return `${plural(chosen, 'chosen probe')} at once.`;
-  if (online <= DEFAULT_LIMIT) return `${plural(online, 'probe')} at once.`;
+  if (chosen > 0) return atOnce(chosen, 'chosen probe');
+  if (online <= DEFAULT_LIMIT) return atOnce(online, 'probe');
   return `${DEFAULT_LIMIT} of ${plural(online, 'probe')} at once, in different networks and countries. The map and the options choose others.`;
+}
+
+/** One probe measures at no time together with others. */
+function atOnce(count: number, noun: string): string {
+  return count === 1 ? `one ${noun}.` : `${plural(count, noun)} at once.`;
 }
 
 function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }): JSX.Element {

@@ -66,22 +66,29 @@ export function ProbeRow(props: {
   );
 }
 
+/** Length of the longest IPv4 address: a value that is no longer stays on its line. */
+const SHORT = 15;
+
 function Cells({ columns, result }: { readonly columns: readonly Column[]; readonly result: Result }): JSX.Element {
   const tone = toneOf(result.result);
   return (
     <>
-      {columns.slice(1).map((column) => (
-        <td key={column.key} class={column.isNumber === true ? 'number' : ''} data-title={column.title}>
-          {column.key === 'result' ? (
-            <span class={`outcome ${tone}`}>
-              <ToneMark tone={tone} />
-              {column.text(result)}
-            </span>
-          ) : (
-            column.text(result)
-          )}
-        </td>
-      ))}
+      {columns.slice(1).map((column) => {
+        const text = column.text(result);
+        const kind = column.isNumber === true ? 'number' : text.length <= SHORT ? 'short' : '';
+        return (
+          <td key={column.key} class={kind} data-title={column.title}>
+            {column.key === 'result' ? (
+              <span class={`outcome ${tone}`}>
+                <ToneMark tone={tone} />
+                {text}
+              </span>
+            ) : (
+              text
+            )}
+          </td>
+        );
+      })}
     </>
   );
 }

@@ -151,7 +151,7 @@ function Head(props: {
   const isSorted = order?.key === column.key;
   const direction = isSorted ? (order.isDown ? 'descending' : 'ascending') : undefined;
   return (
-    <th scope="col" class={column.isNumber === true ? 'number' : ''} aria-sort={direction}>
+    <th scope="col" class={column.isNumber === true ? 'number' : ''} aria-sort={direction} data-title={column.title}>
       <button
         type="button"
         class={`sort ${direction ?? ''}`}

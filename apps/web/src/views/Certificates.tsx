@@ -64,8 +64,8 @@ function Validity({ tls }: { readonly tls: Tls }): JSX.Element {
   return (
     <div class="validity">
       <p class={`days ${tone}`}>
-        <strong>{left === null ? '–' : Math.abs(left)}</strong>{' '}
-        {left !== null && left < 0 ? 'days past its end' : 'days left'}
+        <strong>{left === null ? '–' : Math.abs(left)}</strong> {Math.abs(left ?? 0) === 1 ? 'day' : 'days'}{' '}
+        {left !== null && left < 0 ? 'past its end' : 'left'}
       </p>
       <LifeBar from={leaf.validFrom} until={leaf.validUntil} left={left} tone={tone} />
       <p class="trust">

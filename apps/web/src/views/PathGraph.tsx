@@ -55,7 +55,13 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
         role="group"
         aria-label="The paths as a graph; the rows of the probes below say the same hop by hop"
       >
-        <svg class={looked === undefined ? 'paths' : 'paths has-look'} width={width} height={height} aria-hidden="true">
+        <svg
+          class={looked === undefined ? 'paths' : 'paths has-look'}
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          aria-hidden="true"
+        >
           {sharesOf(shown.edges, count).map((edges, index) => (
             <Edges key={`edges ${index}`} edges={edges} drawing={drawing} looked={looked} />
           ))}
