@@ -88,6 +88,10 @@ describe('the clients, outside of the repository', () => {
       'index.d.ts',
     ]);
     expect(readFileSync(join(installed, '@vantage/client/index.js'), 'utf8')).not.toMatch(/^import /m);
+    // Links into the repository lead nowhere here.
+    const installedReadme = readFileSync(join(installed, '@vantage/client/README.md'), 'utf8');
+    expect(installedReadme).toContain(example);
+    expect(installedReadme).not.toMatch(/\]\((?!https?:|#)/);
   });
 
   it.each(Object.entries(compilers))('compile and follow a check: %s', async (_name, compiler) => {

@@ -106,6 +106,8 @@ describe('the npm package of the command line', () => {
       'vantage.js',
     ]);
     expect(Object.keys(manifest)).toEqual(['name', 'version', 'description', 'license', 'type', 'bin', 'engines']);
+    // Links into the repository lead nowhere here.
+    expect(readFileSync(join(installed, 'README.md'), 'utf8')).not.toMatch(/\]\((?!https?:|#)/);
     const imports = readFileSync(join(installed, 'vantage.js'), 'utf8').matchAll(/^import .* from "([^"]+)";$/gm);
     expect([...imports].map(([, name]) => name!).filter((name) => !name.startsWith('node:'))).toEqual([]);
   });

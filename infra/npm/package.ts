@@ -19,8 +19,16 @@ export function manifestOf(folder: string): Manifest {
 /** Writes package.json, README, licence and notices into the folder of a package. */
 export function writePackage(folder: string, manifest: object, readme: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  copyFileSync(join(root, readme), join(folder, 'README.md'));
+  writeFileSync(join(folder, 'README.md'), withoutFileLinks(readFileSync(join(root, readme), 'utf8')));
   for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(root, name), join(folder, name));
+}
+
+/** Links to other pages of the repository lead nowhere from a package: their text stays, and a sentence names the folder. */
+function withoutFileLinks(readme: string): string {
+  const text = readme.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1');
+  return text === readme
+    ? text
+    : `${text.trimEnd()}\n\nThe folder \`docs\` of the repository has more on each subject.\n`;
 }
 
 /** Writes the licences of bundled packages, as they demand. */

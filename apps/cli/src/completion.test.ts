@@ -51,6 +51,11 @@ describe('the help', () => {
     expect(helpText('ping')).toContain('Packets to send. Range: 1 to 16. Default: 4.');
   });
 
+  it('say what a switch that turns a default off does', () => {
+    expect(helpText('http')).toMatch(/--no-screenshot\s+Do not take a screenshot of the page/);
+    expect(helpText('dns')).toMatch(/--no-recursion-desired\s+Do not ask the resolver to resolve/);
+  });
+
   it('tells apart what must be given and what may', () => {
     expect(helpText('tcp')).toContain('vantage tcp HOST PORT [flags]');
     expect(helpText('dns')).toContain('vantage dns NAME [RECORD-TYPE] [flags]');

@@ -42,7 +42,15 @@ function describe({ name, kind, choices, description, fallback, range, isRequire
   const isOn = kind === 'switch' && fallback === 'true';
   const bounds = range === undefined || choices.length > 0 ? '' : ` Range: ${range}.`;
   const note = isRequired ? ' Required.' : fallback === undefined || kind === 'switch' ? '' : ` Default: ${fallback}.`;
-  return helpRow(`--${isOn ? 'no-' : ''}${name}${value}`, `${isOn ? 'Not: ' : ''}${description}${bounds}${note}`);
+  return helpRow(
+    `--${isOn ? 'no-' : ''}${name}${value}`,
+    `${isOn ? negated(description) : description}${bounds}${note}`,
+  );
+}
+
+/** Descriptions of switches are commands. */
+function negated(description: string): string {
+  return `Do not ${description.charAt(0).toLowerCase()}${description.slice(1)}`;
 }
 
 export function helpRows(flags: HelpFlags): string {

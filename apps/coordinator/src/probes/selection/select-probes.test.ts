@@ -294,7 +294,23 @@ describe('an empty selection', () => {
       'none is there',
       [probe('a')],
       { locations: ['JP', 'Osaka\u0007'] },
-      'There is no probe at "JP" or "Osaka\\u{7}".',
+      'There is no probe at "JP" or "Osaka\\u{7}". Probes are online in DE (networks: AS64496).',
+    ],
+    [
+      'none is there, and many are elsewhere',
+      [
+        ...['FR', 'DE', 'US'].map((countryCode, n) => probe(`a${n}`, { countryCode, asNumber: `AS${100 - n}` })),
+        ...Array.from({ length: 9 }, (_, n) => probe(`b${n}`, { countryCode: 'DE', asNumber: `AS${n + 1}` })),
+        probe('c', { countryCode: 'SE', offline: true }),
+      ],
+      { locations: ['JP'] },
+      'There is no probe at "JP". Probes are online in DE, FR and US (networks: AS1, AS2, AS3, AS4, AS5, AS6, AS7, AS8 and 4 more networks).',
+    ],
+    [
+      'none is there, nor anywhere',
+      [probe('a', { offline: true })],
+      { locations: ['JP'] },
+      'There is no probe at "JP".',
     ],
     ['the only one is offline', [probe('a', { offline: true })], {}, 'The only probe is not online.'],
     [

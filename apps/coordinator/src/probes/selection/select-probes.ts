@@ -81,11 +81,37 @@ function whyNone(
   if (known.length === 0) return 'No probe is registered yet.';
   const where =
     locations === undefined ? '' : ` at ${locations.map((text) => `"${escapeText(text, 80)}"`).join(' or ')}`;
-  if (candidates.length === 0) return `There is no probe${where}.`;
+  if (candidates.length === 0) return `There is no probe${where}.${whereThen(known)}`;
   const online = candidates.filter((probe) => absenceOf(probe) === undefined);
   const among = (count: number): string => (count === 1 ? 'The only probe' : `None of the ${count} probes`);
   if (online.length === 0) {
     return `${among(candidates.length)}${where} is ${candidates.length === 1 ? 'not ' : ''}online.`;
   }
   return `${among(online.length)}${where} that ${online.length === 1 ? 'is online cannot' : 'are online can'} run ${type} checks.`;
+}
+
+/** Countries and networks named in a refusal. */
+const MOST_NAMED = 8;
+
+/** Locations that have a probe now, as a sentence. */
+function whereThen(known: readonly KnownProbe[]): string {
+  const online = known.filter((probe) => absenceOf(probe) === undefined).map(({ record }) => record);
+  if (online.length === 0) return '';
+  const countries = listed(
+    online.map(({ countryCode }) => countryCode),
+    'countries',
+  );
+  const networks = listed(
+    online.map(({ asNumber }) => asNumber),
+    'networks',
+  );
+  return ` Probes are online in ${countries} (networks: ${networks}).`;
+}
+
+function listed(all: readonly string[], noun: string): string {
+  const names = [...new Set(all)].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+  const rest = names.length - MOST_NAMED;
+  // Two more names take no more room than the words for them.
+  const shown = rest > 2 ? [...names.slice(0, MOST_NAMED), `${rest} more ${noun}`] : names;
+  return shown.length === 1 ? shown[0]! : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)!}`;
 }
