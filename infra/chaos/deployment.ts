@@ -2,14 +2,14 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { freePort } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { inviteProbe, recordProbes, untilProbesAreUp } from '../trial-probes.ts';
-import { GATEWAY_URL, makeTlsEnd, openGatewayLine, type GatewayLine, type TlsEnd } from './gateway-line.ts';
-import { openHost, type Host } from './host.ts';
-import { openLink, type Link } from './link.ts';
-import { definePart, type Part } from './processes.ts';
+import { recordProbes, untilProbesAreUp } from '../trial-probes.ts';
+import { defineAgent, defineCoordinator, wayToGateways, wayToRedis, type Ground } from './define-parts.ts';
+import { GATEWAY_URL, makeTlsEnd, type GatewayLine } from './gateway-line.ts';
+import type { Host } from './host.ts';
+import type { Link } from './link.ts';
+import type { Part } from './processes.ts';
 import { mountSmallDisk, type SmallDisk } from '@vantage/test-support/programs/small-disk';
 import { keepStore, type Store, type StoreKind } from './store.ts';
 import { openTargets, type Targets } from './targets.ts';
@@ -58,12 +58,11 @@ export interface DeploymentOptions {
   readonly keepLogsIn?: string | undefined;
 }
 
-const MANY = '100000000';
 const LOG_DISK_MIB = 256;
 
 export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-'));
-  const stoppers: (() => Promise<unknown> | void)[] = [];
+  const stoppers: Ground['stoppers'] = [];
   const stop = async (): Promise<void> => {
     for (const step of stoppers.splice(0).toReversed()) await step();
     rmSync(folder, { recursive: true, force: true });
@@ -81,94 +80,35 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
     mkdirSync(logs);
     const logDisk = await mountSmallDisk(logs, LOG_DISK_MIB);
     if (logDisk !== undefined) stoppers.push(logDisk.unmount);
-    const logFile = (name: string): string => join(logDisk?.path ?? logs, `${name}.log`);
+    const logFolder = logDisk?.path ?? logs;
     const { keepLogsIn } = options;
     if (keepLogsIn !== undefined) {
       stoppers.push(() => {
-        const from = logDisk?.path ?? logs;
-        if (existsSync(from)) cpSync(from, keepLogsIn, { recursive: true });
+        if (existsSync(logFolder)) cpSync(logFolder, keepLogsIn, { recursive: true });
       });
     }
 
-    const lineFor = async (): Promise<{ readonly redisUrl: string; readonly link: Link | undefined }> => {
-      if (store.port === undefined) return { redisUrl: store.url, link: undefined };
-      const link = await openLink(store.port);
-      stoppers.push(link.close);
-      return { redisUrl: `redis://127.0.0.1:${link.port}`, link };
-    };
+    const ground: Ground = { options, folder, store, stoppers, logFile: (name) => join(logFolder, `${name}.log`) };
     const publicUrl = gatewayAgents > 0 ? GATEWAY_URL : undefined;
     const coordinators: Coordinator[] = [];
     for (const name of ['coordinator-1', 'coordinator-2']) {
-      const { redisUrl, link } = await lineFor();
-      const port = await freePort();
-      const url = `http://127.0.0.1:${port}`;
-      const env = {
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        PUBLIC_URL: publicUrl ?? url,
-        REDIS_URL: redisUrl,
-        LOG_LEVEL: 'info',
-        RATE_LIMIT_CHECK: MANY,
-        RATE_LIMIT_RESULTS: MANY,
-        RATE_LIMIT_PROBES: MANY,
-        RATE_LIMIT_TARGET: MANY,
-        RATE_LIMIT_SUMMARY: MANY,
-        RATE_LIMIT_EVENTS: MANY,
-        EVENT_STREAMS_PER_CLIENT: '5000',
-        RATE_LIMIT_TARGET_PORTS: MANY,
-        RATE_LIMIT_CLIENT_TARGETS: MANY,
-        TARGET_ALLOW: '127.0.0.0/8',
-        // Not half of `maxmemory`, which a fault sets to one byte: every check would be removed as soon as it is
-        // completed.
-        RESULTS_MAX_MIB: '512',
-        ...options.coordinatorEnv,
-      };
-      const host = openHost(folder, name);
-      const part = definePart(name, 'coordinator', { ...env, ...host?.environment }, logFile(name));
-      coordinators.push({ part, url, link, host });
+      coordinators.push(await defineCoordinator(ground, name, publicUrl));
     }
+    const urls = coordinators.map(({ url }) => url);
     const tls = gatewayAgents > 0 ? await makeTlsEnd(join(folder, 'tls')) : undefined;
-    const toRedis = async (id: string) => {
-      const { redisUrl, link } = await lineFor();
-      return { link, line: undefined, connection: { PROBE_ID: id, REDIS_URL: redisUrl } };
-    };
-    const toGateways = async (id: string, index: number, { caFile, ...end }: TlsEnd) => {
-      const line = await openGatewayLine(
-        coordinators.map(({ url }) => url),
-        index,
-        end,
-      );
-      stoppers.push(line.close);
-      const connection = {
-        VANTAGE_URL: GATEWAY_URL,
-        VANTAGE_TOKEN: await inviteProbe(store.url, id, GATEWAY_URL),
-        VANTAGE_STATE_FOLDER: join(folder, id),
-        VANTAGE_CA_FILE: caFile,
-        HTTPS_PROXY: `http://127.0.0.1:${line.port}`,
-      };
-      return { link: undefined, line, connection };
-    };
     const agents: DeployedAgent[] = [];
     for (const [index, id] of ids.entries()) {
-      const { link, line, connection } =
-        tls !== undefined && index >= redisAgents ? await toGateways(id, index, tls) : await toRedis(id);
-      const env = {
-        ...connection,
-        LOG_LEVEL: 'info',
-        TARGET_ALLOW: '127.0.0.0/8',
-        TARGET_NETWORK_LIMIT: MANY,
-        SCREENSHOTS: options.screenshots === true ? 'auto' : 'off',
-        ...options.agentEnv,
-      };
-      const host = openHost(folder, id);
-      const part = definePart(id, 'probe-agent', { ...env, ...host?.environment }, logFile(id));
-      agents.push({ id, part, link, line, host });
+      const way =
+        tls !== undefined && index >= redisAgents
+          ? await wayToGateways(ground, id, { index, tls, urls })
+          : await wayToRedis(ground, id);
+      agents.push(defineAgent(ground, id, way));
     }
     for (const { part } of [...coordinators, ...agents]) {
       part.start();
       stoppers.push(part.kill);
     }
-    for (const { url } of coordinators) await untilProbesAreUp(url, ids.length);
+    for (const url of urls) await untilProbesAreUp(url, ids.length);
     return { store, coordinators, agents, targets, folder, logDisk, stop };
   } catch (error) {
     await stop();

@@ -33,17 +33,8 @@ const candidates: readonly string[] = [
 
 /** Generates values for a schema of the document that are valid for the keywords in use. */
 export function createSampler(root: Schema, random: Random): (schema: Schema, depth?: number) => unknown {
-  const resolve = (schema: Schema): Schema => {
-    const ref = schema['$ref'];
-    if (typeof ref !== 'string') return schema;
-    return ref
-      .slice(2)
-      .split('/')
-      .reduce<unknown>((node, part) => (node as Schema)[part], root) as Schema;
-  };
-
   const sample = (given: Schema, depth = 0): unknown => {
-    const schema = resolve(given);
+    const schema = resolve(given, root);
     if ('const' in schema) return schema['const'];
     const choices = (schema['enum'] ?? schema['oneOf'] ?? schema['anyOf']) as readonly unknown[] | undefined;
     if (choices !== undefined) {
@@ -56,11 +47,11 @@ export function createSampler(root: Schema, random: Random): (schema: Schema, de
       case 'array':
         return sampleArray(schema, depth);
       case 'string':
-        return sampleString(schema);
+        return sampleString(schema, random);
       case 'integer':
-        return Math.floor(sampleNumber(schema));
+        return Math.floor(sampleNumber(schema, random));
       case 'number':
-        return sampleNumber(schema);
+        return sampleNumber(schema, random);
       case 'boolean':
         return random.chance(0.5);
       case 'null':
@@ -86,22 +77,32 @@ export function createSampler(root: Schema, random: Random): (schema: Schema, de
     return schema['uniqueItems'] === true ? [...new Set(items)] : items;
   };
 
-  const sampleString = (schema: Schema): string => {
-    if (schema['format'] === 'uri') return 'https://example.com/';
-    const pattern = new RegExp(textOf(schema['pattern'], ''), 'u');
-    const least = numberOf(schema['minLength'], 0);
-    const most = numberOf(schema['maxLength'], 10_000);
-    const fitting = candidates.filter((text) => pattern.test(text) && text.length >= least && text.length <= most);
-    return fitting.length > 0 ? random.pick(fitting) : hostileString(random);
-  };
-
-  const sampleNumber = (schema: Schema): number => {
-    const least = numberOf(schema['minimum'], 0);
-    const most = numberOf(schema['maximum'], least + 1_000);
-    return random.chance(0.2) ? random.pick([least, most]) : least + random.below(most - least + 1);
-  };
-
   return sample;
+}
+
+/** The schema that a `$ref` points to, or the schema itself. */
+function resolve(schema: Schema, root: Schema): Schema {
+  const ref = schema['$ref'];
+  if (typeof ref !== 'string') return schema;
+  return ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, part) => (node as Schema)[part], root) as Schema;
+}
+
+function sampleString(schema: Schema, random: Random): string {
+  if (schema['format'] === 'uri') return 'https://example.com/';
+  const pattern = new RegExp(textOf(schema['pattern'], ''), 'u');
+  const least = numberOf(schema['minLength'], 0);
+  const most = numberOf(schema['maxLength'], 10_000);
+  const fitting = candidates.filter((text) => pattern.test(text) && text.length >= least && text.length <= most);
+  return fitting.length > 0 ? random.pick(fitting) : hostileString(random);
+}
+
+function sampleNumber(schema: Schema, random: Random): number {
+  const least = numberOf(schema['minimum'], 0);
+  const most = numberOf(schema['maximum'], least + 1_000);
+  return random.chance(0.2) ? random.pick([least, most]) : least + random.below(most - least + 1);
 }
 
 function numberOf(value: unknown, otherwise: number): number {

@@ -1,8 +1,6 @@
-/** The files of a new check type that resolves its target and measures nothing yet. */
-export function filesOf(type: string): Readonly<Record<string, string>> {
-  const Type = `${type[0]!.toUpperCase()}${type.slice(1)}`;
-  return {
-    'contract.ts': `import { defineCheckType, familySchema } from '@vantage/contract';
+/** The text of each file; `Type` is the name of the type with a capital letter. */
+const templates: Readonly<Record<string, (type: string, Type: string) => string>> = {
+  'contract.ts': (type, Type) => `import { defineCheckType, familySchema } from '@vantage/contract';
 import { Type } from '@vantage/contract';
 
 export const ${type} = defineCheckType({
@@ -24,7 +22,7 @@ export const ${type} = defineCheckType({
   budgetMs: () => 5_000,
 });
 `,
-    'run.ts': `import type { ParamsOf } from '@vantage/contract';
+  'run.ts': (type, Type) => `import type { ParamsOf } from '@vantage/contract';
 
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { outcomeOf } from '../../shared/classify-error.ts';
@@ -45,20 +43,20 @@ export async function run${Type}(
   return { result: 'success', rt: null, resolvedIp: address, error: null, address };
 }
 `,
-    'index.ts': `import { defineDiagnostic } from '../../define-diagnostic.ts';
+  'index.ts': (type, Type) => `import { defineDiagnostic } from '../../define-diagnostic.ts';
 import { ${type} } from './contract.ts';
 import { run${Type} } from './run.ts';
 
 export const diagnostic = defineDiagnostic(${type}, run${Type});
 `,
-    'describe.ts': `import type { Description } from '../../shared/description.ts';
+  'describe.ts': (type) => `import type { Description } from '../../shared/description.ts';
 import type { ${type} } from './contract.ts';
 
 export const description: Description<typeof ${type}> = {
   line: ({ address }) => [address],
 };
 `,
-    'run.test.ts': `import { expect, it } from '@jest/globals';
+  'run.test.ts': (type, Type) => `import { expect, it } from '@jest/globals';
 import { resultSchema } from '@vantage/contract';
 import { testContext } from '@vantage/test-support/context';
 import { Value } from 'typebox/value';
@@ -74,5 +72,10 @@ it('gives the address of the target', async () => {
   expect(outcome).toMatchObject({ result: 'success', address: '127.0.0.1' });
 });
 `,
-  };
+};
+
+/** The files of a new check type that resolves its target and measures nothing yet. */
+export function filesOf(type: string): Readonly<Record<string, string>> {
+  const Type = `${type[0]!.toUpperCase()}${type.slice(1)}`;
+  return Object.fromEntries(Object.entries(templates).map(([file, text]) => [file, text(type, Type)]));
 }

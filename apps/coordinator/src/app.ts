@@ -1,5 +1,5 @@
 import type { AnyCheckType, LookUpPlace, NameLookup } from '@vantage/contract';
-import { openPage } from '@vantage/web';
+import { openPage, type Page } from '@vantage/web';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -31,13 +31,19 @@ import { showComparison } from './http/endpoints/summary/compare.ts';
 import { showSummary } from './http/endpoints/summary/summary.ts';
 import { showNothing } from './http/endpoints/web-page.ts';
 import { openExchange } from './http/exchange.ts';
-import { limitEarly, limitRate, type Bucket, type Limit } from './http/limits/rate-limit.ts';
+import { bucketsOf, type RateLimits } from './http/limits/buckets.ts';
+import { limitEarly, limitRate, type Bucket, type EarlyLimit, type Limit } from './http/limits/rate-limit.ts';
 import { createSharedWindow } from './http/limits/shared-window.ts';
 import type { TargetLimits } from './http/limits/target-axes.ts';
-import { createLinks } from './http/links.ts';
+import { createLinks, type Links } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
 import type { JsonObject } from './http/openapi/schemas.ts';
-import { createRequestJudge, requestReaderOf, type JudgeTarget } from './http/requests/accept-request.ts';
+import {
+  createRequestJudge,
+  requestReaderOf,
+  type JudgeRequest,
+  type JudgeTarget,
+} from './http/requests/accept-request.ts';
 import { createPairResolver } from './http/requests/resolve-pair.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';
@@ -46,19 +52,6 @@ import { probeTarget } from './http/scrapes/probe.ts';
 import { createScrapeAccess } from './http/scrapes/scrape-access.ts';
 import type { Modules } from './modules/follow-modules.ts';
 import type { ProbeList } from './probes/registry/probe-list.ts';
-
-/** Requests per minute of one client address, per endpoint. */
-export interface RateLimits {
-  readonly createCheck: number;
-  readonly readCheck: number;
-  readonly followCheck: number;
-  readonly showScreenshot: number;
-  readonly showSummary: number;
-  readonly listProbes: number;
-  readonly readMonitors: number;
-  readonly showCaller: number;
-  readonly scrape: number;
-}
 
 export interface AppOptions {
   readonly checkTypes: readonly AnyCheckType[];
@@ -113,14 +106,40 @@ export type TrustedProxies = number | readonly string[];
 
 /** Creates the HTTP application: the whole public API. It does not listen yet. */
 export function createApp(options: AppOptions): Express {
-  const { checkTypes, checks, probes, log, retentionSeconds } = options;
   const links = createLinks(options.publicUrl);
+  const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);
+  // Strict routing: each resource has exactly one path, as caches, rate limits and the OpenAPI document assume.
+  const router = express.Router({ caseSensitive: true, strict: true });
+  const health = [showHealth, showReadiness(options.readiness, options.warnings)];
+  const endpoints = options.isGatewayOnly === true ? health : [...health, ...publicEndpoints(options, links, web)];
+  mount(router, endpoints, options.keys);
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  // Express answers 304 to `If-None-Match: *` even without an ETag; `sendJson` compares ETags instead.
+  Object.defineProperty(app.request, 'fresh', { value: false });
+  app.set('trust proxy', trustProxy(options.trustedProxies));
+  if (options.trustedProxies !== undefined) app.use(dropForwardedPorts);
+  for (const observer of options.observers ?? []) app.use(observer);
+  app.use(openExchange(links, options.log));
+  // Mounted with the path of the public URL, and without it for a proxy that strips the prefix.
+  if (links.basePath !== '') app.use(links.basePath, router);
+  app.use(router);
+  if (web !== undefined) app.use(showNothing(web));
+  app.use(answerNotFound);
+  app.use(answerProblems(links));
+  return app;
+}
+
+/** All endpoints except those for the health of the process. */
+function publicEndpoints(options: AppOptions, links: Links, web: Page | undefined): readonly Endpoint[] {
+  const { checkTypes, checks, probes, log, retentionSeconds } = options;
   const buckets = bucketsOf(options.rateLimits);
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
   const limit = (bucket: Bucket) => limitRate(bucket, window, log);
   const judgeRequest = createRequestJudge(checkTypes, options.judgeTarget);
   const readRequest = requestReaderOf(judgeRequest);
-  const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);
   const document = (): JsonObject =>
     createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const readPreview = previewReader({ ...options, limit: limit(buckets.showSummary) });
@@ -139,26 +158,7 @@ export function createApp(options: AppOptions): Express {
     targetLimits: options.targetLimits,
   };
 
-  const scraping = {
-    modules: options.modules.current,
-    access: createScrapeAccess(options.scrapeNetworks),
-    checks,
-    probes,
-    links,
-    judgeRequest,
-    targetLimits: options.targetLimits,
-    stopping: options.stopping,
-  };
-  const limitScrape = limitEarly(buckets.scrape, window, log);
-  const scrapes = [
-    probeTarget({ ...scraping, limit: limitScrape }),
-    discoverTargets({ ...scraping, limit: limitScrape.count }),
-  ];
-
-  // Strict routing: each resource has exactly one path, as caches, rate limits and the OpenAPI document assume.
-  const router = express.Router({ caseSensitive: true, strict: true });
-  const health = [showHealth, showReadiness(options.readiness, options.warnings)];
-  const endpoints = [
+  return [
     createCheck(checkOptions),
     readCheck(checkOptions),
     followCheck({ ...options, compressed, links, limit: limit(buckets.followCheck) }),
@@ -168,31 +168,28 @@ export function createApp(options: AppOptions): Express {
     ...showShared({ ...options, links, limit: limit(buckets.showSummary) }),
     listProbes(probes, limit(buckets.listProbes), compressed),
     listAgents(probes, limit(buckets.listProbes), compressed),
-    ...scrapes,
+    ...scrapeEndpoints(options, judgeRequest, links, limitEarly(buckets.scrape, window, log)),
     ...monitorEndpoints(options, limit(buckets.readMonitors)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
-    ...health,
     ...documentation({ web, readPreview, document, links, checkTypes }),
     ...wellKnown(links, options.contacts ?? {}),
   ];
-  mount(router, options.isGatewayOnly === true ? health : endpoints, options.keys);
+}
 
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  // Express answers 304 to `If-None-Match: *` even without an ETag; `sendJson` compares ETags instead.
-  Object.defineProperty(app.request, 'fresh', { value: false });
-  app.set('trust proxy', trustProxy(options.trustedProxies));
-  if (options.trustedProxies !== undefined) app.use(dropForwardedPorts);
-  for (const observer of options.observers ?? []) app.use(observer);
-  app.use(openExchange(links, log));
-  // Mounted with the path of the public URL, and without it for a proxy that strips the prefix.
-  if (links.basePath !== '') app.use(links.basePath, router);
-  app.use(router);
-  if (web !== undefined) app.use(showNothing(web));
-  app.use(answerNotFound);
-  app.use(answerProblems(links));
-  return app;
+function scrapeEndpoints(
+  options: AppOptions,
+  judgeRequest: JudgeRequest,
+  links: Links,
+  limit: EarlyLimit,
+): readonly Endpoint[] {
+  const scraping = {
+    ...options,
+    modules: options.modules.current,
+    access: createScrapeAccess(options.scrapeNetworks),
+    links,
+    judgeRequest,
+  };
+  return [probeTarget({ ...scraping, limit }), discoverTargets({ ...scraping, limit: limit.count })];
 }
 
 function monitorEndpoints(options: AppOptions, limit: Limit): readonly Endpoint[] {
@@ -205,24 +202,6 @@ function monitorEndpoints(options: AppOptions, limit: Limit): readonly Endpoint[
     followMonitor({ ...options, limit }),
     monitorMetrics(monitors, limit),
   ];
-}
-
-function bucketsOf(limits: RateLimits): { readonly [Name in keyof RateLimits]: Bucket } {
-  return {
-    createCheck: { name: 'create-check', endpoint: 'POST /check', limit: limits.createCheck, inOneSlot: true },
-    readCheck: { name: 'read-check', endpoint: 'GET /check/:id/results', limit: limits.readCheck },
-    followCheck: { name: 'follow-check', endpoint: 'GET /check/:id/events', limit: limits.followCheck },
-    showScreenshot: {
-      name: 'show-screenshot',
-      endpoint: 'GET /check/:id/screenshot',
-      limit: limits.showScreenshot,
-    },
-    showSummary: { name: 'show-summary', endpoint: 'GET /check/:id/summary', limit: limits.showSummary },
-    listProbes: { name: 'list-probes', endpoint: 'GET /probes', limit: limits.listProbes },
-    readMonitors: { name: 'monitors', endpoint: '/monitors', limit: limits.readMonitors },
-    showCaller: { name: 'show-caller', endpoint: 'GET /me', limit: limits.showCaller },
-    scrape: { name: 'scrape', endpoint: 'GET /probe and GET /sd', limit: limits.scrape },
-  };
 }
 
 function trustProxy(trusted: TrustedProxies | undefined): number | string[] | false {

@@ -1,4 +1,4 @@
-export { createApp, type AppOptions, type RateLimits, type TrustedProxies } from './app.ts';
+export { createApp, type AppOptions, type TrustedProxies } from './app.ts';
 export { readConfig, settings, type Config } from './config.ts';
 export { adminSettings } from './admin/config.ts';
 export { createConformance, type SeenAnswer } from './http/conformance.ts';

@@ -71,28 +71,7 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
   const logger = pino({ level: 'debug' }, { write: (line) => log.push(JSON.parse(line) as Record<string, unknown>) });
   const server = await startServer({ host: '127.0.0.1', port: 0, publicUrl: options.publicUrl }, (publicUrl) =>
     createApp({
-      checkTypes: allTypes,
-      live: { follow: async () => undefined },
-      followers: { note: () => () => undefined },
-      idempotencyStore: { claim: async () => ({ kind: 'under-way' }) },
-      streamBounds: { perClient: 1e6, total: 1e6 },
-      keys: { find: () => ({ refused: 'unknown' }), look: async () => undefined },
-      probes: { list: async () => ({}), agents: async () => ({}) },
-      monitors: noMonitors,
-      readiness: async () => [],
-      warnings: () => [],
-      judgeTarget: fakeJudgeTarget,
-      lookUpPlace: () => nowhere,
-      names: { reverse: async () => [], forward: async () => [] },
-      isPublicAddress: () => true,
-      rateLimits: highLimits,
-      targetLimits: highTargetLimits,
-      modules: { current: () => defaultModules },
-      scrapeNetworks: ['127.0.0.0/8', '::1'],
-      trustedProxies: undefined,
-      retentionSeconds: 86_400,
-      version: '1.2.3',
-      stopping: new AbortController().signal,
+      ...fakes(),
       log: logger,
       ...options,
       checks: { ...stubChecks(created, stored), ...options.checks },
@@ -126,6 +105,34 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
       return { status: response.status, headers: response.headers, text, json: parse(text) };
     },
     close: () => server.close(200),
+  };
+}
+
+/** Everything below the HTTP layer that does not belong to one bed. */
+function fakes(): Omit<AppOptions, 'log' | 'checks' | 'rateLimitRedis' | 'publicUrl'> {
+  return {
+    checkTypes: allTypes,
+    live: { follow: async () => undefined },
+    followers: { note: () => () => undefined },
+    idempotencyStore: { claim: async () => ({ kind: 'under-way' }) },
+    streamBounds: { perClient: 1e6, total: 1e6 },
+    keys: { find: () => ({ refused: 'unknown' }), look: async () => undefined },
+    probes: { list: async () => ({}), agents: async () => ({}) },
+    monitors: noMonitors,
+    readiness: async () => [],
+    warnings: () => [],
+    judgeTarget: fakeJudgeTarget,
+    lookUpPlace: () => nowhere,
+    names: { reverse: async () => [], forward: async () => [] },
+    isPublicAddress: () => true,
+    rateLimits: highLimits,
+    targetLimits: highTargetLimits,
+    modules: { current: () => defaultModules },
+    scrapeNetworks: ['127.0.0.0/8', '::1'],
+    trustedProxies: undefined,
+    retentionSeconds: 86_400,
+    version: '1.2.3',
+    stopping: new AbortController().signal,
   };
 }
 

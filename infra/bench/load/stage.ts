@@ -62,13 +62,7 @@ export async function onStage<T>(options: StageOptions, use: (stage: Stage) => P
   }
 }
 
-async function startStage({
-  probes,
-  agents,
-  lastsMs = 20,
-  keepsStarts = false,
-  env = {},
-}: StageOptions): Promise<Stage> {
+async function startStage({ probes, env = {}, ...load }: StageOptions): Promise<Stage> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
   const redis = await startRedisServer({ executable });
@@ -91,29 +85,10 @@ async function startStage({
     addCoordinator: async () => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
-      const child = startProcess(
-        COORDINATOR,
-        [],
-        {
-          HOST: '127.0.0.1',
-          PORT: String(port),
-          PUBLIC_URL: url,
-          REDIS_URL: redis.url,
-          LOG_LEVEL: 'warn',
-          RATE_LIMIT_CHECK: MANY,
-          RATE_LIMIT_RESULTS: MANY,
-          RATE_LIMIT_EVENTS: MANY,
-          RATE_LIMIT_PROBES: MANY,
-          RATE_LIMIT_TARGET: MANY,
-          RATE_LIMIT_TARGET_PORTS: MANY,
-          RATE_LIMIT_CLIENT_TARGETS: MANY,
-          EVENT_STREAMS_PER_CLIENT: '100000',
-          EVENT_STREAMS: '100000',
-          TARGET_ALLOW: '127.0.0.0/8',
-          ...env,
-        },
-        [...nodeFlags.coordinator, ...profiling()],
-      );
+      const child = startProcess(COORDINATOR, [], { ...coordinatorSettings(port, url, redis.url), ...env }, [
+        ...nodeFlags.coordinator,
+        ...profiling(),
+      ]);
       coordinators.push(child);
       urls.push(url);
       (stage.pids.coordinators as number[]).push(child.pid!);
@@ -127,30 +102,8 @@ async function startStage({
   };
   try {
     await recordProbes(redis.url, ids);
-    if (agents === 'none') stopPlaying = await playDead(redis.url, ids);
-    if (agents === 'simulated') {
-      const { child } = await startWorker(SIMULATED, [
-        redis.url,
-        '0',
-        String(probes),
-        String(lastsMs),
-        keepsStarts ? 'keep' : '',
-      ]);
-      agentProcesses.push(child);
-    } else if (agents === 'real') {
-      for (const id of ids) {
-        agentProcesses.push(
-          startProcess(AGENT, [], {
-            PROBE_ID: id,
-            REDIS_URL: redis.url,
-            LOG_LEVEL: 'warn',
-            SCREENSHOTS: 'off',
-            TARGET_ALLOW: '127.0.0.0/8',
-            TARGET_NETWORK_LIMIT: MANY,
-          }),
-        );
-      }
-    }
+    if (load.agents === 'none') stopPlaying = await playDead(redis.url, ids);
+    agentProcesses.push(...(await startAgents(load, redis.url, ids)));
     (stage.pids.agents as number[]).push(...agentProcesses.map(({ pid }) => pid!));
     await stage.addCoordinator();
     return stage;
@@ -158,6 +111,51 @@ async function startStage({
     await stage.stop();
     throw error;
   }
+}
+
+/** No limit is reached, and checks of this machine are allowed. */
+function coordinatorSettings(port: number, url: string, redisUrl: string): Readonly<Record<string, string>> {
+  return {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    REDIS_URL: redisUrl,
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_CHECK: MANY,
+    RATE_LIMIT_RESULTS: MANY,
+    RATE_LIMIT_EVENTS: MANY,
+    RATE_LIMIT_PROBES: MANY,
+    RATE_LIMIT_TARGET: MANY,
+    RATE_LIMIT_TARGET_PORTS: MANY,
+    RATE_LIMIT_CLIENT_TARGETS: MANY,
+    EVENT_STREAMS_PER_CLIENT: '100000',
+    EVENT_STREAMS: '100000',
+    TARGET_ALLOW: '127.0.0.0/8',
+  };
+}
+
+/** Simulated agents are all in one process, real ones in a process each. */
+async function startAgents(
+  { agents, lastsMs = 20, keepsStarts = false }: Omit<StageOptions, 'probes' | 'env'>,
+  redisUrl: string,
+  ids: readonly string[],
+): Promise<readonly ChildProcess[]> {
+  if (agents === 'none') return [];
+  if (agents === 'simulated') {
+    const keep = keepsStarts ? 'keep' : '';
+    const { child } = await startWorker(SIMULATED, [redisUrl, '0', String(ids.length), String(lastsMs), keep]);
+    return [child];
+  }
+  return ids.map((id) =>
+    startProcess(AGENT, [], {
+      PROBE_ID: id,
+      REDIS_URL: redisUrl,
+      LOG_LEVEL: 'warn',
+      SCREENSHOTS: 'off',
+      TARGET_ALLOW: '127.0.0.0/8',
+      TARGET_NETWORK_LIMIT: MANY,
+    }),
+  );
 }
 
 /** `VANTAGE_BENCH_PROFILE=<folder>` leaves a CPU profile of each coordinator there. */

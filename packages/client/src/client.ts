@@ -90,19 +90,8 @@ export interface Client {
 /** Upper bound of `wait` in the API. */
 const LONGEST_WAIT_SECONDS = 25;
 
-export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOptions): Client {
-  const base = baseUrl.replace(/\/+$/, '');
-  const credentials: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-
-  const call = async <T>(
-    path: string,
-    init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> },
-  ): Promise<T> => {
-    const headers = { accept: 'application/json', ...credentials, ...init.headers };
-    const response = await send(`${base}${path}`, { ...init, headers });
-    if (!response.ok) throw await problemError(response);
-    return (response.status === 204 ? undefined : await response.json()) as T;
-  };
+export function createClient(clientOptions: ClientOptions): Client {
+  const { call, openEvents } = createSender(clientOptions);
 
   const startCheck: Client['startCheck'] = (request, { idempotencyKey, ...options } = {}) =>
     call('/check', {
@@ -117,15 +106,6 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
 
   const pathOf = (checkId: string): string => `/check/${encodeURIComponent(checkId)}`;
   const pathOfMonitor = (name: string): string => `/monitors/${encodeURIComponent(name)}`;
-  const openEvents =
-    (path: string) =>
-    (headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> =>
-      send(`${base}${path}/events`, {
-        headers: { ...credentials, ...headers },
-        signal,
-        // Prevents browsers from caching an endless response.
-        cache: 'no-store',
-      });
 
   const results: Client['results'] = (checkId, { waitSeconds = 0, ...options } = {}) =>
     call(`${pathOf(checkId)}/results?wait=${waitSeconds}`, options);
@@ -162,4 +142,36 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
     deleteMonitor: (name, options = {}) => call(pathOfMonitor(name), { ...options, method: 'DELETE' }),
     watchMonitor: (name, options = {}) => watchMonitor(openEvents(pathOfMonitor(name)), options),
   };
+}
+
+interface Sender {
+  /** @throws ProblemError if the service returns an error */
+  readonly call: <T>(path: string, init: Call) => Promise<T>;
+  /** Opens the event stream of a check or a monitor. */
+  readonly openEvents: (
+    path: string,
+  ) => (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
+}
+
+type Call = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+
+/** Sends requests to the service, each with the key if there is one. */
+function createSender({ baseUrl, key, fetch: send = fetch }: ClientOptions): Sender {
+  const base = baseUrl.replace(/\/+$/, '');
+  const credentials: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+
+  const call = async <T>(path: string, init: Call): Promise<T> => {
+    const headers = { accept: 'application/json', ...credentials, ...init.headers };
+    const response = await send(`${base}${path}`, { ...init, headers });
+    if (!response.ok) throw await problemError(response);
+    return (response.status === 204 ? undefined : await response.json()) as T;
+  };
+  const openEvents: Sender['openEvents'] = (path) => (headers, signal) =>
+    send(`${base}${path}/events`, {
+      headers: { ...credentials, ...headers },
+      signal,
+      // Prevents browsers from caching an endless response.
+      cache: 'no-store',
+    });
+  return { call, openEvents };
 }

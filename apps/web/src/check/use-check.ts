@@ -1,7 +1,8 @@
 import { ProblemError, type Client, type LostConnection } from '@vantage/client';
 import { useEffect, useState } from 'preact/hooks';
 
-import { faultText, retryAfterMs } from '../faults.ts';
+import { faultText } from '../faults.ts';
+import { delayReading } from './delay-reading.ts';
 
 /** One probe's result; views interpret the fields of its type. */
 export type Result = Readonly<Record<string, unknown>> & {
@@ -66,12 +67,6 @@ export function useCheck(client: Client, id: string): CheckState {
   return state;
 }
 
-/**
- * Delay of the request of the results. The events of a completed check arrive before it, which makes the request, with its
- * inline screenshot, unnecessary. A first event that is final starts the delay again; a pending one ends it.
- */
-const READ_AFTER_MS = 500;
-const READ_AGAIN_MS = 2000;
 const RENDER_EVERY_MS = 30;
 /** Duration from which on an interruption is displayed. */
 const TROUBLE_FROM_MS = 1000;
@@ -88,9 +83,7 @@ export async function observeCheck(
 ): Promise<void> {
   let base: CheckData | undefined;
   const changed: Record<string, Result> = Object.create(null) as Record<string, Result>;
-  let reading: Promise<void> | undefined;
   let connectionProblem: ConnectionProblem | undefined;
-  let soon: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   let isFirst = true;
   let soonRendered: ReturnType<typeof setTimeout> | undefined;
@@ -104,39 +97,18 @@ export async function observeCheck(
       show({ kind: 'shown', check: { ...base!, results: { ...base!.results, ...changed } }, connectionProblem });
     }, RENDER_EVERY_MS);
   };
-  const read = async (): Promise<void> => {
+  const reading = delayReading(async () => {
     const check = (await client.results(id, { signal })) as unknown as CheckData;
     base ??= check;
     render();
-  };
-  const readOnce = (): void => {
-    // After a failure the timer is that of the next attempt, which events must not stop.
-    if (reading !== undefined) return;
-    clearTimeout(soon);
-    reading = read().catch((error: unknown) => {
-      if (isOver) return;
-      // Retry after a delay, not on every event: a rate limit lasts up to a minute.
-      soon = setTimeout(
-        () => {
-          reading = undefined;
-          readOnce();
-        },
-        retryAfterMs(error, READ_AGAIN_MS),
-      );
-    });
-  };
+  });
   const onConnection = (lost: LostConnection | undefined): void => {
     if (connectionProblem === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
     connectionProblem = lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs };
     if (base === undefined) show({ kind: 'loading', connectionProblem });
     else render();
   };
-  const readLater = (): void => {
-    if (reading !== undefined) return;
-    clearTimeout(soon);
-    soon = setTimeout(readOnce, READ_AFTER_MS);
-  };
-  readLater();
+  reading.later();
   try {
     for await (const event of client.watch(id, { signal, onConnection })) {
       if (event.type === 'completed') {
@@ -144,8 +116,8 @@ export async function observeCheck(
         return;
       }
       changed[event.probe] = event.result;
-      if (event.result.result === 'pending') readOnce();
-      else if (isFirst) readLater();
+      if (event.result.result === 'pending') reading.now();
+      else if (isFirst) reading.later();
       isFirst = false;
       render();
     }
@@ -153,6 +125,6 @@ export async function observeCheck(
     show({ kind: 'shown', check: (await client.results(id, { signal })) as unknown as CheckData });
   } finally {
     isOver = true;
-    clearTimeout(soon);
+    reading.close();
   }
 }

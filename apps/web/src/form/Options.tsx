@@ -19,7 +19,7 @@ interface OptionsProps {
 /** Fields with defaults, collapsed until the user expands them or the service rejects one. */
 export function Options({ form, values, errors, hint, onChange }: OptionsProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const [WhereFrom, setWhereFrom] = useState<{ readonly of: ComponentType<WhereFromProps> }>();
+  const WhereFrom = useWhereFrom(isOpen);
   const probes = useProbes() ?? {};
   const boxes = Object.entries(form.fields).filter(([, schema]) => schema.type === 'boolean');
   const options = Object.entries(form.options).map(([name, schema]) => [optionName(name), schema] as const);
@@ -29,15 +29,6 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
   useEffect(() => {
     if (names.some((name) => errors[name] !== undefined)) setOpen(true);
   }, [errors]);
-  useEffect(() => {
-    if (!isOpen || WhereFrom !== undefined) return;
-    // If loading fails, the other fields remain usable, and opening the options again repeats it.
-    void import('./where/WhereFrom.tsx').then(
-      ({ WhereFrom: of }) => setWhereFrom({ of }),
-      () => undefined,
-    );
-  }, [isOpen]);
-
   const field = ([name, schema]: readonly [string, FieldSchema]): JSX.Element => (
     <Field
       key={name}
@@ -66,7 +57,7 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
           <fieldset>
             <legend>Where from</legend>
             {WhereFrom === undefined ? null : (
-              <WhereFrom.of type={form.type} probes={probes} values={values} onChange={onChange} />
+              <WhereFrom type={form.type} probes={probes} values={values} onChange={onChange} />
             )}
             <div class="grid">{selection.map(field)}</div>
           </fieldset>
@@ -78,4 +69,15 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
       ) : null}
     </div>
   );
+}
+
+/** The fields of the places: few users open the options, so their code is loaded then. */
+function useWhereFrom(isOpen: boolean): ComponentType<WhereFromProps> | undefined {
+  const [loaded, setLoaded] = useState<{ readonly WhereFrom: ComponentType<WhereFromProps> }>();
+  useEffect(() => {
+    if (!isOpen || loaded !== undefined) return;
+    // If loading fails, the other fields remain usable, and opening the options again loads once more.
+    void import('./where/WhereFrom.tsx').then(setLoaded, () => undefined);
+  }, [isOpen]);
+  return loaded?.WhereFrom;
 }

@@ -17,7 +17,7 @@ import { Recent } from './Recent.tsx';
 export function HomePage(props: { readonly query: string }): JSX.Element {
   const query = new URLSearchParams(props.query);
   const form = formOf(query.get('type'));
-  const { client, path } = useService();
+  const { client } = useService();
   const probes = useProbes();
   const [chosen, choose] = useState<readonly string[]>();
   const toggle = (id: string): void =>
@@ -41,11 +41,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
       <div class="hero">
         <h1>Is it them, is it you, and where does it break?</h1>
         <p class={online.length > DEFAULT_LIMIT ? 'lead has-choice' : 'lead'}>
-          {entries.length === 0
-            ? 'One check, measured from several places at once.'
-            : online.length === 0
-              ? 'No probe is online now.'
-              : `One check, measured from ${countText(online.length, chosen?.length ?? 0)}`}
+          {entries.length === 0 ? 'One check, measured from several places at once.' : leadOf(online.length, chosen)}
         </p>
         <CheckForm
           type={form?.type}
@@ -70,16 +66,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
       <div class="home-cards">
         <Recent />
         <You me={me.value} isUnknown={me.error !== undefined} />
-        <section class="card api" aria-labelledby="api-title">
-          <h2 id="api-title">Without this page</h2>
-          <p>
-            Everything here is a public HTTP API: start a check with one POST, read it with one GET, or follow it as it
-            runs.
-          </p>
-          <p>
-            <a href={path('/docs')}>API reference</a> · <a href={path('/openapi.json')}>OpenAPI</a>
-          </p>
-        </section>
+        <WithoutPage />
       </div>
     </main>
   );
@@ -88,16 +75,35 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
 /** Number of probes that a check without a selection has. */
 const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
-/** `3 probes at once.`; if more are online than a check uses by default, also how they are selected. */
-function countText(online: number, chosen: number): string {
-  if (chosen > 0) return atOnce(chosen, 'chosen probe');
-  if (online <= DEFAULT_LIMIT) return atOnce(online, 'probe');
-  return `${DEFAULT_LIMIT} of ${plural(online, 'probe')} at once, in different networks and countries. The map and the options choose others.`;
+/** The number of probes of a check; if more are online than it uses by default, also how they are selected. */
+function leadOf(online: number, chosen: readonly string[] = []): string {
+  if (online === 0) return 'No probe is online now.';
+  const measured = 'One check, measured from';
+  if (chosen.length > 0) return `${measured} ${atOnce(chosen.length, 'chosen probe')}`;
+  if (online <= DEFAULT_LIMIT) return `${measured} ${atOnce(online, 'probe')}`;
+  return `${measured} ${DEFAULT_LIMIT} of ${plural(online, 'probe')} at once, in different networks and countries. The map and the options choose others.`;
 }
 
-/** One probe measures at no time together with others. */
+/** `at once` only of several. */
 function atOnce(count: number, noun: string): string {
   return count === 1 ? `one ${noun}.` : `${plural(count, noun)} at once.`;
+}
+
+/** The API, for those who want no page. */
+function WithoutPage(): JSX.Element {
+  const { path } = useService();
+  return (
+    <section class="card api" aria-labelledby="api-title">
+      <h2 id="api-title">Without this page</h2>
+      <p>
+        Everything here is a public HTTP API: start a check with one POST, read it with one GET, or follow it as it
+        runs.
+      </p>
+      <p>
+        <a href={path('/docs')}>API reference</a> · <a href={path('/openapi.json')}>OpenAPI</a>
+      </p>
+    </section>
+  );
 }
 
 function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }): JSX.Element {

@@ -2,10 +2,10 @@ import type { MonitorInList } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { faultText } from '../faults.ts';
 import { ago, clockTime, compareNames, plural } from '../format.ts';
 import { nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
 import { sentenceOf } from '../monitor/monitor-sentence.ts';
+import { ListHead, Seek } from './list-page.tsx';
 import { Link, useService } from '../parts/router.tsx';
 import { Badge } from '../parts/tone.tsx';
 import { useLoad } from '../parts/use-load.ts';
@@ -33,19 +33,13 @@ export function MonitorsPage(): JSX.Element {
   const count = (state: string): number => all.filter((monitor) => monitor.state === state).length;
   return (
     <main class="page">
-      <div class="page-head">
-        <h1>Monitors</h1>
-        <p class="lead">
-          {monitors === undefined
-            ? error === undefined
-              ? 'Loading'
-              : faultText(error)
-            : `${count('bad')} bad, ${count('ok')} ok, ${count('unknown')} unknown`}
-          {monitors === undefined || error === undefined
-            ? ''
-            : '. This list is not up to date: the service did not answer.'}
-        </p>
-      </div>
+      <ListHead
+        title="Monitors"
+        counts={
+          monitors === undefined ? undefined : `${count('bad')} bad, ${count('ok')} ok, ${count('unknown')} unknown`
+        }
+        error={error}
+      />
       {monitors === undefined || all.length > 0 ? null : (
         <p class="note">
           There are no monitors. “Repeat this” on a check makes one, and so does the <a href={path('/docs')}>API</a>,
@@ -53,19 +47,13 @@ export function MonitorsPage(): JSX.Element {
         </p>
       )}
       {all.length <= MANY ? null : (
-        <div class="seek">
-          <label for="seek">Find a monitor</label>
-          <input
-            id="seek"
-            type="search"
-            placeholder="Name, target, state …"
-            value={sought}
-            onInput={(event) => seek(event.currentTarget.value)}
-          />
-          <span class="note" role="status">
-            {plural(shown.length, 'monitor')}
-          </span>
-        </div>
+        <Seek
+          label="Find a monitor"
+          placeholder="Name, target, state …"
+          value={sought}
+          onSeek={seek}
+          found={plural(shown.length, 'monitor')}
+        />
       )}
       <ul class="monitor-list">
         {shown.slice(0, drawn).map((monitor) => (

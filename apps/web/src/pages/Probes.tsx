@@ -2,9 +2,9 @@ import type { Agent, Probe } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { faultText } from '../faults.ts';
 import { ago, compareNames, placeOf, plural } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
+import { ListHead, Seek } from './list-page.tsx';
 import { useService } from '../parts/router.tsx';
 import { statusTone } from '../parts/status.ts';
 import { Badge } from '../parts/tone.tsx';
@@ -38,19 +38,15 @@ export function ProbesPage(): JSX.Element {
   const count = (status: string): number => entries.filter(([, probe]) => probe.status === status).length;
   return (
     <main class="page">
-      <div class="page-head">
-        <h1>Probes</h1>
-        <p class="lead">
-          {probes === undefined
-            ? error === undefined
-              ? 'Loading'
-              : faultText(error)
-            : `${count('healthy')} healthy, ${count('degraded')} degraded, ${count('offline')} offline`}
-          {probes === undefined || error === undefined
-            ? ''
-            : '. This list is not up to date: the service did not answer.'}
-        </p>
-      </div>
+      <ListHead
+        title="Probes"
+        counts={
+          probes === undefined
+            ? undefined
+            : `${count('healthy')} healthy, ${count('degraded')} degraded, ${count('offline')} offline`
+        }
+        error={error}
+      />
       <ProbeMap
         probes={shown.map(([id, probe]) => ({
           id,
@@ -61,19 +57,13 @@ export function ProbesPage(): JSX.Element {
           label: id,
         }))}
       />
-      <div class="seek">
-        <label for="seek">Find a probe</label>
-        <input
-          id="seek"
-          type="search"
-          placeholder="Country, network, tag …"
-          value={sought}
-          onInput={(event) => seek(event.currentTarget.value)}
-        />
-        <span class="note" role="status">
-          {probes === undefined ? '' : plural(shown.length, 'probe')}
-        </span>
-      </div>
+      <Seek
+        label="Find a probe"
+        placeholder="Country, network, tag …"
+        value={sought}
+        onSeek={seek}
+        found={probes === undefined ? '' : plural(shown.length, 'probe')}
+      />
       <ul class="probe-list">
         {shown.slice(0, drawn).map(([id, probe]) => (
           <li key={id} class="card">

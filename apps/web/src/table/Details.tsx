@@ -9,7 +9,7 @@ import { codeWords } from '../check/columns.ts';
 import type { Result, FailureData } from '../check/use-check.ts';
 
 const probeDetails = lazyView(
-  async () => (await import('../views/probe-details.tsx')).ProbeDetails,
+  async () => (await import('../views/details/probe-details.tsx')).ProbeDetails,
   () => null,
 );
 

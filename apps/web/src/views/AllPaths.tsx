@@ -8,13 +8,11 @@ type Node = Multipath['nodes'][number];
 
 /** What a search for all paths found from one probe: links, balancers, and the paths of the flows. */
 export function AllPaths({ multipath }: { readonly multipath: Multipath }): JSX.Element {
-  const { nodes, links, paths, complete, packets } = multipath;
-  const nameOf = (index: number | null): string => (index === null ? 'the probe' : nameOfNode(nodes[index]));
+  const { nodes, paths, complete, packets } = multipath;
   const balancers = nodes.filter(({ balances }) => balances !== null);
-  const sorted = links.toSorted((a, b) => hopOf(nodes[a.to]) - hopOf(nodes[b.to]));
   const shared = Map.groupBy(
     paths.filter(({ length }) => length > 0),
-    (path) => path.map((index) => (index === null ? '?' : nameOf(index))).join(' → '),
+    (path) => path.map((index) => (index === null ? '?' : nameOfNode(nodes[index]))).join(' → '),
   );
   return (
     <>
@@ -34,37 +32,7 @@ export function AllPaths({ multipath }: { readonly multipath: Multipath }): JSX.
           ))}
         </ul>
       )}
-      <div class="scroll" tabIndex={0} role="group" aria-label="Links">
-        <table class="hops">
-          <thead>
-            <tr>
-              {['Hop', 'From', 'To', 'Flows', 'Answered', 'Best', 'Average'].map((name) => (
-                <th key={name} scope="col" class={name === 'From' || name === 'To' ? '' : 'number'}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.map(({ from, to, flows, sent, received, rttMin, rttAvg }) => (
-              <tr key={`${from} ${to}`} class={received === 0 ? 'silent' : ''}>
-                <td class="number">{hopOf(nodes[to])}</td>
-                <td>{nameOf(from)}</td>
-                <td>
-                  {nameOf(to)}
-                  {nodes[to]?.broken === true ? <span class="note">nothing comes back from beyond</span> : null}
-                </td>
-                <td class="number">{flows}</td>
-                <td class="number">
-                  {received} of {sent}
-                </td>
-                <td class="number">{duration(rttMin)}</td>
-                <td class="number">{duration(rttAvg)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <LinkTable multipath={multipath} />
       <details class="raw">
         <summary>Paths of the flows</summary>
         <ul class="redirects">
@@ -76,6 +44,45 @@ export function AllPaths({ multipath }: { readonly multipath: Multipath }): JSX.
         </ul>
       </details>
     </>
+  );
+}
+
+/** The links by hop, with the probes that were sent over each and the times to its far end. */
+function LinkTable({ multipath }: { readonly multipath: Multipath }): JSX.Element {
+  const { nodes, links } = multipath;
+  const sorted = links.toSorted((a, b) => hopOf(nodes[a.to]) - hopOf(nodes[b.to]));
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="Links">
+      <table class="hops">
+        <thead>
+          <tr>
+            {['Hop', 'From', 'To', 'Flows', 'Answered', 'Best', 'Average'].map((name) => (
+              <th key={name} scope="col" class={name === 'From' || name === 'To' ? '' : 'number'}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map(({ from, to, flows, sent, received, rttMin, rttAvg }) => (
+            <tr key={`${from} ${to}`} class={received === 0 ? 'silent' : ''}>
+              <td class="number">{hopOf(nodes[to])}</td>
+              <td>{from === null ? 'the probe' : nameOfNode(nodes[from])}</td>
+              <td>
+                {nameOfNode(nodes[to])}
+                {nodes[to]?.broken === true ? <span class="note">nothing comes back from beyond</span> : null}
+              </td>
+              <td class="number">{flows}</td>
+              <td class="number">
+                {received} of {sent}
+              </td>
+              <td class="number">{duration(rttMin)}</td>
+              <td class="number">{duration(rttAvg)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -27,14 +27,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   const [looked, lookAt] = useState<PathNode>();
   const count = useGrowing(Math.max(layout.nodes.size, shown.edges.length), PARTS_A_SHARE);
   const isNarrow = innerWidth < NARROW;
-  // Room for the names of probes and of the target.
-  const side = isNarrow ? 82 : 140;
-  const rowHeight = isNarrow ? 40 : 48;
-  const steps = Math.max(1, layout.columns - 1);
-  const room = (Math.min(WIDEST, innerWidth - 90) - 2 * side) / steps;
-  const columnWidth = isNarrow ? 66 : Math.max(92, Math.min(132, room));
-  const width = side * 2 + steps * columnWidth;
-  const height = TOP * 2 + (layout.rows - 1) * rowHeight + 18;
+  const { side, rowHeight, columnWidth, width, height } = sizesOf(layout, isNarrow);
   const drawing = useMemo((): Drawing => {
     const broken = paths.ends.filter(({ reason }) => reason === 'silent' || reason === 'refused' || reason === 'loop');
     return {
@@ -83,21 +76,48 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
           unanswered.
         </p>
       ) : null}
-      {networks.length === 0 ? null : (
-        <ul class="networks" aria-label="Networks on the paths">
-          {networks.slice(0, NETWORK_COLOURS).map(({ asn, name, colour }) => (
-            <li key={asn} class={`net-${colour}`}>
-              <i aria-hidden="true" /> <strong>{asn}</strong> {name}
-            </li>
-          ))}
-          {networks.length > NETWORK_COLOURS ? (
-            <li class={`net-${NETWORK_COLOURS}`}>
-              <i aria-hidden="true" /> {networks.length - NETWORK_COLOURS} others
-            </li>
-          ) : null}
-        </ul>
-      )}
+      <Legend networks={networks} />
     </>
+  );
+}
+
+interface Sizes {
+  /** Room at both sides for the names of probes and of the target. */
+  readonly side: number;
+  readonly rowHeight: number;
+  readonly columnWidth: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Sizes in pixels: columns become wider where the page has room for them. */
+function sizesOf({ columns, rows }: ReturnType<typeof layOutPaths>, isNarrow: boolean): Sizes {
+  const side = isNarrow ? 82 : 140;
+  const rowHeight = isNarrow ? 40 : 48;
+  const steps = Math.max(1, columns - 1);
+  const room = (Math.min(WIDEST, innerWidth - 90) - 2 * side) / steps;
+  const columnWidth = isNarrow ? 66 : Math.max(92, Math.min(132, room));
+  const width = side * 2 + steps * columnWidth;
+  const height = TOP * 2 + (rows - 1) * rowHeight + 18;
+  return { side, rowHeight, columnWidth, width, height };
+}
+
+/** The colours of the networks on the paths. */
+function Legend({ networks }: { readonly networks: ReturnType<typeof networksOf> }): JSX.Element | null {
+  if (networks.length === 0) return null;
+  return (
+    <ul class="networks" aria-label="Networks on the paths">
+      {networks.slice(0, NETWORK_COLOURS).map(({ asn, name, colour }) => (
+        <li key={asn} class={`net-${colour}`}>
+          <i aria-hidden="true" /> <strong>{asn}</strong> {name}
+        </li>
+      ))}
+      {networks.length > NETWORK_COLOURS ? (
+        <li class={`net-${NETWORK_COLOURS}`}>
+          <i aria-hidden="true" /> {networks.length - NETWORK_COLOURS} others
+        </li>
+      ) : null}
+    </ul>
   );
 }
 

@@ -1,14 +1,15 @@
 import { distances } from './probes.ts';
 import { check, eachProbe, failure, final, round, started, wobble } from './results.ts';
 
-const year = (offset: number): string => new Date(Date.parse(started) + offset * 86_400_000).toISOString();
+/** Days from the start of the check. */
+const day = (offset: number): string => new Date(Date.parse(started) + offset * 86_400_000).toISOString();
 
 function certificate(subject: string, issuer: string, from: number, until: number, mark: string) {
   return {
     subject: `CN=${subject}`,
     issuer: `CN=${issuer}`,
-    validFrom: year(from),
-    validUntil: year(until),
+    validFrom: day(from),
+    validUntil: day(until),
     serialNumber: `04${mark}9F3A`,
     fingerprint256: Array.from({ length: 32 }, () => mark).join(':'),
     subjectAltNames:
@@ -23,24 +24,11 @@ function certificate(subject: string, issuer: string, from: number, until: numbe
 export const httpCheck = check('http_AAAAAAAAAAAAAAAAA', 'http', 'https://www.example.com/', eachProbe(httpOf));
 
 function httpOf(id: string, index: number): Record<string, unknown> {
-  const rtt = distances[index]!;
-  const timings = {
-    dns: round(2 + wobble(index) * 18),
-    connect: round(rtt + 0.4),
-    tls: round(rtt * 1.1 + 3),
-    firstByte: round(rtt + 22 + wobble(index + 7) * 40),
-    download: round(1.5 + rtt * 0.4),
-  };
+  const timings = timingsOf(index);
   const total = round(Object.values(timings).reduce((sum, ms) => sum + ms, 0));
   const isOld = id === 'syd-1';
   const isBroken = id === 'sjc-1';
-  const chain = [
-    isOld
-      ? certificate('www.example.com', 'Example Issuing CA 3', -355, 9, 'B2')
-      : certificate('www.example.com', 'Example Issuing CA 3', -30, 58, 'A1'),
-    certificate('Example Issuing CA 3', 'Example Root', -900, 1600, 'C3'),
-    certificate('Example Root', 'Example Root', -2000, 5000, 'D4'),
-  ];
+  const chain = chainOf(isOld);
   return final(index, round(total - timings.download), {
     ...(isBroken
       ? {
@@ -87,4 +75,26 @@ function httpOf(id: string, index: number): Record<string, unknown> {
     },
     ...(id === 'fra-1' ? { screenshotUrl: '/check/http_AAAAAAAAAAAAAAAAA/screenshot' } : {}),
   });
+}
+
+function timingsOf(index: number) {
+  const rtt = distances[index]!;
+  return {
+    dns: round(2 + wobble(index) * 18),
+    connect: round(rtt + 0.4),
+    tls: round(rtt * 1.1 + 3),
+    firstByte: round(rtt + 22 + wobble(index + 7) * 40),
+    download: round(1.5 + rtt * 0.4),
+  };
+}
+
+/** The certificate of the server, its issuer and the root. */
+function chainOf(isOld: boolean) {
+  return [
+    isOld
+      ? certificate('www.example.com', 'Example Issuing CA 3', -355, 9, 'B2')
+      : certificate('www.example.com', 'Example Issuing CA 3', -30, 58, 'A1'),
+    certificate('Example Issuing CA 3', 'Example Root', -900, 1600, 'C3'),
+    certificate('Example Root', 'Example Root', -2000, 5000, 'D4'),
+  ];
 }

@@ -73,8 +73,21 @@ The API is public and needs no credentials; the rate limits count addresses. An 
 has its own limits, and its scopes say what it may do. Durations are milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
 was not asked for or does not apply. Errors are problem documents (RFC 9457).`;
 
+const apiKeyScheme = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'vtg_…',
+  description:
+    'Optional: a key that the operator of the service has made. Its limits count all its requests, whatever ' +
+    'addresses they come from. Scopes: ' +
+    `${Object.entries(keyScopes)
+      .map(([scope, meaning]) => `\`${scope}\` (${meaning})`)
+      .join(', ')}.`,
+};
+
 /** Generates the OpenAPI 3.1 document from the schemas that validate requests and results. */
-export function createDocument({ checkTypes, links, buckets, retentionSeconds, version }: DocumentOptions): JsonObject {
+export function createDocument(options: DocumentOptions): JsonObject {
+  const { checkTypes, links, version } = options;
   return {
     openapi: '3.1.0',
     info: {
@@ -95,60 +108,54 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
       { name: 'prometheus', description: 'Scrapes, for clients in the networks that the operator names.' },
       { name: 'service', description: 'Health and documentation; not limited.' },
     ],
-    paths: withExamples({
-      '/check': { post: createCheckOperation(checkTypes, buckets.createCheck) },
-      '/check/{id}/results': { get: readCheckOperation(buckets.readCheck, retentionSeconds) },
-      '/check/{id}/screenshot': { get: showScreenshotOperation(buckets.showScreenshot) },
-      '/check/{id}/events': { get: followCheckOperation(buckets.followCheck) },
-      '/check/{id}/summary': { get: showSummaryOperation(buckets.showSummary) },
-      '/check/{id}/compare/{other}': { get: showComparisonOperation(buckets.showSummary) },
-      '/check/{id}/badge.svg': { get: showBadgeOperation(buckets.showSummary) },
-      '/check/{id}/card.png': { get: showCardOperation(buckets.showSummary) },
-      '/c/{id}/embed': { get: showEmbedOperation(buckets.showSummary) },
-      '/probes': { get: listProbesOperation(buckets.listProbes) },
-      '/probes/agents': { get: listAgentsOperation(buckets.listProbes) },
-      '/monitors': { get: listMonitorsOperation(buckets.readMonitors) },
-      '/monitors/{name}': {
-        get: readMonitorOperation(buckets.readMonitors),
-        put: putMonitorOperation(buckets.readMonitors),
-        delete: deleteMonitorOperation(buckets.readMonitors),
-      },
-      '/monitors/{name}/events': { get: followMonitorOperation(buckets.readMonitors) },
-      '/metrics/monitors': { get: monitorMetricsOperation(buckets.readMonitors) },
-      '/me': { get: showCallerOperation(buckets.showCaller) },
-      '/probe': { get: probeTargetOperation(buckets.scrape) },
-      '/sd': { get: discoverTargetsOperation(buckets.scrape) },
-      '/healthz': { get: healthOperation() },
-      '/readyz': { get: readinessOperation() },
-      [PROBING_PATH]: { get: wellKnownOperation('showProbing', 'Who measures, and whom to ask (RFC 9511)') },
-      [SECURITY_PATH]: { get: wellKnownOperation('showSecurity', 'Where to report a hole (RFC 9116)') },
-      '/openapi.json': { get: documentOperation() },
-      '/docs': { get: pageOperation('showDocs', 'A reference page made from this document') },
-      '/problems/{type}': { get: problemPageOperation() },
-      '/': { get: pageOperation('showHome', 'The web page') },
-      '/c/{id}': { get: checkPageOperation() },
-      '/c/{id}/compare/{other}': { get: comparePageOperation() },
-      '/m': { get: pageOperation('showMonitorsPage', 'The monitors, as the web page shows them') },
-      '/m/{name}': { get: monitorPageOperation() },
-      '/status': { get: pageOperation('showStatusPage', 'The probes, as the web page shows them') },
-    }),
+    paths: withExamples(pathsOf(options)),
     components: {
       schemas: componentSchemas(checkTypes),
       headers: componentHeaders,
       securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'vtg_…',
-          description:
-            'Optional: a key that the operator of the service has made. Its limits count all its requests, whatever ' +
-            'addresses they come from. Scopes: ' +
-            `${Object.entries(keyScopes)
-              .map(([scope, meaning]) => `\`${scope}\` (${meaning})`)
-              .join(', ')}.`,
-        },
+        apiKey: apiKeyScheme,
       },
     },
+  };
+}
+
+function pathsOf({ checkTypes, buckets, retentionSeconds }: DocumentOptions): JsonObject {
+  return {
+    '/check': { post: createCheckOperation(checkTypes, buckets.createCheck) },
+    '/check/{id}/results': { get: readCheckOperation(buckets.readCheck, retentionSeconds) },
+    '/check/{id}/screenshot': { get: showScreenshotOperation(buckets.showScreenshot) },
+    '/check/{id}/events': { get: followCheckOperation(buckets.followCheck) },
+    '/check/{id}/summary': { get: showSummaryOperation(buckets.showSummary) },
+    '/check/{id}/compare/{other}': { get: showComparisonOperation(buckets.showSummary) },
+    '/check/{id}/badge.svg': { get: showBadgeOperation(buckets.showSummary) },
+    '/check/{id}/card.png': { get: showCardOperation(buckets.showSummary) },
+    '/c/{id}/embed': { get: showEmbedOperation(buckets.showSummary) },
+    '/probes': { get: listProbesOperation(buckets.listProbes) },
+    '/probes/agents': { get: listAgentsOperation(buckets.listProbes) },
+    '/monitors': { get: listMonitorsOperation(buckets.readMonitors) },
+    '/monitors/{name}': {
+      get: readMonitorOperation(buckets.readMonitors),
+      put: putMonitorOperation(buckets.readMonitors),
+      delete: deleteMonitorOperation(buckets.readMonitors),
+    },
+    '/monitors/{name}/events': { get: followMonitorOperation(buckets.readMonitors) },
+    '/metrics/monitors': { get: monitorMetricsOperation(buckets.readMonitors) },
+    '/me': { get: showCallerOperation(buckets.showCaller) },
+    '/probe': { get: probeTargetOperation(buckets.scrape) },
+    '/sd': { get: discoverTargetsOperation(buckets.scrape) },
+    '/healthz': { get: healthOperation() },
+    '/readyz': { get: readinessOperation() },
+    [PROBING_PATH]: { get: wellKnownOperation('showProbing', 'Who measures, and whom to ask (RFC 9511)') },
+    [SECURITY_PATH]: { get: wellKnownOperation('showSecurity', 'Where to report a hole (RFC 9116)') },
+    '/openapi.json': { get: documentOperation() },
+    '/docs': { get: pageOperation('showDocs', 'A reference page made from this document') },
+    '/problems/{type}': { get: problemPageOperation() },
+    '/': { get: pageOperation('showHome', 'The web page') },
+    '/c/{id}': { get: checkPageOperation() },
+    '/c/{id}/compare/{other}': { get: comparePageOperation() },
+    '/m': { get: pageOperation('showMonitorsPage', 'The monitors, as the web page shows them') },
+    '/m/{name}': { get: monitorPageOperation() },
+    '/status': { get: pageOperation('showStatusPage', 'The probes, as the web page shows them') },
   };
 }
 

@@ -13,19 +13,12 @@ export function SavedGroups(props: {
 }): JSX.Element | null {
   const { type, values, onChange } = props;
   const [groups, setGroups] = useState(savedGroups);
-  const [name, setName] = useState('');
   const selection = selectionOf(values);
   const isSelected = Object.keys(selection).length > 0;
   const chosen = groups.find((group) => isSameSelection(group.values, values));
   if (groups.length === 0 && !isSelected) return null;
   const apply = (given: FormValues): void => {
     for (const field of SELECTION) onChange(field, String(given[field] ?? ''));
-  };
-  const save = (): void => {
-    if (name.trim() === '') return;
-    saveGroup(name, values);
-    setGroups(savedGroups());
-    setName('');
   };
   return (
     <div class="saved-groups" role="group" aria-label="Saved groups">
@@ -53,28 +46,42 @@ export function SavedGroups(props: {
         </button>
       )}
       {!isSelected || chosen !== undefined ? null : (
-        <>
-          <input
-            type="text"
-            aria-label="Name of a new group"
-            placeholder="Name of a group"
-            autocomplete="off"
-            maxLength={40}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter') return;
-              // Enter saves the group; by default it would submit the form and start a check.
-              event.preventDefault();
-              save();
-            }}
-          />
-          <button type="button" class="quiet" disabled={name.trim() === ''} onClick={save}>
-            Save group
-          </button>
-        </>
+        <NewGroup values={values} onSave={() => setGroups(savedGroups())} />
       )}
       {isSelected ? <Link to={`/${queryOf(type, '', selection)}`}>Link to this selection</Link> : null}
     </div>
+  );
+}
+
+/** A field for the name under which the selection of the form is saved. */
+function NewGroup(props: { readonly values: FormValues; readonly onSave: () => void }): JSX.Element {
+  const { values, onSave } = props;
+  const [name, setName] = useState('');
+  const save = (): void => {
+    if (name.trim() === '') return;
+    saveGroup(name, values);
+    onSave();
+  };
+  return (
+    <>
+      <input
+        type="text"
+        aria-label="Name of a new group"
+        placeholder="Name of a group"
+        autocomplete="off"
+        maxLength={40}
+        value={name}
+        onInput={(event) => setName(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          // Enter saves the group; by default it would submit the form and start a check.
+          event.preventDefault();
+          save();
+        }}
+      />
+      <button type="button" class="quiet" disabled={name.trim() === ''} onClick={save}>
+        Save group
+      </button>
+    </>
   );
 }

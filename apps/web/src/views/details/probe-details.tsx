@@ -1,17 +1,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Result } from '../check/use-check.ts';
-import { byteCount, duration } from '../format.ts';
-import { Facts } from '../parts/facts.tsx';
-import type { AllPaths as AllPathsCode } from './AllPaths.tsx';
-import { Records } from './DnsView.tsx';
-import { HopTable, StopNote } from './HopTable.tsx';
-import { AddressFacts } from './InfoView.tsx';
-import { otherMeasurement } from '../check/measurements.ts';
-import { phaseNames, phaseTitles } from './phases.ts';
-import { Attempts } from './PortView.tsx';
-import type { FieldsOf } from './types.ts';
+import type { Result } from '../../check/use-check.ts';
+import { byteCount, duration } from '../../format.ts';
+import { Facts } from '../../parts/facts.tsx';
+import type { AllPaths as AllPathsCode } from '../AllPaths.tsx';
+import { Records } from '../DnsView.tsx';
+import { HopTable, StopNote } from '../HopTable.tsx';
+import { HttpDetails } from './HttpDetails.tsx';
+import { AddressFacts } from '../InfoView.tsx';
+import { otherMeasurement } from '../../check/measurements.ts';
+import { Attempts } from '../PortView.tsx';
+import type { FieldsOf } from '../types.ts';
+import { UdpDetails } from './UdpDetails.tsx';
 
 /** Expanded row of a probe; of a check over both families, both measurements. */
 export function ProbeDetails({ type, result }: { readonly type: string; readonly result: Result }): JSX.Element {
@@ -75,7 +76,7 @@ type AllPathsView = typeof AllPathsCode;
 function AllPaths(props: Parameters<AllPathsView>[0]): JSX.Element | null {
   const [View, setView] = useState<AllPathsView>();
   useEffect(() => {
-    void import('./AllPaths.tsx').then(
+    void import('../AllPaths.tsx').then(
       (loaded) => setView(() => loaded.AllPaths),
       () => undefined,
     );
@@ -114,85 +115,6 @@ function PingDetails({ result }: { readonly result: FieldsOf<'ping'> }): JSX.Ele
             </li>
           ))}
         </ol>
-      )}
-    </>
-  );
-}
-
-function HttpDetails({ result }: { readonly result: FieldsOf<'http'> }): JSX.Element {
-  const {
-    timings,
-    http2Error,
-    addresses = [],
-    deadAddresses = [],
-    redirects = [],
-    headers = [],
-    headerCount = headers.length,
-    deviations = [],
-  } = result;
-  return (
-    <>
-      <Facts
-        facts={[
-          ['URL', result.url],
-          [
-            'Status',
-            [result.statusCode, result.statusText].filter((part) => part !== null && part !== undefined).join(' '),
-          ],
-          ['Points to', result.location],
-          ['Addresses', addresses.length < 2 ? null : addresses.join(', ')],
-          ['No connection with', deadAddresses.map(({ address, error }) => `${address} (${error})`).join(', ')],
-          [
-            'HTTP/2 ended by',
-            http2Error === undefined
-              ? null
-              : [http2Error.frame, http2Error.name, http2Error.debug ?? ''].join(' ').trim(),
-          ],
-          [
-            'Body',
-            result.bodyBytes === undefined
-              ? null
-              : `${byteCount(result.bodyBytes)}${result.truncated === true ? ', cut off' : ''}`,
-          ],
-          ['All requests', redirects.length === 0 || result.elapsed === undefined ? null : duration(result.elapsed)],
-          ...phaseNames.map(
-            (name) => [phaseTitles[name], timings?.[name] === undefined ? null : duration(timings[name])] as const,
-          ),
-          [
-            'Certificate',
-            result.sslSubject === undefined ? null : `${result.sslSubject ?? ''} by ${result.sslIssuer ?? ''}`,
-          ],
-          ['Also offered', (result.altSvc ?? []).map(({ protocol, port }) => `${protocol} on ${port}`).join(', ')],
-        ]}
-      />
-      {redirects.length === 0 ? null : (
-        <ol class="redirects">
-          {redirects.map(({ url, statusCode, rt }, index) => (
-            <li key={index}>
-              <strong>{statusCode}</strong> {url} <span class="note">{duration(rt)}</span>
-            </li>
-          ))}
-        </ol>
-      )}
-      {deviations.length === 0 ? null : (
-        <div>
-          <h3>Not as HTTP has it</h3>
-          <ul class="redirects">
-            {deviations.map(({ code, clause, text }) => (
-              <li key={code}>
-                {text} <span class="note">{clause}</span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      {headers.length === 0 ? null : (
-        <details class="raw">
-          <summary>
-            {headers.length} headers{headerCount > headers.length ? `, the first of ${headerCount}` : ''}
-          </summary>
-          <pre tabIndex={0}>{headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
-        </details>
       )}
     </>
   );
@@ -241,44 +163,4 @@ function DnsDetails({ result }: { readonly result: FieldsOf<'dns'> }): JSX.Eleme
       )}
     </>
   );
-}
-
-function UdpDetails({ result }: { readonly result: FieldsOf<'udp'> }): JSX.Element {
-  return (
-    <>
-      <Attempts result={result} />
-      <Facts
-        facts={[
-          [
-            'Sent',
-            result.payload === undefined
-              ? null
-              : result.payload === ''
-                ? 'an empty datagram'
-                : hexLines(result.payload),
-          ],
-          [
-            'Answer',
-            (result.responseBytes ?? 0) === 0
-              ? null
-              : `${byteCount(result.responseBytes!)}: ${hexOf(result.response ?? '')}`,
-          ],
-          [
-            'ICMP',
-            result.icmp === null || result.icmp === undefined
-              ? null
-              : `type ${result.icmp.type}, code ${result.icmp.code}${result.icmp.from === null ? '' : `, from ${result.icmp.from}`}`,
-          ],
-        ]}
-      />
-    </>
-  );
-}
-
-function hexLines(hex: string): string {
-  return (hex.match(/../g) ?? []).join(' ');
-}
-
-function hexOf(base64: string): string {
-  return Array.from(atob(base64), (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join(' ');
 }

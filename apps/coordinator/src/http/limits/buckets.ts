@@ -1,0 +1,33 @@
+import type { Bucket } from './rate-limit.ts';
+
+/** Requests per minute of one client address, per endpoint. */
+export interface RateLimits {
+  readonly createCheck: number;
+  readonly readCheck: number;
+  readonly followCheck: number;
+  readonly showScreenshot: number;
+  readonly showSummary: number;
+  readonly listProbes: number;
+  readonly readMonitors: number;
+  readonly showCaller: number;
+  readonly scrape: number;
+}
+
+/** The limits with the names under which they are counted and reported. */
+export function bucketsOf(limits: RateLimits): { readonly [Name in keyof RateLimits]: Bucket } {
+  return {
+    createCheck: { name: 'create-check', endpoint: 'POST /check', limit: limits.createCheck, inOneSlot: true },
+    readCheck: { name: 'read-check', endpoint: 'GET /check/:id/results', limit: limits.readCheck },
+    followCheck: { name: 'follow-check', endpoint: 'GET /check/:id/events', limit: limits.followCheck },
+    showScreenshot: {
+      name: 'show-screenshot',
+      endpoint: 'GET /check/:id/screenshot',
+      limit: limits.showScreenshot,
+    },
+    showSummary: { name: 'show-summary', endpoint: 'GET /check/:id/summary', limit: limits.showSummary },
+    listProbes: { name: 'list-probes', endpoint: 'GET /probes', limit: limits.listProbes },
+    readMonitors: { name: 'monitors', endpoint: '/monitors', limit: limits.readMonitors },
+    showCaller: { name: 'show-caller', endpoint: 'GET /me', limit: limits.showCaller },
+    scrape: { name: 'scrape', endpoint: 'GET /probe and GET /sd', limit: limits.scrape },
+  };
+}

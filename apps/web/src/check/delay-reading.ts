@@ -1,0 +1,52 @@
+import { retryAfterMs } from '../faults.ts';
+
+/** A request of the results of a check, which succeeds once. */
+interface DelayedReading {
+  /** Sends the request, unless it was sent. */
+  readonly now: () => void;
+  /** Sends it after the full delay from now, unless it was sent. */
+  readonly later: () => void;
+  /** Nothing is sent afterwards. */
+  readonly close: () => void;
+}
+
+/**
+ * Delay of the request of the results. The events of a completed check arrive before it, which makes the request, with its
+ * inline screenshot, unnecessary. A first event that is final starts the delay again; a pending one ends it.
+ */
+const READ_AFTER_MS = 500;
+const READ_AGAIN_MS = 2000;
+
+export function delayReading(read: () => Promise<void>): DelayedReading {
+  let reading: Promise<void> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isClosed = false;
+  const now = (): void => {
+    // After a failure the timer is that of the next attempt, which events must not stop.
+    if (reading !== undefined) return;
+    clearTimeout(timer);
+    reading = read().catch((error: unknown) => {
+      if (isClosed) return;
+      // Retry after a delay, not on every event: a rate limit lasts up to a minute.
+      timer = setTimeout(
+        () => {
+          reading = undefined;
+          now();
+        },
+        retryAfterMs(error, READ_AGAIN_MS),
+      );
+    });
+  };
+  return {
+    now,
+    later: () => {
+      if (reading !== undefined) return;
+      clearTimeout(timer);
+      timer = setTimeout(now, READ_AFTER_MS);
+    },
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
