@@ -9,7 +9,7 @@ const forms: ReadonlyMap<string, string> = new Map([
   [NAME_PATTERN, NAME_FORM],
   [INTERVAL_PATTERN, INTERVAL_FORM],
   [AGREEMENT_PATTERN, AGREEMENT_FORM],
-  [STATUS_PATTERN, 'a status code or a class of them, such as 301 or 2xx'],
+  [STATUS_PATTERN, 'a text with a status code or a class of them, such as "301" or "2xx"'],
   [HEX_BYTES_PATTERN, 'pairs of hexadecimal digits, such as 68656c6c6f'],
 ]);
 

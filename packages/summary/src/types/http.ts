@@ -109,7 +109,8 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
 function leadsElsewhere(result: SparseResultOf<'http'>): boolean {
   const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
   const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
-  return to !== undefined && from !== null && plain(to) !== plain(from);
+  // URLs such as `file:` have no host.
+  return to !== undefined && to.host !== '' && from !== null && plain(to) !== plain(from);
 }
 
 function deadAddresses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {

@@ -244,6 +244,8 @@ export const webCases: FindingCases = {
     absent: [
       ['to https of the same', summaryOf('http', { 'fra-1': moved('https://example.com/', 'http://example.com/') })],
       ['to www of the same', summaryOf('http', { 'fra-1': moved('https://www.example.com/') })],
+      ['to a URL without a host', summaryOf('http', { 'fra-1': moved('file:///etc/motd') })],
+      ['to a mail address', summaryOf('http', { 'fra-1': moved('mailto:host@example.com') })],
       ['from www of the same', summaryOf('http', { 'fra-1': moved('//example.com/', 'https://www.example.com/') })],
       [
         'a Location with 200 is no redirect',

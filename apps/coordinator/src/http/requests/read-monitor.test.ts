@@ -265,6 +265,22 @@ describe('the file of monitors', () => {
     });
   });
 
+  it('says of a status that YAML reads as a number that it must be a text', () => {
+    const text =
+      'monitors:\n  a:\n    check: {type: http, host: https://a.example/}\n    every: 60s\n    expect: {status: [301]}\n';
+
+    expect(readMonitorsFile(text, read)).toEqual({
+      valid: false,
+      faults: [
+        {
+          line: 5,
+          message:
+            '/monitors/a/expect/status/0 must be a text with a status code or a class of them, such as "301" or "2xx"',
+        },
+      ],
+    });
+  });
+
   it('reports a name that is there twice together with all other faults', () => {
     const text = 'monitors:\n  a: {}\n  a: {}\n  b:\n    check: {type: ping, host: a.example}\n    every: 5s\n';
 

@@ -38,6 +38,22 @@ describe('an expectation', () => {
     ['failure: an open one', { rt: 1 }, 'up', { result: 'failure' }, 'failing', 'the target answers'],
     ['RTT at its bound', { rttAvg: 100 }, 'up', { maxRtt: 100 }, 'ok', null],
     ['RTT above it', { rttAvg: 250.04 }, 'up', { maxRtt: 100 }, 'failing', 'round-trip time 250 ms, more than 100 ms'],
+    [
+      'time of a page above it',
+      { rt: 250, statusCode: 200 },
+      'up',
+      { maxRtt: 100 },
+      'failing',
+      'response time 250 ms, more than 100 ms',
+    ],
+    [
+      'time of a resolver above it',
+      { rt: 250, rcode: 'NOERROR' },
+      'up',
+      { maxRtt: 100 },
+      'failing',
+      'response time 250 ms, more than 100 ms',
+    ],
     ['loss', { loss: 0.25 }, 'up', { maxLoss: 0.1 }, 'failing', 'loss 25 %, more than 10 %'],
     [
       'a certificate',

@@ -7,6 +7,7 @@ interface Measured {
   readonly rttAvg?: number | null;
   readonly loss?: number | null;
   readonly statusCode?: number;
+  readonly rcode?: string;
   /** State of a port. */
   readonly state?: string;
   readonly tls?: {
@@ -63,11 +64,16 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   if (!answers && !isStatusAlone) return [failureOf(measured, evidence)];
   return [
     ...overStatus(measured, expectation),
-    ...above('round-trip time', measured.rttAvg ?? measured.rt, expectation.maxRtt, 1, 'ms'),
+    ...above(nameOfTime(measured), measured.rttAvg ?? measured.rt, expectation.maxRtt, 1, 'ms'),
     ...above('loss', measured.loss, expectation.maxLoss, 100, '%'),
     ...underDays(measured, expectation),
     ...missingAnswers(measured, expectation),
   ];
+}
+
+/** Times of http and dns include the work of a server. */
+function nameOfTime({ statusCode, rcode }: Measured): string {
+  return statusCode === undefined && rcode === undefined ? 'round-trip time' : 'response time';
 }
 
 function failureOf({ error }: Measured, evidence: Evidence | undefined): string {
