@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
 import type { Accepted } from './validate-result.ts';
+import type { SettleTogether } from './settle-together.ts';
 import { readPartial, settle, type Settlement, type WaitingReaders } from '../store/check-records.ts';
 import { withMeasured } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
@@ -34,17 +35,21 @@ export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs'
  * Writes a valid final result into its check.
  *
  * @param writtenAt time that is compared with the deadline, milliseconds since the epoch; 0 means in time
+ * @param together writes it with other results; for one that is not cut short
  */
 export async function commitFinal(
   dependencies: CommitDependencies,
   { probe, check, checkType, accepted, startedAt, writtenAtMs, traceparent }: AcceptedFinal,
   writtenAt: number,
+  together?: SettleTogether,
 ): Promise<Settlement> {
   const { redis, retentionMs, deadlines, readers, counters } = dependencies;
-  const [said = 'unknown'] = await onStore(redis, async () => {
+  const alone = async (): Promise<Settlement | undefined> => {
     const json = accepted.isCutShort ? await withPartial(redis, check, probe, accepted.json) : accepted.json;
-    return settle(redis, check, [[probe, json]], { retentionMs, deadlines, readers, writtenAt });
-  });
+    return (await settle(redis, check, [[probe, json]], { retentionMs, deadlines, readers, writtenAt }))[0];
+  };
+  const said =
+    (await (together?.({ check, probe, json: accepted.json, writtenAt }) ?? onStore(redis, alone))) ?? 'unknown';
   if (said !== 'applied') return said;
   if (!accepted.valid) counters.resultsInvalid += 1;
   tell(dependencies, {

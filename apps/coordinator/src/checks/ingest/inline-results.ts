@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 import { acceptResult, type AcceptDependencies } from './validate-result.ts';
 import { commitFinal, type CommitDependencies } from './commit-result.ts';
+import { createSettleTogether, type SettleTogether } from './settle-together.ts';
 
 export interface ResultsAheadDependencies extends AcceptDependencies, CommitDependencies {
   /** True for a grace period after an outage of Redis, in which no result is late. */
@@ -33,6 +34,8 @@ const AT_ONCE = 8;
 export function createInlineResults(dependencies: ResultsAheadDependencies): InlineResults {
   const shown = new LRUCache<string, Promise<boolean>>({ max: REMEMBERED });
   const underWay = new Map<string, number>();
+  const { redis, deadlines, readers, retentionMs } = dependencies;
+  const together = createSettleTogether({ redis, deadlines, readers, retentionMs });
   const count = (probe: string, change: number): void => {
     const now = (underWay.get(probe) ?? 0) + change;
     if (now === 0) underWay.delete(probe);
@@ -43,7 +46,7 @@ export function createInlineResults(dependencies: ResultsAheadDependencies): Inl
       const key = keyOf(probe, note.check);
       if (shown.has(key) || (underWay.get(probe) ?? 0) >= AT_ONCE) return Promise.resolve(false);
       count(probe, 1);
-      const showing = showAhead(dependencies, probe, note, checkType).finally(() => count(probe, -1));
+      const showing = showAhead(dependencies, together, probe, note, checkType).finally(() => count(probe, -1));
       shown.set(key, showing);
       return showing;
     },
@@ -63,6 +66,7 @@ function keyOf(probe: string, check: string): string {
 
 async function showAhead(
   dependencies: ResultsAheadDependencies,
+  together: SettleTogether,
   probe: string,
   { check, data, traceparent }: InlineResult,
   checkType: AnyCheckType,
@@ -77,7 +81,7 @@ async function showAhead(
     if (accepted.isCutShort) return false;
     const place = isTraceparent(traceparent) ? traceparent : undefined;
     const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: now, traceparent: place };
-    if ((await commitFinal(dependencies, final, isGrace() ? 0 : now)) !== 'applied') return false;
+    if ((await commitFinal(dependencies, final, isGrace() ? 0 : now, together)) !== 'applied') return false;
     counters.resultsApplied += 1;
     return true;
   } catch {

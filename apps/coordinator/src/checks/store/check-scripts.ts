@@ -86,26 +86,42 @@ local said = {0, {}}
 local deadline = tonumber(redis.call('HGET', KEYS[1], 'deadlineAt') or '')
 ${timeOfWriting}
 local writtenAt = timeOfWriting(ARGV[2])
-local pending
-for i = 4, #ARGV, 2 do
-  local probe = ARGV[i]
-  local current = deadline and redis.call('HGET', KEYS[2], probe)
+local probes, stored, applied, isApplied = {}, {}, {}, {}
+for i = 4, #ARGV, 2 do probes[#probes + 1] = ARGV[i] end
+local current = deadline and #probes > 0 and redis.call('HMGET', KEYS[2], unpack(probes)) or {}
+for i, probe in ipairs(probes) do
   if not deadline then
     said[#said + 1] = 'unknown'
-  elseif not current then
+  elseif not current[i] then
     said[#said + 1] = 'foreign'
   elseif writtenAt > deadline then
     said[#said + 1] = 'late'
-  elseif current ~= '' then
+  elseif current[i] ~= '' or isApplied[probe] then
     said[#said + 1] = 'duplicate'
   else
-    redis.call('HSET', KEYS[2], probe, ARGV[i + 1])
-    redis.call('HDEL', KEYS[3], probe)
-    pending = redis.call('HINCRBY', KEYS[1], 'pending', -1)
-    local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
-    redis.call('HSET', KEYS[1], 'v:' .. probe, version)
-    redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"probe":"' .. probe .. '","kind":"final"}')
+    isApplied[probe] = true
+    applied[#applied + 1] = probe
+    stored[#stored + 1] = probe
+    stored[#stored + 1] = ARGV[3 + i * 2]
     said[#said + 1] = 'applied'
+  end
+end
+local pending
+if #applied > 0 then
+  redis.call('HSET', KEYS[2], unpack(stored))
+  redis.call('HDEL', KEYS[3], unpack(applied))
+  pending = redis.call('HINCRBY', KEYS[1], 'pending', -#applied)
+  local version = redis.call('HINCRBY', KEYS[1], 'v', #applied) - #applied
+  local versions = {}
+  for _, probe in ipairs(applied) do
+    version = version + 1
+    versions[#versions + 1] = 'v:' .. probe
+    versions[#versions + 1] = version
+  end
+  redis.call('HSET', KEYS[1], unpack(versions))
+  for i, probe in ipairs(applied) do
+    local said = '{"version":' .. versions[i * 2] .. ',"probe":"' .. probe .. '","kind":"final"}'
+    redis.call('PUBLISH', KEYS[1] .. ':ev', said)
   end
 end
 ${completion}`,
