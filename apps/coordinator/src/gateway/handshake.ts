@@ -95,7 +95,7 @@ function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | 
       const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
       if (message?.t === 'hello') return resolve(message);
       if (frame.kind === 'fault') socket.close(frame.code, frame.reason);
-      else socket.close(4400, 'the first message must be a hello');
+      else socket.close(4400, 'the first message must be a valid hello');
       resolve('refused');
     };
     socket.onFrame(take);

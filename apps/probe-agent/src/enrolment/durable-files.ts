@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 /** Creates a file that a crash cannot leave half written. False if it exists: the existing one stays. */
 export async function createDurable(path: string, content: string): Promise<boolean> {
   const draft = join(dirname(path), `.${randomBytes(8).toString('hex')}`);
-  await withFile(draft, 'wx', async (file) => {
-    await file.writeFile(content);
-    await file.sync();
-  });
   try {
+    await withFile(draft, 'wx', async (file) => {
+      await file.writeFile(content);
+      await file.sync();
+    });
     // Unlike a rename, a link never replaces what another process has just created.
     await link(draft, path);
     await syncFolder(dirname(path));

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,6 +57,17 @@ describe('the identity of an agent', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder).toSorted()).toEqual(['counter.3', 'key.json']);
+  });
+
+  (isRoot ? it : it.skip)('leaves nothing on a full disk, where it cannot be made', async () => {
+    mkdirSync(folder, { recursive: true });
+    const disk = (await mountSmallDisk(folder, 1))!;
+    disk.fill();
+    await expect(open(first, disk.path)).rejects.toThrow('(VANTAGE_STATE_FOLDER) cannot be used: ENOSPC');
+    const left = readdirSync(disk.path);
+    await disk.unmount();
+
+    expect(left).toEqual(['filler']);
   });
 
   it('says which folder cannot be used, and which setting names it', async () => {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 
+import { connectionFault } from './connection-faults.ts';
 import { enrolOnce } from './enrol-once.ts';
 
 const identity = {
@@ -68,4 +69,11 @@ it('a certificate of an unknown CA is reported with the setting for another one'
   } finally {
     server.close();
   }
+});
+
+it.each(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'])('the clock of the machine is reported with %s', (code) => {
+  const { message } = connectionFault(Object.assign(new Error('certificate'), { code }));
+  const said = Date.parse(/^certificate; the clock of this machine says (.*)$/.exec(message)?.[1] ?? '');
+
+  expect(Math.abs(Date.now() - said)).toBeLessThan(60_000);
 });

@@ -1,13 +1,20 @@
 import { isUntrustedIssuer } from '@vantage/contract';
 
-/** Names the setting for another CA if that of a certificate is unknown; returns other errors as they are. */
-export function connectionFault(error: Error): Error {
-  if (!isUntrustedIssuer(error)) return error;
-  const text =
-    'the certificate was issued by a CA that this agent does not trust: set VANTAGE_CA_FILE to a file with the CA of the ' +
-    'service, or NODE_EXTRA_CA_CERTS to one with that of an https: proxy';
+const UNTRUSTED =
+  'the certificate was issued by a CA that this agent does not trust: set VANTAGE_CA_FILE to a file with the CA of the ' +
+  'service, or NODE_EXTRA_CA_CERTS to one with that of an https: proxy';
+
+/**
+ * Names the setting for another CA if that of a certificate is unknown, and the time of this machine if it is not valid at it.
+ * Returns other errors as they are.
+ */
+export function connectionFault(error: NodeJS.ErrnoException): Error {
+  const { code, message } = error;
+  const isOutOfTime = code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED';
+  if (!isUntrustedIssuer(error) && !isOutOfTime) return error;
+  const text = isOutOfTime ? `${message}; the clock of this machine says ${new Date().toISOString()}` : UNTRUSTED;
   // Without a cause: its text would be logged, too.
-  return Object.assign(new Error(text), { code: (error as NodeJS.ErrnoException).code });
+  return Object.assign(new Error(text), { code });
 }
 
 /** Explains an HTTP response to a WebSocket handshake that does not come from a gateway that accepts it. */

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 
 import { createGatewayMessageReader } from '../frames/validate.ts';
-import { pauseAfter, reportFailure } from './pause-after.ts';
+import { beginOutage, pauseAfter, reportFailure } from './pause-after.ts';
 import { createReconnect } from './reconnect.ts';
 import { openSession, type AgentIdentity, type Closed, type Session, type SessionOptions } from './session.ts';
 
@@ -62,7 +62,7 @@ class Link implements GatewayLink {
   /** While the current gateway stops or is silent, attempts to find another one are repeated. */
   #isLeaving = false;
   #isSilent = false;
-  #failures = 0;
+  #outage = beginOutage();
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -165,7 +165,7 @@ class Link implements GatewayLink {
     this.#current = session;
     this.#endAttempts();
     clearTimeout(this.#timer);
-    [this.#isLeaving, this.#isSilent, this.#failures] = [false, false, 0];
+    [this.#isLeaving, this.#isSilent, this.#outage] = [false, false, beginOutage()];
     if (message.returnOverMs !== undefined) this.#reconnect.spreadOver(message.returnOverMs);
     clearTimeout(this.#proving);
     this.#proving = setTimeout(this.#reconnect.succeeded, PROVED_MS);
@@ -187,8 +187,8 @@ class Link implements GatewayLink {
     }
     this.#options.onLost(session, end.code);
     if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
-    this.#failures += 1;
-    const context = { ...this.#options, reconnect: this.#reconnect, failures: this.#failures };
+    this.#outage.failures += 1;
+    const context = { ...this.#options, ...this.#outage, reconnect: this.#reconnect };
     // Another attempt is under way, so none is scheduled; on a path that loses packets that is always so.
     if (this.#attempts.size > 0) return this.#current === undefined ? reportFailure(end, context) : undefined;
     clearTimeout(this.#timer);

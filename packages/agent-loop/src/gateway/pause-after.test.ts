@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 
-import { pauseAfter } from './pause-after.ts';
+import { pauseAfter, reportFailure } from './pause-after.ts';
 import { createReconnect } from './reconnect.ts';
 
 const log = pino({ level: 'silent' });
@@ -17,7 +17,9 @@ async function pauses(reason: string, count: number): Promise<readonly number[]>
   };
   const found: number[] = [];
   for (let failures = 1; failures <= count; failures += 1) {
-    found.push((await pauseAfter({ code: 4401, reason }, { identity, reconnect, log, failures }))! / 1_000);
+    found.push(
+      (await pauseAfter({ code: 4401, reason }, { identity, reconnect, log, failures, logged: new Set() }))! / 1_000,
+    );
   }
   return found;
 }
@@ -32,4 +34,22 @@ it.each([
 
 it('an agent that was removed costs its address few attempts', async () => {
   expect((await pauses('unknown-probe', 40)).slice(-2)).toEqual([300, 300]);
+});
+
+it('each reason for an outage is logged once, then with every twentieth attempt', () => {
+  const reasons = ['', 'the state folder cannot be used', '', 'the state folder cannot be used'];
+  const lines: string[] = [];
+  const counting = pino(
+    {},
+    { write: (line) => void lines.push((JSON.parse(line) as { err?: { message: string } }).err?.message ?? '') },
+  );
+  const logged = new Set<string>();
+  for (let failures = 1; failures <= 41; failures += 1) {
+    const reason = reasons[failures - 1] ?? `reason ${failures}`;
+    const error = reason === '' ? undefined : new Error(failures > 20 ? reasons[1] : reason);
+    reportFailure({ code: 1006, reason: '', error }, { log: counting, failures, logged });
+  }
+
+  const others = [5, 6, 7, 8, 9, 10].map((failures) => `reason ${failures}`);
+  expect(lines).toEqual(['', reasons[1], ...others, reasons[1], reasons[1]]);
 });

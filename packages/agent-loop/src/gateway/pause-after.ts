@@ -4,25 +4,37 @@ import type { Logger } from 'pino';
 import type { Reconnect } from './reconnect.ts';
 import type { AgentIdentity, Closed } from './session.ts';
 
-interface Context {
+/** The time without a connection. */
+export interface Outage {
+  /** Number of failures in succession. */
+  failures: number;
+  /** Reasons that were logged. */
+  readonly logged: Set<string>;
+}
+
+interface Context extends Readonly<Outage> {
   readonly identity: AgentIdentity;
   readonly reconnect: Reconnect;
   readonly log: Logger;
-  /** Number of failures in succession, including this one. */
-  readonly failures: number;
 }
 
 /** Number of failures per log line: an outage may last for hours. */
 const LOG_EVERY = 20;
+/** Number of different reasons that are logged at once. */
+const MOST_REASONS = 8;
 
 const OTHER_AGENT =
   'another agent with the key of this state folder is connected; this one works again within a minute of its end: ' +
   'stop one of them, or invite it as another probe with another VANTAGE_STATE_FOLDER';
 
+export function beginOutage(): Outage {
+  return { failures: 0, logged: new Set() };
+}
+
 /** @returns milliseconds until the next attempt to connect; undefined if only another token or process can help */
 export async function pauseAfter(
   { code, reason, error }: Closed,
-  { identity, reconnect, log, failures }: Context,
+  { identity, reconnect, log, failures, logged }: Context,
 ): Promise<number | undefined> {
   if (code === 4401 && Object.hasOwn(enrolmentRefusals, reason)) {
     const then = await identity.refused(reason as EnrolmentRefusal);
@@ -41,15 +53,18 @@ export async function pauseAfter(
     log.error(fields, 'gateway closed the connection');
     return reconnect.afterRefusal();
   }
-  reportFailure({ code, reason, error }, { log, failures });
+  reportFailure({ code, reason, error }, { log, failures, logged });
   return reconnect.afterFailure();
 }
 
-/** Logs why there is no connection, not with each attempt. */
+/** Logs why there is no connection: each reason once, then not with each attempt. */
 export function reportFailure(
   { code, reason, error }: Closed,
-  { log, failures }: Pick<Context, 'log' | 'failures'>,
+  { log, failures, logged }: Pick<Context, 'log' | 'failures' | 'logged'>,
 ): void {
-  if (failures % LOG_EVERY !== 1) return;
+  const text = `${code} ${reason} ${error?.message ?? ''}`;
+  const isNew = !logged.has(text) && logged.size < MOST_REASONS;
+  if (!isNew && failures % LOG_EVERY !== 1) return;
+  logged.add(text);
   log.warn({ code, reason, err: error }, 'no connection to the gateway: connecting again');
 }
