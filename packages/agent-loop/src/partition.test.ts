@@ -1,27 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { eventually } from '../test/eventually.ts';
 import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
 import { startSilentProxy, type SilentProxy } from '../test/silent-proxy.ts';
 import { silent } from '../test/silent.ts';
-import { createAgentLoop, type AgentLoop } from './agent-loop.ts';
+import { createAgentLoop } from './agent-loop.ts';
 
 // Longer than a silent connection is kept before it is replaced.
 const LASTS_MS = 8_000;
 jest.setTimeout(120_000);
 
-let redis: ProbeRedis;
-let proxy: SilentProxy;
-let agent: AgentLoop;
-let runs: string[];
+interface FarAgent {
+  readonly redis: ProbeRedis;
+  readonly proxy: SilentProxy;
+  /** Ids of the checks whose jobs were run. */
+  readonly runs: readonly string[];
+  readonly close: () => Promise<void>;
+}
 
-beforeEach(async () => {
-  redis = await startProbeRedis('far');
-  proxy = await startSilentProxy(Number(new URL(redis.url).port));
-  runs = [];
-  agent = createAgentLoop({
+/** An agent with its own Redis behind a proxy. */
+async function startFarAgent(): Promise<FarAgent> {
+  const redis = await startProbeRedis('far');
+  const proxy = await startSilentProxy(Number(new URL(redis.url).port));
+  const runs: string[] = [];
+  const agent = createAgentLoop({
     probeId: 'far',
     redisUrl: `redis://127.0.0.1:${proxy.port}`,
     concurrency: 4,
@@ -45,16 +49,16 @@ beforeEach(async () => {
     }),
   });
   await agent.start();
-});
-
-afterEach(async () => {
-  proxy.close();
-  await agent.close();
-  await redis.stop();
-});
+  const close = async (): Promise<void> => {
+    proxy.close();
+    await agent.close();
+    await redis.stop();
+  };
+  return { redis, proxy, runs, close };
+}
 
 /** Adds jobs for this long. */
-async function addJobs(): Promise<string[]> {
+async function addJobs(redis: ProbeRedis): Promise<string[]> {
   const checks: string[] = [];
   const until = performance.now() + LASTS_MS;
   while (performance.now() < until) {
@@ -64,7 +68,7 @@ async function addJobs(): Promise<string[]> {
   return checks;
 }
 
-async function areRunOnce(checks: readonly string[]): Promise<void> {
+async function areRunOnce(checks: readonly string[], { redis, runs }: FarAgent): Promise<void> {
   for (const check of checks) {
     expect(await eventually(async () => (await redis.results()).get(check))).toMatchObject({ result: 'success' });
   }
@@ -72,24 +76,50 @@ async function areRunOnce(checks: readonly string[]): Promise<void> {
   expect(runs.toSorted()).toEqual(checks.toSorted());
 }
 
-describe('the loop of an agent', () => {
-  it.each([
-    ['its commands do not arrive', ['there'] as const],
-    ['the answers do not arrive', ['back'] as const],
-    ['nothing arrives', ['there', 'back'] as const],
-  ])('runs each job once that was added while %s, and afterwards', async (_how, directions) => {
+const holding =
+  (...directions: readonly ('there' | 'back')[]) =>
+  async ({ proxy, redis }: FarAgent): Promise<readonly string[]> => {
     proxy.hold(...directions);
-    const checks = await addJobs();
+    const checks = await addJobs(redis);
     proxy.release();
-    checks.push(await redis.addJob());
+    return [...checks, await redis.addJob()];
+  };
 
-    await areRunOnce(checks);
-  });
+/** Each spoils the connections of its agent for some seconds. @returns the checks that were added meanwhile and after */
+const partitions: readonly (readonly [name: string, spoil: (agent: FarAgent) => Promise<readonly string[]>])[] = [
+  ['that was added while its commands do not arrive, and afterwards', holding('there')],
+  ['that was added while the answers do not arrive, and afterwards', holding('back')],
+  ['that was added while nothing arrives, and afterwards', holding('there', 'back')],
+  [
+    'though its connections are forgotten on the way',
+    async ({ proxy, redis }) => {
+      proxy.forget();
+      return addJobs(redis);
+    },
+  ],
+];
 
-  it('runs each job once though its connections are forgotten on the way', async () => {
-    proxy.forget();
-    const checks = await addJobs();
+const agents = new Map<string, { readonly agent: FarAgent; readonly checks: Promise<readonly string[]> }>();
 
-    await areRunOnce(checks);
+// All at once: each agent has its own Redis, and most of the time passes in waiting.
+beforeAll(async () => {
+  for (const [name, spoil] of partitions) {
+    const agent = await startFarAgent();
+    const checks = spoil(agent);
+    // A test reports the failure.
+    checks.catch(() => undefined);
+    agents.set(name, { agent, checks });
+  }
+});
+
+afterAll(async () => {
+  await Promise.all([...agents.values()].map(({ agent }) => agent.close()));
+});
+
+describe('the loop of an agent runs each job once', () => {
+  it.each(partitions)('%s', async (name) => {
+    const { agent, checks } = agents.get(name)!;
+
+    await areRunOnce(await checks, agent);
   });
 });
