@@ -1,5 +1,5 @@
 import { HEX_BYTES_PATTERN, NAME_PATTERN } from './formats.ts';
-import { AGREEMENT_PATTERN, INTERVAL_PATTERN, STATUS_PATTERN } from './monitor.ts';
+import { AGREEMENT_PATTERN, INTERVAL_PATTERN, STATUS_PATTERN } from './monitors/request.ts';
 
 export const NAME_FORM = '1 to 63 lower-case letters, digits and hyphens, the first no hyphen';
 export const INTERVAL_FORM = 'a duration from 10s to 1d, such as 30s or 5m';

@@ -1,21 +1,20 @@
-import type { Monitor, Run, Summary } from '@vantage/contract';
+import type { Monitor, Summary } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
 import type { ConnectionProblem } from '../check/use-check.ts';
 import { faultText } from '../faults.ts';
-import { ago, clockTime, duration, percent, placeOf, plural } from '../format.ts';
-import { agreementText, alarmText, nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
+import { ago, clockTime } from '../format.ts';
+import { agreementText, alarmText, nameOfMonitored, stateTones } from '../monitor/monitor-text.ts';
 import { sentenceOf } from '../monitor/monitor-sentence.ts';
-import { probesOf, RunBars } from '../monitor/RunBars.tsx';
+import { ProbeRuns } from '../monitor/ProbeRuns.tsx';
+import { Runs } from '../monitor/Runs.tsx';
 import { useMonitor } from '../monitor/use-monitor.ts';
 import { Announce } from '../parts/announce.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Link, useRouter } from '../parts/router.tsx';
-import { Section } from '../parts/section.tsx';
 import { Badge } from '../parts/tone.tsx';
-import { useProbes } from '../parts/use-probes.tsx';
 import { Failed, Loading } from './no-check.tsx';
 import '../style/monitors.css';
 
@@ -90,7 +89,7 @@ function Shown(props: {
         />
         {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
       </section>
-      <Places monitor={monitor} />
+      <ProbeRuns monitor={monitor} />
       <Runs runs={monitor.runs} />
       <Announce text={`${name} is ${state}. ${sentence}`} />
     </main>
@@ -116,118 +115,6 @@ function Breaks({ id, parting }: { readonly id: string; readonly parting: string
         (summary === undefined ? 'Paths when it turned bad:' : `Paths when it turned bad: ${summary.headline}`)}{' '}
       <Link to={`/c/${id}`}>the traceroute</Link>
     </p>
-  );
-}
-
-function Places({ monitor }: { readonly monitor: Monitor }): JSX.Element {
-  const known = useProbes() ?? {};
-  const { runs, since, probes } = monitor;
-  const oldestFirst = runs.toReversed();
-  const [first, last] = [oldestFirst.at(0), oldestFirst.at(-1)];
-  const isMarked = runs.some(({ scheduledAt }) => scheduledAt === since);
-  return (
-    <Section
-      title="Places"
-      class="run-rows"
-      note={
-        first === undefined
-          ? 'No run yet'
-          : `The last ${plural(runs.length, 'run')}. Full bar: failing. A bar is its check.`
-      }
-    >
-      <ul>
-        {probesOf(monitor).map((probe) => {
-          const at = Object.hasOwn(probes, probe) ? probes[probe]! : undefined;
-          const place = Object.hasOwn(known, probe) ? placeOf(known[probe]!) : '';
-          return (
-            <li key={probe}>
-              <div class="who">
-                <strong>{probe}</strong> <span class="note">{place}</span>
-              </div>
-              <div class="how">
-                {at === undefined ? (
-                  <span class="note">not in the last run</span>
-                ) : (
-                  <>
-                    <Badge tone={probeTones[at.state] ?? 'mute'}>{at.state}</Badge>
-                    <span class="note" title={clockTime(at.since)}>
-                      since {ago(at.since, Date.now())}
-                    </span>
-                    {at.flapping ? <span class="reason">flapping</span> : null}
-                    {at.rtt === null ? null : <span class="note">{duration(at.rtt)}</span>}
-                    {at.loss === null || at.loss === 0 ? null : <span class="note">{percent(at.loss)} loss</span>}
-                  </>
-                )}
-              </div>
-              <RunBars probe={probe} runs={oldestFirst} changedAt={since} />
-              {at === undefined || at.reason === null ? null : <p class="note why">{at.reason}</p>}
-            </li>
-          );
-        })}
-      </ul>
-      {first === undefined || last === undefined ? null : (
-        <p class="note axis-times">
-          <span>{clockTime(first.scheduledAt)}</span>
-          {isMarked ? (
-            <span>
-              <span class="change-key" aria-hidden="true" /> {monitor.state} since {clockTime(since)}
-            </span>
-          ) : null}
-          <span>{clockTime(last.scheduledAt)}</span>
-        </p>
-      )}
-    </Section>
-  );
-}
-
-/** Rows shown without expanding the list. */
-const FIRST_RUNS = 10;
-
-function Runs({ runs }: { readonly runs: readonly Run[] }): JSX.Element | null {
-  const [isAll, setAll] = useState(false);
-  if (runs.length === 0) return null;
-  const shown = isAll ? runs : runs.slice(0, FIRST_RUNS);
-  return (
-    <Section title="Runs" class="runs">
-      <ul>
-        {shown.map((run) => (
-          <RunRow key={run.tick} run={run} />
-        ))}
-      </ul>
-      {shown.length === runs.length ? null : (
-        <button type="button" class="quiet" onClick={() => setAll(true)}>
-          All {runs.length} runs
-        </button>
-      )}
-    </Section>
-  );
-}
-
-function RunRow({ run }: { readonly run: Run }): JSX.Element {
-  const { checkId, scheduledAt, reason, results } = run;
-  const states = Object.values(results).map(({ state }) => state);
-  const count = (state: string): number => states.filter((one) => one === state).length;
-  const parts = [
-    [count('failing'), 'failing'],
-    [count('ok'), 'ok'],
-    [count('unmeasured'), 'unmeasured'],
-  ] as const;
-  return (
-    <li>
-      <time dateTime={scheduledAt}>{clockTime(scheduledAt)}</time>
-      <span class={count('failing') > 0 ? 'failed' : ''}>
-        {reason ??
-          parts
-            .filter(([number]) => number > 0)
-            .map(([number, state]) => `${number} ${state}`)
-            .join(', ')}
-      </span>
-      {checkId === null ? null : (
-        <Link to={`/c/${checkId}`} label={`The check of ${clockTime(scheduledAt)}`}>
-          Check
-        </Link>
-      )}
-    </li>
   );
 }
 

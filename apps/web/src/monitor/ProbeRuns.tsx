@@ -1,0 +1,71 @@
+import type { Monitor } from '@vantage/contract';
+import type { JSX } from 'preact';
+
+import { ago, clockTime, duration, percent, placeOf, plural } from '../format.ts';
+import { Section } from '../parts/section.tsx';
+import { Badge } from '../parts/tone.tsx';
+import { useProbes } from '../parts/use-probes.tsx';
+import { probeTones } from './monitor-text.ts';
+import { probesOf, RunBars } from './RunBars.tsx';
+
+/** A row for each probe: its state now, and its part in the last runs as bars. */
+export function ProbeRuns({ monitor }: { readonly monitor: Monitor }): JSX.Element {
+  const known = useProbes() ?? {};
+  const { runs, since, probes } = monitor;
+  const oldestFirst = runs.toReversed();
+  const [first, last] = [oldestFirst.at(0), oldestFirst.at(-1)];
+  const isMarked = runs.some(({ scheduledAt }) => scheduledAt === since);
+  return (
+    <Section
+      title="Places"
+      class="run-rows"
+      note={
+        first === undefined
+          ? 'No run yet'
+          : `The last ${plural(runs.length, 'run')}. Full bar: failing. A bar is its check.`
+      }
+    >
+      <ul>
+        {probesOf(monitor).map((probe) => {
+          const at = Object.hasOwn(probes, probe) ? probes[probe]! : undefined;
+          const place = Object.hasOwn(known, probe) ? placeOf(known[probe]!) : '';
+          return (
+            <li key={probe}>
+              <div class="who">
+                <strong>{probe}</strong> <span class="note">{place}</span>
+              </div>
+              <div class="how">
+                {at === undefined ? (
+                  <span class="note">not in the last run</span>
+                ) : (
+                  <>
+                    <Badge tone={probeTones[at.state] ?? 'mute'}>{at.state}</Badge>
+                    <span class="note" title={clockTime(at.since)}>
+                      since {ago(at.since, Date.now())}
+                    </span>
+                    {at.flapping ? <span class="reason">flapping</span> : null}
+                    {at.rtt === null ? null : <span class="note">{duration(at.rtt)}</span>}
+                    {at.loss === null || at.loss === 0 ? null : <span class="note">{percent(at.loss)} loss</span>}
+                  </>
+                )}
+              </div>
+              <RunBars probe={probe} runs={oldestFirst} changedAt={since} />
+              {at === undefined || at.reason === null ? null : <p class="note why">{at.reason}</p>}
+            </li>
+          );
+        })}
+      </ul>
+      {first === undefined || last === undefined ? null : (
+        <p class="note axis-times">
+          <span>{clockTime(first.scheduledAt)}</span>
+          {isMarked ? (
+            <span>
+              <span class="change-key" aria-hidden="true" /> {monitor.state} since {clockTime(since)}
+            </span>
+          ) : null}
+          <span>{clockTime(last.scheduledAt)}</span>
+        </p>
+      )}
+    </Section>
+  );
+}
