@@ -2,8 +2,8 @@ import { checkHelp, helpRow, helpRows } from '@vantage/command-line';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import type { HelpTopic } from './command.ts';
-import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
+import type { HelpTopic } from './command/command.ts';
+import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './command/common-flags.ts';
 
 /** @param of undefined for the program */
 export function helpText(of: HelpTopic | undefined): string {

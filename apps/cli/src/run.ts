@@ -5,10 +5,11 @@ import { asCsv, createClient, type CheckOf, type Client } from '@vantage/client'
 import { API_KEY, endsWithStream, escapeText, type Probes } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { parseCommand, type Command, type CommandSettings } from './command.ts';
+import type { Command, CommandSettings } from './command/command.ts';
+import { completionScript } from './command/completion.ts';
+import { parseCommand } from './command/parse-command.ts';
 import { comparisonLines } from './lists/comparison-lines.ts';
 import { completed } from './completed.ts';
-import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 import { displayCheck } from './display-check.ts';

@@ -2,7 +2,7 @@ import { flagsOf } from '@vantage/command-line';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypeNames, checkTypes } from '@vantage/diagnostics/contract';
 
-import { monitorVerbs } from './monitors/monitor-action.ts';
+import { monitorVerbs } from '../monitors/monitor-action.ts';
 import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;

@@ -4,7 +4,7 @@ import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { monitorFlags, selectionFlags } from './common-flags.ts';
-import { parseCommand } from './command.ts';
+import { parseCommand } from './parse-command.ts';
 
 const requestOf = (line: string): unknown => {
   const command = parseCommand(line.split(' '));

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 
 import { completionScript } from './completion.ts';
-import { helpText } from './help.ts';
+import { helpText } from '../help.ts';
 
 /** Completions that bash offers for the last of these words. */
 function offered(...words: readonly string[]): readonly string[] {

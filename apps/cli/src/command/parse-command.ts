@@ -1,0 +1,78 @@
+import { endingWithStream } from '@vantage/client';
+import { parseFlags } from '@vantage/command-line';
+import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
+
+import type { Command } from './command.ts';
+import { checkFlagsOf, commonFlags } from './common-flags.ts';
+import { shells } from './completion.ts';
+import { flagsBehindCommand, isCommand, unknownCommand } from './first-word.ts';
+import { parseMonitors } from './parse-monitors.ts';
+import { parseQuery } from './parse-query.ts';
+import { readCheck } from './read-check.ts';
+import { settingsFrom } from './settings.ts';
+
+export function parseCommand(argv: readonly string[]): Command {
+  const [name, ...args] = flagsBehindCommand(argv);
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') return parseHelp(args);
+  if (name === '--version' || name === 'version') return { kind: 'version' };
+  if (isCheckTypeName(name)) return parseCheck(name, args);
+  if (name === 'mtr') return parseMtr(args);
+  if (name === 'monitors') return parseMonitors(args);
+  if (name === 'completion') return parseCompletion(args);
+  if (name === 'probes' || name === 'me' || name === 'show' || name === 'compare') return parseQuery(name, args);
+  return { kind: 'invalid', faults: [unknownCommand(name)] };
+}
+
+function parseMtr(args: readonly string[]): Command {
+  const rounds = hasFlag(args, 'rounds') ? [] : ['--rounds', MTR_ROUNDS];
+  return parseCheck('traceroute', [...rounds, ...args]);
+}
+
+function parseHelp(args: readonly string[]): Command {
+  const { positionals, fault } = parseFlags(args, commonFlags);
+  if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
+  const [topic] = positionals;
+  if (topic === undefined || topic === 'version') return { kind: 'help', of: undefined };
+  if (topic === 'monitors' || isCheckTypeName(topic)) return { kind: 'help', of: topic };
+  if (topic === 'mtr') return { kind: 'help', of: 'traceroute' };
+  return isCommand(topic) ? { kind: 'help', of: undefined } : { kind: 'invalid', faults: [unknownCommand(topic)] };
+}
+
+/** Rounds of `mtr --report`. */
+const MTR_ROUNDS = '10';
+
+function hasFlag(args: readonly string[], name: string): boolean {
+  return args.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+}
+
+function parseCompletion([shell]: readonly string[]): Command {
+  const known = shells.find((one) => one === shell);
+  if (known !== undefined) return { kind: 'completion', shell: known };
+  return {
+    kind: 'invalid',
+    faults: [
+      `${shell === undefined ? 'missing shell' : `unknown shell "${shell}"`}; expected one of ${shells.join(', ')}`,
+    ],
+  };
+}
+
+function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
+  const flags = { ...commonFlags, ...checkFlagsOf(checkTypes[type]) };
+  const { request, values, faults } = readCheck(type, args, flags);
+  if (values['help'] === true) return { kind: 'help', of: type };
+  const settings = settingsFrom(values);
+  const watch = values['watch'];
+  const allFaults = [
+    ...faults,
+    ...(watch !== undefined && settings.watchSeconds === undefined
+      ? [`invalid --watch "${String(watch)}"; expected seconds from 5 to 86400`]
+      : []),
+    ...(settings.csv && settings.json ? ['unexpected --csv with --json; expected one of them'] : []),
+    ...(watch !== undefined && (settings.csv || settings.saveScreenshot !== undefined)
+      ? ['unexpected --watch with --csv or --save-screenshot']
+      : []),
+  ];
+  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: type };
+  // Ctrl-C ends rounds and long pings.
+  return { kind: 'check', request: endingWithStream(request), settings };
+}
