@@ -4,7 +4,7 @@ import type { WriteStream } from 'node:tty';
 export interface Progress {
   /** @param part such as `picture 12 of 200` */
   readonly step: (part: string) => void;
-  /** Writes a line of output above it. */
+  /** Writes a line of output above the progress line. */
   readonly print: (line: string) => void;
   /** Clears the progress line. */
   readonly stop: () => void;

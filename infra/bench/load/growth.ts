@@ -10,11 +10,11 @@ const COUNTS = [10, 1_000, 10_000] as const;
 const WARM_UPS = 2;
 const ROUNDS = 5;
 const IDLE_SECONDS = 2;
-/** Fewer than those whose jobs fill ten probes without agents: a coordinator refuses further checks until their deadlines. */
+/** POSTs of a round: fewer than fill the job queues of ten probes without agents, after which checks are refused. */
 const POSTS = 400;
-/** Time for a round's POSTs on a machine with other work. */
+/** Longest time for the POSTs of a round on a busy machine. */
 const AT_MOST_SECONDS = 60;
-/** A round's checks have ended by the next one of the same service: type http has a deadline of 15 s. */
+/** Duration of a round: longer than the deadline of an http check, 15 s, so that all checks of the last round have ended. */
 const ROUND_MS = 16_000;
 /** Request bodies that match one sixteenth of the probes, and all of them. */
 const BODY = JSON.stringify({

@@ -44,7 +44,10 @@ export function judgeLinks(run: CaseRun, { nodes, edges }: Paths): readonly Comp
   }));
 }
 
-/** As `from between to`: consecutive places that a packet passed, by every address from which a place answers. */
+/**
+ * Pairs of places that a packet passed one after the other, with the number of places between them: `from between to`, with
+ * every address from which a place answers.
+ */
 function usedLinks({ of, shares }: CaseRun): ReadonlySet<string> {
   const used = new Set<string>();
   const trails = new Map<string, readonly number[]>();

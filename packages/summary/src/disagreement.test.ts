@@ -62,7 +62,7 @@ const reports: Readonly<Record<CheckTypeName, Readonly<Record<string, Result<Che
   info: { up: info(), other: info({ ip: '203.0.113.9', addresses: ['203.0.113.9'] }), ...common },
 };
 
-/** All choices of as many reports, in any number of each. */
+/** All combinations of `size` names, in which a name may occur repeatedly. */
 function choices(names: readonly string[], size: number): readonly (readonly string[])[] {
   if (size === 0) return [[]];
   return names.flatMap((name, index) => choices(names.slice(index), size - 1).map((rest) => [name, ...rest]));

@@ -90,7 +90,7 @@ function httpCheck(module: HttpModule, target: string, budgetMs: number): Scrape
   return { ...request, rules: { ...forEarlier, request: requestRules(module, budgetMs) } };
 }
 
-/** True if a client could set the method and the headers: they are options then. */
+/** True if the options of a check may contain this method and these headers; others are in the rules. */
 function isClients({ method, headers }: HttpModule): boolean {
   const names = Object.keys(headers);
   return CLIENT_METHODS.includes(method) && names.length <= MAX_REQUEST_HEADERS && !names.some(isUserAgent);

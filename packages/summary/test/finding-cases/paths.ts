@@ -42,7 +42,6 @@ const near: Readonly<Record<string, Result<'ping'>>> = {
 const inFrankfurt = { placeOf: () => placeAt(50.11, 8.68) };
 const looping = ['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'];
 
-/** Latencies and paths. */
 export const pathCases: FindingCases = {
   latency_outlier: {
     present: [['distance does not explain it', summaryOf('ping', { ...near, 'muc-1': ping([280]) }, inFrankfurt)]],

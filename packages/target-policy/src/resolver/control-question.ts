@@ -6,7 +6,7 @@ import { askServer, type ResolverAddress } from './stub-transport.ts';
 
 /** Tells a resolver that answers nothing from one that answers all but the question about a name. */
 export interface ControlQuestion {
-  /** Called when a server is asked about the name; the control question follows if that stays open. */
+  /** Called when a server is asked about the name; the control question follows if there is no answer for some time. */
   readonly watch: (server: ResolverAddress) => void;
   /** True if a server answered the control question, and had the time to answer the one about the name. */
   readonly isAnswered: () => boolean;
@@ -34,7 +34,7 @@ export function createControlQuestion(
       const answer = readAnswer(await askServer(server, query, signal, () => undefined), query);
       if (answer.ok || answer.final) answering.add(server);
     } catch {
-      // Silent, or not reached: nothing is known.
+      // Without an answer, the server may be down: this proves nothing about the name.
     }
   };
   return {

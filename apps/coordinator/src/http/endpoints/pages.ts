@@ -15,7 +15,7 @@ import { sendText } from './send-json.ts';
 import { webPage, type ReadPreview } from './web-page.ts';
 
 export interface Documentation {
-  /** Undefined if it has not been built. */
+  /** The web page; undefined if it has not been built. */
   readonly web: WebPage | undefined;
   readonly readPreview: ReadPreview;
   readonly document: () => JsonObject;

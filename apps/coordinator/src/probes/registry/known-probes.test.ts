@@ -45,7 +45,7 @@ const update = (more: Partial<DirectoryState> = {}): readonly KnownProbe[] => {
   return probes.update(state);
 };
 
-/** Which probes are other objects than before. */
+/** Ids of the probes that are new objects: an unchanged probe keeps its object. */
 function madeAnew(before: readonly KnownProbe[], after: readonly KnownProbe[]): readonly string[] {
   return after.filter((probe, index) => probe !== before[index]).map(({ record }) => record.id);
 }

@@ -18,9 +18,9 @@ export interface DirectoryState {
 
 /** The list of known probes: only what has changed is made again, because there may be thousands. */
 export interface KnownProbes {
-  /** Notes that the entry or the enrolment of a probe may differ. */
+  /** Marks a probe whose entry or enrolment may have changed. */
   readonly noteChanged: (id: string) => void;
-  /** @returns another array if any probe differs */
+  /** @returns a new array if any probe has changed, otherwise the previous one */
   readonly update: (state: DirectoryState) => readonly KnownProbe[];
 }
 
@@ -37,7 +37,7 @@ class ListOfKnownProbes implements KnownProbes {
   private readonly changed = new Set<string>();
   /** Probes whose status changes with time. */
   private readonly justBack = new Set<string>();
-  /** The entry of which each probe was made. */
+  /** The entry from which each probe was made. */
   private readonly madeOf = new Map<string, ProbeEntry>();
 
   constructor(accessOf: (id: string) => AgentAccess) {
@@ -73,7 +73,7 @@ class ListOfKnownProbes implements KnownProbes {
     for (const id of new Set([...this.changed, ...this.justBack])) {
       const index = this.indices.get(id);
       if (index === undefined && !state.entries.has(id)) continue;
-      // A record is listed before its first entry is read.
+      // The probe is new: its record was listed before its first entry was read.
       if (index === undefined) return this.makeAll(state);
       const before = this.known[index]!;
       this.justBack.delete(id);

@@ -237,7 +237,7 @@ class Directory implements ProbeDirectory {
       const reading = readings[index]!;
       if (reading.isOversized) {
         oversize.note(id);
-        // The second one suspends its agent's user, so the next refresh reads it.
+        // A second oversized reading suspends the user of the agent, so the next refresh reads the probe again.
         this.turns.noteChanged(id);
       }
       if (reading.active > MOST_KEPT) keptJobs.note(id);

@@ -51,7 +51,7 @@ class Cache implements RecordCache {
 
   /** @returns true if they are others than before */
   private async readIds(redis: Redis): Promise<boolean> {
-    // A new one changes their number; one that replaces another is found by the next whole read.
+    // An added or removed id changes their number; an id that replaces another one is found by the next read of all.
     const isDue = performance.now() - this.idsReadAt >= (this.ids.length > MOST_AT_ONCE ? this.ids.length : 0);
     if (!isDue && this.ids.length === (await redis.scard(redisKeys.probeIds))) return false;
     const ids = await readProbeIds(redis);

@@ -27,7 +27,7 @@ interface KeptPool {
   readonly pool: FollowingPool;
   /** Indices of the probes in its locations. */
   readonly indices: readonly number[];
-  /** The list that it has followed. */
+  /** The list of probes up to which the pool is current. */
   known: readonly KnownProbe[];
 }
 
@@ -70,7 +70,7 @@ class Pools implements ProbePools {
     return { pool, inPlaces: () => indices.map((index) => known[index]!) };
   };
 
-  /** A comparison of every element is cheaper than anything derived from one. */
+  /** Follows a new list of probes; all pools are discarded only if a record differs. */
   private follow(known: readonly KnownProbe[]): void {
     if (known === this.known) return;
     const before = this.known;

@@ -10,12 +10,12 @@ import { removedCheck, shownCheck, unknownCheck, type ShownCheck } from '../../s
 import type { ReadPreview } from '../web-page.ts';
 import { readSummary, type SummarySources } from './read-summary.ts';
 
-/** Time for the texts of a preview: the document is sent without them then. */
+/** Longest time to read the texts of a preview; after it the document is sent without them. */
 const WITHIN_MS = 1_000;
 
 /**
- * Name, verdict and headline of a check, for programs that unfold links. Browsers say that they load a document: they get
- * their document without a read of the store, as everyone does who is over the limit.
+ * Name, verdict and headline of a check, for programs that show a preview of a link. Browsers, which `Sec-Fetch-Dest`
+ * reveals, get the document without a read of the store, as does a client that is over its limit.
  */
 export function previewReader(options: SummarySources & { readonly limit: Limit }): ReadPreview {
   const read = async (request: Request, response: Response, id: string): Promise<ShownCheck> => {

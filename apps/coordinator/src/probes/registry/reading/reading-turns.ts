@@ -18,7 +18,7 @@ export interface ReadingTurns {
   readonly noteChanged: (probe: string) => void;
   /** Probes whose heartbeats have changed since they were read. */
   readonly changed: () => Iterable<string>;
-  /** True if it is active or its heartbeat has changed. */
+  /** True if the probe is active or its heartbeat has changed. */
   readonly hasNews: (probe: string) => boolean;
   /**
    * Selects the probes to read now. Those whose state is known to differ are always among them; of the active and the
