@@ -14,7 +14,8 @@ export interface DeadAddress {
 
 export interface FirstConnected {
   /**
-   * Connected to the pinned address, or to the first other one that accepts; otherwise the failure of the pinned one.
+   * Connected to the pinned address, or to the first other one that accepts, even if that ends the connection at once;
+   * otherwise the failure of the pinned one.
    */
   readonly connected: Connected;
   readonly address: string;
@@ -52,7 +53,7 @@ export async function connectFirst(
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(icmp === undefined ? {} : { icmp }),
     });
-    if (connected.failure === null) return { connected, address, dead };
+    if (connected.failure === null || connected.ms !== undefined) return { connected, address, dead };
     dead.push({ address, failure: connected.failure, ms: performance.now() - started });
     if (signal.aborted || connected.failure.source === 'probe') break;
   }

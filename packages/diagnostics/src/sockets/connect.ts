@@ -1,6 +1,6 @@
 import { connect, SocketAddress, type Socket } from 'node:net';
 
-import type { Failure, Target } from '@vantage/contract';
+import type { Failure, FailureCode, Target } from '@vantage/contract';
 import { readFirstTimer } from '@vantage/timers';
 
 import { classifyError, timedOut } from '../shared/classify-error.ts';
@@ -18,8 +18,16 @@ import { unsentFailure } from './unsent.ts';
 
 export type Connected =
   | { readonly socket: Socket; readonly ms: number; readonly failure: null }
+  /** The target ended the connection after the handshake, before it could be used. */
+  | { readonly socket: null; readonly ms: number; readonly failure: Failure }
   /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` is true if an unread one may have arrived. */
-  | { readonly socket: null; readonly failure: Failure; readonly icmp?: IcmpNotice; readonly icmpUnread?: boolean };
+  | {
+      readonly socket: null;
+      readonly ms?: undefined;
+      readonly failure: Failure;
+      readonly icmp?: IcmpNotice;
+      readonly icmpUnread?: boolean;
+    };
 
 export interface ConnectOptions {
   /** Bound in addition to that of the signal. */
@@ -62,6 +70,8 @@ export function connectPinned(
     const refuse = ({ failure, notice }: HeardIcmp): void => settle({ socket: null, failure, icmp: notice });
     const fail = async (error: Error): Promise<void> => {
       socket.on('error', () => undefined);
+      const ended = endedAfterHandshake(error);
+      if (ended !== undefined) return settle({ socket: null, failure: ended, ms: performance.now() - started });
       // The kernel assigns a port once it has a route for the SYN: without a port no packet was sent.
       const failure = hasPort(localPort) ? classifyError(error, 'connect') : unsentFailure(error, 'connect');
       const watched = watchedOf(icmp, target, port, localPort);
@@ -79,7 +89,7 @@ export function connectPinned(
     socket.once('error', (error) => void fail(error));
     socket.once('connect', () => {
       const ms = performance.now() - started;
-      const pinned = sameAddress(socket.remoteAddress, target.address);
+      const pinned = isPinned(socket.remoteAddress, target.address);
       settle(pinned ? { socket, ms, failure: null } : { socket: null, failure: elsewhere() });
     });
     // Node connects in the next tick, so the kernel has chosen the port in the tick after it.
@@ -89,6 +99,14 @@ export function connectPinned(
       if (watched !== undefined && !isSettled) watch = watchIcmpIfSilent(watched, refuse);
     });
   });
+}
+
+const endedByPeer: ReadonlySet<FailureCode> = new Set(['connection_reset', 'connection_closed']);
+
+/** The failure of a connection that the target ended before Node read that it was made. A RST in answer to the SYN is ECONNREFUSED. */
+function endedAfterHandshake(error: Error): Failure | undefined {
+  const failure = classifyError(error, 'request');
+  return endedByPeer.has(failure.code) ? failure : undefined;
 }
 
 function watchedOf(
@@ -114,10 +132,12 @@ function elsewhere(): Failure {
   return { code: 'target_refused_by_policy', phase: 'connect', source: 'probe', message };
 }
 
-/** An IPv6 address has many notations; both sides are converted to that of the kernel. */
-function sameAddress(actual: string | undefined, pinned: string): boolean {
-  if (actual === undefined) return false;
-  return canonical(actual) === canonical(pinned);
+/**
+ * An IPv6 address has many notations; both sides are converted to that of the kernel. A connection that is over has no
+ * address: nothing can be sent, and the first read has the reason.
+ */
+function isPinned(actual: string | undefined, pinned: string): boolean {
+  return actual === undefined || canonical(actual) === canonical(pinned);
 }
 
 function canonical(address: string): string {

@@ -104,7 +104,11 @@ async function attemptBy(
   record: StepRecord,
 ): Promise<Attempt> {
   const { connected, address } = await connectRecorded(target, request.url, context, record);
-  if (connected.failure !== null) return { failure: connected.failure, again: null, address };
+  if (connected.failure !== null) {
+    // The first phase after the handshake is that of a connection that was ended before it was used.
+    const isUnused = connected.ms !== undefined && request.url.protocol === 'https:';
+    return { failure: isUnused ? { ...connected.failure, phase: 'tls' } : connected.failure, again: null, address };
+  }
   const channel = await open(connected.socket, target, request.url, { ...options, version }, context, record);
   if (channel.failure !== null) return { failure: channel.failure, again: null, address };
   const receivedBytes = (): number => received.before + channel.receivedBytes();
@@ -130,12 +134,13 @@ async function connectRecorded(
   const { connected, address, dead } = first;
   record.resolved(address);
   for (const { ms } of dead) record.broken(ms);
-  if (dead.length > (connected.failure === null ? 0 : 1)) {
+  const isMade = connected.ms !== undefined;
+  if (dead.length > (isMade ? 0 : 1)) {
     record.add({
       deadAddresses: dead.map(({ address, failure, ms }) => ({ address, error: failure.code, time: roundMs(ms) })),
     });
   }
-  if (connected.failure !== null) return first;
+  if (!isMade) return first;
   if (dead.length > 0) record.retry();
   record.done('connect', connected.ms);
   return first;

@@ -17,6 +17,9 @@ export interface DialogueEnd {
   readonly failure: Failure | null;
 }
 
+/** Fields of a dialogue that was not begun. */
+export const NO_STEPS: Fields = { dialogue: { steps: 0, unmatched: false } };
+
 /** The dialogue of a module with its expressions compiled. */
 export interface Dialogue extends Omit<DialogueRules, 'steps'> {
   readonly steps: readonly Step[];
@@ -53,7 +56,7 @@ export async function holdDialogue(
   context: DialogueContext,
 ): Promise<DialogueEnd> {
   const { signal, onProgress } = context;
-  let fields: Fields = { dialogue: { steps: 0, unmatched: false } };
+  let fields: Fields = NO_STEPS;
   let socket = connected;
   let lines: LineStream | undefined;
   const startTls = async (): Promise<Failure | null> => {

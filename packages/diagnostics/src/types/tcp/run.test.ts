@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setImmediate as nextImmediate } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { resultSchema, type Failure } from '@vantage/contract';
@@ -7,6 +8,7 @@ import { Value } from 'typebox/value';
 import { closedPort } from '../../../test/closed-port.ts';
 import { testContext } from '@vantage/test-support/context';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
+import { resettingPort } from '../../../test/resetting-port.ts';
 import { silentPort } from '../../../test/silent-port.ts';
 import { tcp } from './contract.ts';
 import { runTcp } from './run.ts';
@@ -68,6 +70,21 @@ describe('a tcp check', () => {
     expect(outcome).toMatchObject({ result: 'failure', state: 'closed', rt: null, resolvedIp: '127.0.0.1' });
     expect(outcome.error).toMatchObject({ code: 'connection_refused', phase: 'connect', source: 'target' });
     expect(outcome.attempts?.map(({ error }) => error?.code)).toEqual(Array(3).fill('connection_refused'));
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('finds a port open that resets each connection before its handshake is read', async () => {
+    const { port, untilReset, close } = await resettingPort();
+
+    const running = runTcp(params(port, { attempts: 1 }), testContext());
+    // Node has sent the SYN by then.
+    await nextImmediate();
+    untilReset(1);
+    const outcome = await running;
+    await close();
+
+    expect(outcome).toMatchObject({ result: 'success', state: 'open', error: null, attempts: [{ error: null }] });
+    expect(outcome.rt).toBeGreaterThan(0);
     expect(problemsOf(outcome)).toEqual([]);
   });
 

@@ -5,7 +5,7 @@ import { connectPinned } from '../../sockets/connect.ts';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { ATTEMPT_TIMEOUT_MS, dialogueOf, timeoutOf, type tcp } from './contract.ts';
-import { compileDialogue, holdDialogue, type Dialogue, type DialogueEnd } from './dialogue.ts';
+import { compileDialogue, holdDialogue, NO_STEPS, type Dialogue, type DialogueEnd } from './dialogue.ts';
 
 import { addressFields } from '../../shared/address-fields.ts';
 
@@ -107,15 +107,16 @@ async function attempt(
   context: DiagnosticContext<Tcp>,
 ): Promise<Attempt> {
   const connected = await connectPinned(target, port, context.signal, { timeoutMs, icmp: context });
-  if (connected.socket === null) {
+  if (connected.ms === undefined) {
     const { failure, icmp = null, icmpUnread = false } = connected;
     return { row: { rt: null, error: failure }, icmp, icmpUnread };
   }
   const made = { row: { rt: roundMs(connected.ms), error: null }, icmp: null, icmpUnread: false };
   if (dialogue === undefined) {
-    connected.socket.resetAndDestroy();
+    connected.socket?.resetAndDestroy();
     return made;
   }
+  if (connected.socket === null) return { ...made, held: { failure: connected.failure, fields: NO_STEPS } };
   const onProgress = (fields: DialogueEnd['fields']): void =>
     context.emitPartial({ resolvedIp: target.address, port, state: 'open', attempts: [made.row], ...fields });
   return { ...made, held: await holdDialogue(connected.socket, target, dialogue, { ...context, onProgress }) };
