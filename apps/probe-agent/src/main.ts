@@ -10,7 +10,8 @@ import { serve } from './serve.ts';
 
 const USAGE = `vantage-agent                              takes the jobs of its probe; its settings are in the environment
 vantage-agent run TYPE HOST [flags]        runs one check on this machine and shows its result, without Redis
-vantage-agent enrol URL TOKEN              enrols this machine with the token of probe:invite; it then starts without it
+vantage-agent enrol URL TOKEN              enrols this machine with the token of probe:invite; it then starts without it.
+                                           With - as TOKEN it is read from standard input
 vantage-agent run --help                   lists check types and flags
 `;
 
@@ -18,7 +19,8 @@ const [command, ...args] = process.argv.slice(2);
 if (command === undefined) await serve(settingsOrExit(readConfig));
 else if (command === 'run') process.exit(await run());
 else if (command === 'enrol' && !args.includes('--help')) {
-  process.exitCode = await enrol(args, process.env, { output: process.stdout, errors: process.stderr });
+  const { stdin: input, stdout: output, stderr: errors } = process;
+  process.exitCode = await enrol(args, process.env, { input, output, errors });
 } else {
   const isHelp = command === 'help' || command === '--help' || command === 'enrol';
   (isHelp ? process.stdout : process.stderr).write(

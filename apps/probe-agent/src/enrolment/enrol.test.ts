@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 
 import { enrolmentToken } from '@vantage/contract';
 import { afterAll, expect, it } from '@jest/globals';
@@ -24,6 +25,14 @@ function run(...args: readonly string[]): Promise<Ran> {
 }
 
 async function runWith(more: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ran> {
+  return runWithInput(Readable.from([]), more, args);
+}
+
+async function runWithInput(
+  input: Readable,
+  more: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<Ran> {
   let text = '';
   const stream = {
     write: (chunk: string) => {
@@ -32,7 +41,10 @@ async function runWith(more: Readonly<Record<string, string>>, ...args: readonly
     },
   } as NodeJS.WritableStream;
   const environment = { VANTAGE_STATE_FOLDER: join(folder, 'state'), ...more };
-  return { status: await enrol(args, environment, { output: stream, errors: stream }), text };
+  return {
+    status: await enrol(args, environment, { input, output: stream, errors: stream }),
+    text,
+  };
 }
 
 it.each([
@@ -66,6 +78,24 @@ it.each([
   expect(status).toBe(2);
   expect(text).toContain('HTTPS_PROXY cannot be read; allowed: http(s)://host:port');
   expect(text).not.toContain('secret');
+});
+
+it('enrol reads the token from its input, where no other user of the machine sees it', async () => {
+  const state = join(folder, 'by-input');
+  const env = { VANTAGE_STATE_FOLDER: state };
+  const refused = await runWithInput(Readable.from(['secret\n']), env, ['http://127.0.0.1:9', '-']);
+  const none = await runWithInput(Readable.from([]), env, ['http://127.0.0.1:9', '-']);
+  const before = existsSync(state);
+  const pipe = new PassThrough();
+  // Not ended: as by a program that goes on.
+  pipe.write(`${token}\n`);
+  const taken = await runWithInput(pipe, env, ['http://127.0.0.1:9', '-']);
+
+  expect([refused.status, none.status, before]).toEqual([2, 2, false]);
+  expect(refused.text).toContain('TOKEN: is not a token of probe:invite');
+  expect(refused.text).not.toContain('secret');
+  expect(pipe.destroyed).toBe(true);
+  expect(taken).toMatchObject({ status: 1, text: expect.stringContaining('ECONNREFUSED') });
 });
 
 it('enrol says why a service is not reached', async () => {

@@ -1,3 +1,6 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
 import { enrolOnce } from '@vantage/agent-loop';
 import { probeOfToken } from '@vantage/contract';
 import { readSettings, SettingsError, type SettingValues } from '@vantage/settings';
@@ -14,6 +17,8 @@ const { stateFolder, vantageCertificates, httpsProxy, noProxy } = settings;
 const enrolSettings = { stateFolder, vantageCertificates, httpsProxy, noProxy } as const;
 
 interface Streams {
+  /** Contains the token if the argument is `-`: other users of the machine can see arguments. */
+  readonly input: Readable;
   readonly output: Pick<NodeJS.WritableStream, 'write'>;
   readonly errors: Pick<NodeJS.WritableStream, 'write'>;
 }
@@ -25,10 +30,11 @@ interface Streams {
  * @returns the exit status: 0 enrolled, 1 refused or not reachable, 2 invalid arguments
  */
 export async function enrol(
-  args: readonly string[],
+  given: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-  { output, errors }: Streams,
+  { input, output, errors }: Streams,
 ): Promise<number> {
+  const args = given[1] === '-' ? given.with(1, await firstLine(input)) : given;
   const [url = '', token = ''] = args.map((arg) => arg.trim());
   const faults = faultsOf(args);
   if (faults.length > 0) {
@@ -58,6 +64,16 @@ export async function enrol(
   } catch (error) {
     errors.write(`Not enrolled at ${url}: ${Error.isError(error) ? error.message : String(error)}\n`);
     return 1;
+  }
+}
+
+async function firstLine(input: Readable): Promise<string> {
+  try {
+    for await (const line of createInterface({ input })) return line;
+    return '';
+  } finally {
+    // An open pipe would keep the process.
+    input.destroy();
   }
 }
 
