@@ -100,16 +100,23 @@ function View(): JSX.Element {
       return <monitor.View key={route.name} name={route.name} />;
     case 'nowhere':
     default:
-      return (
-        <main class="page plain">
-          <h1>Nothing here</h1>
-          <p class="lead">This address leads to no page of the service.</p>
-          <p>
-            <Link to="/">Start a check</Link>
-          </p>
-        </main>
-      );
+      return <Nowhere />;
   }
+}
+
+function Nowhere(): JSX.Element {
+  useEffect(() => {
+    document.title = 'Nothing here · Vantage';
+  }, []);
+  return (
+    <main class="page plain">
+      <h1>Nothing here</h1>
+      <p class="lead">This address leads to no page of the service.</p>
+      <p>
+        <Link to="/">Start a check</Link>
+      </p>
+    </main>
+  );
 }
 
 function Top(): JSX.Element {

@@ -40,6 +40,16 @@ export function forget(id: string): void {
   write(recentChecks().filter((check) => check.id !== id));
 }
 
+/** Calls back when another tab has changed the list. */
+export function onOtherTab(callback: () => void): () => void {
+  const changed = ({ key }: StorageEvent): void => {
+    // The key is null when all of the storage was cleared.
+    if (key === KEY || key === null) callback();
+  };
+  addEventListener('storage', changed);
+  return () => removeEventListener('storage', changed);
+}
+
 export function forgetAll(): void {
   write([]);
 }

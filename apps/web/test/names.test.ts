@@ -87,6 +87,18 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('are mended with the record type that was typed', async () => {
+    await open('/', 'measured from 10 of 12 probes');
+    await tab.page.type('#host', 'dig MX www.example.com');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'A host name contains no blanks.');
+
+    await press('DNS MX www.example.com');
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([{ type: 'dns', host: 'www.example.com', recordType: 'MX' }]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('run from the probes that were chosen on the map', async () => {
     await open('/', 'measured from 10 of 12 probes');
     const pin = (id: string): Promise<unknown> =>
@@ -230,6 +242,20 @@ describe('checks and mistakes on the page', () => {
       const whole = ['database.eu-central.example.com:15432', false];
       expect([width, await tab.page.evaluate(cut)]).toEqual([width, [whole, whole]]);
     }
+  });
+
+  itInBrowser('are forgotten in every tab', async () => {
+    await open('/', 'The checks that you start');
+    const { checks } = showcase;
+    const other = await tab.page.browserContext().newPage();
+    await other.goto(`${showcase.url}/c/${[...checks.keys()][0]!}`);
+    await untilText(tab.page, 'Forget all');
+    await other.goto(showcase.url);
+    await untilText(other, 'Forget all');
+    await other.evaluate(`document.querySelector('.recent .card-head button').click()`);
+
+    await untilText(tab.page, 'The checks that you start');
+    expect(tab.faults).toEqual([]);
   });
 
   itInBrowser('are found among many', async () => {

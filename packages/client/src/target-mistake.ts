@@ -5,6 +5,8 @@ export interface TargetFix {
   readonly type: string;
   readonly host: string;
   readonly port?: number;
+  /** Of dns. */
+  readonly recordType?: string;
 }
 
 /** The reason why a text is no target of a check type, and the checks that were probably meant. */
@@ -53,16 +55,55 @@ export function targetMistake(text: string, facts: TypeFacts): TargetMistake | u
   return otherScheme(typed, facts) ?? (facts.hostKind === 'url' ? undefined : notAHost(typed, facts));
 }
 
+/** Check types that do what a command does. */
+const commands: Readonly<Record<string, string>> = {
+  curl: 'http',
+  dig: 'dns',
+  host: 'dns',
+  mtr: 'traceroute',
+  nc: 'tcp',
+  nslookup: 'dns',
+  telnet: 'tcp',
+  tracepath: 'traceroute',
+  tracert: 'traceroute',
+  wget: 'http',
+  whois: 'info',
+};
+
+const recordTypes = new Set('A AAAA CAA CNAME DNSKEY DS HTTPS MX NAPTR NS PTR SOA SRV SVCB TLSA TXT'.split(' '));
+
 function blanks(typed: string, { type, types }: TypeFacts): TargetMistake {
-  const words = typed.split(/\s+/);
-  const named = types.find((name) => name === words[0]!.toLowerCase());
-  const hosts = words.filter((word) => /^[^.:/]+(?:\.[^.:/]+)+$/.test(word) || word.includes('://'));
-  const port = words.find((word) => /^\d{1,5}$/.test(word));
-  const fixes = hosts.slice(0, 3).map((host): TargetFix => {
-    const meant = named ?? (host.includes('://') ? 'http' : port === undefined ? type : 'tcp');
-    return { type: meant, host, ...(port !== undefined && takesPort.has(meant) ? { port: Number(port) } : {}) };
+  const words = withoutFlags(typed.split(/\s+/));
+  const first = words[0]?.toLowerCase() ?? '';
+  const named = types.find((name) => name === (commands[first] ?? first));
+  const hosts = words.map(hostIn).filter((host) => host !== undefined);
+  const given = words.find((word) => /^\d{1,5}$/.test(word));
+  // In small letters, `a` is a word of a sentence too.
+  const isDns = (named ?? type) === 'dns';
+  const recordType = words.map((word) => (isDns ? word.toUpperCase() : word)).find((word) => recordTypes.has(word));
+  const fixes = hosts.slice(0, 3).map(({ host, port = given }): TargetFix => {
+    const guess = recordType !== undefined ? 'dns' : port === undefined ? type : 'tcp';
+    const meant = named ?? (host.includes('://') ? 'http' : guess);
+    return {
+      type: meant,
+      host,
+      ...(port !== undefined && takesPort.has(meant) ? { port: Number(port) } : {}),
+      ...(recordType !== undefined && meant === 'dns' ? { recordType } : {}),
+    };
   });
   return { message: 'A host name contains no blanks.', fixes };
+}
+
+/** Leaves out options (`-c 4`, `+short`) and the server of `dig`. */
+function withoutFlags(words: readonly string[]): readonly string[] {
+  return words.filter(
+    (word, index) => !/^[-+@]/.test(word) && !(/^\d+$/.test(word) && words[index - 1]?.startsWith('-') === true),
+  );
+}
+
+function hostIn(word: string): { readonly host: string; readonly port?: string } | undefined {
+  if (word.includes('://') || /^[0-9a-f]*:[0-9a-f:.]*:[0-9a-f.]*$/i.test(word)) return { host: word };
+  return /^[^.:/]+(?:\.[^.:/]+)+(?::\d{1,5})?$/.test(word) ? readTarget(word) : undefined;
 }
 
 function otherScheme(typed: string, { type, hostKind }: TypeFacts): TargetMistake | undefined {

@@ -22,6 +22,6 @@ export function readCommandTarget({ type, hostKind, fields }: AnyCheckType, text
   return { host: hostFor(hostKind, text), fields: port === undefined ? {} : { port: Number(port) } };
 }
 
-function commandOf({ type, host, port }: TargetFix): string {
-  return `vantage ${type} ${host}${port === undefined ? '' : ` ${port}`}`;
+function commandOf({ type, host, port, recordType }: TargetFix): string {
+  return ['vantage', type, host, port, recordType].filter((word) => word !== undefined).join(' ');
 }

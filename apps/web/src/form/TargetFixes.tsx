@@ -10,9 +10,9 @@ export function TargetFixes(props: {
 }): JSX.Element | null {
   const fixes = props.fixes.flatMap((fix) => {
     const title = formOf(fix.type)?.title;
-    return title === undefined
-      ? []
-      : [[fix, `${title} ${fix.host}${fix.port === undefined ? '' : `, port ${fix.port}`}`]];
+    if (title === undefined) return [];
+    const kind = fix.recordType === undefined ? title : `${title} ${fix.recordType}`;
+    return [[fix, `${kind} ${fix.host}${fix.port === undefined ? '' : `, port ${fix.port}`}`]];
   }) as (readonly [TargetFix, string])[];
   if (fixes.length === 0) return null;
   return (

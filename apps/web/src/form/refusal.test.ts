@@ -29,6 +29,11 @@ describe('a refusal', () => {
     });
   });
 
+  it('keeps the letters of a name at its beginning', () => {
+    const errors = [{ path: '/host', message: 'fra-1 offers no address' }];
+    expect(refused(400, 'Invalid.', errors).fields).toEqual({ host: 'fra-1 offers no address.' });
+  });
+
   it.each([
     ['the host, where the policy names no other', '10.0.0.1 is private.', 'host', '10.0.0.1 is private.'],
     [

@@ -49,7 +49,8 @@ function general(text: string | undefined, retryAt?: number): FormErrors {
   return { fields: {}, general: text, retryAt };
 }
 
+/** A first word with digits or signs is a name, such as that of a probe: it keeps its letters. */
 function sentence(message: string): string {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  const text = /^[a-z]+[\s,;:.]/.test(message) ? message.charAt(0).toUpperCase() + message.slice(1) : message;
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

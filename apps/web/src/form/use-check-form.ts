@@ -85,7 +85,12 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
       else setErrors({ ...nothing, fields: { host: mistake.message } });
     },
     fix: (fix) => {
-      const after = { ...values, ...(fix.port === undefined ? {} : { port: String(fix.port) }) };
+      const { port, recordType } = fix;
+      const after = {
+        ...values,
+        ...(port === undefined ? {} : { port: String(port) }),
+        ...(recordType === undefined ? {} : { recordType }),
+      };
       setType(fix.type);
       setChosen(true);
       setHost(fix.host);

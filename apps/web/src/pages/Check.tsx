@@ -144,7 +144,7 @@ function Rows(
   return (
     <>
       <div class={hasPlaces ? 'top with-map' : 'top'}>
-        <section class="card" aria-label="CheckVerdict">
+        <section class="card" aria-label="Verdict">
           <Kept of={[props]}>
             <CheckVerdict {...props} />
           </Kept>

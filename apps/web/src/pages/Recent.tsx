@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import type { Asked } from '../check/asked.ts';
 import { nameOfCheck } from '../check/name.ts';
@@ -8,7 +8,7 @@ import { queryOf, valuesOf } from '../form/values.ts';
 import { ago } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Link } from '../parts/router.tsx';
-import { forget, forgetAll, recentChecks, type RecentCheck } from '../recent.ts';
+import { forget, forgetAll, onOtherTab, recentChecks, type RecentCheck } from '../recent.ts';
 
 /** Rows shown without a search. */
 const FIRST = 8;
@@ -17,6 +17,7 @@ const FIRST = 8;
 export function Recent(): JSX.Element {
   const [checks, setChecks] = useState(recentChecks);
   const [sought, seek] = useState('');
+  useEffect(() => onOtherTab(() => setChecks(recentChecks())), []);
   const words = sought.trim().toLowerCase();
   const found = checks.filter((check) => words === '' || textOf(check).includes(words));
   return (
