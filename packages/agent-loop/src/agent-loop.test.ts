@@ -168,7 +168,7 @@ describe('the loop of an agent', () => {
       disturb();
 
       await eventually(async () => (await redis.calls('time')) > readings || undefined);
-      // Two waits later, what the odd one caused has arrived.
+      // Two waits later, an announcement caused by the disturbed wait has arrived.
       const then = await redis.calls('blmove');
       await eventually(async () => (await redis.calls('blmove')) > then + 1 || undefined);
       expect(announced() > before).toBe(isAnnounced);

@@ -48,7 +48,7 @@ function describe({ name, kind, choices, description, fallback, range, isRequire
   );
 }
 
-/** Descriptions of switches are commands. */
+/** The description of a switch is in the imperative, so that its negation can be put in front. */
 function negated(description: string): string {
   return `Do not ${description.charAt(0).toLowerCase()}${description.slice(1)}`;
 }

@@ -125,7 +125,7 @@ function countsHold({ headline, verdict, counts, agree }: Summary): boolean {
     (!headline.includes('the one probe that') || counted === 1) &&
     (verdict === 'unknown' ||
       (ofSilent === undefined ? silent === 0 : ofSilent === (silent === 1 ? 'one' : String(silent)))) &&
-    // Those that are silent have measured, too.
+    // Silent probes have measured, too: a headline that counts “those that have measured” must include them.
     (!headline.includes('that has measured') || silent === 0)
   );
 }

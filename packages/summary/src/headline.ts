@@ -32,7 +32,7 @@ export function headlineOf(input: HeadlineInput): string {
   const ofPair = pairHeadline(check, partition, limitation, findings);
   if (ofPair !== undefined) return ofPair;
   const { pending, silent } = input.partition.counts;
-  // Without a verdict the silence of all probes is the answer, and `yet` includes those that are pending.
+  // The headline of an unknown verdict already tells of silent probes; if there are none, also of pending ones.
   const isUnknown = verdict === 'unknown';
   const ofSilent = silent > 0 && !isUnknown ? `; ${countOf(silent, 'probe')} ${silenceOf(input.check)}` : '';
   const ofPending =

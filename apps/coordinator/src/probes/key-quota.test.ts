@@ -302,7 +302,7 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
     socket.write(encode(['AUTH', username, password]), again);
   }
 
-  // Redis executes the first whatever the ACL says; the second is read before it is refused.
+  // Redis executes AUTH for every user; it reads all other commands completely before it refuses them.
   it.each<readonly [string, string, number, readonly string[]]>([
     ['a login', 'auth', 8, ['AUTH', 'probe-auth', LARGE]],
     ['a key that is not its own', 'keys', 8, ['HGETALL', LARGE]],

@@ -7,7 +7,7 @@ const NAME = 'www.wikipedia.org';
 const checks = [
   ['tcp', '127.0.0.1', '9'],
   ['udp', '127.0.0.1', '9'],
-  // No query is sent for names.
+  // No query for the name leaves the machine: it would need a local port.
   ['tcp', NAME, '9'],
   ['dns', NAME],
   ['dns', NAME, '--resolver', NAME],

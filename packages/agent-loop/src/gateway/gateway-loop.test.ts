@@ -30,7 +30,7 @@ let refusals: number;
 let unanswered: number;
 /** True: proofs are accepted later. */
 let isSlow: boolean;
-/** With advice to return soon, the pauses of the agent are short. */
+/** Advice of the gateway when to connect again; a short time shortens the pauses of the agent. */
 let advice: { readonly returnOverMs?: number };
 let started: string[];
 let run: (id: string, interrupted: AbortSignal) => Promise<void>;

@@ -17,7 +17,7 @@ const MISSING: Readonly<Record<string, string>> = {
 /** Why the probe could not send the query, which says nothing about its resolvers; undefined for another error. */
 export function probeShortage(thrown: unknown, { address }: ResolverAddress, name: string): Failure | undefined {
   const code = Error.isError(thrown) && 'code' in thrown ? String(thrown.code) : '';
-  // Over IPv6 the probe may have no address of the family.
+  // Over IPv6 the reason may be that the probe has no IPv6 address.
   if (code === 'EADDRNOTAVAIL' && !isIPv4(address)) return undefined;
   const missing = Object.hasOwn(MISSING, code) ? MISSING[code] : undefined;
   if (missing === undefined) return undefined;

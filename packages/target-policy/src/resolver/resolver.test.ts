@@ -368,7 +368,7 @@ describe('silence', () => {
 
     const answer = resolver.addresses(site, 4, timeUp.signal);
     await asked.promise;
-    // More than the least time of an answer about the name.
+    // Longer than the name's servers get for an answer before they count as silent.
     await sleep(500);
     timeUp.abort(new Error('time is up'));
 

@@ -84,7 +84,7 @@ async function askInTurn(
   const cut: StubAnswer[] = [];
   const open: Promise<Heard>[] = [];
   const unanswered = new Set<ResolverAddress>();
-  // A missing name of an address is no failure.
+  // An address without a name is no failure, so a silent server needs no explanation.
   const isOptional = query.recordType === questionTypes.PTR;
   const control = isOptional ? undefined : createControlQuestion(query, timeoutMs, either);
   try {

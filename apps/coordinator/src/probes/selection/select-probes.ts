@@ -90,7 +90,7 @@ function whyNone(
   return `${among(online.length)}${where} that ${online.length === 1 ? 'is online cannot' : 'are online can'} run ${type} checks.`;
 }
 
-/** Countries and networks named in a refusal. */
+/** Maximum number of countries, and of networks, that a refusal names. */
 const MOST_NAMED = 8;
 
 /** Locations that have a probe now, as a sentence. */
@@ -111,7 +111,7 @@ function whereThen(known: readonly KnownProbe[]): string {
 function listed(all: readonly string[], noun: string): string {
   const names = [...new Set(all)].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
   const rest = names.length - MOST_NAMED;
-  // Two more names take no more room than the words for them.
+  // One or two more names take no more room than “2 more networks”.
   const shown = rest > 2 ? [...names.slice(0, MOST_NAMED), `${rest} more ${noun}`] : names;
   return shown.length === 1 ? shown[0]! : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)!}`;
 }

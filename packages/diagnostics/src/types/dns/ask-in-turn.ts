@@ -39,7 +39,10 @@ export async function askInTurn(
 /** Kinds of answers after which a stub resolver asks no other server. */
 const finalKinds: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop', 'filtered']);
 
-/** Without recursion desired, the question is what this server has: whatever it answers is the result. */
+/**
+ * True if no other server is asked. Without RD (recursion desired) that is every readable answer: the check asks for the data
+ * of this server.
+ */
 function isFinal({ answer, validation }: Concluding, prepared: PreparedQuery): boolean {
   if (answer === null) return false;
   if (validation === 'failed') return true;
@@ -49,7 +52,7 @@ function isFinal({ answer, validation }: Concluding, prepared: PreparedQuery): b
 
 const [SERVFAIL, FAILING] = [2, 3];
 
-/** What a result says about the name: nothing, then messages that cannot be read, refusals, and SERVFAIL. */
+/** Rank of a result by what it reveals about the name: lowest without an answer, highest for SERVFAIL. */
 function rankOf({ answer }: Concluding, prepared: PreparedQuery): number {
   if (answer === null) return 0;
   if (answer.message.rcode === SERVFAIL) return FAILING;

@@ -110,7 +110,7 @@ function closeSocket(socket: Socket): void {
 /** @returns the port that the kernel chose */
 function connected(socket: Socket, target: Target, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    // Node reports a missing local port as an event alone.
+    // Node reports a missing local port only by this event, not to the callback of `connect`.
     socket.once('error', reject);
     socket.connect(port, target.address, (error?: Error) => {
       if (error === undefined || error === null) resolve(socket.address().port);
