@@ -12,7 +12,8 @@ import type { Redis } from 'ioredis';
 
 import type { ConnectionLog } from './log-outages.ts';
 import { slotOf } from './slot.ts';
-import { masterOf, mastersOf, openFailFast, openOnce, openPatient, openSubscriber } from './open.ts';
+import { masterOf, mastersOf } from './cluster.ts';
+import { openFailFast, openOnce, openPatient, openSubscriber } from './open.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 const silent: ConnectionLog = { info: () => undefined, warn: () => undefined };

@@ -5,7 +5,7 @@ import type { Links } from '../links.ts';
 import type { Bucket } from '../limits/rate-limit.ts';
 import { answerExamples } from './answer-examples.ts';
 import { componentHeaders } from './answers.ts';
-import { followCheckOperation } from './event-operations.ts';
+import { followCheckOperation } from './operations/event-operations.ts';
 import {
   deleteMonitorOperation,
   followMonitorOperation,
@@ -13,19 +13,17 @@ import {
   monitorMetricsOperation,
   putMonitorOperation,
   readMonitorOperation,
-} from './monitor-operations.ts';
+} from './operations/monitor-operations.ts';
 import {
   createCheckOperation,
-  listAgentsOperation,
-  listProbesOperation,
   readCheckOperation,
-  showCallerOperation,
   showScreenshotOperation,
   showSummaryOperation,
-} from './operations.ts';
-import { discoverTargetsOperation, probeTargetOperation } from './scrape-operations.ts';
-import { showBadgeOperation, showCardOperation, showEmbedOperation } from './sharing-operations.ts';
-import { showComparisonOperation } from './comparison-operation.ts';
+} from './operations/check-operations.ts';
+import { listAgentsOperation, listProbesOperation, showCallerOperation } from './operations/probe-operations.ts';
+import { discoverTargetsOperation, probeTargetOperation } from './operations/scrape-operations.ts';
+import { showBadgeOperation, showCardOperation, showEmbedOperation } from './operations/sharing-operations.ts';
+import { showComparisonOperation } from './operations/comparison-operation.ts';
 import { componentSchemas, type JsonObject } from './schemas.ts';
 import {
   documentOperation,
@@ -37,7 +35,7 @@ import {
   problemPageOperation,
   readinessOperation,
   wellKnownOperation,
-} from './service-operations.ts';
+} from './operations/service-operations.ts';
 
 export interface DocumentOptions {
   readonly checkTypes: readonly AnyCheckType[];

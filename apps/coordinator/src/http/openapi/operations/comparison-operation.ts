@@ -1,15 +1,7 @@
-import type { Bucket } from '../limits/rate-limit.ts';
-import { headers, problemAnswers } from './answers.ts';
-import {
-  checkIdParameter,
-  ifNoneMatch,
-  keyOf,
-  keyProblems,
-  limitOf,
-  notModified,
-  OTHER_EXAMPLE_ID,
-} from './operations.ts';
-import { refTo, type JsonObject } from './schemas.ts';
+import type { Bucket } from '../../limits/rate-limit.ts';
+import { headers, problemAnswers } from '../answers.ts';
+import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified, OTHER_EXAMPLE_ID } from './parts.ts';
+import { refTo, type JsonObject } from '../schemas.ts';
 
 export function showComparisonOperation(bucket: Bucket): JsonObject {
   return {

@@ -1,7 +1,7 @@
-import type { Bucket } from '../limits/rate-limit.ts';
-import { headers, problemAnswers } from './answers.ts';
-import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './operations.ts';
-import type { JsonObject } from './schemas.ts';
+import type { Bucket } from '../../limits/rate-limit.ts';
+import { headers, problemAnswers } from '../answers.ts';
+import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
+import type { JsonObject } from '../schemas.ts';
 
 export function showBadgeOperation(bucket: Bucket): JsonObject {
   return sharedOperation(bucket, 'showBadge', 'image/svg+xml', {

@@ -1,22 +1,11 @@
-import { checkIdSchema, type AnyCheckType, type KeyScope } from '@vantage/contract';
+import type { AnyCheckType } from '@vantage/contract';
 
-import type { Bucket } from '../limits/rate-limit.ts';
-import { MAX_WAIT_SECONDS } from '../requests/read-wait.ts';
-import { headers, problemAnswers } from './answers.ts';
-import { requestExamples } from './examples.ts';
-import { refTo, toJson, type JsonObject } from './schemas.ts';
-
-export const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
-export const OTHER_EXAMPLE_ID = 'Zz1mB0hEQ2mW3l7n9rTzVg';
-
-export const checkIdParameter: JsonObject = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: 'The `checkId` that POST /check answered.',
-  schema: toJson(checkIdSchema),
-  example: EXAMPLE_ID,
-};
+import type { Bucket } from '../../limits/rate-limit.ts';
+import { MAX_WAIT_SECONDS } from '../../requests/read-wait.ts';
+import { headers, problemAnswers } from '../answers.ts';
+import { requestExamples } from '../examples.ts';
+import { checkIdParameter, EXAMPLE_ID, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
+import { refTo, type JsonObject } from '../schemas.ts';
 
 export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket: Bucket): JsonObject {
   return {
@@ -189,99 +178,6 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
         ],
         true,
       ),
-    },
-  };
-}
-
-export function listProbesOperation(bucket: Bucket): JsonObject {
-  return {
-    operationId: 'listProbes',
-    tags: ['probes'],
-    summary: 'List the probes',
-    description: 'Every probe that was seen in the last 24 hours, or not yet at all, by its identifier.',
-    ...limitOf(bucket),
-    ...keyOf('read'),
-    parameters: [ifNoneMatch],
-    responses: {
-      '200': {
-        description: 'The probes.',
-        headers: headers(true, ['ETag', 'Cache-Control']),
-        content: { 'application/json': { schema: refTo('Probes') } },
-      },
-      '304': notModified,
-      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'], true),
-    },
-  };
-}
-
-export function listAgentsOperation(bucket: Bucket): JsonObject {
-  return {
-    operationId: 'listAgents',
-    tags: ['probes'],
-    summary: 'List the agents',
-    description: 'Transport, release and state of the agent of each listed probe. Counts as a request to GET /probes.',
-    ...limitOf(bucket),
-    ...keyOf('read'),
-    parameters: [ifNoneMatch],
-    responses: {
-      '200': {
-        description: 'The agents.',
-        headers: headers(true, ['ETag', 'Cache-Control']),
-        content: { 'application/json': { schema: refTo('Agents') } },
-      },
-      '304': notModified,
-      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'], true),
-    },
-  };
-}
-
-export function showCallerOperation(bucket: Bucket): JsonObject {
-  return {
-    operationId: 'showCaller',
-    tags: ['caller'],
-    summary: 'Look up your own address',
-    description: 'Place and network of the address that the request came from. What is not known is null.',
-    ...limitOf(bucket),
-    ...keyOf('read'),
-    responses: {
-      '200': {
-        description: 'The address and what is known of it.',
-        headers: headers(true, ['Cache-Control']),
-        content: { 'application/json': { schema: refTo('Me') } },
-      },
-      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error'], true),
-    },
-  };
-}
-
-export const ifNoneMatch: JsonObject = {
-  name: 'If-None-Match',
-  in: 'header',
-  description: 'The `ETag` of an earlier answer.',
-  schema: { type: 'string' },
-};
-
-export const notModified: JsonObject = {
-  description: 'As you have it.',
-  headers: headers(true, ['ETag', 'Cache-Control']),
-};
-
-/** Problems of every operation that accepts a key. */
-export const keyProblems = ['unauthorized', 'scope-missing'] as const;
-
-/** A key is optional; if present, it needs the scope. */
-export function keyOf(scope: KeyScope): JsonObject {
-  return { security: [{}, { apiKey: [scope] }] };
-}
-
-/** A specification extension: tools ignore it, the reference page shows it. */
-export function limitOf({ name, limit }: Bucket): JsonObject {
-  return {
-    'x-rate-limit': {
-      name,
-      requests: limit,
-      windowSeconds: 60,
-      per: 'client IP address, IPv6 by /64; a key has its own limit',
     },
   };
 }

@@ -1,9 +1,9 @@
 import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 
-import type { Bucket } from '../limits/rate-limit.ts';
-import { headers, problemAnswers } from './answers.ts';
-import { checkIdParameter, keyOf, keyProblems, limitOf } from './operations.ts';
-import { refTo, type JsonObject } from './schemas.ts';
+import type { Bucket } from '../../limits/rate-limit.ts';
+import { headers, problemAnswers } from '../answers.ts';
+import { checkIdParameter, keyOf, keyProblems, limitOf } from './parts.ts';
+import { refTo, type JsonObject } from '../schemas.ts';
 
 const description = `Server-Sent Events, for \`EventSource\` or any client that reads lines. First a \`probe\` event for each
 selected probe as it stands, then one whenever a probe has more to show or its final result, at most four a second for each, and at

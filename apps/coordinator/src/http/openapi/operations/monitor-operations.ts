@@ -1,10 +1,10 @@
 import { MONITOR_NAME_PATTERN, type ProblemType } from '@vantage/contract';
 
-import type { Bucket } from '../limits/rate-limit.ts';
-import { headers, problemAnswers } from './answers.ts';
-import { exampleMonitor } from './example-values.ts';
-import { ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './operations.ts';
-import { refTo, type JsonObject } from './schemas.ts';
+import type { Bucket } from '../../limits/rate-limit.ts';
+import { headers, problemAnswers } from '../answers.ts';
+import { exampleMonitor } from '../example-values.ts';
+import { ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
+import { refTo, type JsonObject } from '../schemas.ts';
 
 const readProblems: readonly ProblemType[] = [
   'invalid-http',

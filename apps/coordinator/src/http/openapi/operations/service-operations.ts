@@ -1,8 +1,8 @@
 import { checkIdSchema, MONITOR_NAME_PATTERN, problemTypes } from '@vantage/contract';
 
-import { headers, problemAnswers } from './answers.ts';
-import { EXAMPLE_ID, ifNoneMatch, OTHER_EXAMPLE_ID } from './operations.ts';
-import { toJson, type JsonObject } from './schemas.ts';
+import { headers, problemAnswers } from '../answers.ts';
+import { EXAMPLE_ID, ifNoneMatch, OTHER_EXAMPLE_ID } from './parts.ts';
+import { toJson, type JsonObject } from '../schemas.ts';
 
 export function healthOperation(): JsonObject {
   return {

@@ -1,7 +1,7 @@
-import type { Bucket } from '../limits/rate-limit.ts';
-import { headers, problemAnswers } from './answers.ts';
-import { keyOf, keyProblems, limitOf } from './operations.ts';
-import type { JsonObject } from './schemas.ts';
+import type { Bucket } from '../../limits/rate-limit.ts';
+import { headers, problemAnswers } from '../answers.ts';
+import { keyOf, keyProblems, limitOf } from './parts.ts';
+import type { JsonObject } from '../schemas.ts';
 
 const query = (name: string, description: string, schema: JsonObject, required = false): JsonObject => ({
   name,

@@ -1,0 +1,49 @@
+import { checkIdSchema, type KeyScope } from '@vantage/contract';
+
+import type { Bucket } from '../../limits/rate-limit.ts';
+import { headers } from '../answers.ts';
+import { toJson, type JsonObject } from '../schemas.ts';
+
+export const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+export const OTHER_EXAMPLE_ID = 'Zz1mB0hEQ2mW3l7n9rTzVg';
+
+export const checkIdParameter: JsonObject = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'The `checkId` that POST /check answered.',
+  schema: toJson(checkIdSchema),
+  example: EXAMPLE_ID,
+};
+
+export const ifNoneMatch: JsonObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of an earlier answer.',
+  schema: { type: 'string' },
+};
+
+export const notModified: JsonObject = {
+  description: 'As you have it.',
+  headers: headers(true, ['ETag', 'Cache-Control']),
+};
+
+/** Problems of every operation that accepts a key. */
+export const keyProblems = ['unauthorized', 'scope-missing'] as const;
+
+/** A key is optional; if present, it needs the scope. */
+export function keyOf(scope: KeyScope): JsonObject {
+  return { security: [{}, { apiKey: [scope] }] };
+}
+
+/** A specification extension: tools ignore it, the reference page shows it. */
+export function limitOf({ name, limit }: Bucket): JsonObject {
+  return {
+    'x-rate-limit': {
+      name,
+      requests: limit,
+      windowSeconds: 60,
+      per: 'client IP address, IPv6 by /64; a key has its own limit',
+    },
+  };
+}
