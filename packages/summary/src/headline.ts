@@ -142,12 +142,19 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
     case 'dns':
       return `${host} does not resolve (${recordTypeOf(probeResults)})`;
     case 'traceroute':
+      if (down.some(isRefusedTrace)) return `${host} does not accept traces`;
       return down.every(isSilentTrace) ? `${host} does not answer traces` : `${host} is not reached`;
     case 'info':
       return `${host} cannot be looked up`;
     default:
       return `${host} does not answer`;
   }
+}
+
+/** True if the packets arrived, and the target itself answers them with an ICMP error. */
+function isRefusedTrace({ result }: ProbeResult): boolean {
+  const { reached, error } = result as SparseResultOf<'traceroute'>;
+  return reached === true && error?.source === 'target';
 }
 
 /** True if the packets may have arrived: nothing came back, and no loop or ICMP error explains that. */

@@ -596,6 +596,20 @@ describe('the headline', () => {
       summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5', '* * *']) }),
     ],
     [
+      'example.com does not accept traces from any of 2 probes: a packet filter refuses the packets.',
+      summaryOf(
+        'traceroute',
+        each('fra-1 ber-1', {
+          ...trace(['192.0.2.1 5 5 5', '203.0.113.1 9 9 9']),
+          ...bad('port_unreachable', { reached: true }, { phase: 'response' }),
+        }),
+      ),
+    ],
+    [
+      'example.com does not answer pings from any of 2 probes: a packet filter refuses the packets.',
+      summaryOf('ping', each('fra-1 ber-1', { ...lost, ...bad('port_unreachable', {}, { phase: 'response' }) })),
+    ],
+    [
       'example.com is not reached from the one probe that could measure: nothing came back in time.',
       summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5'], { loop: { start: 1, length: 1 } }) }),
     ],
