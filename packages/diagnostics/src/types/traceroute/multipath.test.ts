@@ -53,6 +53,17 @@ describe('the search for all paths', () => {
     },
   );
 
+  it.each([
+    ['flows of a shorter way do not repeat the hops of a longer one', 'unequal by 3', 59],
+    ['packets that repeat flows are evidence for two balancers in a row', 'crossed', 87],
+  ])('sends few packets: %s', (_reason, name, limit) => {
+    const runs = Array.from({ length: 200 }, (_, seed) => searched(networks[name]!, seed));
+    const packets = runs.reduce((sum, run) => sum + run.packets, 0) / runs.length;
+
+    expect(packets).toBeLessThan(limit);
+    expect(runs.filter(({ isComplete }) => isComplete).length / runs.length).toBeGreaterThanOrEqual(0.95);
+  });
+
   it('learns of a per-packet balancer before it asks for further flows', () => {
     const flowsOf = (name: string): number => {
       const runs = Array.from({ length: RUNS }, (_, seed) => searched(networks[name]!, seed));

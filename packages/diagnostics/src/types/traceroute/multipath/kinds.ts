@@ -1,9 +1,9 @@
 import type { Place } from './place.ts';
 import type { Ask, Survey } from './survey.ts';
 
-/** Bits of evidence that a balancer keeps the packets of a flow together; more if the next hops look crossed. */
+/** Bits of evidence that a balancer keeps the packets of a flow together; more if it seems not to. */
 const BITS = 6;
-const BITS_IF_CROSSED = 12;
+const BITS_IF_PACKETWISE = 12;
 /** Packets that repeat a flow before further flows are probed: if they reveal a per-packet balancer, no further flow is needed. */
 const EARLY_REPEATS = 2;
 /** Changes of the answers to one flow that no change of the path explains. */
@@ -21,14 +21,18 @@ export function kindOfBalancer(place: Place): BalancerKind {
 
 /**
  * Packets that repeat a flow, to distinguish per-packet from per-flow balancers. Sent at once if the next links seem
- * to cross, which suggests the former.
+ * to cross, which suggests the former: then of flows through the next places too, since each of their answers would also
+ * change if the place before them balanced per packet.
  */
 export function kindAsks(survey: Survey, places: readonly Place[], which: 'crossed' | 'all'): readonly Ask[] {
-  const parents = new Set(which === 'all' ? places : places.flatMap((place) => [...place.parents]));
+  const before = places.flatMap((place) => [...place.parents]);
+  const crossed = before.filter((place) => place.isPacketwise || hasCrossedLinks(place));
+  const beyond = crossed.filter(({ isPacketwise }) => !isPacketwise).flatMap(({ next }) => [...next.keys()]);
+  const parents = new Set(which === 'all' ? places : [...crossed, ...beyond]);
   for (const place of parents) {
     const own = asksAtOwnHop(survey, place);
     if (own.length > 0) return own;
-    const count = missingRepeats(place, which);
+    const count = missingRepeats(place, beyond.includes(place));
     const slot = count > 0 ? repeatable(survey, place) : undefined;
     if (slot !== undefined) return Array.from({ length: count }, () => slot);
   }
@@ -63,14 +67,12 @@ function asksAtOwnHop({ slots, at, sole, flows }: Survey, place: Place): readonl
   return [...beyond, ...fresh].slice(0, missing).map((flow) => ({ flow, ttl }));
 }
 
-function missingRepeats(place: Place, which: 'crossed' | 'all'): number {
+function missingRepeats(place: Place, isBehindCrossed: boolean): number {
   const { kind, seenNext, isPacketwise, changes, repeats } = place;
   if (seenNext.size < 2 || (kind !== 'router' && kind !== 'silence')) return 0;
-  const isCrossed = hasCrossedLinks(place);
-  if (which === 'crossed' && !isCrossed && !isPacketwise) return 0;
-  const wanted = wantedRepeats(place, isCrossed || isPacketwise ? BITS_IF_CROSSED : BITS);
-  if (isPacketwise) return changes >= CHANGES ? 0 : Math.max(0, wanted - repeats);
-  return Math.max(0, wanted - repeats - (isCrossed ? 0 : consistentBeyond(place)));
+  if (isPacketwise) return changes >= CHANGES ? 0 : Math.max(0, wantedRepeats(place, BITS_IF_PACKETWISE) - repeats);
+  const other = isBehindCrossed || hasCrossedLinks(place) ? 0 : consistentBeyond(place);
+  return Math.max(0, wantedRepeats(place, BITS) - repeats - other);
 }
 
 function wantedRepeats({ seenNext }: Place, bits: number): number {

@@ -157,8 +157,10 @@ class Surveyor {
     const [place] = here;
     const hasEnded = this.located.some((_, flow) => this.hasEnded(flow, ttl));
     if (here.size !== 1 || place === undefined || place.kind === 'end' || hasEnded) return undefined;
-    // Reached through one place before it, or from several that converge there.
-    return before !== undefined || [...place.parents].length > 0 ? place : undefined;
+    if (before !== undefined) return place;
+    // Of several places before it, each leads there: one that leads elsewhere may not have been asked further at this hop.
+    const allBefore = new Set(this.located.flatMap((own) => own.get(ttl - 1) ?? []));
+    return [...allBefore].every((one) => place.parents.has(one)) ? place : undefined;
   }
 }
 

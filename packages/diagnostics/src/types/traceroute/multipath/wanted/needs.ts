@@ -29,6 +29,7 @@ export function needsOf(group: readonly Place[], survey: Survey, balancers: numb
     if (isEnough(place)) return 0;
     if (isInSilence(place)) return SAMPLES_IN_SILENCE;
     if (place.kind === 'cloud' && place.seenNext.size <= 1) return SAMPLES_AFTER_CLOUD;
+    if (mode === 'full' && isMeshed(place, group)) return stoppingPoint(place.seenNext.size);
     if (mode === 'full') return stop(place.seenNext.size, survey.sole(place.ttl) === place);
     return mode === 'converging' ? 1 : SAMPLES_OF_EACH;
   };
@@ -61,12 +62,25 @@ function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
 
 /**
  * Accepted probability of missing a next hop at a place. With known balancers, the risks of all count together, with
- * that of one that may have been missed. With a single balancer this applies only to places that all flows pass.
+ * that of one that may have been missed. With a single balancer this applies only to places that all flows pass; there
+ * a third of the risk suffices, because each such hop is asked by other flows.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return RISK_OF_MANY;
-  if (balancers > 1) return RISK / (2 * balancers);
-  return balancers === 1 && isSole ? RISK / 2 : RISK;
+  if (isSole) return RISK / Math.min(3, balancers + 1);
+  return balancers > 1 ? RISK / (2 * balancers) : RISK;
+}
+
+/** True if another place has the same next hops: a further one, which both would have, is missed only by both. */
+function isMeshed(place: Place, group: readonly Place[]): boolean {
+  const { seenNext } = place;
+  if (seenNext.size < 2) return false;
+  return group.some(
+    (other) =>
+      other !== place &&
+      other.seenNext.size === seenNext.size &&
+      [...seenNext.keys()].every((seen) => other.seenNext.has(seen)),
+  );
 }
 
 function nextOf(group: readonly Place[]): ReadonlySet<string> {
