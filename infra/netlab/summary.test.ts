@@ -1,11 +1,14 @@
+import { setTimeout } from 'node:timers/promises';
+
 import { afterAll, describe, expect, jest } from '@jest/globals';
 
 import type { Summary } from '../../packages/contract/src/index.ts';
 import { itNeeding } from '@vantage/test-support/needs';
 import { summarize } from '../../packages/summary/src/index.ts';
+import { IP } from './namespaces.ts';
 import { netlabMissing } from './netlab.ts';
 import { openTestLab, type Ping, type Traceroute } from './test-lab.ts';
-import { ipv4, networks } from './topology.ts';
+import { ipv4, ipv6, networks } from './topology.ts';
 
 const missing = netlabMissing();
 const itInNetlab = itNeeding(missing, process.env['CI']);
@@ -34,6 +37,18 @@ function textOf({ findings }: Summary, code: string): string | undefined {
 
 function edgesOf({ paths }: Summary): readonly string[] {
   return paths!.edges.map(({ from, to }) => `${from} > ${to}`);
+}
+
+/** Commands that lead packets to the target and the answers to them through `second`. */
+function secondWay(
+  verb: 'add' | 'delete',
+): readonly (readonly [node: 'r1' | 'r3', program: string, ...args: string[]])[] {
+  return [
+    ['r1', IP, 'route', verb, `${ipv4(4, 2)}/32`, 'via', ipv4(7, 2)],
+    ['r1', IP, '-6', 'route', verb, `${ipv6(4, 2)}/128`, 'via', ipv6(7, 2)],
+    ['r3', IP, 'route', verb, `${ipv4(1, 1)}/32`, 'via', ipv4(8, 1)],
+    ['r3', IP, '-6', 'route', verb, `${ipv6(1, 1)}/128`, 'via', ipv6(8, 1)],
+  ];
 }
 
 const [r1, r2, r3] = [ipv4(1, 2), ipv4(2, 2), ipv4(3, 2)];
@@ -71,6 +86,24 @@ describe('the summary of a network whose truth is known', () => {
 
     const second = paths!.nodes.filter(({ hopMin }) => hopMin === 2).map(({ ip }) => ip);
     expect(second).toEqual([r2, ipv4(7, 2)]);
+  });
+
+  itInNetlab('has the change of a route between two rounds, and none over a load balancer', async () => {
+    const rounds = 24;
+    const targets = [ipv4(4, 2), ipv6(4, 2), ipv4(networks.diamond, 99), ipv6(networks.diamond, 99)];
+    const summaries = Promise.all(targets.map((target) => traced(target, { rounds, protocol: 'udp' })));
+    await setTimeout((rounds / 2) * 1_000);
+    for (const command of secondWay('add')) await lab!.run(...command);
+    const [v4, v6, ...balanced] = await summaries;
+    for (const command of secondWay('delete')) await lab!.run(...command);
+
+    expect(textOf(v4!, 'path_changed')).toContain(`hop 2 was ${r2} before and ${ipv4(7, 2)} after.`);
+    expect(textOf(v6!, 'path_changed')).toContain(`hop 2 was ${ipv6(2, 2)} before and ${ipv6(7, 2)} after.`);
+    for (const { verdict, findings } of [v4!, v6!]) {
+      expect(verdict).toBe('up');
+      expect(findings.map(({ code }) => code)).not.toContain('rate_limited_hop');
+    }
+    for (const summary of balanced) expect(textOf(summary, 'path_changed')).toBeUndefined();
   });
 
   itInNetlab('names the routers of a circle', async () => {

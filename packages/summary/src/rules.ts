@@ -268,6 +268,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     'traceroute: two or more successive hops without `mpls` whose time exceeded errors quote a TTL of 2, 3, 4 …: one more at each.',
   ),
+  path_changed: rule(
+    ['info'],
+    `traceroute, \`rounds\`: one router answered at a hop in the first rounds and another one in all later ones. All such hops agree on the round, and the probability of this order of answers behind a balancer by packet is 2^-${t.pathChangeBits} at most, whatever its shares. A short check, or a change in its first or last rounds, does not suffice. Loss in such a trace is laid to no hop before the target’s.`,
+  ),
   way_back_differs: rule(
     ['info'],
     `traceroute: the hops of the way back, guessed from the TTL of replies (the next of 64, 128 and 255 less it), and those there differ by ${t.wayBack.minHops} or more for the target, and for the last router before it that answers within ${t.wayBack.spread} as much. Who sends with another TTL, or changes it, is guessed wrongly.`,

@@ -27,6 +27,8 @@ export const thresholds = {
   placeErrorKm: 100,
   /** Hops by which the way back differs from the way there, and by how many the last router may disagree with the target. */
   wayBack: { minHops: 3, spread: 2 },
+  /** Bits against chance from which a change of routers between two rounds is one of the path. */
+  pathChangeBits: 30,
   mtu: { ordinary: 1_500, ipv6Minimum: 1_280 },
   /** Least difference between two checks that counts. */
   compare: {

@@ -8,6 +8,7 @@ import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
 import { findDeadWays } from './dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
+import { findPathChanges } from './path-change.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
@@ -34,6 +35,7 @@ export function findEnds(
     ...blackHoles(traces),
     ...mtus(traces),
     ...findHeaders(traces),
+    ...findPathChanges(traces),
   ];
 }
 

@@ -3,6 +3,7 @@ import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
 import { weightOfLimits } from './limits.ts';
 import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
+import { pathChangeOf } from './path-change.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
@@ -20,7 +21,8 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
     ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
-      reached,
+      // After a change of the path, a hop has other routers than before.
+      reached.filter((trace) => pathChangeOf(trace) === undefined),
       losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
     ),
   ];
@@ -29,7 +31,8 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
 /** Finds the hop where the loss of each path that reaches the target begins, as far as its packets prove. */
 export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   const lossy = reachedOf(traces).flatMap((trace) => lossyPath(trace) ?? []);
-  return beginsOf(lossy.map((path) => (mayBeLimited(path, lossy) ? withoutRouters(path) : path)));
+  const isUnlocated = (path: Path): boolean => pathChangeOf(path.trace) !== undefined || mayBeLimited(path, lossy);
+  return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
 }
 
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {

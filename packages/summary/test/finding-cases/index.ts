@@ -4,6 +4,7 @@ import type { FindingCases } from './case.ts';
 import { familyCases } from './families.ts';
 import { headerCases } from './headers.ts';
 import { nameCases } from './names.ts';
+import { pathChangeCases } from './path-changes.ts';
 import { pathCases } from './paths.ts';
 import { scopeCases } from './scopes.ts';
 import { webCases } from './web.ts';
@@ -18,4 +19,5 @@ export const findingCases: FindingCases = {
   ...webCases,
   ...pathCases,
   ...headerCases,
+  ...pathChangeCases,
 };

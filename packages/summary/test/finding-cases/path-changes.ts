@@ -1,0 +1,50 @@
+import { summaryOf } from '../cases.ts';
+import { seeded, type Random } from '../generate.ts';
+import { trace } from '../results.ts';
+import type { FindingCases } from './case.ts';
+
+/** For each hop the routers that answered, round by round: `a`, `b` …; `*` for none. */
+export function inRounds(...hops: readonly string[]): ReturnType<typeof summaryOf> {
+  const rounds = Math.max(...hops.map(({ length }) => length));
+  const names = hops.map((answers) => [...new Set(answers.replaceAll('*', ''))]);
+  const path = hops.map((answers, index) => {
+    const ips = names[index]!.map((name) => `192.0.2.${16 * (index + 1) + name.charCodeAt(0) - 97}`).join('/');
+    return `${ips} ${Array.from(answers, (name) => (name === '*' ? '*' : index + 1)).join(' ')}`;
+  });
+  const traced = trace([...path, `203.0.113.1 ${Array<number>(rounds).fill(9).join(' ')}`], { rounds });
+  const indexes = hops.map((answers, index) =>
+    Array.from(answers, (name) => (name === '*' ? null : names[index]!.indexOf(name))),
+  );
+  const toTarget = Array<number>(rounds).fill(0);
+  const flows = [{ reached: true, stopReason: 'completed' as const, hops: [...indexes, toTarget] }];
+  return summaryOf('traceroute', { 'fra-1': { ...traced, flows } });
+}
+
+const all = 'a'.repeat(20);
+const split = (after: number): string => 'a'.repeat(after) + 'b'.repeat(20 - after);
+
+/** Answers of the routers behind a balancer by packet; above 1, `skew` makes it prefer the first one. */
+export function byChance(random: Random, routers: number, rounds: number, skew = 1): string {
+  const name = (): string => String.fromCodePoint(97 + Math.floor(random() ** skew * routers));
+  return Array.from({ length: rounds }, name).join('');
+}
+
+export const pathChangeCases: FindingCases = {
+  path_changed: {
+    present: [
+      ['two hops have other routers from one round on', inRounds(all, split(8), split(8))],
+      ['the hops disagree by a round', inRounds(all, split(12), split(13))],
+      ['answers are missing meanwhile', inRounds(all, 'aaaaaaaa***bbbbbbbbb', 'aaaaaaaaa**bbbbbbbbb')],
+      ['one hop alone, in many rounds', inRounds('a'.repeat(40), 'a'.repeat(20) + 'b'.repeat(20))],
+    ],
+    absent: [
+      ['no router changed', inRounds(all, all)],
+      ['a router fell silent', inRounds(all, `${'a'.repeat(8)}${'*'.repeat(12)}`)],
+      ['one hop, in too few rounds to exclude chance', inRounds(all, split(10))],
+      ['the hops changed at different times', inRounds(all, split(6), split(13))],
+      ['the last round alone', inRounds(all, split(19), split(19))],
+      ['routers take turns', inRounds(all, 'ab'.repeat(10), 'ba'.repeat(10))],
+      ['a balancer by packet', inRounds(all, byChance(seeded(1), 2, 20), byChance(seeded(2), 2, 20))],
+    ],
+  },
+};
