@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { enrolmentRefusals, type EnrolmentRefusal, type GatewayMessage } from '@vantage/contract';
+import { enrolmentRefusals, gatewayCloseCodes, type EnrolmentRefusal, type GatewayMessage } from '@vantage/contract';
 
 import { createGatewayMessageReader } from '../frames/validate.ts';
 import { createDial, type DialOptions } from './dial.ts';
@@ -58,5 +58,7 @@ async function explain({ code, reason, error }: Closed, identity: AgentIdentity)
     await identity.refused(reason as EnrolmentRefusal);
     return new Error(enrolmentRefusals[reason as EnrolmentRefusal]);
   }
-  return error ?? new Error(`the gateway closed the connection (${code}${reason === '' ? '' : `, ${reason}`})`);
+  const meanings: Readonly<Record<number, string | undefined>> = gatewayCloseCodes;
+  const meaning = meanings[code] ?? 'the gateway closed the connection';
+  return error ?? new Error(`${meaning} (${code}${reason === '' ? '' : `, ${reason}`})`);
 }

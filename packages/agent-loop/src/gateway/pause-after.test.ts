@@ -53,3 +53,17 @@ it('each reason for an outage is logged once, then with every twentieth attempt'
   const others = [5, 6, 7, 8, 9, 10].map((failures) => `reason ${failures}`);
   expect(lines).toEqual(['', reasons[1], ...others, reasons[1], reasons[1]]);
 });
+
+it.each([
+  [4403, 'suspended or removed, or its key was replaced'],
+  [4406, 'does not speak the version of the agent'],
+])('an agent that is refused with %i logs what that means', async (code, meaning) => {
+  const lines: string[] = [];
+  const identity = {} as never;
+  const noting = pino({}, { write: (line) => void lines.push(line) });
+  const context = { identity, reconnect: createReconnect(), log: noting, failures: 1, logged: new Set<string>() };
+  await pauseAfter({ code, reason: '2' }, context);
+
+  expect(lines).toEqual([expect.stringContaining(meaning)]);
+  expect(lines[0]).toContain(`"code":${code},"reason":"2"`);
+});

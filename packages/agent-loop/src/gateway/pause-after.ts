@@ -1,4 +1,4 @@
-import { enrolmentRefusals, type EnrolmentRefusal } from '@vantage/contract';
+import { enrolmentRefusals, gatewayCloseCodes, type EnrolmentRefusal } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import type { Reconnect } from './reconnect.ts';
@@ -50,7 +50,7 @@ export async function pauseAfter(
     return reconnect.afterRefusal();
   }
   if (code === 4403 || code === 4406) {
-    log.error(fields, 'gateway closed the connection');
+    log.error(fields, gatewayCloseCodes[code]);
     return reconnect.afterRefusal();
   }
   reportFailure({ code, reason, error }, { log, failures, logged });
