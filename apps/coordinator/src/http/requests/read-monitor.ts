@@ -10,6 +10,8 @@ import {
   type MonitorRequest,
 } from '@vantage/contract';
 
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+
 import { MONITOR_NAME, readAlarm, readInterval, type ReadDefinition } from '../../monitors/definition.ts';
 import { HIDDEN_PATH } from '../../monitors/describe-monitor.ts';
 import { createRequestJudge, type JudgedRequest, type JudgeTarget } from './accept-request.ts';
@@ -28,9 +30,11 @@ export function createMonitorReader(
   signsWebhooks = false,
 ): ReadDefinition {
   const judgeRequest = createRequestJudge(checkTypes, judge);
-  const ajv = createAjv({ strictRequired: false, allErrors: true, verbose: true });
-  const validate = ajv.compile<MonitorRequest>(monitorRequestSchema);
+  let compiled: ValidateFunction<MonitorRequest> | undefined;
   return (name, body, allow) => {
+    // Compiled for the first monitor: many coordinators have none.
+    compiled ??= createAjv({ strictRequired: false, allErrors: true, verbose: true }).compile(monitorRequestSchema);
+    const validate = compiled;
     const faults = [
       ...(isMonitorName(name) ? [] : [{ path: MONITOR_NAME, message: `must be ${NAME_FORM}` }]),
       ...(validate(body) ? [] : inputErrors(validate.errors ?? [])),
