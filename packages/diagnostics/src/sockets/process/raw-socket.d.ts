@@ -11,7 +11,7 @@ declare module 'raw-socket' {
 
   export interface RawSocket extends EventEmitter {
     /** The native socket. `onRecvReady` is its listener for a descriptor that can be read. */
-    readonly wrap?: EventEmitter;
+    readonly wrap: NativeSocket;
     on(event: 'message', listener: (buffer: Buffer, source: string) => void): this;
     on(event: 'error', listener: (error: Error) => void): this;
     on(event: 'close', listener: () => void): this;
@@ -26,8 +26,14 @@ declare module 'raw-socket' {
     ): this;
     /** Throws an Error with the text of strerror(3). */
     setOption(level: number, option: number, value: number): void;
+    setOption(level: number, option: number, value: Buffer, length: number): void;
     pauseRecv(): this;
     close(): this;
+  }
+
+  export interface NativeSocket extends EventEmitter {
+    /** One system call. Throws an Error with the text of strerror(3). */
+    send(buffer: Buffer, offset: number, length: number, address: string, after: (bytes: number) => void): void;
   }
 
   /** Throws an Error with the text of strerror(3). */

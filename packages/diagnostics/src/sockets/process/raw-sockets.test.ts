@@ -1,11 +1,21 @@
 import { EventEmitter } from 'node:events';
+import { createRequire } from 'node:module';
 
 import { describe, expect, it } from '@jest/globals';
 
+import type { Family } from '@vantage/contract';
+import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
+import { echoRequest, ICMP_TYPES } from '../wire/icmp.ts';
 import { openRawSocket, type RawSocketLibrary } from './raw-sockets.ts';
+
+const rawSocket = createRequire(import.meta.url)('raw-socket') as RawSocketLibrary;
+const rootMissing = process.getuid?.() === 0 ? null : 'raw sockets need root';
+const itWithIpv4 = itNeeding(rootMissing, process.env['CI']);
+const itWithIpv6 = itNeeding(rootMissing ?? ipv6Missing(), process.env['CI']);
 
 class FakeRawSocket extends EventEmitter {
   isOpen = true;
+  readonly wrap = Object.assign(new EventEmitter(), { send: () => undefined });
   readonly refuses: boolean;
 
   constructor(refuses: boolean) {
@@ -55,5 +65,35 @@ describe('a raw socket', () => {
     expect(() => openRawSocket(library, undefined, 4, 'icmp', () => undefined)).toThrow(/^(Too many|Operation)/);
     expect(given.length).toBeGreaterThanOrEqual(atLeast);
     expect(given.filter(({ isOpen }) => isOpen)).toEqual([]);
+  });
+});
+
+/** Sends an echo request to loopback, and returns the types of the messages that arrive until its reply. */
+async function typesOfEcho(family: Family, destination: string): Promise<readonly number[]> {
+  const types: number[] = [];
+  const replied = Promise.withResolvers<void>();
+  const identifier = 0xd15c;
+  const socket = openRawSocket(rawSocket, undefined, family, 'icmp', ({ data }) => {
+    if (data[4] !== identifier >> 8 || data[5] !== (identifier & 0xff)) return;
+    types.push(data[0]!);
+    if (data[0] === ICMP_TYPES[family].echoReply) replied.resolve();
+  });
+  const packet = echoRequest(family, identifier, 1, new Uint8Array(8));
+  let sent: string | undefined;
+  socket.send({ packet, destination, ttl: 64, label: null, dscp: 0 }, (errno) => (sent = errno));
+  const sentAtOnce = sent;
+  await replied.promise;
+  socket.close();
+  expect(sentAtOnce).toBe('');
+  return types;
+}
+
+describe('a raw socket of the kernel', () => {
+  itWithIpv4('sends at once, and gets the reply without the request, over IPv4', async () => {
+    expect(await typesOfEcho(4, '127.0.0.1')).toEqual([ICMP_TYPES[4].echoReply]);
+  });
+
+  itWithIpv6('sends at once, and gets the reply without the request, over IPv6', async () => {
+    expect(await typesOfEcho(6, '::1')).toEqual([ICMP_TYPES[6].echoReply]);
   });
 });

@@ -5,7 +5,9 @@ import { errnoOf } from '../errno.ts';
 import { openKernelReceiver, type KernelPacket } from './kernel-receiver.ts';
 import type { Libc } from '../libc.ts';
 import { MAX_PACKET_BYTES, type Clock, type FlowLabel, type PacketProtocol } from '../packet-socket.ts';
+import { filterIcmp } from './icmp-filter.ts';
 import { headerWriter, prepareSender } from './sender-options.ts';
+import { receivedIcmpTypes } from '../wire/icmp.ts';
 import { IPPROTO, parseIp } from '../wire/ip.ts';
 import { labelledPacket } from '../wire/labelled.ts';
 
@@ -85,6 +87,7 @@ export function openRawSocket(
   try {
     const receiver = open(BUFFER_BYTES);
     receiver.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, RECEIVE_QUEUE_BYTES);
+    if (protocol === 'icmp') filterIcmp(receiver, family, receivedIcmpTypes(family));
     receiver.on('message', (bytes, source) => {
       const receivedMs = performance.now();
       receive({ bytes, from: withoutZone(source), hopLimit: null, receivedMs, clock: 'process' });
@@ -93,6 +96,7 @@ export function openRawSocket(
 
     const sender = open(1).pauseRecv();
     prepareSender(sender, family);
+    if (protocol === 'icmp') filterIcmp(sender, family, []);
     let labelled: rawSocket.RawSocket | undefined;
     const prepare = headerWriter(sender, family);
     const send: SharedRawSocket['send'] = ({ packet, destination, ttl, label, dscp }, done) => {
@@ -119,9 +123,9 @@ function readByKernelReceiver(
   receive: (packet: KernelPacket) => void,
 ): (() => void) | undefined {
   const { wrap } = socket;
-  const own = wrap?.listeners('recvReady') ?? [];
+  const own = wrap.listeners('recvReady');
   const reader = own.length === 1 ? openKernelReceiver(libc, socket, family, BUFFER_BYTES) : undefined;
-  if (wrap === undefined || reader === undefined) return undefined;
+  if (reader === undefined) return undefined;
   const onReadable = (): void => {
     if (reader.drain(receive)) return;
     wrap.removeListener('recvReady', onReadable);
@@ -140,6 +144,7 @@ function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSoc
   return socket;
 }
 
+/** Sends at once: raw-socket would first wait until the socket can be written, which takes two turns of the event loop. */
 function sendOnce(
   sender: rawSocket.RawSocket,
   packet: Buffer,
@@ -153,12 +158,22 @@ function sendOnce(
     prepare();
     sentMs = performance.now();
   };
-  sender.send(packet, 0, packet.length, destination, before, (error) => {
+  const after = (error: unknown): void => {
     const errno = error === null ? '' : errnoOf(error);
     const isTransient = errno === 'EAGAIN' || errno === 'ENOBUFS';
     if (!isTransient || retries === 0) return done(errno, sentMs);
     setTimeout(() => sendOnce(sender, packet, destination, prepare, retries - 1, done), RETRY_EVERY_MS);
-  });
+  };
+  try {
+    before();
+    sender.wrap.send(packet, 0, packet.length, destination, () => undefined);
+  } catch (error) {
+    if (errnoOf(error) !== 'EAGAIN') return after(error);
+    // The send buffer is full: raw-socket sends the packet once it has space.
+    sender.send(packet, 0, packet.length, destination, before, after);
+    return;
+  }
+  after(null);
 }
 
 function withoutZone(address: string): string {

@@ -11,6 +11,12 @@ export const ICMP_TYPES = {
   6: { echoRequest: 128, echoReply: 129, unreachable: 1, packetTooBig: 2, timeExceeded: 3, parameterProblem: 4 },
 } as const;
 
+/** The types of messages that `parseIcmp` reads. */
+export function receivedIcmpTypes(family: Family): readonly number[] {
+  const { echoRequest: _, ...received } = ICMP_TYPES[family];
+  return Object.values(received);
+}
+
 export type IcmpKind = 'unreachable' | 'too-big' | 'time-exceeded' | 'parameter-problem';
 
 export interface EchoReply {
