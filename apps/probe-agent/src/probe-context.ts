@@ -18,9 +18,7 @@ export function createProbeContext(
   return (cost) => ({
     admit: limitNetworks(runtime.admit, networkLimit, { cost }),
     names: runtime.names,
-    get resolvers() {
-      return runtime.resolvers();
-    },
+    resolvers: runtime.resolvers(),
     packets: wrappedPackets(runtime.packets(), wrapPackets),
     isPrivateAddress: runtime.isPrivateAddress,
     certificateAuthorities: runtime.certificateAuthorities,

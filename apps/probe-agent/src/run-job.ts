@@ -58,8 +58,9 @@ export async function runJob(
   { loadDiagnostic, probeContext, schemas, outlet, onAbandoned, partials, log }: RunDependencies,
 ): Promise<Ending> {
   const startedMs = performance.now();
-  const [abort, abandon] = [new AbortController(), new AbortController()];
-  const stopWatch = endsWithStream(job.params) ? onAbandoned?.(job.checkId, () => abandon.abort()) : undefined;
+  const abort = new AbortController();
+  const abandon = endsWithStream(job.params) ? new AbortController() : undefined;
+  const stopWatch = abandon && onAbandoned?.(job.checkId, () => abandon.abort());
   const shown = partials.open<ResultFieldsOf<AnyCheckType>>((fields) => {
     const json = schemas.writePartial(job.type, { startedAt, ...fields });
     if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'invalid partial result');
@@ -79,7 +80,7 @@ export async function runJob(
       const cost = costOf(trafficOfAdmission(diagnostic.checkType, job.params), TARGET_UNIT);
       const bounds = {
         signal: abort.signal,
-        abandoned: abandon.signal,
+        abandoned: abandon?.signal,
         budgetMs: startedMs + budgetMs - performance.now(),
         emitPartial,
       };

@@ -102,11 +102,11 @@ export class PacketLink {
   }
 
   /** Ends the questions of a socket. */
-  abandon(ref: number, error: Error): void {
-    const own = [...this.waiters].filter(([, waiter]) => waiter.ref === ref);
-    for (const [token, waiter] of own) {
+  abandon(ref: number): void {
+    for (const [token, waiter] of this.waiters) {
+      if (waiter.ref !== ref) continue;
       this.waiters.delete(token);
-      waiter.reject(error);
+      waiter.reject(errnoError('EBADF', 'The socket was closed.'));
     }
   }
 

@@ -172,7 +172,7 @@ class OpenSockets {
     if (!this.sockets.delete(ref)) return;
     if (protocol === 'icmp') this.link.tellSoon({ op: 'close', ref });
     else this.link.tell({ op: 'close', ref });
-    this.link.abandon(ref, errnoError('EBADF', 'The socket was closed.'));
+    this.link.abandon(ref);
   }
 
   private lose(error: Error): void {

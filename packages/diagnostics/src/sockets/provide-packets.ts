@@ -43,15 +43,14 @@ export async function openPackets(
 
 /** Resolves with null if the signal aborts first. */
 export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal): Promise<T | null> {
-  const over = new AbortController();
-  const aborted = new Promise<null>((resolve) => {
-    if (signal.aborted) return resolve(null);
-    return signal.addEventListener('abort', () => resolve(null), { once: true, signal: over.signal });
-  });
+  const { promise: aborted, resolve } = Promise.withResolvers<null>();
+  const onAbort = (): void => resolve(null);
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
   try {
     return await Promise.race([waited, aborted]);
   } finally {
-    over.abort();
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

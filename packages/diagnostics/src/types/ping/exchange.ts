@@ -43,9 +43,11 @@ class PingSession {
   private readonly plan: ExchangePlan;
   private readonly onChange: (state: Exchange) => void;
   private readonly state: Exchange = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, failure: null };
-  private readonly over = new AbortController();
-  /** Aborted by the caller, or once nothing more is expected. */
-  private readonly finished: AbortSignal;
+  private readonly signal: AbortSignal;
+  /** True once the caller has aborted, or nothing more is expected. */
+  private isOver = false;
+  /** Ends the current wait, if there is one. */
+  private endWait = (): void => undefined;
   private readonly endsAtMs: number;
   private readonly clock = awakeClock();
   /** The target in the form in which the packet process reports addresses. */
@@ -57,7 +59,7 @@ class PingSession {
     this.socket = socket;
     this.plan = plan;
     this.onChange = onChange;
-    this.finished = AbortSignal.any([signal, this.over.signal]);
+    this.signal = signal;
     this.endsAtMs = performance.now() + plan.budgetMs;
     this.destination = addressText(addressBytes(plan.target.address));
   }
@@ -67,26 +69,50 @@ class PingSession {
       this.fail(interrupted(`The packet process ended during the check. ${error.message}`)),
     );
     this.socket.onPacket((packet) => this.receive(packet));
+    this.signal.addEventListener('abort', this.end);
+    if (this.signal.aborted) this.end();
     await this.sendAll();
     await this.untilNothingIsExpected();
+    this.signal.removeEventListener('abort', this.end);
     this.onProgress = () => undefined;
     if (this.isHanging()) this.state.failure ??= interrupted('The packet process did not answer.');
     this.clock.stop();
-    this.over.abort();
+    this.isOver = true;
     return this.state;
   }
+
+  private readonly end = (): void => {
+    this.isOver = true;
+    this.endWait();
+  };
 
   private async sendAll(): Promise<void> {
     const { plan, clock } = this;
     const startedMs = clock.now();
     const untilDueMs = (seq: number): number => Math.max(0, startedMs + (seq - 1) * plan.intervalMs - clock.now());
     const hasTime = (seq: number): boolean => performance.now() + untilDueMs(seq) < this.endsAtMs;
-    const sending = plan.abandoned === undefined ? this.finished : AbortSignal.any([this.finished, plan.abandoned]);
-    for (let seq = 1; seq <= plan.count && !this.finished.aborted && hasTime(seq); seq += 1) {
-      if (seq > 1 && sending.aborted) return this.abandon();
+    for (let seq = 1; seq <= plan.count && !this.isOver && hasTime(seq); seq += 1) {
+      if (seq > 1 && plan.abandoned?.aborted === true) return this.abandon();
       this.send(seq);
-      if (seq < plan.count && hasTime(seq + 1)) await pause(untilDueMs(seq + 1), sending);
+      if (seq < plan.count && hasTime(seq + 1)) await this.pause(untilDueMs(seq + 1));
     }
+  }
+
+  /** Resolves after the time, at the end of the session, or when no client follows the check any more. */
+  private pause(milliseconds: number): Promise<void> {
+    const { abandoned } = this.plan;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        stopTimer();
+        abandoned?.removeEventListener('abort', end);
+        this.endWait = () => undefined;
+        resolve();
+      };
+      const stopTimer = awakeTimer(end, milliseconds);
+      abandoned?.addEventListener('abort', end);
+      this.endWait = end;
+      if (this.isOver || abandoned?.aborted === true) end();
+    });
   }
 
   /** Packets under way are still awaited. */
@@ -113,7 +139,7 @@ class PingSession {
   }
 
   private receive(packet: ReceivedPacket): void {
-    if (this.finished.aborted) return;
+    if (this.isOver) return;
     const { plan, state } = this;
     const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;
     if (message === undefined) return;
@@ -128,7 +154,7 @@ class PingSession {
   private endIfComplete(): void {
     const { plan, state } = this;
     const isComplete = state.packets.every(({ sentMs, replies }) => sentMs !== null && replies.length > 0);
-    if ((state.packets.length === plan.count || state.isAbandoned) && isComplete) this.over.abort();
+    if ((state.packets.length === plan.count || state.isAbandoned) && isComplete) this.end();
   }
 
   private receiveReply(reply: EchoReply, packet: ReceivedPacket): void {
@@ -153,9 +179,9 @@ class PingSession {
   }
 
   private fail(failure: Failure): void {
-    if (this.finished.aborted) return;
+    if (this.isOver) return;
     this.state.failure = failure;
-    this.over.abort();
+    this.end();
   }
 
   private untilNothingIsExpected(): Promise<void> {
@@ -168,7 +194,7 @@ class PingSession {
     };
     const wait = (): void => {
       stopTimer();
-      if (this.finished.aborted) return end();
+      if (this.isOver) return end();
       stopTimer = readFirstTimer(() => (leftMs() < 1 ? conclude() : wait()), Math.max(0, leftMs()));
     };
     const conclude = (): void => {
@@ -176,7 +202,7 @@ class PingSession {
       this.plan.caughtUp().then(() => (leftMs() < 1 ? end() : wait()), end);
     };
     this.onProgress = wait;
-    this.finished.addEventListener('abort', end, { once: true });
+    this.endWait = end;
     wait();
     return promise;
   }
@@ -220,18 +246,4 @@ function replyWaitMs({ packets }: Exchange, clock: AwakeClock): number {
       ? REPLY_TIMEOUT_MS
       : Math.min(REPLY_TIMEOUT_MS, Math.max(MIN_WAIT_MS, WAIT_RTTS * Math.max(...rtts)));
   return Math.max(0, ...packets.map(({ awaitedMs }) => awaitedMs)) + waitMs - clock.now();
-}
-
-/** Resolves after the time, or when the signal aborts. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = (): void => {
-      stopTimer();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const stopTimer = awakeTimer(end, milliseconds);
-    return signal.addEventListener('abort', end);
-  });
 }
