@@ -1,5 +1,5 @@
 import type { Failure, Family } from '@vantage/contract';
-import { readFirstTimer } from '@vantage/timers';
+import { linkSignal, readFirstTimer } from '@vantage/timers';
 
 import type { AddressAnswer, NameResolver } from './resolver.ts';
 
@@ -40,15 +40,19 @@ export async function resolveOnce(
   if (family === 4) return { 4: await resolver.addresses(name, 4, signal), 6: NOT_ASKED };
   if (family === 6) return { 4: NOT_ASKED, 6: await resolver.addresses(name, 6, signal) };
 
-  const late = new AbortController();
-  const ipv6 = resolver.addresses(name, 6, AbortSignal.any([signal, late.signal])).catch(() => NOT_ASKED);
-  const ipv4 = await resolver.addresses(name, 4, signal);
-  const decided = prefersIpv4 && ipv4.ok && ipv4.addresses.length > 0;
-  const stopTimer = decided ? readFirstTimer(() => late.abort(), lateAaaaMs) : undefined;
-  const resolution = { 4: ipv4, 6: await ipv6 };
-  stopTimer?.();
-  if (ipv4.ok || ipv4.failure.code !== 'dns_servers_silent') signal.throwIfAborted();
-  return resolution;
+  const late = linkSignal(signal);
+  const ipv6 = resolver.addresses(name, 6, late.signal).catch(() => NOT_ASKED);
+  try {
+    const ipv4 = await resolver.addresses(name, 4, signal);
+    const decided = prefersIpv4 && ipv4.ok && ipv4.addresses.length > 0;
+    const stopTimer = decided ? readFirstTimer(late.abort, lateAaaaMs) : undefined;
+    const resolution = { 4: ipv4, 6: await ipv6 };
+    stopTimer?.();
+    if (ipv4.ok || ipv4.failure.code !== 'dns_servers_silent') signal.throwIfAborted();
+    return resolution;
+  } finally {
+    late.release();
+  }
 }
 
 /** Every address of the answers, A before AAAA. */

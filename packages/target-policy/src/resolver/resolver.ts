@@ -1,6 +1,6 @@
 import type { Failure, Family } from '@vantage/contract';
 import { reverseName, type Query } from '@vantage/contract/dns-message';
-import { readFirstTimer } from '@vantage/timers';
+import { linkSignal, readFirstTimer } from '@vantage/timers';
 
 import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.ts';
 import { createControlQuestion } from './control-question.ts';
@@ -78,8 +78,7 @@ async function askInTurn(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<StubAnswer> {
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
+  const { signal: either, abort } = linkSignal(signal);
   const heard: Heard[] = [];
   const cut: StubAnswer[] = [];
   const open: Promise<Heard>[] = [];
@@ -106,7 +105,7 @@ async function askInTurn(
     if (silent.length === 0) signal.throwIfAborted();
     return mostTelling([...heard.map(({ answer }) => answer), ...silent]) ?? cut[0] ?? silence(query.name);
   } finally {
-    over.abort();
+    abort();
   }
 }
 
@@ -149,8 +148,7 @@ async function askOnce(
   signal: AbortSignal,
   onCut: (answer: StubAnswer) => void,
 ): Promise<StubAnswer> {
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
+  const { signal: either, abort } = linkSignal(signal);
   const withEdns = askOnceAsIs(server, query, either, onCut);
   const { promise: late, resolve: isLate } = Promise.withResolvers<undefined>();
   const stopTimer = readFirstTimer(() => isLate(undefined), EDNS_WAIT_MS);
@@ -160,7 +158,7 @@ async function askOnce(
     return await firstAboutName([withEdns, askOnceAsIs(server, { ...query, edns: null }, either, onCut)]);
   } finally {
     stopTimer();
-    over.abort();
+    abort();
   }
 }
 

@@ -2,6 +2,7 @@ import { reverseName } from '@vantage/contract/dns-message';
 import { isIP } from 'node:net';
 
 import { singleFamily, type Failure, type ParamsOf } from '@vantage/contract';
+import { linkSignal } from '@vantage/timers';
 
 import { addressBytes } from '@vantage/contract/address';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
@@ -60,11 +61,15 @@ export async function runDns(
   const asked = family === undefined ? {} : { family };
   context.emitPartial({ ...questionFields(prepared.query), ...asked });
   const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
-  const outcome = params.options.trace
-    ? await followDelegations(params, prepared.query, traceStart, waits, context, signal)
-    : await queryResolver(params, prepared.query, waits, context, signal);
-  return { ...outcome, ...asked };
+  const { signal, release } = linkSignal(context.signal, leftMs);
+  try {
+    const outcome = params.options.trace
+      ? await followDelegations(params, prepared.query, traceStart, waits, context, signal)
+      : await queryResolver(params, prepared.query, waits, context, signal);
+    return { ...outcome, ...asked };
+  } finally {
+    release();
+  }
 }
 
 async function followDelegations(
