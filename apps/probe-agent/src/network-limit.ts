@@ -23,21 +23,35 @@ export interface NetworkLimit {
  * @param now monotonic, milliseconds
  */
 export function createNetworkLimit(limit: number, now: () => number = () => performance.now()): NetworkLimit {
-  /** Costs by slice, oldest first. */
-  const networks = new LRUCache<string, Map<number, number>>({ max: MAX_NETWORKS });
+  const networks = new LRUCache<string, Counted>({ max: MAX_NETWORKS });
   return {
     take: (address, cost = 1) => {
       const key = networkOf(address);
-      const slices = networks.get(key) ?? new Map<number, number>();
+      const counted = networks.get(key) ?? { total: 0, slices: new Map<number, number>() };
       const slice = Math.floor(now() / SLICE_MS);
-      for (const old of slices.keys()) if (old < slice - WINDOW_MS / SLICE_MS) slices.delete(old);
-      const counted = [...slices.values()].reduce((sum, costs) => sum + costs, 0);
-      if (counted > 0 && counted + cost > limit) return false;
-      slices.set(slice, (slices.get(slice) ?? 0) + cost);
-      networks.set(key, slices);
+      dropBefore(counted, slice - WINDOW_MS / SLICE_MS);
+      if (counted.total > 0 && counted.total + cost > limit) return false;
+      counted.slices.set(slice, (counted.slices.get(slice) ?? 0) + cost);
+      counted.total += cost;
+      networks.set(key, counted);
       return true;
     },
   };
+}
+
+/** Costs of a network by slice, oldest first, and their sum. */
+interface Counted {
+  total: number;
+  readonly slices: Map<number, number>;
+}
+
+function dropBefore(counted: Counted, first: number): void {
+  for (const [slice, cost] of counted.slices) {
+    if (slice >= first) return;
+    counted.slices.delete(slice);
+    // Sums of fractions are not exact: without any slice nothing may be left of them.
+    counted.total = counted.slices.size === 0 ? 0 : counted.total - cost;
+  }
 }
 
 /**

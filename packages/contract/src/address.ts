@@ -1,8 +1,7 @@
 /** The longest text: six groups of four digits and a dotted quad. */
 const MAX_LENGTH = 45;
 
-const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
-const DOTTED_QUAD = new RegExp(`^${OCTET}\\.${OCTET}\\.${OCTET}\\.${OCTET}$`);
+const ZERO = '0'.charCodeAt(0);
 const GROUP = /^[0-9a-f]{1,4}$/i;
 
 /**
@@ -48,8 +47,24 @@ export function networkText(bytes: Uint8Array, length: number): string {
   return `${addressText(masked)}/${length}`;
 }
 
+/** Reads characters: it runs several times for each check, and a match of an expression is garbage. */
 function readDottedQuad(text: string): readonly number[] | undefined {
-  return DOTTED_QUAD.exec(text)?.slice(1).map(Number);
+  const octets: number[] = [];
+  let octet: number | undefined;
+  for (let at = 0; at <= text.length; at += 1) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (at === text.length || text[at] === '.') {
+      if (octet === undefined || octets.length === 4) return undefined;
+      octets.push(octet);
+      octet = undefined;
+    } else {
+      // A digit after a zero is that of an octal form.
+      if (digit < 0 || digit > 9 || octet === 0) return undefined;
+      octet = (octet ?? 0) * 10 + digit;
+      if (octet > 255) return undefined;
+    }
+  }
+  return octets.length === 4 ? octets : undefined;
 }
 
 /** `::` replaces at least one group. */

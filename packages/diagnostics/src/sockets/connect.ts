@@ -137,7 +137,7 @@ function elsewhere(): Failure {
  * address: nothing can be sent, and the first read has the reason.
  */
 function isPinned(actual: string | undefined, pinned: string): boolean {
-  return actual === undefined || canonical(actual) === canonical(pinned);
+  return actual === undefined || actual === pinned || canonical(actual) === canonical(pinned);
 }
 
 function canonical(address: string): string {

@@ -1,6 +1,6 @@
 import type { Request } from './messages.ts';
 
-/** Requests without a response or urgency: they are sent with the next one, or alone after a moment. */
+/** Requests without a response or urgency: they are sent with the next one, or alone after some seconds. */
 export interface Unhurried {
   readonly add: (request: Request) => void;
   /** Sends them now, in their order. */
@@ -8,7 +8,8 @@ export interface Unhurried {
   readonly drop: () => void;
 }
 
-const WITHIN_MS = 100;
+/** Long, because the message alone wakes both processes. */
+const WITHIN_MS = 5_000;
 
 export function createUnhurried(send: (request: Request) => void): Unhurried {
   let waiting: Request[] = [];

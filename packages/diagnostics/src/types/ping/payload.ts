@@ -8,7 +8,8 @@ const COOKIE_BYTES = 16;
  * pattern. The same for every packet of the check.
  */
 export function pingPayload(bytes: number, tag: string): Uint8Array {
-  const payload = Uint8Array.from({ length: bytes }, (_, index) => index & 0xff);
+  const payload = new Uint8Array(bytes);
+  for (let index = 0; index < bytes; index += 1) payload[index] = index;
   const cookie = randomBytes(COOKIE_BYTES).subarray(0, bytes);
   payload.set(cookie);
   const words = Buffer.from(tag);
