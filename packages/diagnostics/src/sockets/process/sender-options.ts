@@ -25,17 +25,19 @@ export function prepareSender(sender: rawSocket.RawSocket, family: Family): void
   sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_DONTFRAG, 1);
 }
 
-/** @returns a function that sets TTL and DSCP of the next packet; few packets have a DSCP, so it is set on change only */
+/** @returns a function that sets TTL and DSCP of the next packet, on change only: most packets have those of the last one */
 export function headerWriter(sender: rawSocket.RawSocket, family: Family): (ttl: number, dscp: number) => void {
   const [level, ttlOption, classOption] =
     family === 4
       ? [LINUX.IPPROTO_IP, LINUX.IP_TTL, LINUX.IP_TOS]
       : [LINUX.IPPROTO_IPV6, LINUX.IPV6_UNICAST_HOPS, LINUX.IPV6_TCLASS];
-  let written = 0;
+  let writtenTtl: number | undefined;
+  let writtenDscp = 0;
   return (ttl, dscp) => {
-    sender.setOption(level, ttlOption, ttl);
-    if (dscp === written) return;
+    if (ttl !== writtenTtl) sender.setOption(level, ttlOption, ttl);
+    writtenTtl = ttl;
+    if (dscp === writtenDscp) return;
     sender.setOption(level, classOption, dscp << 2);
-    written = dscp;
+    writtenDscp = dscp;
   };
 }
