@@ -21,9 +21,6 @@ export interface Exchange {
   readonly storeBudget: StoreBudget;
 }
 
-/** Content-Security-Policy of responses without markup; pages set another one. */
-const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
-
 const exposedHeaders = [
   'ETag',
   'Location',
@@ -34,23 +31,35 @@ const exposedHeaders = [
   'X-Request-Id',
 ];
 
+/** Headers of all responses. The Content-Security-Policy is that of responses without markup; pages set another one. */
+const commonHeaders = Object.entries({
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': exposedHeaders.join(', '),
+});
+
 /** Creates the context of each request, sets the common headers, and logs the response. */
 export function openExchange(links: Links, log: Logger): RequestHandler {
   return (request, response, next) => {
     const requestId = randomUUID();
     const instance = escapeText(pathWithoutSecrets(withPrefix(request.path, links.basePath)), 512);
-    const exchange: Exchange = { requestId, instance, log: log.child({ requestId }), storeBudget: createStoreBudget() };
+    let child: Logger | undefined;
+    const exchange: Exchange = {
+      requestId,
+      instance,
+      storeBudget: createStoreBudget(),
+      get log() {
+        return (child ??= log.child({ requestId }));
+      },
+    };
     response.locals['exchange'] = exchange;
-    response.set({
-      'X-Request-Id': requestId,
-      'Content-Security-Policy': API_POLICY,
-      'X-Content-Type-Options': 'nosniff',
-      'Referrer-Policy': 'no-referrer',
-      'Cross-Origin-Resource-Policy': 'cross-origin',
-      'Access-Control-Allow-Origin': '*',
-      'Access-Control-Expose-Headers': exposedHeaders.join(', '),
-    });
-    logAnswer(request, response, exchange);
+    // Express' own function examines each value.
+    response.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of commonHeaders) response.setHeader(name, value);
+    logAnswer(request, response, exchange, log);
     next();
   };
 }
@@ -74,11 +83,12 @@ function pathWithoutSecrets(path: string): string {
 }
 
 /** One line per request; health checks of orchestrators at level debug. */
-function logAnswer(request: Request, response: Response, { instance, log }: Exchange): void {
+function logAnswer(request: Request, response: Response, { instance, requestId }: Exchange, log: Logger): void {
   const started = performance.now();
   const quiet = /\/(healthz|readyz)$/.test(instance);
   response.once('close', () => {
     const line = {
+      requestId,
       method: request.method,
       path: withoutCheckIds(instance),
       status: response.statusCode,
