@@ -9,12 +9,14 @@ import { openHost } from './host.ts';
 import { openLink, type Link } from './link.ts';
 import { definePart } from './processes.ts';
 import type { Store } from './store.ts';
+import type { Targets } from './targets.ts';
 
 /** What the parts of a deployment have in common. */
 export interface Ground {
   readonly options: DeploymentOptions;
   readonly folder: string;
   readonly store: Store;
+  readonly targets: Targets;
   readonly logFile: (name: string) => string;
   /** Called at the end, the last one first. */
   readonly stoppers: (() => Promise<unknown> | void)[];
@@ -64,7 +66,7 @@ interface Way extends Pick<DeployedAgent, 'link' | 'line'> {
 }
 
 export function defineAgent(
-  { options, folder, logFile }: Ground,
+  { options, folder, targets, logFile }: Ground,
   id: string,
   { link, line, connection }: Way,
 ): DeployedAgent {
@@ -72,6 +74,7 @@ export function defineAgent(
     ...connection,
     LOG_LEVEL: 'info',
     TARGET_ALLOW: '127.0.0.0/8',
+    DNS_SERVERS: `127.0.0.1:${targets.resolver.port}`,
     TARGET_NETWORK_LIMIT: MANY,
     SCREENSHOTS: options.screenshots === true ? 'auto' : 'off',
     ...options.agentEnv,

@@ -88,7 +88,8 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       });
     }
 
-    const ground: Ground = { options, folder, store, stoppers, logFile: (name) => join(logFolder, `${name}.log`) };
+    const logFile = (name: string): string => join(logFolder, `${name}.log`);
+    const ground: Ground = { options, folder, store, targets, stoppers, logFile };
     const publicUrl = gatewayAgents > 0 ? GATEWAY_URL : undefined;
     const coordinators: Coordinator[] = [];
     for (const name of ['coordinator-1', 'coordinator-2']) {

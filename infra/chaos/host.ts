@@ -3,9 +3,9 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, write
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The clock and the disk that one process of a trial sees. */
+/** The clock, the disk and the local ports that one process of a trial sees. */
 export interface Host {
-  /** Environment variables of a process that is to see this clock and disk. */
+  /** Environment variables of a process that is to see them. */
   readonly environment: Readonly<Record<string, string>>;
   /** Steps the wall clock of the process and its children; 0 restores the real one. */
   readonly stepClock: (offMs: number) => void;
@@ -13,6 +13,8 @@ export interface Host {
   readonly stopClock: (isStopped: boolean) => void;
   /** Additional duration of each flush of a file. */
   readonly slowDisk: (ms: number) => void;
+  /** Leaves one local port to the new sockets of the process and its children; 0 removes the bound. */
+  readonly leavePort: (port: number) => void;
 }
 
 /** @returns undefined without a C compiler */
@@ -20,7 +22,7 @@ export function openHost(folder: string, name: string): Host | undefined {
   const library = compileShim();
   if (library === undefined) return undefined;
   const file = join(folder, `${name}.clock`);
-  const page = new BigInt64Array(3);
+  const page = new BigInt64Array(4);
   const write = (): void => {
     // Written in place over the mapped bytes: a new file would be a different page.
     const open = openSync(file, 'r+');
@@ -40,6 +42,10 @@ export function openHost(folder: string, name: string): Host | undefined {
     },
     slowDisk: (ms) => {
       page[1] = BigInt(Math.round(ms));
+      write();
+    },
+    leavePort: (port) => {
+      page[3] = BigInt(port);
       write();
     },
   };

@@ -1,5 +1,5 @@
 import { breakRule, type Tally } from './ledger.ts';
-import { idOf, type CheckHistory, type SeenCheck } from './seen.ts';
+import { idOf, type CheckHistory, type SeenCheck, type SeenResult } from './seen.ts';
 
 interface SeenSummary {
   readonly status: string;
@@ -33,14 +33,19 @@ export function judgeSummaries({ start, answers }: CheckHistory, tally: Tally): 
 }
 
 /**
- * Rules for every check of the trial: a probe with a failure of its own has measured nothing, and a success counts as
- * an answer.
+ * Rules for every check of the trial: a probe with a failure of its own has measured nothing, nor has one whose resolver
+ * failed, because its names exist; a success counts as an answer.
  */
 function judgeCounts({ counts, verdict }: SeenSummary, check: SeenCheck, wrong: (text: string) => void): void {
   const results = Object.values(check.results);
-  const unmeasured = results.filter(({ result, error }) => result === 'error' || error?.source === 'probe').length;
+  const unmeasured = results.filter(isUnmeasured).length;
   const successes = results.filter(({ result }) => result === 'success').length;
-  if (counts.notMeasured !== unmeasured) wrong(`${counts.notMeasured} not measured, but ${unmeasured} probes failed`);
+  if (counts.notMeasured !== unmeasured)
+    wrong(`${counts.notMeasured} not measured, but ${unmeasured} probes measured nothing`);
   if (counts.up !== successes) wrong(`${counts.up} up, but ${successes} successes`);
   if (unmeasured === results.length && verdict !== 'unknown') wrong(`it is ${verdict}, but no probe measured`);
+}
+
+function isUnmeasured({ result, error }: SeenResult): boolean {
+  return result === 'error' || error?.source === 'probe' || error?.phase === 'resolve';
 }

@@ -14,6 +14,7 @@ const iso = (ms: number): string => new Date(T + ms).toISOString();
 
 const pending = { result: 'pending' };
 const success = { result: 'success', rt: 1 };
+const unresolved = { result: 'timeout', error: { code: 'timed_out', phase: 'resolve', source: 'network' } };
 const timedOut = { result: 'timeout', error: { code: 'probe_timeout', source: 'probe' } };
 
 let number = 0;
@@ -115,6 +116,14 @@ describe('a history without a broken promise', () => {
         read(3_100, { x: { ...success, screenshot: 'data:' }, y: success }, 3_000),
         summary(3_200, 'completed', 'up', { up: 2 }),
         read(9_000, both, 3_000),
+      ],
+    ],
+    [
+      'a name that was not resolved, which is no measurement',
+      [
+        start(),
+        read(3_100, { x: unresolved, y: success }, 3_000),
+        summary(3_200, 'completed', 'up', { up: 1, notMeasured: 1 }),
       ],
     ],
     [
@@ -315,6 +324,14 @@ const cases: Readonly<
     [
       'up, though no probe measured',
       [start(), read(3_100, { x: timedOut }, 3_000), summary(3_200, 'completed', 'up', { notMeasured: 1 })],
+    ],
+    [
+      'silent, though the resolver was',
+      [
+        start(),
+        read(3_100, { x: unresolved, y: success }, 3_000),
+        summary(3_200, 'completed', 'up', { up: 1, silent: 1 }),
+      ],
     ],
     ['pending after the end', [start(), ...done, summary(3_200, 'pending', 'unknown', { pending: 2 })]],
     [

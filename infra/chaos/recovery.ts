@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Deployment } from './deployment.ts';
 import { historyNow } from './history.ts';
+import { TARGET_NAME } from './targets.ts';
 
 /** Recovery of a probe after a fault. */
 export interface Recovery {
@@ -58,7 +59,7 @@ export function recoveries(
 
 async function succeeds(url: string, probe: string, port: number): Promise<boolean> {
   const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
-  const body = { type: 'tcp', host: '127.0.0.1', port, probes: [probe], options: { attempts: 1 } };
+  const body = { type: 'tcp', host: TARGET_NAME, port, probes: [probe], options: { attempts: 1 } };
   try {
     const started = await fetch(`${url}/check`, {
       method: 'POST',

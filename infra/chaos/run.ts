@@ -12,6 +12,7 @@ import { seededRandom, shuffled } from './random.ts';
 import { recoveries } from './recovery.ts';
 import { watchStalls } from './stalls.ts';
 import type { StoreKind } from './store.ts';
+import { TARGET_NAME } from './targets.ts';
 
 export interface RunOptions {
   readonly faults: readonly Fault[];
@@ -135,11 +136,12 @@ async function injectAll(
 /** Quick checks and checks that keep a probe busy for two seconds, all with a deadline after five. */
 export function requestsFor({ targets }: Deployment, random: () => number): () => { body: object; budgetMs: number } {
   const quick = { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort, options: { attempts: 1 } } as const;
+  const named = { ...quick, host: TARGET_NAME } as const;
   const slow = { type: 'udp', host: '127.0.0.1', port: targets.silentPort, options: { attempts: 1 } } as const;
   const echo = { type: 'ping', host: '127.0.0.1', options: { count: 3, interval: 200 } } as const;
   return () => {
     const drawn = random();
-    const body = drawn < 0.5 ? quick : drawn < 0.85 ? slow : echo;
+    const body = drawn < 0.4 ? quick : drawn < 0.5 ? named : drawn < 0.85 ? slow : echo;
     return { body, budgetMs: checkTypes[body.type].budgetMs(body as never) };
   };
 }

@@ -28,7 +28,7 @@ export interface SeenCheck {
 
 export interface SeenResult {
   readonly result: string;
-  readonly error?: { readonly code: string; readonly source?: string } | null;
+  readonly error?: { readonly code: string; readonly phase?: string; readonly source?: string } | null;
 }
 
 /** A picture is inline in results and named in events. */

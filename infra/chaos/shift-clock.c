@@ -1,17 +1,26 @@
 /*
  * Loaded before a program (LD_PRELOAD): its time of day is wrong by the milliseconds in the first word of a shared page, its monotonic
  * clock is not, and each flush of a file to disk takes as many milliseconds longer as the second word says. It stands still at the third
- * word, milliseconds since the epoch, unless that is 0. libfaketime cannot be used:
- * Redis' allocator asks for the time while it is being loaded.
+ * word, milliseconds since the epoch, unless that is 0. New sockets may use the local port of the fourth word only, unless that is 0.
+ * libfaketime cannot be used: Redis' allocator asks for the time while it is being loaded.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#define WORDS 4
+/* Since Linux 6.3; missing in older headers. */
+#ifndef IP_LOCAL_PORT_RANGE
+#define IP_LOCAL_PORT_RANGE 51
+#endif
 
 static volatile const long *page;
 
@@ -19,7 +28,7 @@ __attribute__((constructor)) static void open_page(void) {
   const char *file = getenv("CHAOS_CLOCK_FILE");
   int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
   if (fd < 0) return;
-  void *mapped = mmap(0, 3 * sizeof(long), PROT_READ, MAP_SHARED, fd, 0);
+  void *mapped = mmap(0, WORDS * sizeof(long), PROT_READ, MAP_SHARED, fd, 0);
   if (mapped != MAP_FAILED) page = mapped;
   close(fd);
 }
@@ -57,6 +66,15 @@ time_t time(time_t *at) {
   if (clock_gettime(CLOCK_REALTIME, &now)) return -1;
   if (at) *at = now.tv_sec;
   return now.tv_sec;
+}
+
+int socket(int domain, int type, int protocol) {
+  int fd = syscall(SYS_socket, domain, type, protocol);
+  uint32_t port = page ? page[3] : 0;
+  uint32_t range = port << 16 | port;
+  if (fd >= 0 && port && (domain == AF_INET || domain == AF_INET6))
+    setsockopt(fd, IPPROTO_IP, IP_LOCAL_PORT_RANGE, &range, sizeof range);
+  return fd;
 }
 
 static void slow_disk(void) {

@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 
+import { startDnsServer } from '@vantage/test-support/dns/server';
+import { addressRecord, respond } from '@vantage/test-support/dns/wire';
+
 /** Targets of the checks, on loopback. */
 export interface Targets {
   readonly tcpPort: number;
@@ -10,10 +13,27 @@ export interface Targets {
   readonly httpPort: number;
   /** Receives datagrams and never answers: a udp check waits there for its full time. */
   readonly silentPort: number;
+  /** Resolves every name to loopback. */
+  readonly resolver: Resolver;
   readonly close: () => void;
 }
 
+export interface Resolver {
+  readonly port: number;
+  /** Makes it answer nothing, or answer again. */
+  readonly silence: (isSilent: boolean) => void;
+}
+
+/** A public name, which only the trial's resolver is asked for. */
+export const TARGET_NAME = 'www.iana.org';
+const TYPE_A = 1;
+
 export async function openTargets(): Promise<Targets> {
+  let isSilent = false;
+  const dns = await startDnsServer((query) => {
+    const answers = query.type === TYPE_A ? [addressRecord(query.name, '127.0.0.1')] : [];
+    return isSilent ? [] : [respond(query, { answers })];
+  });
   const tcp = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.end();
@@ -28,10 +48,17 @@ export async function openTargets(): Promise<Targets> {
     tcpPort: (tcp.address() as AddressInfo).port,
     httpPort: (http.address() as AddressInfo).port,
     silentPort: silent.address().port,
+    resolver: {
+      port: dns.port,
+      silence: (silence) => {
+        isSilent = silence;
+      },
+    },
     close: () => {
       tcp.close();
       http.close();
       silent.close();
+      void dns.close();
     },
   };
 }

@@ -15,8 +15,11 @@ import type { StoreKind } from './store.ts';
 /** Delay after a deadline that tests tolerate: on a busy machine the promised two seconds are not kept. */
 export const INDULGENCE_MS = 20_000;
 
-/** Faults that a test may skip: it starts no browser. */
-const mayBeSkipped = process.env['CI'] === undefined ? /screenshots|needs root|needs nft|a C compiler/ : /screenshots/;
+/** Faults that a test may skip: it starts no browser, and a kernel may be old. */
+const mayBeSkipped =
+  process.env['CI'] === undefined
+    ? /screenshots|needs root|needs nft|a C compiler|needs Linux/
+    : /screenshots|needs Linux/;
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 /**

@@ -10,7 +10,9 @@ import { failOvers } from './fail-overs.ts';
 import type { Fault } from './fault.ts';
 import { gateways } from './gateways.ts';
 import { lines } from './lines.ts';
+import { localPorts } from './local-ports.ts';
 import { masters } from './masters.ts';
+import { resolvers } from './resolvers.ts';
 import { standStills } from './stand-stills.ts';
 import { stolenLogins } from './stolen-logins.ts';
 import { storeFaults } from './store-faults.ts';
@@ -24,10 +26,12 @@ export const faults: readonly Fault[] = [
   ...deaths,
   ...standStills,
   ...descriptors,
+  ...localPorts,
   ...controlGroups,
   ...storeFaults,
   ...lines,
   ...gateways,
+  ...resolvers,
   ...clocks,
   ...clients,
   ...stolenLogins,
