@@ -33,7 +33,8 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
   if (executable === undefined) throw new Error('These tests need redis-server or valkey-server.');
   const server = await startRedisServer({ executable });
   const redis = new Redis(server.url, { maxRetriesPerRequest: null });
-  const subscriber = redis.duplicate();
+  // Connected at its first use: `cut` takes every other connection for one of the agent.
+  const subscriber = redis.duplicate({ lazyConnect: true });
   const queue = new Queue(JOB_QUEUE, {
     connection: redis,
     prefix: redisKeys.queuePrefix(probe),
