@@ -373,14 +373,11 @@ describe('HTTP/2 with prior knowledge', () => {
     const bytes = Array.from({ length: 256 }, (_, at) => at).filter((at) => isShown(at));
     const value = Buffer.from([...bytes.filter((at) => at !== 32), ...bytes, 33]).toString('latin1');
     const server = createServer({ strictFieldWhitespaceValidation: false });
-    // Again and again, so that entries of the dynamic table are named and evicted.
+    // The name and every second field recur, so that the server refers to entries of the dynamic table; the other fields
+    // fill the table more than once, so that these entries are evicted and added again.
+    const repeated = Array.from({ length: 45 }, (_, at) => ['again', `${at}-${'n'.repeat(90)}`]).flat();
     server.on('stream', (stream) => {
-      stream.respond({
-        ':status': 200,
-        'x-all': value,
-        ...Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`x-${at % 45}-${'n'.repeat(at)}`, `v${at}`])),
-        'x-digits': '0123456789'.repeat(30),
-      });
+      stream.respond({ ':status': 200, 'x-all': value, 'x-again': repeated, 'x-digits': '0123456789'.repeat(30) });
       stream.end('x');
     });
     const port = await start(server);
@@ -388,8 +385,9 @@ describe('HTTP/2 with prior knowledge', () => {
     const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes: 1 });
-    expect(outcome.headers?.find(([name]) => name === 'x-all')?.[1]).toBe(value);
-    expect(outcome.headers?.find(([name]) => name === `x-${89 % 45}-${'n'.repeat(89)}`)?.[1]).toBe('v89');
+    const valuesOf = (wanted: string) => outcome.headers?.flatMap(([name, text]) => (name === wanted ? [text] : []));
+    expect(valuesOf('x-all')).toEqual([value]);
+    expect(valuesOf('x-again')).toEqual(repeated);
     expect(outcome.headerCount).toBe(93);
   });
 
