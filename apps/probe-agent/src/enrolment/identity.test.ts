@@ -79,6 +79,29 @@ describe('the identity of an agent', () => {
     );
   });
 
+  (isRoot ? it : it.skip)(
+    'answers no challenge while its folder is read-only, and afterwards the next one',
+    async () => {
+      await open(first);
+      const disk = (await mountSmallDisk(folder, 4))!;
+      const remount = (mode: 'ro' | 'rw') =>
+        promisify(execFile)('nsenter', ['-m', '-t', `${disk.holderPid}`, 'mount', '-o', `remount,${mode}`, folder]);
+      try {
+        const identity = await open(first, disk.path);
+        const before = await identity.answer('nonce-1');
+        await identity.confirmed();
+
+        await remount('ro');
+        await expect(identity.answer('nonce-2')).rejects.toThrow('(VANTAGE_STATE_FOLDER) cannot be used: EROFS');
+        await remount('rw');
+
+        expect([before.counter, (await identity.answer('nonce-3')).counter]).toEqual([1, 2]);
+      } finally {
+        await disk.unmount();
+      }
+    },
+  );
+
   it('enrols the same key again after a lost answer, with the token and without it', async () => {
     const lost = await (await open(first)).answer('n');
 
