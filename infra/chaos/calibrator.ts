@@ -8,7 +8,7 @@ import { historyNow } from './history.ts';
 const EVERY_MS = 250;
 /** Input to hash, about ten milliseconds of a core. */
 const WORK = Buffer.alloc(4 * 1_024 * 1_024);
-/** A process that shares a core with others is delayed briefly at times. */
+/** Delays up to this are not reported: they are normal on a shared core. */
 const WAITS_MS = 60;
 
 let before = historyNow();

@@ -117,7 +117,7 @@ function figuresOf(tally: Tally): readonly Figure[] {
   ];
 }
 
-/** Memory of the processes, with a goal of growth by half: Node returns memory to the system with a delay. */
+/** Memory of the processes: at most half more than before, plus a slack: Node returns memory with a delay. */
 function memoryFigures(before: Memory, after: Memory): readonly Figure[] {
   const figure = (name: string, from: number, to: number, slackMiB: number): Figure => ({
     name: `overload: memory of ${name} afterwards`,

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 /** Programs that images, the Debian package and the archives of npm are made from. */
 const PROGRAMS = ['coordinator', 'probe-agent', 'load', 'cli', 'standalone'].map((name) => `@vantage/${name}`);
 
-/** The table of networks is made from it by the set-up, and shipped as a file. */
+/** Needed by the set-up only, which makes the table of autonomous systems from it; the table is shipped as a file. */
 const BUILD_ONLY = new Set(['@ip-location-db/asn']);
 
 interface Package {

@@ -17,7 +17,7 @@ describe('what the program writes', () => {
   let folder: string;
   const authorizations: (string | undefined)[] = [];
   const paths: string[] = [];
-  /** True for event streams that do not answer. */
+  /** While true, requests for event streams get no response. */
   let isHeld = false;
   let onHeld = (): void => undefined;
 

@@ -46,7 +46,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
     readonly writeRefusal: string | undefined;
     /** True if Redis has lost all probe records. */
     readonly isEmptied: boolean;
-    /** Background tasks whose run does not end. */
+    /** Background tasks whose current run has taken about ten seconds or more. */
     readonly stalledTasks: readonly string[];
   }>;
   /** A connection that fails at once while Redis is unavailable; for the counters of rate limits. */

@@ -95,7 +95,7 @@ async function start(all: Entry[], folder: string): Promise<Service> {
   return service;
 }
 
-/** Stops the coordinator and the agent's children with SIGSTOP, so that they cannot react. */
+/** Suspends the coordinator, the agent and all their descendants with SIGSTOP, so that they cannot react. */
 function stopAll({ running }: Service): void {
   const { coordinator = 0, 'demo-1': agent = 0 } = running().processes;
   for (const { pid } of [...family(coordinator), ...family(agent)]) process.kill(pid, 'SIGSTOP');

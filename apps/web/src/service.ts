@@ -12,7 +12,7 @@ export interface Service {
   readonly keys: KeyHolder;
   /** Rejects with the problem if the service does not accept a key. */
   readonly tryKey: (key: string) => Promise<void>;
-  /** URL path of a path of the service. */
+  /** Prefixes a path of the service with `basePath`: `/probes` becomes `/net/probes`. */
   readonly path: (path: string) => string;
 }
 

@@ -24,7 +24,7 @@ const always =
   () =>
     addresses;
 
-/** A name that leads to one of those addresses. */
+/** The canary name that resolves to this forbidden address. */
 export function nameOf(address: string): string {
   return `leads-${forbidden.indexOf(address)}.${ZONE}`;
 }

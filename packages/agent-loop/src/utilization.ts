@@ -1,9 +1,9 @@
-/** Shortest time over which utilization is measured. */
+/** Shortest time over which utilization is measured; calls within it get the last figure again. */
 const WINDOW_MS = 100;
 
 /**
- * @returns a function for the share of the recent time, from 0 to 1, for which the event loop had work or waited for a
- * processor. The time since the last call, and at least 100 ms
+ * @returns a function for the share of time, from 0 to 1, in which the event loop was not idle, since the last measurement.
+ * It includes waits for a processor
  */
 export function createUtilization(): () => number {
   let mark = performance.eventLoopUtilization();

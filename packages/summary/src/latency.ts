@@ -27,7 +27,7 @@ export function timedOf(type: string, probeResults: readonly ProbeResult[]): rea
   return probeResults.flatMap((probeResult) => {
     const rttMs = shortestRtt(type, probeResult);
     if (rttMs === undefined) return [];
-    // The time of an http result is that of its first byte.
+    // `rt` of an http result is its time to first byte, which includes work of the server.
     const { rt } = type === 'http' ? { rt: null } : probeResult.result;
     return [{ probeResult, rttMs, shownMs: rt ?? rttMs }];
   });

@@ -197,7 +197,7 @@ interface Place {
   readonly password?: string | undefined;
 }
 
-/** Opened or created before anything is changed: a password without a destination would be lost. */
+/** The destination of a new password, opened before anything is changed: without one the password would be lost. */
 function placeFor(path: string | undefined, id: string): Place {
   if (path === undefined) return {};
   const file = createEnvironmentFile(path);

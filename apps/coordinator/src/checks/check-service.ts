@@ -262,7 +262,10 @@ function createCountedDeadlines(
   return { deadlines: { ...plain, forget }, budget };
 }
 
-/** Drains the stream of a probe on a notification, and all streams after a reconnection. */
+/**
+ * On a notification commits its inline result, notes a changed heartbeat, or drains the stream; after a reconnection
+ * drains all streams.
+ */
 function takeHints(
   { gate, channels }: Store,
   { directory, oversize, notifications }: ProbeService,

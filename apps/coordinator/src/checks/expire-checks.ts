@@ -157,7 +157,7 @@ async function timeOut(
   counters.probesTimedOut += said.filter((word) => word === 'applied').length;
 }
 
-/** The probes without a final result. */
+/** The probes that still owe a final result or the screenshot. */
 function awaited(record: CheckRecord): readonly string[] {
   const { state, probe } = record.screenshot;
   const photographers = state === 'pending' && probe !== null ? [probe] : [];

@@ -87,7 +87,10 @@ export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDef
   return nowMs - ((((nowMs - offsetMs) % everyMs) + everyMs) % everyMs) + everyMs;
 }
 
-/** Two readings of the clock may differ by this: a reading just before the tick must not repeat it. */
+/**
+ * Two readings of the clock may differ by this. Only a next tick that is further ahead than its interval and this shows a
+ * step of the clock.
+ */
 export const INEXACT_MS = 5_000;
 
 /**

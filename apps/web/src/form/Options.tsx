@@ -71,7 +71,9 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
   );
 }
 
-/** The fields of the places: few users open the options, so their code is loaded then. */
+/**
+ * The fields that select locations. Their code is loaded when the options are first opened, because few users open them.
+ */
 function useWhereFrom(isOpen: boolean): ComponentType<WhereFromProps> | undefined {
   const [loaded, setLoaded] = useState<{ readonly WhereFrom: ComponentType<WhereFromProps> }>();
   useEffect(() => {

@@ -9,9 +9,9 @@ import type { Head } from './response-head.ts';
 export interface Answer {
   /** Time from the request to the first byte. */
   readonly firstByteMs: number | null;
-  /** Time from the first byte to the end of the body, or to its cap. */
+  /** Time from the first byte to the end of the body, or to its cap; null if the exchange breaks off. */
   readonly downloadMs: number | null;
-  /** Time from the request to the end of the response, whatever that was. */
+  /** Time from the request to the end of the exchange: the complete response, the size cap, or the failure. */
   readonly totalMs: number;
   readonly head: Head | null;
   /** The received part of an incomplete head. */

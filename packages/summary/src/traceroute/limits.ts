@@ -46,7 +46,10 @@ function rowsOf({ probeResult }: Trace, { hop }: Step): Rows {
   return { all, ofFlows: reaching.map((flow) => (flow.hops[hop - 1] ?? []).map((responder) => responder !== null)) };
 }
 
-/** Likelihood with one bucket for all flows, or one per flow if flows reach different hosts. */
+/**
+ * Log-likelihood ratio as in `weightOfRow`. With several flows, the log of the mean of two models: one bucket for all
+ * flows, or one per flow because flows may reach different hosts.
+ */
 function weightOfRows({ all, ofFlows }: Rows): number {
   if (ofFlows.length < 2) return weightOfRow(all);
   const ofEach = ofFlows.reduce((sum, row) => sum + weightOfRow(row), 0);

@@ -48,7 +48,8 @@ export interface CreateCheckDependencies {
 }
 
 /**
- * Longest wait for the rollback of a refused check. If Redis is unavailable, expiry removes the check at its deadline.
+ * Longest wait for the rollback of a refused check. If Redis is unavailable, expiry completes the check at its deadline,
+ * and retention removes it.
  */
 const TAKE_BACK_MS = 200;
 
@@ -323,7 +324,7 @@ function drawText(): string {
   return drawn.toString('base64url', from, usedTo);
 }
 
-/** Removes a refused check. If that fails too, expiry removes it at the deadline. */
+/** Removes a refused check. If that fails too, expiry completes it at its deadline, and retention removes it. */
 async function takeBack(
   redis: Redis,
   queues: Pick<JobQueues, 'removeWaiting'>,

@@ -46,7 +46,7 @@ describe('results of a check that are there at the same time', () => {
     const record = await readCheck(bed.redis, id);
 
     expect(new Set(said)).toEqual(new Set(['applied']));
-    // Of 25 results at most.
+    // A script writes 25 results at most.
     expect(runs).toBe(3);
     expect(probes.map((probe) => record?.finals.get(probe))).toEqual(probes.map((probe) => `{"of":"${probe}"}`));
     expect(record?.completedAt).not.toBeNull();

@@ -71,7 +71,7 @@ class Budget implements ResultBudget {
   private readonly options: ResultBudgetOptions;
   private noted: { readonly id: string; readonly stored: StoredCheck }[] = [];
   private last: BudgetStatus = { bytes: 0, bulkiestClientBytes: 0, maxBytes: 0, maxClientBytes: 0 };
-  /** `maxmemory` of Redis when it was last asked. */
+  /** `maxmemory` of Redis at the last read, bytes. */
   private memory = 0;
   private askedAt = Number.NEGATIVE_INFINITY;
   private lookedAt = Number.NEGATIVE_INFINITY;

@@ -14,7 +14,7 @@ export interface LeftoverJobsOptions {
   readonly log: Log;
 }
 
-/** Jobs that a connection took before this one: of the same agent, or of one that may be gone. */
+/** Jobs that earlier connections of the probe took, for the same agent or for one that may be gone. */
 export class LeftoverJobs {
   /** Jobs of agents that were not connected at the last look. */
   #orphans: ReadonlySet<string> = new Set();

@@ -69,7 +69,7 @@ class CheckStream {
   private epoch: number;
   /** True while the socket's buffer is full. */
   private isBlocked = false;
-  /** True once nothing but the waiting frames is to be sent. */
+  /** True once only the waiting frames remain to be sent. */
   private isLast = false;
   private stuck: NodeJS.Timeout | undefined;
 

@@ -32,13 +32,13 @@ const AGAIN_WITHIN_MS = 10_000;
  */
 const UNREADABLE_LOOKS = 2;
 
-/** Probes whose Redis users behave unlike any agent. */
+/** Probes whose Redis users behave unlike any agent, and the users of all connections. */
 export interface ConnectionExcess {
-  /** Users that repeatedly have too many connections although each look closed some. */
+  /** Probes whose user repeatedly has too many connections although each look closed some. */
   readonly tooMany: readonly string[];
-  /** Users with names or requests of megabytes. */
+  /** Probes whose user has connections with names or requests of megabytes. */
   readonly tooLarge: readonly string[];
-  /** Users by address of their connections. */
+  /** Redis users of all connections, including ordinary ones, by address. */
   readonly users: ReadonlyMap<string, string>;
 }
 

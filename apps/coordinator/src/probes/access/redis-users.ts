@@ -26,7 +26,10 @@ export function newPassword(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Hash as stored by Redis. The password itself is never sent, because logs and `MONITOR` would show it. */
+/**
+ * SHA-256 in hexadecimal, as Redis stores it. Operator commands send only this hash (`ACL SETUSER #…`), so the password
+ * never reaches Redis before the agent logs in.
+ */
 export function hashPassword(password: string): string {
   return createHash('sha256').update(password).digest('hex');
 }

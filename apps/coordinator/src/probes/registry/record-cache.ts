@@ -49,7 +49,7 @@ class Cache implements RecordCache {
     return this.listed;
   };
 
-  /** @returns true if they are others than before */
+  /** @returns true if the ids have changed */
   private async readIds(redis: Redis): Promise<boolean> {
     // An added or removed id changes their number; an id that replaces another one is found by the next read of all.
     const isDue = performance.now() - this.idsReadAt >= (this.ids.length > MOST_AT_ONCE ? this.ids.length : 0);

@@ -31,7 +31,10 @@ export interface Reply {
   readonly from: string;
 }
 
-/** A packet of the check with its replies. Times other than the first are those of the packet process. */
+/**
+ * A packet of the check with its replies. `awaitedMs` and `icmp.readMs` are by the agent's awake clock; `sentMs` and the
+ * times of replies are those of the packet process.
+ */
 export interface SentPacket {
   /** Number within the check, from 1. */
   readonly seq: number;
@@ -43,7 +46,10 @@ export interface SentPacket {
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
-  /** The first ICMP error about the packet, with the TTL that it came with, and when it was read by the awake clock. */
+  /**
+   * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent read
+   * it, by the awake clock.
+   */
   icmp: (ReceivedIcmp & { readonly hopLimit: number | null; readonly readMs: number }) | null;
 }
 

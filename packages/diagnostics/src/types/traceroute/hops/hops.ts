@@ -68,7 +68,10 @@ function keptPackets({ packets, views }: Trace, firstHop: number): TracePacket[]
   });
 }
 
-/** No hop is reported beyond the target because another flow got no answer from it. */
+/**
+ * The last hop to report. Once a flow has reached the target, flows without an end count up to their last answer only:
+ * their silence adds no hops beyond the target.
+ */
 function lastHop(views: readonly FlowView[]): number {
   const targets = views.flatMap(({ end, reached }) => (reached && end !== null ? [end] : []));
   if (targets.length === 0) return Math.max(0, ...views.map(({ horizon }) => horizon));

@@ -52,7 +52,7 @@ export interface FlowAnswer {
 export interface TraceFlow {
   /** The packet of a number from 0 to 65,000. */
   readonly packet: (index: number) => Uint8Array;
-  /** Parses an answer; undefined if it answers none of this flow's packets. Total. */
+  /** Parses an answer; undefined if it answers none of this flow's packets. Never throws. */
   readonly match: (received: ReceivedPacket) => FlowAnswer | undefined;
   /** Fields of a quoted packet that differ from the packet of that number: of an answer that `match` found. */
   readonly rewritten: (index: number, error: IcmpError) => readonly RewrittenField[];

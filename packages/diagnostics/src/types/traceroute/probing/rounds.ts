@@ -173,7 +173,7 @@ class Rounds {
         packet.awaitedMs = this.clock.now();
         if (packet.answer !== null && !this.isOver) this.onChange(this.trace);
       },
-      // If the kernel refuses a packet after others were answered, that packet counts as lost.
+      // A packet that the kernel refuses counts as lost.
       () => void (packet.isGivenUp = true),
     );
   }

@@ -100,7 +100,7 @@ function deadEnds({ places }: Survey): readonly Place[] {
   });
 }
 
-/** By flow: a per-packet balancer has no path that only certain packets take. */
+/** True for a router that leads some flows on; a per-packet balancer has no path that only certain flows take. */
 function leadsOn({ kind, next, isPacketwise }: Place): boolean {
   return kind === 'router' && !isPacketwise && ![...next.keys()].every(isSilentEnd);
 }
