@@ -91,7 +91,7 @@ function View(): JSX.Element {
     case 'check':
       return <check.View id={route.id} />;
     case 'compare':
-      return <compare.View key={`${route.a} ${route.b}`} a={route.a} b={route.b} />;
+      return <compare.View key={`${route.a} ${route.b}`} {...route} />;
     case 'probes':
       return <probes.View />;
     case 'monitors':

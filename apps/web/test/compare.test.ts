@@ -95,25 +95,40 @@ describe('the comparison of two checks', () => {
     });
   }
 
+  /** Makes the check one that was started in this browser. */
+  const startedHere = (request: object): Promise<unknown> => {
+    const { testId: id, type, host, createdAt: at } = pingCheck;
+    const kept = JSON.stringify([{ id, type, host, at, request }]);
+    return tab.page.evaluateOnNewDocument(`localStorage.setItem('vantage.recent', ${JSON.stringify(kept)})`);
+  };
+  const press = (text: string): Promise<unknown> =>
+    tab.page.evaluate(
+      `[...document.querySelectorAll('button')].find((b) => b.textContent.trim() === '${text}').click()`,
+    );
+
   itInBrowser('opens when a check is run again from the same probes, once the new one is completed', async () => {
+    const options = { count: 8, packetSize: 1200 };
+    await startedHere({ type: 'ping', host: pingCheck.host, limit: 13, family: 6, options });
     const again: Check = { ...pingCheck, testId: 'pingAgainAAAAAAAAAAAAA', status: 'pending', completedAt: null };
     showcase.checks.set(again.testId, again);
     showcase.answers.push({ status: 202, body: { checkId: again.testId, status: 'pending', message: '' } });
     await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
     await untilText(tab.page, 'probes agree');
 
-    await tab.page.evaluate(
-      `[...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Again').click()`,
-    );
+    await press('Again');
     await untilText(tab.page, 'Both checks must be completed first');
     expect(showcase.asked.filter((path) => path.includes('/compare/') && path.startsWith('/check'))).toEqual([]);
     showcase.checks.set(again.testId, { ...again, status: 'completed', completedAt: pingCheck.completedAt });
 
     await untilTrue(tab.page, `document.querySelector('.verdict-word')?.textContent === 'Same'`);
+    const probes = Object.keys(pingCheck.results);
     expect(showcase.posted).toEqual([
-      expect.objectContaining({ type: 'ping', host: pingCheck.host, probes: Object.keys(pingCheck.results) }),
+      { type: 'ping', host: pingCheck.host, family: 6, options: { ...options, endWithStream: true }, probes },
     ]);
-    expect(await tab.page.evaluate('location.pathname')).toBe(`/c/${pingCheck.testId}/compare/${again.testId}`);
+    expect(await tab.page.evaluate('location.pathname + location.search')).toBe(
+      `/c/${pingCheck.testId}/compare/${again.testId}`,
+    );
+    expect(await textOf(tab.page, '[aria-label=Comparison]')).not.toContain('default options');
     expect(await textOf(tab.page, '.headline')).toBe(
       'Nothing differs beyond noise: compared from 12 of 13 probes, the other did not measure.',
     );
@@ -122,6 +137,36 @@ describe('the comparison of two checks', () => {
     const figures = await textOf(tab.page, '[aria-label="Figures by probe"]');
     expect(figures).toContain('Average');
     expect(figures).toContain(probe);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('says that options are the defaults where those of the check are not known', async () => {
+    // Its results have eight packets, twice the default.
+    const again: Check = { ...pingCheck, testId: 'pingAgainAAAAAAAAAAAAA' };
+    showcase.checks.set(again.testId, again);
+    showcase.answers.push({ status: 202, body: { checkId: again.testId, status: 'pending', message: '' } });
+    await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
+    await untilText(tab.page, 'probes agree');
+    const buttons = await textOf(tab.page, '.copy-bar');
+    expect(buttons).toContain('Again with default options');
+
+    await press('Again with default options');
+    await untilTrue(tab.page, `document.querySelector('.verdict-word')?.textContent === 'Same'`);
+    expect(showcase.posted).toEqual([{ type: 'ping', host: pingCheck.host, probes: Object.keys(pingCheck.results) }]);
+    const note =
+      /^Measured again with the default options: those of the first check are known only where it was started/;
+    expect(await textOf(tab.page, '[aria-label=Comparison]')).toMatch(note);
+    expect(await axeViolations(tab.page)).toEqual([]);
+
+    // The link says it to others too.
+    await tab.page.setViewport({ width: 320, height: 900 });
+    await tab.page.evaluate('localStorage.clear()');
+    await tab.page.reload();
+    await untilTrue(tab.page, `document.querySelector('.verdict-word')?.textContent === 'Same'`);
+    expect(await textOf(tab.page, '[aria-label=Comparison]')).toMatch(note);
+    await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
+    await untilText(tab.page, 'Again with default options');
+    expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     expect(tab.faults).toEqual([]);
   });
 
@@ -134,9 +179,7 @@ describe('the comparison of two checks', () => {
     await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
     await untilText(tab.page, 'probes agree');
 
-    await tab.page.evaluate(
-      `[...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Again').click()`,
-    );
+    await press('Again with default options');
 
     await untilText(tab.page, 'Too many of them.');
   });

@@ -6,16 +6,17 @@ import { faultText } from '../faults.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
-import { askedOf } from './asked.ts';
+import { askedOf, sentBy } from './asked.ts';
 import type { CheckData } from './use-check.ts';
 
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Runs the request once more from the same probes, and compares the two checks. */
+/** Runs the request once more from the same probes, as far as this browser knows it, and compares the two checks. */
 export function AgainButton({ check }: { readonly check: CheckData }): JSX.Element {
   const { go, service } = useRouter();
   const [fault, setFault] = useState('');
   const [isStarting, setStarting] = useState(false);
+  const isKnown = sentBy(check) !== undefined;
   const start = async (): Promise<void> => {
     setStarting(true);
     setFault('');
@@ -26,7 +27,7 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       remember({ id: checkId, type: check.type, host: check.host, at: new Date().toISOString(), request });
-      go(`/c/${check.testId}/compare/${checkId}`);
+      go(`/c/${check.testId}/compare/${checkId}${isKnown ? '' : '?options=default'}`);
     } catch (error) {
       setFault(faultText(error));
     } finally {
@@ -39,11 +40,15 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
         type="button"
         class="quiet"
         disabled={isStarting}
-        title="Run it again and compare"
+        title={
+          isKnown
+            ? 'Run it again and compare'
+            : 'Run it again and compare; the options of this check are known only where it was started'
+        }
         onClick={() => void start()}
       >
         <Icon name="repeat" />
-        Again
+        {isKnown ? 'Again' : 'Again with default options'}
       </button>
       <span class="note" role="status">
         {fault}

@@ -4,9 +4,14 @@ import type { CheckData } from './use-check.ts';
 /** Fields of a request, as far as they are known. */
 export type Asked = Readonly<Record<string, unknown>>;
 
+/** Request of a check, in the browser that sent it. */
+export function sentBy(check: CheckData): Asked | undefined {
+  return recentChecks().find(({ id }) => id === check.testId)?.request as Asked | undefined;
+}
+
 /** Request of a check: known in the browser that sent it; otherwise the fields that the results repeat. */
 export function askedOf(check: CheckData): Asked {
-  const sent = recentChecks().find(({ id }) => id === check.testId)?.request as Asked | undefined;
+  const sent = sentBy(check);
   if (sent !== undefined) return sent;
   const results = Object.values(check.results);
   const named = (field: string): unknown => results.find((result) => result[field] !== undefined)?.[field];

@@ -15,14 +15,25 @@ import { Announce } from '../parts/announce.tsx';
 import { Link, useService } from '../parts/router.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
 
+interface CompareProps {
+  readonly a: string;
+  readonly b: string;
+  /** True if the second check repeated the first one where the options of that were not known. */
+  readonly hasDefaults: boolean;
+}
+
+const DEFAULTS =
+  'Measured again with the default options: those of the first check are known only where it was started, ' +
+  'but for the few that its results repeat. What is the same or differs here may be due to other options.';
+
 /** Two checks in comparison. Anyone with the link can read both. */
-export function ComparePage({ a, b }: { readonly a: string; readonly b: string }): JSX.Element {
+export function ComparePage({ a, b, hasDefaults }: CompareProps): JSX.Element {
   const { client } = useService();
   const state = useComparison(client, a, b);
   useEffect(() => {
     document.title = 'Comparison · Vantage';
   }, []);
-  if (state.kind === 'shown') return <Shown {...state.compared} />;
+  if (state.kind === 'shown') return <Shown compared={state.compared} note={hasDefaults ? DEFAULTS : ''} />;
   if (state.kind === 'failed') {
     return (
       <main class="page plain">
@@ -49,7 +60,7 @@ const words: Readonly<Record<Comparison['result'], readonly [Tone, string]>> = {
   different: ['bad', 'Different'],
 };
 
-function Shown(compared: Compared): JSX.Element {
+function Shown({ compared, note }: { readonly compared: Compared; readonly note: string }): JSX.Element {
   const { comparison, a, b } = compared;
   const [tone, word] = words[comparison.result];
   const { kind, target } = nameOfCheck(a.type, a.host, askedOf(a));
@@ -64,6 +75,7 @@ function Shown(compared: Compared): JSX.Element {
         </p>
       </div>
       <section class="card" aria-label="Comparison">
+        {note === '' ? null : <p>{note}</p>}
         <div class="verdict">
           <p class="verdict-line">
             <span class={`verdict-word ${tone}`}>
@@ -78,7 +90,7 @@ function Shown(compared: Compared): JSX.Element {
       <ComparedFigures {...compared} />
       <ComparedPaths comparison={comparison} />
       <ComparedPhases {...compared} />
-      <Announce text={comparison.sentence} />
+      <Announce text={`${note} ${comparison.sentence}`.trim()} />
     </main>
   );
 }
