@@ -12,11 +12,13 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
     const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      if (Error.isError(error) && 'code' in error && error.code === 'EADDRINUSE') continue;
+      // Without the address every port would fail, without an end.
+      throw error;
+    }
     server.close();
     await once(server, 'close');
     return port;

@@ -126,4 +126,19 @@ describe('our Redis server', () => {
 
     expect(stdout).toMatch(/^redis-server did not start on port \d+ \(connect ENETUNREACH 127\.0\.0\.1/);
   });
+
+  (process.getuid?.() === 0 ? it : it.skip)('says at once that the machine has no 127.0.0.1', () => {
+    const program = `
+      const { freePort } = await import(${JSON.stringify(join(import.meta.dirname, 'free-port.ts'))});
+      await freePort().catch((error) => console.log(error.message));`;
+    const node = [process.execPath, '--conditions=vantage-source', '--input-type=module', '-e', program];
+    const script = 'ip link set lo up && ip address delete 127.0.0.1/8 dev lo && exec "$@"';
+
+    const { stdout } = spawnSync('unshare', ['--net', 'sh', '-c', script, 'sh', ...node], {
+      encoding: 'utf8',
+      timeout: 10_000,
+    });
+
+    expect(stdout).toMatch(/EADDRNOTAVAIL.*127\.0\.0\.1/);
+  });
 });
