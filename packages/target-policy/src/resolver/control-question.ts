@@ -16,7 +16,8 @@ export interface ControlQuestion {
 const [UNTIL_SENT, LEAST] = [2 / 3, 4 / 3] as const;
 
 /**
- * Asks for a made-up name in the same top-level domain: its servers are up, and a resolver must reach them to answer.
+ * Asks for a made-up name in the same top-level domain: its servers are up, and a resolver must reach them to answer,
+ * unless it derives that the name does not exist from cached NSEC records (RFC 8198).
  *
  * @param timeoutMs first wait for a server
  * @param signal aborts when the question about the name is over
