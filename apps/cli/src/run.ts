@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 
-import { jsonText, withoutControls } from '@vantage/command-line';
+import { exitStatus, jsonText, statusOfResults, withoutControls } from '@vantage/command-line';
 import { asCsv, createClient, type CheckOf, type Client } from '@vantage/client';
 import { API_KEY, endsWithStream, escapeText, type Probes } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
@@ -11,7 +11,7 @@ import { parseCommand } from './command/parse-command.ts';
 import { comparisonLines } from './lists/comparison-lines.ts';
 import { completed } from './completed.ts';
 import type { Config } from './config.ts';
-import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
+import { statusOfFault } from './faults/exit-status.ts';
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
@@ -105,7 +105,9 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
       if (checkId !== undefined) errors.write(whatGoesOn(command, checkId));
       return exitStatus.interrupted;
     }
-    errors.write(`${escapeLines(serviceFault(error, baseUrl))}\n`);
+    const isFromFile =
+      command.kind === 'monitors' && command.action.verb === 'put' && command.action.definition.file !== undefined;
+    errors.write(`${escapeLines(serviceFault(error, baseUrl, !isFromFile))}\n`);
     return statusOfFault(error);
   }
 }
@@ -144,8 +146,8 @@ async function follow(
     if (fault !== undefined) errors.write(`${escapeLines(fault.message)}\n`);
     if (fault?.isFinal === true) return exitStatus.invalid;
   }
-  const { results } = whole ?? followed!;
-  return statusOfResults(Object.values(results).map(({ result }) => result));
+  const { type, results } = whole ?? followed!;
+  return statusOfResults(type, Object.values(results));
 }
 
 function csvOf({ results }: CheckOf<CheckTypeName>, probes: Probes): string {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { jsonText } from '@vantage/command-line';
+import { exitStatus, jsonText, statusOfResults } from '@vantage/command-line';
 import { ProblemError, type CheckRequest, type Client, type PairRequest } from '@vantage/client';
 import { endsWithStream, escapeText } from '@vantage/contract';
 
 import { completed } from './completed.ts';
-import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
+import { statusOfFault } from './faults/exit-status.ts';
 import { causeOf } from './faults/service-fault.ts';
 
 interface WatchOptions {
@@ -55,7 +55,7 @@ async function runOnce({ request, json, client, write, signal }: WatchOptions): 
     const { verdict, headline } = await client.summary(checkId, { signal });
     write(`${clock()}  ${verdict.padEnd(8)}  ${escapeText(headline, 2_000)}`);
   }
-  return statusOfResults(Object.values(check.results).map(({ result }) => result));
+  return statusOfResults(check.type, Object.values(check.results));
 }
 
 function clock(): string {

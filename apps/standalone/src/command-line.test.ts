@@ -1,14 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Check } from '@vantage/contract';
 
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 import { startTargets, type Targets } from '../test/targets.ts';
 
-const program = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
+const pack = fileURLToPath(new URL('../../../infra/npm/main.ts', import.meta.url));
 const admin = fileURLToPath(new URL('../../coordinator/src/admin/main.ts', import.meta.url));
 
 interface Ran {
@@ -17,17 +19,36 @@ interface Ran {
   readonly errors: string;
 }
 
+/** Builds the program that users install. */
+function packProgram(folder: string): string {
+  const words = ['--conditions=vantage-source', pack, folder, 'cli'];
+  const tarball = execFileSync(process.execPath, words, { encoding: 'utf8' }).trim();
+  execFileSync('tar', ['-xzf', tarball, '-C', folder]);
+  return join(folder, 'package/vantage.js');
+}
+
+function twice<T>(make: () => T): readonly T[] {
+  return [make(), make()];
+}
+
+jest.setTimeout(120_000);
+
 describe('vantage on the command line', () => {
   const data = temporaryFolder();
+  let program: string;
   let targets: Targets;
   let service: Service;
 
   beforeAll(async () => {
+    program = packProgram(data.folder);
     targets = await startTargets(data.folder);
-    service = await startService(`${data.folder}/data`, ['--probes', '2', '--allow', '127.0.0.0/8'], {
+    const flags = ['--probes', '2', '--allow', '127.0.0.0/8', '--allow', '::1/128'];
+    service = await startService(`${data.folder}/data`, flags, {
       DNS_SERVERS: `127.0.0.1:${targets.dnsPort}`,
-      RATE_LIMIT_CHECK: '100000',
-      RATE_LIMIT_RESULTS: '100000',
+      ...Object.fromEntries(
+        ['CHECK', 'RESULTS', 'EVENTS', 'SUMMARY', 'PROBES'].map((of) => [`RATE_LIMIT_${of}`, '9999']),
+      ),
+      RATE_LIMIT_ME: '3',
     });
   }, 300_000);
 
@@ -35,13 +56,17 @@ describe('vantage on the command line', () => {
     await service?.stop();
     targets?.close();
     data.remove();
-  }, 120_000);
+  });
 
   function vantage(...words: readonly string[]): Promise<Ran> {
     return run(program, words, { VANTAGE_URL: service.url });
   }
 
-  async function run(file: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+  function run(file: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+    return start(file, words, env).ran;
+  }
+
+  function start(file: string, words: readonly string[], env: Readonly<Record<string, string>>) {
     const child = spawn(process.execPath, ['--conditions=vantage-source', file, ...words], {
       env: { ...process.env, NODE_OPTIONS: '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,8 +74,8 @@ describe('vantage on the command line', () => {
     let [output, errors] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-    const [status] = (await once(child, 'close')) as [number | null];
-    return { status, output, errors };
+    const ran = once(child, 'close').then(([status]: (number | null)[]): Ran => ({ status: status!, output, errors }));
+    return { child, ran };
   }
 
   it('shows what each probe measured, and what it means', async () => {
@@ -61,23 +86,19 @@ describe('vantage on the command line', () => {
     expect(output).toMatch(/^up  /m);
     expect(output).toMatch(/^vantage show [\w-]{22}$/m);
     expect(status).toBe(0);
-  }, 120_000);
+  });
 
   it.each<[string, () => readonly string[], RegExp]>([
     ['dns', () => ['www.example.com'], /NOERROR, 1 answer/],
     ['http', () => [`http://127.0.0.1:${targets.httpPort}/`, '--no-screenshot'], /200 OK, HTTP\/1\.1/],
     ['udp', () => ['127.0.0.1', String(targets.udpPort)], /open/],
     ['info', () => ['127.0.0.1'], /127\.0\.0\.1/],
-  ])(
-    'runs a %s check',
-    async (type, words, expected) => {
-      const { status, output } = await vantage(type, ...words());
+  ])('runs a %s check', async (type, words, expected) => {
+    const { status, output } = await vantage(type, ...words());
 
-      expect(output).toMatch(expected);
-      expect(status).toBe(0);
-    },
-    120_000,
-  );
+    expect(output).toMatch(expected);
+    expect(status).toBe(0);
+  });
 
   it('gives the whole answer as JSON', async () => {
     const { status, output } = await vantage(
@@ -91,7 +112,7 @@ describe('vantage on the command line', () => {
 
     expect(JSON.parse(output)).toMatchObject({ status: 'completed', results: { 'demo-2': { result: 'success' } } });
     expect(status).toBe(0);
-  }, 120_000);
+  });
 
   it('shows a check again', async () => {
     const first = await vantage('dns', 'missing.example.com', '--json');
@@ -102,26 +123,40 @@ describe('vantage on the command line', () => {
     expect(first.status).toBe(1);
     expect(again.status).toBe(1);
     expect(again.output).toContain('NXDOMAIN');
-  }, 120_000);
+  });
 
-  it('says which field the service refuses, and why', async () => {
-    const { status, errors } = await vantage('ping', '127.0.0.1', '--count', '99');
+  it.each<[string, readonly string[], readonly string[]]>([
+    [
+      'options and flags',
+      ['ping', '127.0.0.1', '--count', '99', '--limit', '0'],
+      ['--limit: must be >= 1', '--count: must be <= 16'],
+    ],
+    ['a field by its place', ['tcp', '127.0.0.1', '0'], ['--port: must be >= 1']],
+    ['an entry of a list', ['ping', '127.0.0.1', '--probes', 'demo-1,nope'], ['--probes: there is no probe "nope"']],
+    ['a name', ['ping', 'nowhere'], ['HOST: The host has no dot: a fully qualified name is needed.']],
+    [
+      'a record type',
+      ['dns', 'a.example.com', 'XX'],
+      ['--record-type: There is no such record type. Use a name such as A, AAAA or MX, or TYPE<number>.'],
+    ],
+  ])('says which word the service refuses, and why: %s', async (_reason, words, lines) => {
+    const { status, errors } = await vantage(...words);
 
-    expect(errors).toContain('--count: must be <= 16');
+    expect(errors.trimEnd().split('\n')).toEqual(lines);
     expect(status).toBe(2);
-  }, 120_000);
+  });
 
   it('says that the target is refused', async () => {
     const { status, errors } = await vantage('ping', '10.0.0.1');
 
     expect(errors).toContain('10.0.0.0/8');
     expect(status).toBe(2);
-  }, 120_000);
+  });
 
   it('lists the probes, and shows the caller', async () => {
     expect((await vantage('probes')).output).toMatch(/^demo-1 +(healthy|degraded) /m);
     expect((await vantage('me')).output).toMatch(/^ip +127\.0\.0\.1$/m);
-  }, 120_000);
+  });
 
   it('starts a service with which doctor finds no fault', async () => {
     const { output } = await run(admin, ['doctor', '--data', `${data.folder}/data`, '--json'], { VANTAGE_URL: '' });
@@ -132,12 +167,72 @@ describe('vantage on the command line', () => {
     );
     // The age of the geo data and the room on the disk are not the service's.
     expect(findings.filter(({ check, status }) => status !== 'ok' && !/^(geo|disk)$/.test(check))).toEqual([]);
-  }, 120_000);
+  });
+
+  const open = (): string => String(targets.tcpPort);
+  const idOf = async (...words: readonly string[]): Promise<string> =>
+    (JSON.parse((await vantage(...words, '--json')).output) as Check).testId;
+
+  it.each<[string, number, () => readonly string[] | Promise<readonly string[]>]>([
+    ['success at every probe', 0, () => ['tcp', '127.0.0.1', open()]],
+    ['success over both families', 0, () => ['ping', 'both.example.com', '--family', 'both', '--count', '1']],
+    [
+      'no difference',
+      0,
+      async () => ['compare', ...(await Promise.all(twice(() => idOf('tcp', '127.0.0.1', open()))))],
+    ],
+    ['a failure', 1, () => ['tcp', '127.0.0.1', '1']],
+    ['a failure as CSV', 1, () => ['tcp', '127.0.0.1', '1', '--csv']],
+    ['silence', 1, () => ['udp', '127.0.0.1', String(targets.silentPort)]],
+    ['a name that does not exist', 1, () => ['tcp', 'missing.example.com', '443']],
+    ['a failure over one of both families', 1, () => ['tcp', 'both.example.com', open(), '--family', 'both']],
+    ['the same as JSON', 1, () => ['tcp', 'both.example.com', open(), '--family', 'both', '--json']],
+    [
+      'a difference',
+      1,
+      async () => ['compare', await idOf('tcp', '127.0.0.1', open()), await idOf('tcp', '127.0.0.1', '1')],
+    ],
+    ['an unknown flag', 2, () => ['tcp', '127.0.0.1', '443', '--prots', '1']],
+    ['a refused target', 2, () => ['ping', '10.0.0.1']],
+    ['an unknown check', 2, () => ['show', 'AAAAAAAAAAAAAAAAAAAAAA']],
+    ['an unknown probe', 2, () => ['tcp', '127.0.0.1', '443', '--probes', 'nope']],
+    ['no service', 3, () => ['probes', '--server', 'http://127.0.0.1:2']],
+    ['another service', 3, () => ['probes', '--server', `http://127.0.0.1:${targets.httpPort}`]],
+    ['no probe there', 4, () => ['tcp', '127.0.0.1', '443', '--from', 'atlantis']],
+    ['a resolver that refuses', 4, () => ['tcp', 'refused.example.com', '443']],
+    ['the same as JSON', 4, () => ['tcp', 'refused.example.com', '443', '--json']],
+  ])('ends with its status after %s: %i', async (_reason, expected, words) => {
+    expect(await vantage(...(await words()))).toMatchObject({ status: expected });
+  });
+
+  it('ends with status 3 if it is to wait, and says how long', async () => {
+    let last = await vantage('me');
+    for (let calls = 0; calls < 3 && last.status === 0; calls += 1) last = await vantage('me');
+
+    expect(last.errors).toMatch(/Try again in \d+ seconds?\.$/m);
+    expect(last.status).toBe(3);
+  });
+
+  it('ends with status 4 if no agent answers, and with 130 after Ctrl-C', async () => {
+    const agents = Object.entries(service.running().processes).filter(([name]) => name !== 'coordinator');
+    for (const [, pid] of agents) process.kill(pid, 'SIGSTOP');
+    try {
+      const interrupted = start(program, ['tcp', '127.0.0.1', open()], { VANTAGE_URL: service.url });
+      const unanswered = vantage('tcp', '127.0.0.1', open());
+      await sleep(3_000);
+      interrupted.child.kill('SIGINT');
+
+      expect(await interrupted.ran).toMatchObject({ status: 130 });
+      expect(await unanswered).toMatchObject({ status: 4, output: expect.stringContaining('probe_timeout') });
+    } finally {
+      for (const [, pid] of agents) process.kill(pid, 'SIGCONT');
+    }
+  });
 
   it('says which address it cannot reach', async () => {
     const { status, errors } = await vantage('me', '--server', 'http://127.0.0.1:1');
 
     expect(errors).toContain('http://127.0.0.1:1 is unreachable');
     expect(status).toBe(3);
-  }, 120_000);
+  });
 });

@@ -16,7 +16,10 @@ export interface Targets {
   readonly silentPort: number;
   readonly httpPort: number;
   readonly httpsPort: number;
-  /** Answers 127.0.0.1 for names below example.com, and NXDOMAIN for `missing.example.com`. */
+  /**
+   * Answers 127.0.0.1 for names below example.com, also ::1 for `both.example.com`, NXDOMAIN for `missing.example.com`, and
+   * REFUSED for `refused.example.com`.
+   */
   readonly dnsPort: number;
   /** CA certificate of the HTTPS server. */
   readonly caFile: string;
@@ -71,7 +74,10 @@ async function bind(
   return { port: socket.address().port, close: () => void socket.close() };
 }
 
-/** Encodes a DNS response (RFC 1035 section 4): an A record, no data, or NXDOMAIN. */
+const A_RECORD = [0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 127, 0, 0, 1];
+const AAAA_RECORD = [0xc0, 12, 0, 28, 0, 1, 0, 0, 1, 44, 0, 16, ...Array<number>(15).fill(0), 1];
+
+/** Encodes a DNS response (RFC 1035 section 4): an address record, no data, NXDOMAIN, or REFUSED. */
 function dnsAnswer(query: Buffer): Buffer {
   let end = 12;
   const labels: string[] = [];
@@ -83,14 +89,15 @@ function dnsAnswer(query: Buffer): Buffer {
   const question = query.subarray(12, end + 5);
   const name = labels.join('.').toLowerCase();
   const exists = name.endsWith('example.com') && name !== 'missing.example.com';
-  const isAddress = exists && type === 1;
+  const rcode = name === 'refused.example.com' ? 5 : exists ? 0 : 3;
+  const isBoth = name === 'both.example.com';
+  const record = rcode > 0 ? [] : type === 1 ? A_RECORD : type === 28 && isBoth ? AAAA_RECORD : [];
   const header = Buffer.alloc(12);
   header.writeUInt16BE(query.readUInt16BE(0), 0);
-  header.writeUInt16BE(0x8180 | (exists ? 0 : 3), 2);
+  header.writeUInt16BE(0x8180 | rcode, 2);
   header.writeUInt16BE(1, 4);
-  header.writeUInt16BE(isAddress ? 1 : 0, 6);
-  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 127, 0, 0, 1]);
-  return Buffer.concat([header, question, ...(isAddress ? [record] : [])]);
+  header.writeUInt16BE(record.length > 0 ? 1 : 0, 6);
+  return Buffer.concat([header, question, Buffer.from(record)]);
 }
 
 /** Creates a CA and a certificate for secure.example.com. */

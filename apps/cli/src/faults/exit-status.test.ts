@@ -2,19 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { ProblemError } from '@vantage/client';
 import type { Problem } from '@vantage/contract';
 
-import { statusOfFault, statusOfResults } from './exit-status.ts';
+import { statusOfFault } from './exit-status.ts';
 
 describe('the exit status', () => {
-  it.each([
-    [['success', 'success'], 0],
-    [['success', 'failure'], 1],
-    [['timeout', 'error'], 1],
-    [['success', 'error'], 0],
-    [['error', 'error'], 4],
-  ])('of %j is %i', (outcomes, status) => {
-    expect(statusOfResults(outcomes)).toBe(status);
-  });
-
   it.each([
     ['a request that is not valid', 400, 2],
     ['a target that is refused', 403, 2],

@@ -1,19 +1,5 @@
 import { ProblemError } from '@vantage/client';
-
-export const exitStatus = {
-  success: 0,
-  failure: 1,
-  invalid: 2,
-  unreachable: 3,
-  notMeasured: 4,
-  interrupted: 130,
-} as const;
-
-/** Exit status of a completed check: probes that could not measure are ignored, unless none could. */
-export function statusOfResults(outcomes: readonly string[]): number {
-  if (outcomes.some((outcome) => outcome === 'failure' || outcome === 'timeout')) return exitStatus.failure;
-  return outcomes.includes('success') ? exitStatus.success : exitStatus.notMeasured;
-}
+import { exitStatus } from '@vantage/command-line';
 
 /** Exit status of a failed call. */
 export function statusOfFault(error: unknown): number {

@@ -1,14 +1,22 @@
 import { ProblemError } from '@vantage/client';
 import { flagName } from '@vantage/command-line';
-import { isUntrustedIssuer } from '@vantage/contract';
+import { isUntrustedIssuer, type AnyCheckType } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
 
 const UNTRUSTED =
   'its certificate was issued by a CA that is not trusted; set NODE_EXTRA_CA_CERTS to a file with that CA, in PEM';
 const ANOTHER = 'Name another service with --server or VANTAGE_URL.';
 
-/** Describes why a call failed and, if known, what to do about it. */
-export function serviceFault(error: unknown, baseUrl: string): string {
-  if (error instanceof ProblemError) return refusalOf(error, baseUrl);
+/**
+ * Describes why a call failed and, if known, what to do about it.
+ *
+ * @param namesFlags false leaves the fields of the request as the service names them: they were not given by flags
+ */
+export function serviceFault(error: unknown, baseUrl: string, namesFlags = true): string {
+  if (error instanceof ProblemError) {
+    const refusal = refusalOf(error, baseUrl);
+    return namesFlags ? withFlags(refusal) : refusal;
+  }
   if (!Error.isError(error)) return String(error);
   if (error.name === 'SyntaxError') return `${baseUrl} is not a Vantage service: its answer is no JSON. ${ANOTHER}`;
   // `fetch failed` hides its cause. A TypeError without a cause is a defect of this program.
@@ -22,18 +30,39 @@ export function withScheme(text: string): string | undefined {
   return /^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?(\/.*)?$/i.test(text) && URL.canParse(url) ? url : undefined;
 }
 
-function refusalOf({ message, problem, status }: ProblemError, baseUrl: string): string {
+function refusalOf({ message, problem, status, retryAfterSeconds }: ProblemError, baseUrl: string): string {
   if (problem === undefined) {
     return `${baseUrl} answers with status ${status}, but not as a Vantage service. ${ANOTHER}`;
   }
   const { pathname, origin } = new URL(baseUrl);
   const isPath = status === 404 && pathname !== '/' && problem.type.endsWith('/not-found');
-  return isPath ? `${baseUrl} is no service, but a path of one; did you mean --server ${origin}?` : withFlags(message);
+  if (isPath) return `${baseUrl} is no service, but a path of one; did you mean --server ${origin}?`;
+  return retryAfterSeconds === undefined
+    ? message
+    : `${message} Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}.`;
 }
 
-/** Replaces the paths of options in a problem's message by the flags of the command line. */
+/** Fields of a request that are no options, by the word of the command line that sets them. */
+const words: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.values<AnyCheckType>(checkTypes)
+      .flatMap(({ fields }) => Object.keys(fields as object))
+      .map((field) => [field, `--${flagName(field)}`]),
+  ),
+  host: 'HOST',
+  locations: '--from',
+  ...Object.fromEntries(
+    ['probes', 'limit', 'between', 'every', 'when', 'networks', 'countries', 'for'].map((name) => [name, `--${name}`]),
+  ),
+};
+
+/** Replaces the pointers to fields in a problem's message by the words of the command line that set them. */
 function withFlags(message: string): string {
-  return message.replaceAll(/^\/options\/(\w+)(?=[:/])/gm, (_path, option: string) => `--${flagName(option)}`);
+  return message.replaceAll(
+    /^(?:\/check|\/alarm)?(\/options)?\/(\w+)(?:\/\d+)?(?=[:/])/gm,
+    (pointer, options: string | undefined, field: string) =>
+      options !== undefined ? `--${flagName(field)}` : Object.hasOwn(words, field) ? words[field]! : pointer,
+  );
 }
 
 function unreachable(error: Error, baseUrl: string): string {

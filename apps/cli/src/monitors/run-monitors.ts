@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { jsonText, lineText, piece, table, type Line, type Style } from '@vantage/command-line';
+import { exitStatus, jsonText, lineText, piece, table, type Line, type Style } from '@vantage/command-line';
 import type { Client } from '@vantage/client';
 import {
   escapeText,
@@ -11,7 +11,6 @@ import {
   type Run,
 } from '@vantage/contract';
 
-import { exitStatus } from '../faults/exit-status.ts';
 import type { MonitorAction, MonitorDefinitionText } from './monitor-action.ts';
 
 export interface MonitorsOptions {

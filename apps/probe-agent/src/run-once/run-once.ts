@@ -1,11 +1,14 @@
-import { checkHelp, describeResult, helpRow, helpRows, jsonText, resultDetails } from '@vantage/command-line';
 import {
-  escapeText,
-  type AnyCheckType,
-  type CommonResult,
-  type FinalOutcome,
-  type PublicFieldsOf,
-} from '@vantage/contract';
+  checkHelp,
+  describeResult,
+  exitStatus,
+  helpRow,
+  helpRows,
+  jsonText,
+  resultDetails,
+  statusOfResults,
+} from '@vantage/command-line';
+import { escapeText, type AnyCheckType, type CommonResult, type PublicFieldsOf } from '@vantage/contract';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
@@ -29,8 +32,6 @@ export interface RunOnceOptions {
   readonly signal: AbortSignal;
 }
 
-/** Same exit statuses as `vantage`. */
-const exitStatus = { success: 0, failure: 1, invalid: 2, notMeasured: 4 } as const;
 /** Placeholder in the format of a check id: there is no check. */
 const RUN_ID = 'run'.padEnd(22, '-');
 const LONGEST = 2_000;
@@ -60,7 +61,7 @@ export async function runOnce(args: readonly string[], options: RunOnceOptions):
   try {
     const result = await measure(read.request, runtime, options);
     output.write(read.request.isJson ? `${jsonText(result)}\n` : resultLines(read.request.type, result));
-    return statusOf(result.result);
+    return statusOfResults(read.request.type, [result]);
   } finally {
     await runtime.close();
   }
@@ -106,11 +107,6 @@ function resultLines(type: CheckTypeName, result: Result): string {
     ...resultDetails(type, result).map((line) => `  ${line}`),
   ];
   return `${lines.map((line) => escapeText(line, LONGEST).trimEnd()).join('\n')}\n`;
-}
-
-function statusOf(result: FinalOutcome): number {
-  if (result === 'success') return exitStatus.success;
-  return result === 'failure' || result === 'timeout' ? exitStatus.failure : exitStatus.notMeasured;
 }
 
 function helpText(of: CheckTypeName | undefined): string {

@@ -1,0 +1,43 @@
+/** Exit statuses of programs that run checks. */
+export const exitStatus = {
+  success: 0,
+  failure: 1,
+  invalid: 2,
+  unreachable: 3,
+  notMeasured: 4,
+  interrupted: 130,
+} as const;
+
+/** The part of a result that the exit status depends on. */
+export interface Measurement {
+  readonly result?: string;
+  readonly error?: { readonly code: string; readonly phase: string; readonly source: string } | null;
+}
+
+/** A result; one over both families has a second measurement. */
+export interface MeasuredResult extends Measurement {
+  readonly otherFamily?: Measurement;
+}
+
+/** Exit status of a completed check: measurements that probes could not make are ignored, unless they could make none. */
+export function statusOfResults(type: string, results: readonly MeasuredResult[]): number {
+  const made = results.flatMap((result) => [result, ...(result.otherFamily === undefined ? [] : [result.otherFamily])]);
+  const measured = made.filter((measurement) => isMeasured(type, measurement));
+  if (measured.some(({ result }) => result === 'failure' || result === 'timeout')) return exitStatus.failure;
+  return measured.some(({ result }) => result === 'success') ? exitStatus.success : exitStatus.notMeasured;
+}
+
+/** Failures of name resolution that may be about the name, by its servers or signatures. */
+const mayBeOfName: ReadonlySet<string> = new Set([
+  'dns_nxdomain',
+  'dns_no_address',
+  'dns_servfail',
+  'dns_servers_silent',
+]);
+
+/** False if the probe failed, or its resolver did before the target was asked; a dns check measures the resolver. */
+function isMeasured(type: string, { result, error }: Measurement): boolean {
+  if (result === 'error' || error?.source === 'probe') return false;
+  const isUnresolved = error?.phase === 'resolve' && error.source !== 'target' && !mayBeOfName.has(error.code);
+  return type === 'dns' || !isUnresolved;
+}
