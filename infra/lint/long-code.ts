@@ -12,10 +12,6 @@ export const longCodeRules: { 'max-lines': Bound; 'max-lines-per-function': Boun
 export const filesWithLongFunctions: readonly string[] = [
   'apps/coordinator/src/checks/check-service.ts',
   'apps/coordinator/src/checks/ingest/ingest.ts',
-  'apps/coordinator/src/gateway/agent-socket.ts',
-  'apps/coordinator/src/gateway/beats.ts',
-  'apps/coordinator/src/gateway/connection.ts',
-  'apps/coordinator/src/gateway/gateway.ts',
   'apps/coordinator/src/http/limits/rate-limit.ts',
   'apps/coordinator/src/main.ts',
   'apps/coordinator/test/core-bed.ts',
@@ -39,7 +35,6 @@ export const longFiles: readonly string[] = [
   'apps/coordinator/src/checks/store/check-records.ts',
   'apps/coordinator/src/checks/store/check-scripts.ts',
   'apps/coordinator/src/config.ts',
-  'apps/coordinator/src/gateway/gateway.ts',
   'apps/coordinator/src/http/endpoints/checks.ts',
   'apps/coordinator/src/http/openapi/schemas.ts',
   'apps/coordinator/src/monitors/schedule/monitor-records.ts',

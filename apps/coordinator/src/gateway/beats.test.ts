@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 
 import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { createBeats, type Beats } from './beats.ts';
-import type { AgentConnection } from './connection.ts';
+import type { AgentConnection } from './connection/connection.ts';
 
 const capabilities = { types: ['echo'], ipv4: true, ipv6: false, screenshot: true };
 const idle: Heartbeat = {

@@ -9,7 +9,7 @@ import type { Redis } from 'ioredis';
 
 import { runScript } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
-import type { AgentConnection } from './connection.ts';
+import type { AgentConnection } from './connection/connection.ts';
 import type { Connections } from './connections.ts';
 import { MAX_READ_BYTES, removeHeartbeatScript, writeHeartbeatScript } from './heartbeat-scripts.ts';
 
@@ -44,77 +44,96 @@ interface Written {
 /** Interval at which heartbeats are written again, several times per lifetime: it restores those that Redis lost in a failover. */
 const REWRITE_EVERY_MS = 600_000;
 
-export function createBeats({ redis, connections, id, rewriteEveryMs = REWRITE_EVERY_MS }: BeatsOptions): Beats {
-  const written = new Map<string, Written>();
-  const announce = (ready: Redis, probe: string): Promise<number> =>
-    ready.publish(redisKeys.resultNotification(probe), HEARTBEAT_NOTIFICATION);
-  const put = (
-    ready: Redis,
-    { probe, fingerprint, counter }: AgentConnection,
-    text: string,
-    ttlMs: number,
-  ): Promise<unknown> => {
-    const values = [text, ttlMs, fingerprint, counter, MAX_READ_BYTES - 1];
-    return runScript(ready, writeHeartbeatScript, [redisKeys.heartbeat(probe)], values);
-  };
+export function createBeats(options: BeatsOptions): Beats {
+  return new BeatsOfGateway(options);
+}
 
-  const write = async (connection: AgentConnection, heartbeat: Heartbeat): Promise<void> => {
-    const { probe, fingerprint, counter } = connection;
-    const last = written.get(probe);
-    if (last?.heartbeat === heartbeat && performance.now() - last.atMs < rewriteEveryMs) return;
-    const { load: _load, taken: _taken, ...rest } = heartbeat;
-    const gateway = { id, key: fingerprint, counter };
-    const news = JSON.stringify({ ...rest, gateway });
-    const text = JSON.stringify({ ...heartbeat, announced: true, gateway });
-    written.set(probe, { news: last?.news === news ? last.news : news, heartbeat, atMs: performance.now() });
-    await onStore(redis, async (ready) => {
-      const commands: Promise<unknown>[] = [put(ready, connection, text, GATEWAY_HEARTBEAT_TTL_MS)];
-      if (last?.news !== news) commands.push(announce(ready, probe));
-      await Promise.all(commands);
-    });
-  };
-  const beat = (probe: string): void => {
-    const connection = connections.current(probe);
+class BeatsOfGateway implements Beats {
+  private readonly redis: Redis;
+  private readonly connections: BeatsOptions['connections'];
+  private readonly id: string;
+  private readonly rewriteEveryMs: number;
+  private readonly written = new Map<string, Written>();
+
+  constructor({ redis, connections, id, rewriteEveryMs = REWRITE_EVERY_MS }: BeatsOptions) {
+    this.redis = redis;
+    this.connections = connections;
+    this.id = id;
+    this.rewriteEveryMs = rewriteEveryMs;
+  }
+
+  readonly beat = (probe: string): void => {
+    const connection = this.connections.current(probe);
     const heartbeat = connection?.heartbeat();
     if (connection === undefined || heartbeat === undefined) return;
-    write(connection, heartbeat).catch(() => written.delete(probe));
+    this.write(connection, heartbeat).catch(() => this.written.delete(probe));
   };
-  const beatAll = (): void => {
-    for (const probe of new Set(connections.all().map((connection) => connection.probe))) beat(probe);
+
+  readonly beatAll = (): void => {
+    for (const probe of new Set(this.connections.all().map((connection) => connection.probe))) this.beat(probe);
   };
-  const remove = ({ probe, fingerprint, counter }: AgentConnection): void => {
-    written.delete(probe);
+
+  readonly rewriteAll = (): void => {
+    this.written.clear();
+    this.beatAll();
+  };
+
+  readonly remove = ({ probe, fingerprint, counter }: AgentConnection): void => {
+    this.written.delete(probe);
     const values = [fingerprint, counter, MAX_READ_BYTES - 1];
-    onStore(redis, (ready) =>
+    onStore(this.redis, (ready) =>
       Promise.all([
         runScript(ready, removeHeartbeatScript, [redisKeys.heartbeat(probe)], values),
         announce(ready, probe),
       ]),
     ).catch(() => undefined);
   };
+
+  readonly ended = (connection: AgentConnection): void => {
+    const { probe } = connection;
+    if (this.connections.current(probe) !== connection) return;
+    const last = this.written.get(probe);
+    this.written.delete(probe);
+    if (connection.isDraining() || connection.socket.wasSilent()) this.remove(connection);
+    else if (last !== undefined) this.leave(connection, last);
+  };
+
+  private async write(connection: AgentConnection, heartbeat: Heartbeat): Promise<void> {
+    const { probe, fingerprint, counter } = connection;
+    const last = this.written.get(probe);
+    if (last?.heartbeat === heartbeat && performance.now() - last.atMs < this.rewriteEveryMs) return;
+    const { load: _load, taken: _taken, ...rest } = heartbeat;
+    const gateway = { id: this.id, key: fingerprint, counter };
+    const news = JSON.stringify({ ...rest, gateway });
+    const text = JSON.stringify({ ...heartbeat, announced: true, gateway });
+    this.written.set(probe, { news: last?.news === news ? last.news : news, heartbeat, atMs: performance.now() });
+    await onStore(this.redis, async (ready) => {
+      const commands: Promise<unknown>[] = [put(ready, connection, text, GATEWAY_HEARTBEAT_TTL_MS)];
+      if (last?.news !== news) commands.push(announce(ready, probe));
+      await Promise.all(commands);
+    });
+  }
+
   /** An agent that lost its connection has as much time to return as one that writes its own heartbeats. */
-  const leave = (connection: AgentConnection, { heartbeat }: Written): void => {
+  private leave(connection: AgentConnection, { heartbeat }: Written): void {
     const { probe } = connection;
     const text = JSON.stringify({ ...heartbeat, announced: true });
-    onStore(redis, (ready) =>
+    onStore(this.redis, (ready) =>
       Promise.all([put(ready, connection, text, HEARTBEAT_TTL_MS), announce(ready, probe)]),
     ).catch(() => undefined);
-  };
-  return {
-    beat,
-    beatAll,
-    remove,
-    rewriteAll: () => {
-      written.clear();
-      beatAll();
-    },
-    ended: (connection) => {
-      const { probe } = connection;
-      if (connections.current(probe) !== connection) return;
-      const last = written.get(probe);
-      written.delete(probe);
-      if (connection.isDraining() || connection.socket.wasSilent()) remove(connection);
-      else if (last !== undefined) leave(connection, last);
-    },
-  };
+  }
+}
+
+function announce(ready: Redis, probe: string): Promise<number> {
+  return ready.publish(redisKeys.resultNotification(probe), HEARTBEAT_NOTIFICATION);
+}
+
+function put(
+  ready: Redis,
+  { probe, fingerprint, counter }: AgentConnection,
+  text: string,
+  ttlMs: number,
+): Promise<unknown> {
+  const values = [text, ttlMs, fingerprint, counter, MAX_READ_BYTES - 1];
+  return runScript(ready, writeHeartbeatScript, [redisKeys.heartbeat(probe)], values);
 }

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Channels } from '../redis/channels.ts';
 import { runScript } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
-import type { AgentConnection } from './connection.ts';
+import type { AgentConnection } from './connection/connection.ts';
 import { forgetConnectionScript } from './jobs/job-scripts.ts';
 
 /** The connections of this gateway, and its knowledge of those at other gateways. */

@@ -6,7 +6,7 @@ import { stallTolerantTimeout } from '@vantage/timers';
 
 import type { AttemptEnd } from '../probes/enrolment/attempt-limit.ts';
 import type { AgentAdmission, Enrolment } from '../probes/enrolment/enrolment.ts';
-import type { AgentSocket } from './agent-socket.ts';
+import type { AgentSocket } from './connection/agent-socket.ts';
 import type { Connections } from './connections.ts';
 import { refusedVersion } from './refused-version.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LONGEST_CHECK_MS } from '@vantage/contract';
 
 import type { AgentSocket } from './agent-socket.ts';
-import type { ProbeJobs } from './jobs/probe-jobs.ts';
+import type { ProbeJobs } from '../jobs/probe-jobs.ts';
 
 export interface RetiredConnection {
   readonly socket: Pick<AgentSocket, 'isOpen' | 'close'>;

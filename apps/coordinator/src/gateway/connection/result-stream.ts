@@ -10,7 +10,7 @@ import {
 } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import { onStore } from '../redis/store.ts';
+import { onStore } from '../../redis/store.ts';
 
 export interface GatewayEntry extends ResultEntry {
   readonly traceparent?: string | undefined;

@@ -1,0 +1,149 @@
+import { decodeFrame, encodeMessage, type Frame } from '@vantage/agent-loop';
+import { MAX_GATEWAY_MESSAGE_BYTES, type GatewayCloseCode, type GatewayMessage } from '@vantage/contract';
+import type { WebSocket } from 'ws';
+
+import { createTokenBucket, type TokenBucket } from '../limits/token-bucket.ts';
+
+/** The connection of one agent, admitted or not. */
+export interface AgentSocket {
+  readonly send: (message: GatewayMessage) => void;
+  readonly close: (code: GatewayCloseCode | 1000 | 1001 | 1009 | 1013, reason?: string) => void;
+  /** Sets the listener for frames, in place of the previous one. */
+  readonly onFrame: (listener: (frame: Frame) => void) => void;
+  readonly onClosed: (listener: () => void) => void;
+  readonly isOpen: () => boolean;
+  /** Adds a rate to that of every connection. */
+  readonly limitBy: (rate: Pick<TokenBucket, 'take'>) => void;
+  /** Reads no more from the network until `resume`. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** Closes the connection if nothing arrived since the look before the last one; a live agent sends pings. */
+  readonly look: () => void;
+  /** True if it was closed because the agent was silent. */
+  readonly wasSilent: () => boolean;
+}
+
+/** Maximum bytes that wait for an agent, more than all of its jobs at their maximum size. */
+const MOST_BUFFERED_BYTES = 8 * MAX_GATEWAY_MESSAGE_BYTES;
+/** Limit of uncompressed bytes: many times the rate of a busy agent; bounds one that was taken over. */
+const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;
+/** Fixed cost of a message in addition to its size: allows about 1,000 small messages per second. */
+const MESSAGE_COST_BYTES = 4 * 1024;
+/**
+ * After a stall of this process, a look precedes the reading of data that has arrived, so one quiet look is not
+ * conclusive.
+ */
+const QUIET_LOOKS = 2;
+/** Time for the peer to answer a close. */
+const CLOSE_MS = 2_000;
+
+export function openAgentSocket(socket: WebSocket): AgentSocket {
+  return new WebSocketOfAgent(socket);
+}
+
+class WebSocketOfAgent implements AgentSocket {
+  private readonly socket: WebSocket;
+  private readonly rate = createTokenBucket(RATE);
+  private rateOfAgent: Pick<TokenBucket, 'take'> = { take: () => 0 };
+  private listener: (frame: Frame) => void = () => undefined;
+  private quietLooks = 0;
+  private isSilent = false;
+  /** Reasons not to read the socket: each side of the connection can request a pause. */
+  private isFull = false;
+  private isFast = false;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', this.takeData);
+    socket.on('ping', this.takeControl);
+    socket.on('pong', this.takeControl);
+    // The `close` event has the details. Other data, such as the rest of an oversized message, is not read.
+    socket.on('error', () => {
+      setImmediate(() => socket.pause());
+      this.terminateLater();
+    });
+  }
+
+  readonly send = (message: GatewayMessage): void => {
+    const { socket } = this;
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > MOST_BUFFERED_BYTES) return this.close(4413);
+    socket.send(encodeMessage(message));
+  };
+
+  readonly close: AgentSocket['close'] = (code, reason = '') => {
+    this.listener = () => undefined;
+    this.socket.close(code, reason);
+    this.terminateLater();
+  };
+
+  readonly onFrame = (listener: (frame: Frame) => void): void => {
+    this.listener = listener;
+  };
+
+  readonly onClosed = (listener: () => void): void => void this.socket.on('close', listener);
+
+  readonly isOpen = (): boolean => this.socket.readyState === this.socket.OPEN;
+
+  readonly limitBy = (more: Pick<TokenBucket, 'take'>): void => {
+    this.rateOfAgent = more;
+  };
+
+  readonly pause = (): void => {
+    this.isFull = true;
+    this.flow();
+  };
+
+  readonly resume = (): void => {
+    if (!this.isFull) return;
+    this.isFull = false;
+    this.flow();
+  };
+
+  readonly look = (): void => {
+    if (this.socket.isPaused) return;
+    this.quietLooks += 1;
+    if (this.quietLooks <= QUIET_LOOKS) return;
+    this.isSilent = true;
+    this.socket.terminate();
+  };
+
+  readonly wasSilent = (): boolean => this.isSilent;
+
+  private readonly takeData = (payload: Buffer, isBinary: boolean): void => {
+    this.quietLooks = 0;
+    const frame = decodeFrame(payload, isBinary);
+    this.slowDown(MESSAGE_COST_BYTES + (frame.kind === 'message' ? frame.bytes : payload.length));
+    this.listener(frame);
+  };
+
+  /** Pings are answered before this, whether or not the socket is paused. */
+  private readonly takeControl = (data: Buffer): void => {
+    this.quietLooks = 0;
+    this.slowDown(MESSAGE_COST_BYTES + data.length);
+    if (this.socket.bufferedAmount > MOST_BUFFERED_BYTES) this.close(4413);
+  };
+
+  private slowDown(bytes: number): void {
+    const pauseMs = Math.max(this.rate.take(bytes), this.rateOfAgent.take(bytes));
+    if (this.isFast) return;
+    this.isFast = pauseMs > 0;
+    this.flow();
+    // Data read before the pause is handled during it, and counts.
+    if (this.isFast) setTimeout(this.endPause, pauseMs).unref();
+  }
+
+  private readonly endPause = (): void => {
+    this.isFast = false;
+    this.slowDown(0);
+  };
+
+  private flow(): void {
+    if (this.isFull || this.isFast) this.socket.pause();
+    else this.socket.resume();
+  }
+
+  private terminateLater(): void {
+    setTimeout(() => this.socket.terminate(), CLOSE_MS).unref();
+  }
+}

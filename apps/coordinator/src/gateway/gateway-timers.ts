@@ -1,0 +1,38 @@
+import { HEARTBEAT_EVERY_MS } from '@vantage/contract';
+
+import type { Beats } from './beats.ts';
+import type { Connections } from './connections.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** Number of polls in which every queue is read once, because announcements of jobs may be lost. */
+const LOOK_AT_ALL_WITHIN_LOOKS = 10;
+const MOST_LOOKS = 10;
+/** Interval of status updates: the load in a heartbeat is at most this old. */
+const STATUS_EVERY_MS = 2_000;
+/** Interval of the search for silent connections; agents send pings every two seconds. */
+const LOOK_FOR_QUIET_MS = 4_000;
+
+/**
+ * Looks for jobs and silent connections, writes heartbeats and renews the lease of the gateway.
+ *
+ * @returns functions that stop the timers
+ */
+export function startTimers(connections: Connections, beats: Beats, renewLease: () => void): readonly (() => void)[] {
+  let next = 0;
+  const lookInTurn = (): void => {
+    const all = connections.all();
+    const count = Math.min(MOST_LOOKS, Math.ceil(all.length / LOOK_AT_ALL_WITHIN_LOOKS));
+    for (let index = 0; index < count; index += 1) all[(next + index) % all.length]?.wake();
+    next = all.length === 0 ? 0 : (next + count) % all.length;
+  };
+  const lookForQuiet = (): void => {
+    for (const { socket } of connections.all()) socket.look();
+  };
+  const timers = [
+    setInterval(lookInTurn, LOOK_EVERY_MS),
+    setInterval(lookForQuiet, LOOK_FOR_QUIET_MS),
+    setInterval(beats.beatAll, STATUS_EVERY_MS),
+    setInterval(renewLease, HEARTBEAT_EVERY_MS),
+  ];
+  return timers.map((timer) => () => clearInterval(timer));
+}
