@@ -134,6 +134,19 @@ async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
   return (await response.json()) as T;
 }
 
+async function startCheck(check: object): Promise<string> {
+  const body = JSON.stringify(check);
+  const headers = { 'content-type': 'application/json' };
+  return (await ask<{ readonly checkId: string }>('/check', { method: 'POST', body, headers })).checkId;
+}
+
+async function completed(id: string): Promise<Check> {
+  for (;;) {
+    const check = await ask<Check>(`/check/${id}/results?wait=25`);
+    if (check.status === 'completed') return check;
+  }
+}
+
 async function isHealthy(probe: string): Promise<boolean> {
   const probes = await ask<Probes>('/probes');
   return ['healthy', 'degraded'].includes(probes[probe]?.status ?? '');
@@ -149,17 +162,40 @@ describe('an agent that was added by the operator’s command', () => {
       return isHealthy('fra-1');
     });
 
-    const body = JSON.stringify({ type: 'tcp', host: '127.0.0.1', port: (target.address() as AddressInfo).port });
-    const headers = { 'content-type': 'application/json' };
-    const { checkId } = await ask<{ readonly checkId: string }>('/check', { method: 'POST', body, headers });
-    let check: Check | undefined;
-    await until(async () => {
-      check = await ask<Check>(`/check/${checkId}/results?wait=25`);
-      return check.status === 'completed';
-    });
+    const id = await startCheck({ type: 'tcp', host: '127.0.0.1', port: (target.address() as AddressInfo).port });
+    const { results } = await completed(id);
 
-    expect(check?.results['fra-1']).toMatchObject({ result: 'success', state: 'open' });
+    expect(results['fra-1']).toMatchObject({ result: 'success', state: 'open' });
   }, 150_000);
+
+  it.each([
+    ['suspended', (id: string) => admin({}, 'suspend', id, '--reason', 'moved'), /suspended .* its operator: moved$/],
+    ['removed', (id: string) => admin({}, 'remove', id), /removed/],
+  ])(
+    'that is %s while it runs a check ends it with the reason, not by the deadline',
+    async (what, change, message) => {
+      const id = `gone-${what}`;
+      const envFile = join(folder, `${id}.env`);
+      await admin({}, 'add', id, ...record, '--env', envFile);
+      const { child } = startAgent(envFile);
+      await until(() => isHealthy(id));
+      const asked = once(target, 'connection');
+      // The target takes the connection and sends nothing.
+      const host = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
+      const checkId = await startCheck({ type: 'http', host, probes: [id] });
+      await asked;
+
+      await change(id);
+      const { results } = await completed(checkId);
+      await end(child);
+
+      expect(results[id]).toMatchObject({
+        result: 'error',
+        error: { code: `probe_${what}`, message: expect.stringMatching(message) },
+      });
+    },
+    150_000,
+  );
 
   it.each([
     [

@@ -163,10 +163,14 @@ describe('an agent with an address and a token', () => {
 
   it('is disconnected when it is suspended, gets no work, and comes back', async () => {
     hold();
-    release();
     service.route(second);
     const agent = await enrol('fra-3');
+    const before = asked;
+    const running = await service.startCheck(httpCheck('fra-3'));
+    await until(() => asked > before);
     await service.admin('suspend', 'fra-3', '--reason', 'maintenance');
+    const ended = (await service.completed(running)).results['fra-3'];
+    release();
     await until(() => agent.log().includes('"code":4403'));
     let suspended: object | undefined;
     await until(async () => {
@@ -179,6 +183,10 @@ describe('an agent with an address and a token', () => {
     const { results } = await service.completed(await service.startCheck(httpCheck('fra-3')));
     await end(agent.process);
 
+    expect(ended).toMatchObject({
+      result: 'error',
+      error: { code: 'probe_suspended', message: expect.stringContaining('maintenance') },
+    });
     expect(suspended).toMatchObject({ status: 'offline', reason: expect.stringContaining('maintenance') });
     expect(results['fra-3']).toMatchObject({ result: 'success' });
   }, 180_000);

@@ -82,6 +82,8 @@ export const failureCodes = {
   probe_offline: 'The probe was offline when the check was created.',
   probe_busy: 'The probe had no capacity for this check.',
   probe_interrupted: 'The probe restarted or stopped while it ran the check.',
+  probe_suspended: 'The probe was suspended before it had answered; the message names the reason.',
+  probe_removed: 'The probe was removed before it had answered.',
   probe_timeout: 'The probe did not answer before the deadline of the check.',
   invalid_job: 'The probe could not read the job; its release may be older than the coordinator’s.',
   invalid_result: 'The probe’s result violated the schema.',

@@ -55,6 +55,8 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
   probe_offline: 'the probe was offline',
   probe_busy: 'the probe was too busy',
   probe_interrupted: 'the probe was interrupted',
+  probe_suspended: 'the probe was suspended',
+  probe_removed: 'the probe was removed',
   probe_timeout: 'the probe did not answer in time',
   invalid_job: 'the probe could not read the job',
   invalid_result: 'the probe reported no valid result',

@@ -292,7 +292,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
   probes_unanswered: rule(
     ['warning', 'info'],
-    '`probe_timeout`, `probe_busy`, `probe_interrupted`, `target_rate_limited`.',
+    '`probe_timeout`, `probe_busy`, `probe_interrupted`, `probe_suspended`, `probe_removed`, `target_rate_limited`.',
   ),
   probes_faulty: rule(
     ['warning', 'info'],

@@ -797,6 +797,8 @@ describe('probes that do not count', () => {
     ['probe_offline', 'probes_offline'],
     ['probe_busy', 'probes_unanswered'],
     ['probe_interrupted', 'probes_unanswered'],
+    ['probe_suspended', 'probes_unanswered'],
+    ['probe_removed', 'probes_unanswered'],
     ['probe_timeout', 'probes_unanswered'],
     ['invalid_job', 'probes_faulty'],
     ['internal_error', 'probes_faulty'],

@@ -16,6 +16,8 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   probe_offline: 'probes_offline',
   probe_busy: 'probes_unanswered',
   probe_interrupted: 'probes_unanswered',
+  probe_suspended: 'probes_unanswered',
+  probe_removed: 'probes_unanswered',
   probe_timeout: 'probes_unanswered',
 };
 

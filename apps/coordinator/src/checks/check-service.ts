@@ -42,9 +42,12 @@ import { createDeadlines, type Deadlines } from './store/deadlines.ts';
 import { createJobQueues } from './store/job-queues.ts';
 import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import { createResultBudget, type BudgetStatus, type ResultBudget } from './store/result-budget.ts';
+import { WithdrawnProbes } from './withdrawn-probes.ts';
 
 /** Interval of polls for due deadlines, and for entries of results that are committed. */
 const EXPIRE_EVERY_MS = TICK_MS;
+/** Interval at which a change of the list of probes or of suspensions is noticed; nothing is read without one. */
+const WITHDRAWN_EVERY_MS = TICK_MS;
 /** Notifications can be lost, so every active stream is also read at this interval. */
 const DRAIN_EVERY_MS = 1_000;
 /** A probe counts as active for this long after a result. */
@@ -179,7 +182,9 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     ...shared,
   });
   const followers = createFollowers(requests);
-  const expiry = new CheckExpiry({ redis: background, clock, isGrace, gate, ingest, queues, screenshots, ...shared });
+  const ending = { redis: background, clock, isGrace, gate, ingest, queues, screenshots, ...shared };
+  const expiry = new CheckExpiry(ending);
+  const withdrawn = new WithdrawnProbes({ ...ending, directory });
   takeHints(store, probes, ingest);
   const drainWritten = async (claimIdleMs?: number): Promise<void> => {
     await Promise.all(directory.withEntries().map((probe) => ingest.drain(probe, claimIdleMs)));
@@ -200,7 +205,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     started,
     scripts,
     tasks: [
-      ...upkeep({ expiry, screenshots, budget, ingest }),
+      ...upkeep({ expiry, withdrawn, screenshots, budget, ingest }),
       {
         name: 'probes and results',
         everyMs: DRAIN_EVERY_MS,
@@ -222,17 +227,19 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
 
 interface Upkeep {
   readonly expiry: CheckExpiry;
+  readonly withdrawn: WithdrawnProbes;
   readonly screenshots: CheckScreenshots;
   readonly budget: ResultBudget;
   readonly ingest: Ingest;
 }
 
 /** The background tasks that expire and count checks. */
-function upkeep({ expiry, screenshots, budget, ingest }: Upkeep): readonly BackgroundTask[] {
+function upkeep({ expiry, withdrawn, screenshots, budget, ingest }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
     { name: 'result budget', everyMs: BUDGET_EVERY_MS, run: async () => again(await budget.look()) },
     { name: 'deadlines', everyMs: EXPIRE_EVERY_MS, run: async () => again(await expiry.look()) },
+    { name: 'withdrawn probes', everyMs: WITHDRAWN_EVERY_MS, run: withdrawn.look },
     { name: 'committed results', everyMs: EXPIRE_EVERY_MS, run: ingest.releaseCommitted },
   ];
 }

@@ -1,18 +1,19 @@
 import { within } from '@vantage/timers';
-import type { Redis } from 'ioredis';
 
 import type { RedisClock } from '../redis/clock.ts';
-import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
-import { readCheck, settle, type CheckRecord } from './store/check-records.ts';
-import { CheckEvicted } from '../redis/store-errors.ts';
+import { readCheck, type CheckRecord } from './store/check-records.ts';
 import { timeoutResult } from './store/synthetic-results.ts';
-import type { Counters } from './store/counters.ts';
-import type { Deadlines } from './store/deadlines.ts';
 import type { Ingest } from './ingest/ingest.ts';
-import type { JobQueues } from './store/job-queues.ts';
 import type { MasterGate } from '../redis/server-state/master-gate.ts';
 import type { CheckScreenshots } from './screenshots/screenshots.ts';
+import {
+  pendingProbes,
+  readKept,
+  settleUnanswered,
+  type MakeResult,
+  type SettleDependencies,
+} from './settle-unanswered.ts';
 
 /** Limit of concurrent endings, and of checks that one poll adds. */
 const AT_ONCE = 100;
@@ -29,21 +30,17 @@ const LAST_LOOK_MS = 500;
 /** Entries that a coordinator has claimed for longer are taken over at a deadline. */
 const HELD_MS = 500;
 
-export interface ExpiryDependencies {
-  readonly redis: Redis;
+export interface ExpiryDependencies extends SettleDependencies {
   readonly clock: RedisClock;
-  readonly deadlines: Deadlines;
   readonly ingest: Pick<Ingest, 'drain'>;
-  readonly queues: JobQueues;
   readonly screenshots: Pick<CheckScreenshots, 'end'>;
-  readonly retentionMs: number;
-  readonly counters: Counters;
   /** True for a grace period after an outage of Redis, during which no deadline is enforced. */
   readonly isGrace: () => boolean;
   /** While closed, no deadline is enforced. */
   readonly gate: Pick<MasterGate, 'isOpen'>;
-  readonly log: Log;
 }
+
+const timedOut: MakeResult = (_probe, partial, finishedAtMs) => timeoutResult(partial, finishedAtMs);
 
 interface Ending {
   readonly startedAt: number;
@@ -119,42 +116,9 @@ async function endCheck(dependencies: ExpiryDependencies, id: string, nowMs: num
   await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
   const record = await readCheck(redis, id);
   if (record === undefined) return deadlines.forget(id);
-  await timeOut(dependencies, id, record, nowMs);
+  const ended = { probes: pendingProbes(record), nowMs, makeResult: timedOut };
+  dependencies.counters.probesTimedOut += await settleUnanswered(dependencies, id, record, ended);
   if (record.screenshot.state === 'pending') await dependencies.screenshots.end(id);
-}
-
-/** Reads a record; a check that was removed has nothing to end. */
-async function readKept(redis: Redis, id: string): Promise<CheckRecord | undefined> {
-  try {
-    return await readCheck(redis, id);
-  } catch (error) {
-    if (error instanceof CheckEvicted) return undefined;
-    throw error;
-  }
-}
-
-async function timeOut(
-  { redis, queues, deadlines, retentionMs, counters, log }: ExpiryDependencies,
-  id: string,
-  record: CheckRecord,
-  nowMs: number,
-): Promise<void> {
-  const probes = pendingProbes(record);
-  if (probes.length === 0) return;
-  // Jobs first: if Redis fails in between, the check is still due and the next poll repeats both.
-  const removed = await Promise.allSettled(probes.map((probe) => queues.removeWaiting(redis, probe, id)));
-  for (const [index, outcome] of removed.entries()) {
-    if (outcome.status === 'fulfilled') counters.jobsRemoved += outcome.value ? 1 : 0;
-    else if (isStoreFault(outcome.reason)) throw outcome.reason;
-    else log.warn({ probe: probes[index], error: outcome.reason as unknown }, 'waiting job could not be removed');
-  }
-
-  const finishedAt = Math.max(Math.round(nowMs), record.createdAt);
-  const results = probes.map(
-    (probe) => [probe, JSON.stringify(timeoutResult(partialOf(record, probe), finishedAt))] as const,
-  );
-  const said = await settle(redis, id, results, { retentionMs, deadlines });
-  counters.probesTimedOut += said.filter((word) => word === 'applied').length;
 }
 
 /** The probes that still owe a final result or the screenshot. */
@@ -162,13 +126,4 @@ function awaited(record: CheckRecord): readonly string[] {
   const { state, probe } = record.screenshot;
   const photographers = state === 'pending' && probe !== null ? [probe] : [];
   return [...new Set([...pendingProbes(record), ...photographers])];
-}
-
-function pendingProbes(record: CheckRecord): readonly string[] {
-  return record.probes.filter((probe) => !record.finals.has(probe));
-}
-
-function partialOf(record: CheckRecord, probe: string): Readonly<Record<string, unknown>> {
-  const partial = record.partials.get(probe);
-  return partial === undefined ? {} : (JSON.parse(partial) as Record<string, unknown>);
 }

@@ -176,6 +176,8 @@ export const scopeCases: FindingCases = {
     present: [
       ['it did not report in time', summaryOf('ping', { 'fra-1': bad('probe_timeout', {}, late), 'ber-1': good })],
       ['it was cut short', summaryOf('ping', { 'fra-1': broken('probe_interrupted'), 'ber-1': good })],
+      ['it was suspended', summaryOf('ping', { 'fra-1': broken('probe_suspended'), 'ber-1': good })],
+      ['it was removed', summaryOf('ping', { 'fra-1': broken('probe_removed'), 'ber-1': good })],
       ['it may not measure the target so often', summaryOf('ping', { 'fra-1': broken('target_rate_limited') })],
     ],
     absent: [

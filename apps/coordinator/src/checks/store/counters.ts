@@ -27,6 +27,8 @@ export interface Counters {
   entriesMalformed: number;
   probesTimedOut: number;
   probesOffline: number;
+  /** Results of probes that were suspended or removed before they had answered. */
+  probesWithdrawn: number;
   /** Completed checks removed before their expiry because results exceeded their memory budget. */
   checksEvicted: number;
   /** Waiting jobs removed at their deadline. */
@@ -55,6 +57,7 @@ export function createCounters(): Counters {
     entriesMalformed: 0,
     probesTimedOut: 0,
     probesOffline: 0,
+    probesWithdrawn: 0,
     checksEvicted: 0,
     jobsRemoved: 0,
     streamFaults: 0,

@@ -18,6 +18,15 @@ export function timeoutResult(partial: Readonly<Record<string, unknown>>, finish
   return withMeasured({ ...errorResult('probe_timeout', message, finishedAtMs), result: 'timeout' }, partial);
 }
 
+/** The final result of a probe that was suspended or removed before it had answered; it keeps its partial results. */
+export function withdrawnResult(
+  failure: Failure,
+  partial: Readonly<Record<string, unknown>>,
+  finishedAtMs: number,
+): CommonResult {
+  return withMeasured(errorResult(failure.code, failure.message, finishedAtMs), partial);
+}
+
 /** Failure codes with which a run may have ended after it had written partial results. */
 const cutShort: ReadonlySet<FailureCode> = new Set([
   'probe_interrupted',

@@ -46,6 +46,8 @@ export interface ProbeDirectory {
   readonly refresh: () => Promise<readonly KnownProbe[]>;
   /** True if Redis had probe records before and has none now. */
   readonly isEmptied: () => boolean;
+  /** Grows with every change of the list of probes or of suspensions that a refresh finds. */
+  readonly changes: () => number;
   /** Ids as of the last read, however old. */
   readonly ids: () => ReadonlySet<string>;
   /** Probes whose result streams had entries at the last read. */
@@ -101,6 +103,7 @@ class Directory implements ProbeDirectory {
   private reading: Promise<readonly KnownProbe[]> | undefined;
   private soon: NodeJS.Timeout | undefined;
   private emptied = false;
+  private changed = 0;
 
   constructor(dependencies: ProbeDirectoryDependencies) {
     this.dependencies = dependencies;
@@ -111,6 +114,8 @@ class Directory implements ProbeDirectory {
   }
 
   readonly ids: ProbeDirectory['ids'] = () => this.idsRead;
+
+  readonly changes: ProbeDirectory['changes'] = () => this.changed;
 
   readonly isEmptied: ProbeDirectory['isEmptied'] = () => this.emptied;
 
@@ -159,7 +164,10 @@ class Directory implements ProbeDirectory {
     this.lookedMs = nowMs;
     this.seen = seen;
     this.hasReadSeen = true;
-    if (!isSameHash(this.off, off)) this.off = off;
+    if (!isSameHash(this.off, off)) {
+      this.off = off;
+      this.changed += 1;
+    }
     const isEmpty = records.length === 0 && (this.idsRead.size > 0 || this.emptied);
     if (isEmpty && !this.emptied) log.error({ probes: this.idsRead.size }, 'Redis has lost the records of all probes');
     this.emptied = isEmpty;
@@ -186,6 +194,7 @@ class Directory implements ProbeDirectory {
   }
 
   private list(records: readonly ProbeRecord[]): void {
+    this.changed += 1;
     this.listed = records;
     this.idList = records.map(({ id }) => id);
     this.idsRead = new Set(this.idList);

@@ -1,0 +1,132 @@
+import { redisKeys, type Failure } from '@vantage/contract';
+import { within } from '@vantage/timers';
+import type { Redis } from 'ioredis';
+
+import type { ProbeDirectory } from '../probes/registry/probe-directory.ts';
+import { readProbeIds } from '../probes/registry/probe-records.ts';
+import type { RedisClock } from '../redis/clock.ts';
+import { readHash } from '../redis/read-hash.ts';
+import type { MasterGate } from '../redis/server-state/master-gate.ts';
+import { onStore } from '../redis/store.ts';
+import type { Ingest } from './ingest/ingest.ts';
+import type { CheckScreenshots } from './screenshots/screenshots.ts';
+import { pendingProbes, readKept, settleUnanswered, type SettleDependencies } from './settle-unanswered.ts';
+import { dispatchFailure, withdrawnResult } from './store/synthetic-results.ts';
+
+/** Coordinators learn of a change within about a second; until then they may give the probe further checks. */
+const REPEAT_FOR_MS = 5_000;
+/** Checks that are read or ended at once. */
+const AT_ONCE = 200;
+/** Longest wait for the last results of a probe. */
+const LAST_LOOK_MS = 500;
+/** Bound of the schema. */
+const LONGEST_MESSAGE = 1_024;
+
+export interface WithdrawnProbesDependencies extends SettleDependencies {
+  readonly clock: RedisClock;
+  readonly directory: Pick<ProbeDirectory, 'changes'>;
+  readonly ingest: Pick<Ingest, 'drain'>;
+  readonly screenshots: Pick<CheckScreenshots, 'passOn'>;
+  /** True for a grace period after an outage of Redis, in which results are still expected. */
+  readonly isGrace: () => boolean;
+  /** While closed, no result is written. */
+  readonly gate: Pick<MasterGate, 'isOpen'>;
+  /** Monotonic clock, milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+/**
+ * Ends the missing results of probes that were suspended or removed, which would otherwise stay pending until the
+ * deadline. Every coordinator does so, without a lease: it is idempotent. It looks at its start and for some seconds
+ * after each change of the probes.
+ */
+export class WithdrawnProbes {
+  readonly #dependencies: WithdrawnProbesDependencies;
+  readonly #nowMs: () => number;
+  #changes = -1;
+  #until = Number.NEGATIVE_INFINITY;
+  #isDue = false;
+
+  constructor(dependencies: WithdrawnProbesDependencies) {
+    this.#dependencies = dependencies;
+    this.#nowMs = dependencies.nowMs ?? (() => performance.now());
+  }
+
+  /** @throws StoreUnavailable */
+  readonly look = async (): Promise<void> => {
+    const { redis, directory, isGrace, gate } = this.#dependencies;
+    const changes = directory.changes();
+    if (changes !== this.#changes) {
+      this.#changes = changes;
+      this.#until = this.#nowMs() + REPEAT_FOR_MS;
+      this.#isDue = true;
+    }
+    if (!this.#isDue || isGrace() || !gate.isOpen()) return;
+    const isLast = this.#nowMs() >= this.#until;
+    await onStore(redis, () => endAll(this.#dependencies));
+    if (isLast) this.#isDue = false;
+  };
+}
+
+async function endAll(dependencies: WithdrawnProbesDependencies): Promise<void> {
+  const { redis, ingest } = dependencies;
+  // Checks first: a probe of one of them that is missing in the list read afterwards was removed, and is not just new.
+  const pending = await readPending(redis);
+  if (pending.size === 0) return;
+  const [listed, suspended] = await Promise.all([
+    readProbeIds(redis).then((ids) => new Set(ids)),
+    readHash(redis, redisKeys.suspended),
+  ]);
+  const failures = new Map<string, Failure>();
+  for (const probe of new Set([...pending.values()].flat())) {
+    const failure = failureOf(listed.has(probe), suspended[probe]);
+    if (failure !== undefined) failures.set(probe, failure);
+  }
+  if (failures.size === 0) return;
+  // Results that were written before count even if they have not been read yet.
+  await within(Promise.all([...failures.keys()].map((probe) => ingest.drain(probe, 0))), LAST_LOOK_MS);
+  const concerned = [...pending].filter(([, probes]) => probes.some((probe) => failures.has(probe)));
+  for (let index = 0; index < concerned.length; index += AT_ONCE) {
+    const some = concerned.slice(index, index + AT_ONCE);
+    await Promise.all(some.map(([id]) => endOf(dependencies, id, failures)));
+  }
+}
+
+/** The probes of each check that is not completed. */
+async function readPending(redis: Redis): Promise<ReadonlyMap<string, readonly string[]>> {
+  const ids = await redis.zrange(redisKeys.deadlines, '0', '-1');
+  const pending = new Map<string, readonly string[]>();
+  for (let index = 0; index < ids.length; index += AT_ONCE) {
+    const some = ids.slice(index, index + AT_ONCE);
+    const rows = await Promise.all(some.map((id) => redis.hmget(redisKeys.check(id), 'probes', 'completedAt')));
+    for (const [at, [probes, completedAt]] of rows.entries()) {
+      if (typeof probes === 'string' && typeof completedAt !== 'string') pending.set(some[at]!, probes.split(','));
+    }
+  }
+  return pending;
+}
+
+function failureOf(isListed: boolean, suspension: string | undefined): Failure | undefined {
+  if (!isListed) return dispatchFailure('probe_removed', 'The probe was removed before it had answered.');
+  if (suspension === undefined) return undefined;
+  const message = `The probe was suspended before it had answered. ${suspension}`;
+  return dispatchFailure('probe_suspended', message.slice(0, LONGEST_MESSAGE));
+}
+
+async function endOf(
+  dependencies: WithdrawnProbesDependencies,
+  id: string,
+  failures: ReadonlyMap<string, Failure>,
+): Promise<void> {
+  const { redis, clock, screenshots, counters } = dependencies;
+  const record = await readKept(redis, id);
+  if (record === undefined || record.completedAt !== null) return;
+  counters.probesWithdrawn += await settleUnanswered(dependencies, id, record, {
+    probes: pendingProbes(record).filter((probe) => failures.has(probe)),
+    nowMs: await clock.now(redis),
+    makeResult: (probe, partial, finishedAtMs) => withdrawnResult(failures.get(probe)!, partial, finishedAtMs),
+  });
+  const { state, probe } = record.screenshot;
+  const reason = probe === null ? undefined : failures.get(probe);
+  if (state === 'pending' && probe !== null && reason !== undefined) await screenshots.passOn(id, probe, reason);
+}
