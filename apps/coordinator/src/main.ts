@@ -1,43 +1,28 @@
 import { readFileSync } from 'node:fs';
 
-import { checkTypes } from '@vantage/diagnostics/contract';
-import { openGeo } from '@vantage/geo';
-import {
-  createAdmission,
-  createNameLookup,
-  createNameResolver,
-  createOwnAddresses,
-  isPrivateAddress,
-  judgeTarget,
-  type TargetPolicy,
-} from '@vantage/target-policy';
 import { withoutSecrets } from '@vantage/contract';
+import { openGeo } from '@vantage/geo';
+import { createNameResolver } from '@vantage/target-policy';
 import { compactHeap, openLog, type OpenLog } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
 import { stdSerializers, type Logger } from 'pino';
 
-import { createApp } from './app.ts';
+import { openApp, openCore, type Parts } from './compose.ts';
 import { readConfig, type Config } from './config.ts';
 import { isShortOfFiles, openFilesLimit } from './connection-bounds.ts';
-import { createCore, type Core } from './core.ts';
 import { upgradeAddress } from './http/client-address.ts';
 import { createKeyPolicies } from './keys/key-policies.ts';
-import { createMonitorReader } from './http/requests/read-monitor.ts';
-import { createSendWebhook, type SendWebhook } from './monitors/webhooks/send-webhook.ts';
-import { followModules, moduleWarnings } from './modules/follow-modules.ts';
+import { followModules } from './modules/follow-modules.ts';
 import { createQuestionFault } from './modules/question-fault.ts';
-import { coreSettings, edgeSettings } from './service-settings.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
 /** Timeout of a PTR lookup for a client's address; also bounds `GET /me`. */
 const NAME_TIMEOUT_MS = 500;
-
 /** Wait for Redis at the start; then the server listens and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
-  const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
   // Invalid options must be rejected before any connection is opened.
   const policyFor = createKeyPolicies({
     allow: config.targetAllow,
@@ -46,62 +31,20 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   });
   const resolver = createNameResolver({ servers: config.dnsServers, timeoutMs: NAME_TIMEOUT_MS, tries: 1 });
   const modules = await followModules(config.modulesFile, log, { questionFault: createQuestionFault(policyFor()) });
-  const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, rdapBaseUrl: config.rdapBaseUrl, log });
-  const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
+  const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb, rdapBaseUrl } = config;
+  const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, rdapBaseUrl, log });
   const version = readVersion();
   const telemetry = await openTelemetry(config, version, log);
-  const core = createCore({
-    tracing: telemetry.tracing,
-    metrics: telemetry.metrics,
-    ...coreSettings(config),
-    log,
-    lookUpPlace: geo.lookUp,
-    preparePlace,
-    monitors: {
-      readDefinition: createMonitorReader(
-        Object.values(checkTypes),
-        (target, allow) => judgeTarget(target, policyFor(allow)),
-        config.webhookSecret !== undefined,
-      ),
-      sendWebhook: openWebhooks(config, policyFor()),
-      file: config.monitorsFile,
-      most: config.monitorsMax,
-      observeStart: telemetry.monitorStarted,
-    },
-  });
+  const parts: Parts = { config, log, policyFor, resolver, modules, geo, version, telemetry };
+  const core = openCore(parts);
   // A proxy sends requests as soon as the port is open; the first ones should find Redis connected.
   await within(core.started, LISTENS_WITHIN_MS);
   const stopping = new AbortController();
 
-  const isGatewayOnly = config.gateway === 'only';
   const behindProxies = config.trustedProxies !== undefined;
-  let app: ReturnType<typeof createApp> | undefined;
+  let app: ReturnType<typeof openApp> | undefined;
   const server = await startServer({ ...config, behindProxies }, (publicUrl) => {
-    app = createApp({
-      publicUrl,
-      log,
-      version,
-      stopping: stopping.signal,
-      observers: telemetry.handlers,
-      checks: core.checks,
-      live: core.live,
-      followers: core.followers,
-      idempotencyStore: core.idempotencyStore,
-      probes: core.probes,
-      keys: core.keys,
-      monitors: core.monitors,
-      warnings: () => [...(core.monitors.fileFault()?.split('\n') ?? []), ...moduleWarnings(modules)],
-      rateLimitRedis: core.rateLimitRedis,
-      readiness: () => missing(core, isGatewayOnly),
-      isGatewayOnly,
-      modules,
-      checkTypes: Object.values(checkTypes),
-      judgeTarget: (target, allow) => judgeTarget(target, policyFor(allow)),
-      lookUpPlace: geo.lookUp,
-      names: createNameLookup({ resolver, showPrivateAddresses: false }),
-      isPublicAddress: (address) => !isPrivateAddress(address),
-      ...edgeSettings(config),
-    });
+    app = openApp(parts, core, publicUrl, stopping.signal);
     return app;
   });
   const gateway = config.gateway !== 'off' ? core.openGateway(new URL(server.publicUrl).origin) : undefined;
@@ -125,34 +68,6 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     await telemetry.close();
     await geo.close();
   };
-}
-
-/**
- * Webhooks follow the target policy of checks: redirects, further addresses and the service's own machine are refused.
- */
-function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
-  if (secret === undefined) return undefined;
-  const admit = createAdmission({
-    policy,
-    resolver: createNameResolver({ servers: dnsServers }),
-    redis: () => [],
-    ownAddresses: createOwnAddresses({ resolvers: dnsServers }),
-    haveIpv4: () => true,
-    haveIpv6: () => true,
-  });
-  return createSendWebhook({ admit, secret });
-}
-
-/** A process that serves only agents is ready without probes: agents could not connect otherwise. */
-async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly string[]> {
-  const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
-  if (!redis) return ['Redis does not answer.'];
-  return [
-    ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal}`]),
-    ...(isEmptied ? ['Redis has lost the records of all probes: restore its data, or add the probes again.'] : []),
-    ...(healthyProbes === 0 && !isGatewayOnly ? ['No probe is healthy.'] : []),
-    ...stalledTasks.map((name) => `A background task does not end: ${name}.`),
-  ];
 }
 
 /** Reads the release from the package, whose folder contains both the sources and the build. */

@@ -1,4 +1,14 @@
-import type { Bucket } from './rate-limit.ts';
+/** The limit of an endpoint. */
+export interface Bucket {
+  /** Name of the policy in headers and of the counters in Redis; a token. */
+  readonly name: string;
+  /** The endpoint in messages, such as `POST /check`. */
+  readonly endpoint: string;
+  /** Requests per minute of one address; a key has its own limit. */
+  readonly limit: number;
+  /** True if all counters are in one slot of a Redis Cluster, because requests are also counted per target. */
+  readonly inOneSlot?: boolean;
+}
 
 /** Requests per minute of one client address, per endpoint. */
 export interface RateLimits {

@@ -2,7 +2,7 @@ import { keyScopes, type AnyCheckType } from '@vantage/contract';
 
 import { PROBING_PATH, SECURITY_PATH } from '../well-known-paths.ts';
 import type { Links } from '../links.ts';
-import type { Bucket } from '../limits/rate-limit.ts';
+import type { Bucket } from '../limits/buckets.ts';
 import { answerExamples } from './answer-examples.ts';
 import { componentHeaders } from './answers.ts';
 import { followCheckOperation } from './operations/event-operations.ts';

@@ -1,6 +1,6 @@
 import type { AnyCheckType } from '@vantage/contract';
 
-import type { Bucket } from '../../limits/rate-limit.ts';
+import type { Bucket } from '../../limits/buckets.ts';
 import { MAX_WAIT_SECONDS } from '../../requests/read-wait.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { requestExamples } from '../examples.ts';

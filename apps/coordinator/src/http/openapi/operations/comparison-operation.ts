@@ -1,4 +1,4 @@
-import type { Bucket } from '../../limits/rate-limit.ts';
+import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified, OTHER_EXAMPLE_ID } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';

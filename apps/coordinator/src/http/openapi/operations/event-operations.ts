@@ -1,6 +1,6 @@
 import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 
-import type { Bucket } from '../../limits/rate-limit.ts';
+import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { checkIdParameter, keyOf, keyProblems, limitOf } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';

@@ -1,6 +1,6 @@
 import { MONITOR_NAME_PATTERN, type ProblemType } from '@vantage/contract';
 
-import type { Bucket } from '../../limits/rate-limit.ts';
+import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { exampleMonitor } from '../example-values.ts';
 import { ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';

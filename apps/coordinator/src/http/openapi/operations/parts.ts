@@ -1,6 +1,6 @@
 import { checkIdSchema, type KeyScope } from '@vantage/contract';
 
-import type { Bucket } from '../../limits/rate-limit.ts';
+import type { Bucket } from '../../limits/buckets.ts';
 import { headers } from '../answers.ts';
 import { toJson, type JsonObject } from '../schemas.ts';
 

@@ -1,4 +1,4 @@
-import type { Bucket } from '../../limits/rate-limit.ts';
+import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';

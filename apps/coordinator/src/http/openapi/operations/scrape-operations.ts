@@ -1,4 +1,4 @@
-import type { Bucket } from '../../limits/rate-limit.ts';
+import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { keyOf, keyProblems, limitOf } from './parts.ts';
 import type { JsonObject } from '../schemas.ts';

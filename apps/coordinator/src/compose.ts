@@ -1,0 +1,120 @@
+import { checkTypes } from '@vantage/diagnostics/contract';
+import type { Geo } from '@vantage/geo';
+import {
+  createAdmission,
+  createNameLookup,
+  createNameResolver,
+  createOwnAddresses,
+  isPrivateAddress,
+  judgeTarget,
+  type NameResolver,
+  type TargetPolicy,
+} from '@vantage/target-policy';
+import type { Logger } from 'pino';
+
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { createCore, type Core } from './core.ts';
+import { createMonitorReader } from './http/requests/read-monitor.ts';
+import type { createKeyPolicies } from './keys/key-policies.ts';
+import { moduleWarnings, type Modules } from './modules/follow-modules.ts';
+import { createSendWebhook, type SendWebhook } from './monitors/webhooks/send-webhook.ts';
+import { coreSettings, edgeSettings } from './service-settings.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
+
+/** What a coordinator opens before its connections to Redis. */
+export interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly policyFor: ReturnType<typeof createKeyPolicies>;
+  /** For the names of clients. */
+  readonly resolver: NameResolver;
+  readonly modules: Modules;
+  readonly geo: Geo;
+  readonly version: string;
+  readonly telemetry: Telemetry;
+}
+
+export function openCore({ config, log, policyFor, geo, telemetry }: Parts): Core {
+  return createCore({
+    tracing: telemetry.tracing,
+    metrics: telemetry.metrics,
+    ...coreSettings(config),
+    log,
+    lookUpPlace: geo.lookUp,
+    preparePlace: config.rdapBaseUrl === undefined ? undefined : geo.prepare,
+    monitors: {
+      readDefinition: createMonitorReader(
+        Object.values(checkTypes),
+        (target, allow) => judgeTarget(target, policyFor(allow)),
+        config.webhookSecret !== undefined,
+      ),
+      sendWebhook: openWebhooks(config, policyFor()),
+      file: config.monitorsFile,
+      most: config.monitorsMax,
+      observeStart: telemetry.monitorStarted,
+    },
+  });
+}
+
+export function openApp(
+  { config, log, policyFor, resolver, modules, geo, version, telemetry }: Parts,
+  core: Core,
+  publicUrl: string,
+  stopping: AbortSignal,
+): ReturnType<typeof createApp> {
+  const isGatewayOnly = config.gateway === 'only';
+  return createApp({
+    publicUrl,
+    log,
+    version,
+    stopping,
+    observers: telemetry.handlers,
+    checks: core.checks,
+    live: core.live,
+    followers: core.followers,
+    idempotencyStore: core.idempotencyStore,
+    probes: core.probes,
+    keys: core.keys,
+    monitors: core.monitors,
+    warnings: () => [...(core.monitors.fileFault()?.split('\n') ?? []), ...moduleWarnings(modules)],
+    rateLimitRedis: core.rateLimitRedis,
+    readiness: () => missing(core, isGatewayOnly),
+    isGatewayOnly,
+    modules,
+    checkTypes: Object.values(checkTypes),
+    judgeTarget: (target, allow) => judgeTarget(target, policyFor(allow)),
+    lookUpPlace: geo.lookUp,
+    names: createNameLookup({ resolver, showPrivateAddresses: false }),
+    isPublicAddress: (address) => !isPrivateAddress(address),
+    ...edgeSettings(config),
+  });
+}
+
+/**
+ * Webhooks follow the target policy of checks: redirects, further addresses and the service's own machine are refused.
+ */
+function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
+  if (secret === undefined) return undefined;
+  const admit = createAdmission({
+    policy,
+    resolver: createNameResolver({ servers: dnsServers }),
+    redis: () => [],
+    ownAddresses: createOwnAddresses({ resolvers: dnsServers }),
+    haveIpv4: () => true,
+    haveIpv6: () => true,
+  });
+  return createSendWebhook({ admit, secret });
+}
+
+/** A process that serves only agents is ready without probes: agents could not connect otherwise. */
+async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly string[]> {
+  const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
+  if (!redis) return ['Redis does not answer.'];
+  return [
+    ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal}`]),
+    ...(isEmptied ? ['Redis has lost the records of all probes: restore its data, or add the probes again.'] : []),
+    ...(healthyProbes === 0 && !isGatewayOnly ? ['No probe is healthy.'] : []),
+    ...stalledTasks.map((name) => `A background task does not end: ${name}.`),
+  ];
+}
