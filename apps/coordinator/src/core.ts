@@ -1,7 +1,8 @@
 import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
-import { createCheckService, type CheckService, type CheckServiceOptions } from './checks/check-service.ts';
+import type { CheckServiceOptions } from './checks/check-parts.ts';
+import { createCheckService, type CheckService } from './checks/check-service.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { heartbeatScripts } from './gateway/heartbeat-scripts.ts';
 import { gatewayScripts } from './gateway/jobs/job-scripts.ts';
