@@ -5,5 +5,6 @@ export type { CheckOf, CheckRequest, CheckRequestOf, PairRequest, ResultOf } fro
 export type { CheckEvent, MonitorChange, WatchMonitorOptions, WatchOptions } from './watch.ts';
 export type { LostConnection } from './watch-stream.ts';
 export { asCsv, asJsonLines, type TableProbe, type ResultRows } from './tables.ts';
-export { targetMistake, type TargetFix, type TargetMistake } from './target-mistake.ts';
+export type { TargetFix, TargetMistake } from './target-fix.ts';
+export { targetMistake } from './target-mistake.ts';
 export { hostFor, portIn, readTarget, type TypedTarget } from './target-text.ts';

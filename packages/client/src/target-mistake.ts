@@ -1,28 +1,6 @@
+import { oddHost } from './odd-host.ts';
+import type { TargetFix, TargetMistake, TypeFacts } from './target-fix.ts';
 import { readTarget } from './target-text.ts';
-
-/** A check that may have been meant. */
-export interface TargetFix {
-  readonly type: string;
-  readonly host: string;
-  readonly port?: number;
-  /** Of dns. */
-  readonly recordType?: string;
-}
-
-/** The reason why a text is no target of a check type, and the checks that were probably meant. */
-export interface TargetMistake {
-  readonly message: string;
-  readonly fixes: readonly TargetFix[];
-}
-
-interface TypeFacts {
-  readonly type: string;
-  readonly hostKind: 'host' | 'url' | 'name';
-  /** The request has a field for the port. */
-  readonly hasPort: boolean;
-  /** Names of all check types. */
-  readonly types: readonly string[];
-}
 
 /** Well-known ports of URL schemes (IANA). */
 const schemePorts: Readonly<Record<string, number>> = {
@@ -52,7 +30,8 @@ const takesPort = new Set(['tcp', 'udp']);
 export function targetMistake(text: string, facts: TypeFacts): TargetMistake | undefined {
   const typed = text.trim();
   if (/\s/.test(typed)) return blanks(typed, facts);
-  return otherScheme(typed, facts) ?? (facts.hostKind === 'url' ? undefined : notAHost(typed, facts));
+  const mistake = otherScheme(typed, facts) ?? network(typed, facts) ?? oddHost(typed, facts);
+  return mistake ?? (facts.hostKind === 'url' ? undefined : notAHost(typed, facts));
 }
 
 /** Check types that do what a command does. */
@@ -117,15 +96,15 @@ function otherScheme(typed: string, { type, hostKind }: TypeFacts): TargetMistak
   return { message, fixes: [...tcp, hostKind === 'url' ? { type: 'http', host: `https://${host}` } : { type, host }] };
 }
 
+function network(typed: string, { type, hostKind }: TypeFacts): TargetMistake | undefined {
+  const [, address] = /^\[?([0-9a-f.:]+)\]?\/\d{1,3}$/i.exec(typed) ?? [];
+  // In a URL, a number can be a path.
+  if (address === undefined || hostKind === 'url') return undefined;
+  return { message: `${typed} is a network. A check measures one address.`, fixes: [{ type, host: address }] };
+}
+
 function notAHost(typed: string, { type, hasPort }: TypeFacts): TargetMistake | undefined {
   if (/^https?:\/\//i.test(typed)) return undefined;
-  const [, network] = /^\[?([0-9a-f.:]+)\]?\/\d{1,3}$/i.exec(typed) ?? [];
-  if (network !== undefined) {
-    return {
-      message: `${typed} is a network. A check measures one address.`,
-      fixes: [{ type, host: network }],
-    };
-  }
   const [, host, path] = /^([^/?#@]+)([/?#].*)$/.exec(typed) ?? [];
   if (host !== undefined) {
     const bare = readTarget(host);

@@ -29,7 +29,10 @@ export interface CheckArguments {
 /** Text of HOST, split; `fault` is the reason why it is no host. */
 interface HostText {
   readonly host: string;
+  /** Fields that the text has too, such as the port of `example.com:443`. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Fields that it implies unless they are given, such as the port of `https://example.com`. */
+  readonly implied?: Readonly<Record<string, unknown>>;
   readonly fault?: string;
 }
 
@@ -47,21 +50,29 @@ function faultOf(error: unknown, names: readonly string[]): string {
   const message = Error.isError(error) ? error.message : String(error);
   const [, flag] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
   if (flag === undefined) return message;
+  const near = meantBy(flag, names).map((name) => `"--${name}"`);
+  return `unknown flag "${flag}"${near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`}`;
+}
+
+function meantBy(flag: string, names: readonly string[]): readonly string[] {
+  if (/^-[46]$/.test(flag)) return names.includes('family') ? [`family ${flag.slice(1)}`] : [];
+  if (/^-[a-z]$/i.test(flag)) return names.filter((name) => name.startsWith(flag.charAt(1).toLowerCase())).slice(0, 3);
   const near = nearestWord(flag.replace(/^-+/, ''), names);
-  return `unknown flag "${flag}"${near === undefined ? '' : `; did you mean "--${near}"?`}`;
+  return near === undefined ? [] : [near];
 }
 
 /**
  * Parses the arguments after the name of a check type: host, fields with or without flags, options.
  *
  * @param others flags of the program, such as `--json`
- * @param readHost splits the text of HOST into host and fields; without it the text is the host
+ * @param readHost splits the text of HOST into host and fields, knowing the texts of the fields that are given apart; without
+ *   it the text is the host
  */
 export function parseCheckArguments(
   type: CheckTypeName,
   args: readonly string[],
   others: FlagOptions,
-  readHost: (text: string) => HostText = (host) => ({ host, fields: {} }),
+  readHost: (text: string, given: readonly string[]) => HostText = (host) => ({ host, fields: {} }),
 ): CheckArguments {
   const flags = flagsOf(checkTypes[type] as AnyCheckType);
   const own = Object.fromEntries(
@@ -76,19 +87,30 @@ export function parseCheckArguments(
   const faults: string[] = [];
   const [host, ...more] = positionals;
   if (host === undefined && values['between'] === undefined) faults.push(`missing HOST; expected ${type} HOST`);
-  const target = host === undefined ? undefined : readHost(host);
-  if (target?.fault !== undefined) faults.push(target.fault);
   const placed = placePositionals(flags, more, values, faults);
+  const givenFields = flags.flatMap(({ place, name }) => (place === 'field' ? [placed.get(name) ?? values[name]] : []));
+  const isText = (given: unknown): given is string => typeof given === 'string';
+  const target = host === undefined ? undefined : readHost(host, givenFields.filter(isText));
+  if (target?.fault !== undefined) faults.unshift(target.fault);
   const fields: Record<string, unknown> = {};
   const options: Record<string, unknown> = {};
   for (const flag of flags) {
     const given = placed.get(flag.name) ?? values[flag.name];
-    const value = given === undefined ? target?.fields[flag.field] : valueOf(flag, given, faults);
+    const inHost = target?.fields[flag.field];
+    const value = given === undefined ? (inHost ?? target?.implied?.[flag.field]) : valueOf(flag, given, faults);
+    if (inHost !== undefined && value !== undefined && value !== inHost)
+      faults.push(contradiction(type, flag, target!.host, [inHost, value]));
     if (value !== undefined) (flag.place === 'field' ? fields : options)[flag.field] = value;
     else if (flag.isRequired && given === undefined && target?.fault === undefined)
       faults.push(`missing ${flag.name.toUpperCase()}; expected ${type} ${host ?? 'HOST'} ${flag.name.toUpperCase()}`);
   }
   return { host: target?.host ?? '', fields, options, values, faults };
+}
+
+function contradiction(type: string, { name }: Flag, host: string, values: readonly unknown[]): string {
+  const [inHost, behind] = values;
+  const command = (value: unknown): string => `"${type} ${host} ${String(value)}"`;
+  return `two values of ${name.toUpperCase()}, ${String(inHost)} in HOST and ${String(behind)}; expected ${command(inHost)} or ${command(behind)}`;
 }
 
 /** Assigns arguments after the host to the type's fields, in declaration order. */

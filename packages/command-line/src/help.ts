@@ -6,7 +6,14 @@ const NAME_WIDTH = 26;
 const TEXT_WIDTH = 72;
 
 /** Flags of a program besides those of a check type. */
-export type HelpFlags = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly description: string }>>;
+export type HelpFlags = Readonly<Record<string, HelpFlag>>;
+
+interface HelpFlag {
+  readonly type: 'string' | 'boolean';
+  /** Name of the value; TEXT by default. */
+  readonly value?: string;
+  readonly description: string;
+}
 
 /**
  * Help text with every flag of a check type.
@@ -55,7 +62,9 @@ function negated(description: string): string {
 
 export function helpRows(flags: HelpFlags): string {
   return Object.entries(flags)
-    .map(([name, { type, description }]) => helpRow(`--${name}${type === 'string' ? ' TEXT' : ''}`, description))
+    .map(([name, { type, value = 'TEXT', description }]) =>
+      helpRow(`--${name}${type === 'string' ? ` ${value}` : ''}`, description),
+    )
     .join('');
 }
 

@@ -24,6 +24,13 @@ describe('the flag --between', () => {
   });
 });
 
+/** Commands of a message that need no further word, split as a shell does. */
+function suggestedIn(faults: string): readonly (readonly string[])[] {
+  return [...faults.matchAll(/"vantage ([^"]+)"/g)]
+    .map(([, command]) => command!.split(' ').map((word) => word.replaceAll("'", '')))
+    .filter((words) => !words.some((word) => word === 'PORT' || word === 'HOST'));
+}
+
 describe('the words on the command line', () => {
   it.each([
     ['ping example.com', { type: 'ping', host: 'example.com' }],
@@ -44,7 +51,6 @@ describe('the words on the command line', () => {
     ['http example.com:8443', { type: 'http', host: 'https://example.com:8443' }],
     ['tcp example.com:443', { type: 'tcp', host: 'example.com', port: 443 }],
     ['tcp https://example.com/a', { type: 'tcp', host: 'example.com', port: 443 }],
-    ['tcp example.com:80 443', { type: 'tcp', host: 'example.com', port: 443 }],
     [
       'mtr example.com --from de',
       { type: 'traceroute', host: 'example.com', options: { rounds: 10, endWithStream: true }, locations: ['de'] },
@@ -74,6 +80,11 @@ describe('the words on the command line', () => {
       { type: 'ping', host: 'example.com', options: { count: 16, endWithStream: true } },
     ],
     ['ping example.com --limit 3', { type: 'ping', host: 'example.com', limit: 3 }],
+    ['tcp a.example:443 443', { type: 'tcp', host: 'a.example', port: 443 }],
+    ['tcp https://a.example 8443', { type: 'tcp', host: 'a.example', port: 8443 }],
+    ['tcp https://a.example', { type: 'tcp', host: 'a.example', port: 443 }],
+    ['tcp https://a.example:443/', { type: 'tcp', host: 'a.example', port: 443 }],
+    ['dns 192.0.2.1 PTR', { type: 'dns', host: '192.0.2.1', recordType: 'PTR' }],
   ])('make a request of “%s”', (line, request) => {
     expect(requestOf(line)).toEqual(request);
   });
@@ -109,7 +120,23 @@ describe('the words on the command line', () => {
     ['2001:db8::1', /did you mean "vantage ping 2001:db8::1"\?/],
     ['whatever example.com', /expected one of [^?]*$/],
     ['ping example.com:443', /A ping check has no port\. Did you mean "vantage tcp example\.com 443"\?/],
-    ['tcp 192.0.2.1/24 80', /is a network.*"vantage tcp 192\.0\.2\.1"/],
+    ['tcp 192.0.2.1/24 80', /is a network.*"vantage tcp 192\.0\.2\.1 80"/],
+    ['tcp 192.0.2.1/24 --port 80', /is a network.*"vantage tcp 192\.0\.2\.1 80"/],
+    ['tcp 192.0.2.1/24', /is a network.*"vantage tcp 192\.0\.2\.1 PORT"/],
+    ['tcp a.example:x', /^invalid HOST "a\.example:x": “x” is no port.*"vantage tcp a\.example PORT"\?$/],
+    ['dns u@a.example mx', /user name.*"vantage dns a\.example mx"\?/],
+    ['http u:p@a.example/?a=1&b', /user name.*"vantage http 'https:\/\/a\.example\/\?a=1&b'"\?/],
+    ['info as3320', /^invalid HOST "as3320": .* As in "vantage info HOST --from AS3320"\.$/],
+    ['dns 192.0.2.1', /An address has PTR records only.*"vantage dns 192\.0\.2\.1 PTR"\?/],
+    ['dns 2001:db8::1 MX', /a name A and MX records.*"vantage dns 2001:db8::1 PTR"\?/],
+    [
+      'tcp a.example:29008 443',
+      /^two values of PORT, 29008 in HOST and 443; expected "tcp a\.example 29008" or "tcp a\.example 443"$/,
+    ],
+    ['tcp [2001:db8::1]:22 --port 443', /^two values of PORT, 22 in HOST and 443;/],
+    ['tcp https://a.example:443 8443', /^two values of PORT, 443 in HOST and 8443;/],
+    ['ping a.example -4', /^unknown flag "-4"; did you mean "--family 4"\?$/],
+    ['ping a.example -c 3', /^unknown flag "-c"; did you mean "--csv" or "--count"\?$/],
     ['http ftp://example.com', /not ftp\. Did you mean "vantage tcp example\.com 21"\?/],
     ['monitors pause web', /unknown command "monitors pause"; expected one of list, show, put, delete, watch/],
     ['monitors show', /missing NAME; expected monitors show NAME/],
@@ -143,7 +170,9 @@ describe('the words on the command line', () => {
     const command = parseCommand(line.split(' '));
 
     expect(command).toMatchObject({ kind: 'invalid' });
-    expect(command.kind === 'invalid' ? command.faults.join('\n') : '').toMatch(fault);
+    const faults = command.kind === 'invalid' ? command.faults.join('\n') : '';
+    expect(faults).toMatch(fault);
+    for (const meant of suggestedIn(faults)) expect(parseCommand(meant)).toMatchObject({ kind: 'check' });
   });
 
   it('name every fault at once', () => {
@@ -160,6 +189,8 @@ describe('the words on the command line', () => {
     [['dns', '--help'], 'dns'],
     [['--server', 'http://a.example', 'help', 'dns'], 'dns'],
     [['--json', '--help', 'dns'], 'dns'],
+    [['dns', '-h'], 'dns'],
+    [['me', '-h'], undefined],
     [['help', 'mtr'], 'traceroute'],
     [['help', 'show'], undefined],
     [['help', 'version'], undefined],

@@ -14,7 +14,7 @@ import { settingsFrom } from './settings.ts';
 export function parseCommand(argv: readonly string[]): Command {
   const [name, ...args] = flagsBehindCommand(argv);
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') return parseHelp(args);
-  if (name === '--version' || name === 'version') return { kind: 'version' };
+  if (name === '--version' || name === '-V' || name === 'version') return { kind: 'version' };
   if (isCheckTypeName(name)) return parseCheck(name, args);
   if (name === 'mtr') return parseMtr(args);
   if (name === 'monitors') return parseMonitors(args);

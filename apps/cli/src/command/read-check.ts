@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 import type { CheckRequest, PairRequest } from '@vantage/client';
 import { parseCheckArguments, type FlagOptions, type ParsedArguments } from '@vantage/command-line';
 import type { AnyCheckType } from '@vantage/contract';
@@ -16,14 +18,15 @@ export function readCheck(
   readonly faults: readonly string[];
 } {
   const checkType: AnyCheckType = checkTypes[type];
-  const { host, fields, options, values, faults } = parseCheckArguments(type, args, flags, (text) =>
-    readCommandTarget(checkType, text),
+  const { host, fields, options, values, faults } = parseCheckArguments(type, args, flags, (text, given) =>
+    readCommandTarget(checkType, text, given),
   );
   const limit = limitOf(values['limit']);
   const [locations, probes] = [listFrom(values['from']), listFrom(values['probes'])];
   const between = values['between'] === undefined ? undefined : listFrom([values['between'] as string]);
   const allFaults = [
     ...faults,
+    ...(type === 'dns' && faults.length === 0 ? addressFaults(host, fields['recordType']) : []),
     ...(typeof limit === 'object' ? [limit.fault] : []),
     ...(locations.length > 0 && probes.length > 0 ? ['unexpected --probes with --from; expected one of them'] : []),
     ...(between === undefined ? [] : pairFaults(between, host, values)),
@@ -39,6 +42,16 @@ export function readCheck(
   };
   // The service validates the request against the schema from which the flags are derived.
   return { request: request as CheckRequest | PairRequest, values, faults: allFaults };
+}
+
+/** The question for an address; without a record type, that of the default could only be refused. */
+function addressFaults(host: string, recordType: unknown): readonly string[] {
+  const isAddress = isIP(host) > 0;
+  if (!isAddress || recordType === 'PTR') return [];
+  const given = typeof recordType === 'string' ? ` and ${recordType} records` : '';
+  return [
+    `invalid HOST "${host}": An address has PTR records only, a name A${given}. Did you mean "vantage dns ${host} PTR"?`,
+  ];
 }
 
 function pairFaults(between: readonly string[], host: string, values: ParsedArguments['values']): readonly string[] {

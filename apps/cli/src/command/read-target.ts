@@ -6,22 +6,49 @@ import { checkTypeNames } from '@vantage/diagnostics/contract';
 export interface CommandTarget {
   readonly host: string;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** The port of the URL's scheme. */
+  readonly implied?: Readonly<Record<string, unknown>>;
   readonly fault?: string;
 }
 
-/** Reads HOST as the web page does: `example.com` is a URL for http, `example.com:443` has the port for tcp. */
-export function readCommandTarget({ type, hostKind, fields }: AnyCheckType, text: string): CommandTarget {
+/**
+ * Reads HOST as the web page does: `example.com` is a URL for http, `example.com:443` has the port for tcp.
+ *
+ * @param given texts of the fields after HOST, such as the port
+ */
+export function readCommandTarget(
+  { type, hostKind, fields }: AnyCheckType,
+  text: string,
+  given: readonly string[],
+): CommandTarget {
   const hasPort = 'port' in (fields as object);
   const mistake = targetMistake(text, { type, hostKind, hasPort, types: checkTypeNames });
   if (mistake !== undefined) {
     const [fix] = mistake.fixes;
-    const meant = fix === undefined ? '' : ` Did you mean "${commandOf(fix)}"?`;
+    const meant =
+      fix === undefined ? locationIn(type, text) : ` Did you mean "${commandOf(fix, fix.type === type ? given : [])}"?`;
     return { host: text, fields: {}, fault: `invalid HOST "${text}": ${mistake.message}${meant}` };
   }
   const port = hasPort ? portIn(text) : undefined;
-  return { host: hostFor(hostKind, text), fields: port === undefined ? {} : { port: Number(port) } };
+  const host = hostFor(hostKind, text);
+  if (port === undefined) return { host, fields: {} };
+  const isWritten = /^(https?:\/\/)?[^/?#]*:\d+([/?#]|$)/i.test(text.trim());
+  return { host, fields: {}, [isWritten ? 'fields' : 'implied']: { port: Number(port) } };
 }
 
-function commandOf({ type, host, port, recordType }: TargetFix): string {
-  return ['vantage', type, host, port, recordType].filter((word) => word !== undefined).join(' ');
+/** The check of a host from an autonomous system that was written in place of the host. */
+function locationIn(type: string, text: string): string {
+  return /^as\d+$/i.test(text) ? ` As in "vantage ${type} HOST --from ${text.toUpperCase()}".` : '';
+}
+
+function commandOf({ type, host, port, recordType }: TargetFix, given: readonly string[]): string {
+  const own = [port, recordType].filter((word) => word !== undefined);
+  const fields = own.length > 0 ? own : given;
+  const missing = fields.length === 0 && (type === 'tcp' || type === 'udp') ? ['PORT'] : [];
+  return ['vantage', type, shellWord(host), ...fields, ...missing].join(' ');
+}
+
+/** Quoted if a shell would read more than a word. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+,=[\]-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,0 +1,122 @@
+import type { TargetMistake, TypeFacts } from './target-fix.ts';
+
+/** A typed target in three parts: `https://`, `user@example.com:443` and `/path`. */
+interface Parts {
+  readonly scheme: string;
+  readonly authority: string;
+  readonly rest: string;
+}
+
+/** Recognises hosts that no check accepts, in URLs too; undefined for all others. */
+export function oddHost(typed: string, facts: TypeFacts): TargetMistake | undefined {
+  const [, scheme = '', authority = '', rest = ''] = /^(https?:\/\/)?([^/?#]*)(.*)$/is.exec(typed) ?? [];
+  const parts = { scheme, authority, rest };
+  return (
+    halfScheme(typed, facts) ??
+    autonomousSystem(typed) ??
+    credentials(parts, facts) ??
+    oddCharacter(parts, facts) ??
+    oddPort(parts, facts) ??
+    oddAddress(parts, facts)
+  );
+}
+
+function halfScheme(typed: string, facts: TypeFacts): TargetMistake | undefined {
+  const [, scheme = '', host] = /^(https?)(?::\/?|\/\/)(?=[\w[])(.*)$/is.exec(typed) ?? [];
+  if (host === undefined || /^\d{1,5}$/.test(host)) return undefined;
+  return mistake(`“${typed}” is no URL: “://” has to follow ${scheme}.`, facts, {
+    scheme: `${scheme}://`,
+    authority: host,
+    rest: '',
+  });
+}
+
+function autonomousSystem(typed: string): TargetMistake | undefined {
+  if (!/^as\d{1,10}$/i.test(typed)) return undefined;
+  const message = `${typed} is a network of many addresses (an autonomous system); a check measures one host. As a location it selects the probes in that network.`;
+  return { message, fixes: [] };
+}
+
+function credentials({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
+  const at = authority.lastIndexOf('@');
+  if (at < 0) return undefined;
+  const host = authority.slice(at + 1);
+  const message = 'A user name or password (the part before “@”) belongs to no check: others can read what was asked.';
+  return host === '' ? { message, fixes: [] } : mistake(message, facts, { scheme, authority: host, rest });
+}
+
+/** Punctuation that neither hosts nor names in the DNS have. */
+const PUNCTUATION = /["<>(){}|^`,;!$&'=+~\\]/;
+
+function oddCharacter({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
+  const [character] = PUNCTUATION.exec(authority) ?? [];
+  if (character === undefined) return undefined;
+  const message = `“${character}” is part of no host name.`;
+  const inside = authority.split(PUNCTUATION).find((part) => isName(part));
+  return inside === undefined || rest.includes('>')
+    ? { message, fixes: [] }
+    : mistake(message, facts, { scheme, authority: inside, rest: rest.replace(/["'>),;]+$/, '') });
+}
+
+/** True for a name with a dot, or an IPv4 address, with or without a port. */
+function isName(text: string): boolean {
+  return /^[^.:]+(\.[^.:]+)+(:\d{1,5})?$/.test(text);
+}
+
+function oddPort({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
+  const [, host, port] = /^([^:[\]]+):([^:]*)$/.exec(authority) ?? [];
+  if (host === undefined || (/^\d+$/.test(port!) && isPort(Number(port)))) return undefined;
+  const message = `“${port}” is no port, which is a number from 1 to 65535.`;
+  return mistake(message, facts, { scheme, authority: host, rest });
+}
+
+function isPort(number: number): boolean {
+  return number >= 1 && number <= 65_535;
+}
+
+/** Numbers that some programs read as an IPv4 address: `127.1`, `0x7f000001`, `010.0.0.1`. */
+function oddAddress({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
+  const [, numbers, port = ''] = /^((?:0x[\da-f]*|\d+)(?:\.(?:0x[\da-f]*|\d+)){0,3}\.?)(:\d+)?$/i.exec(authority) ?? [];
+  if (numbers === undefined || isDecimalQuad(numbers)) return undefined;
+  const canonical = canonicalOf(numbers);
+  if (canonical === undefined) return { message: 'An IPv4 address has four numbers from 0 to 255.', fixes: [] };
+  const parts = [canonical, ...decimalOf(numbers)].map((host) => ({ scheme, authority: `${host}${port}`, rest }));
+  const message =
+    parts.length === 1
+      ? 'An IPv4 address is written as four decimal numbers.'
+      : 'Some programs read numbers with a leading zero as octal, some as decimal.';
+  // A bare number is rather a port or an id than 0.0.1.187.
+  if (canonical.startsWith('0.')) return { message, fixes: [] };
+  return { message, fixes: parts.flatMap((part) => mistake(message, facts, part).fixes) };
+}
+
+function isDecimalQuad(text: string): boolean {
+  const labels = text.split('.');
+  return labels.length === 4 && labels.every((label) => /^(0|[1-9]\d{0,2})$/.test(label) && Number(label) <= 255);
+}
+
+/** The address as browsers read it (WHATWG URL, the IPv4 parser). */
+function canonicalOf(numbers: string): string | undefined {
+  const url = `http://${numbers}/`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** The address without leading zeros, if it has some. */
+function decimalOf(numbers: string): readonly string[] {
+  const decimal = numbers.replaceAll(/(?<=^|\.)0+(?=\d)/g, '');
+  return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];
+}
+
+/** A mistake that the same check of other parts mends. */
+function mistake(message: string, { type, hostKind, hasPort }: TypeFacts, parts: Parts): TargetMistake {
+  const { scheme, authority, rest } = parts;
+  const isUrl = hostKind === 'url';
+  if (isUrl || scheme !== '') {
+    const url = { type: 'http', host: `${scheme || 'https://'}${authority}${rest}` };
+    const bare = { type, host: authority.replace(/:\d+$/, '') };
+    return { message, fixes: isUrl ? [url] : [bare, url] };
+  }
+  const [, host = authority, port] = /^([^:]+):(\d+)$/.exec(authority) ?? [];
+  if (port === undefined) return { message, fixes: [{ type, host }] };
+  return { message, fixes: [{ type: hasPort ? type : 'tcp', host, port: Number(port) }] };
+}
