@@ -8,9 +8,12 @@ export const failureCodes = {
   dns_nxdomain: 'The name does not exist (rcode NXDOMAIN, RFC 1035).',
   dns_no_address: 'The name exists but has no address of the requested family (NODATA, RFC 2308).',
   dns_servfail: 'The resolver could not answer (rcode SERVFAIL); often a broken delegation or a DNSSEC failure.',
+  dns_resolver_failing:
+    'The resolver could not answer (rcode SERVFAIL), and answered a question about a made-up name in the same top-level ' +
+    'domain with SERVFAIL, from its cache, or not at all: it may fail for every name.',
   dns_servers_silent:
-    'The resolver answered about a made-up name in the same top-level domain, but not about the name in time: the name ' +
-    'servers of the name seem not to respond.',
+    'The resolver reached a name server for a made-up name in the same top-level domain, but did not answer about the name ' +
+    'in time: the name servers of the name seem not to respond.',
   dns_refused: 'The resolver refused to answer (rcode REFUSED).',
   dns_format_error: 'The resolver could not read the question (rcode FORMERR).',
   dns_not_implemented: 'The resolver does not support this kind of question (rcode NOTIMP).',

@@ -82,14 +82,16 @@ export async function startPdns(zones: Zones): Promise<NameServerDaemon> {
 }
 
 export interface UnboundOptions {
-  /** Port on 127.0.0.1 of the only name server that it queries. */
+  /** Port on 127.0.0.1 of the name server that it queries. */
   readonly authorityPort: number;
+  /** Ports on 127.0.0.1 of the servers of other zones, which are not validated. */
+  readonly ports?: Readonly<Record<string, number>>;
   /** The zones that it queries, each with its trusted DNSKEY; null disables validation of the zone. */
   readonly zones: Readonly<Record<string, string | null>>;
 }
 
 /** A validating resolver by NLnet Labs. */
-export async function startUnbound({ authorityPort, zones }: UnboundOptions): Promise<NameServerDaemon> {
+export async function startUnbound({ authorityPort, zones, ports = {} }: UnboundOptions): Promise<NameServerDaemon> {
   return started(['unbound'], Object.keys(zones)[0]!, async (folder, port) => {
     const anchors = Object.entries(zones).flatMap(([zone, key]) =>
       key === null ? [`domain-insecure: "${zone}"`] : [`trust-anchor: "${zone} 3600 IN DNSKEY ${key}"`],
@@ -107,11 +109,16 @@ export async function startUnbound({ authorityPort, zones }: UnboundOptions): Pr
       'do-not-query-localhost: no',
       'module-config: "validator iterator"',
       'qname-minimisation: no',
+      'aggressive-nsec: yes',
       ...anchors,
     ];
     // Including the root, so that only servers on loopback are queried.
-    const stubs = [...Object.keys(zones), '.'].map(
-      (zone) => `stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${authorityPort}\n`,
+    const served = {
+      ...Object.fromEntries([...Object.keys(zones), '.'].map((zone) => [zone, authorityPort])),
+      ...ports,
+    };
+    const stubs = Object.entries(served).map(
+      ([zone, at]) => `stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${at}\n`,
     );
     const text = `server:\n${options.map((line) => `  ${line}\n`).join('')}remote-control:\n  control-enable: no\n${stubs.join('')}`;
     return { program: 'unbound', args: ['-d', '-c', await written(folder, 'unbound.conf', text)] };

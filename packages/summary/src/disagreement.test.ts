@@ -23,6 +23,7 @@ const common = {
   offline: broken('probe_offline'),
   refused: ofResolver('dns_refused'),
   servfail: ofResolver('dns_servfail'),
+  failingResolver: ofResolver('dns_resolver_failing'),
   silentServers: ofResolver('dns_servers_silent', 'timeout'),
   nameless: bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' }),
 };
@@ -50,6 +51,11 @@ const reports: Readonly<Record<CheckTypeName, Readonly<Record<string, Result<Che
     servfail: dns('SERVFAIL'),
     bogus: dns('SERVFAIL', { dnssec: { ad: false, verdict: 'validation_failed' } }),
     unheard,
+    failing: bad(
+      'dns_resolver_failing',
+      { recordType: 'A', queryName: 'example.com.', resolvedIp: null, rcode: 'SERVFAIL', answerKind: 'error' },
+      { source: 'resolver', phase: 'response' },
+    ),
     pending,
     offline: common.offline,
   },

@@ -61,6 +61,7 @@ export function isUnanswered(result: Dns): boolean {
   const kind = answerKindOf(result);
   const isFailed = error !== null && error !== undefined;
   if (isRootSilent(result)) return true;
+  if (error?.code === 'dns_resolver_failing') return true;
   if (error?.code === 'dns_servers_silent') return false;
   if (kind === undefined) return isFailed && (trace === undefined || error.phase === 'resolve');
   if (isDelegated(result)) return false;

@@ -5,6 +5,7 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
   dns_nxdomain: 'the name does not exist',
   dns_no_address: 'the name has no address',
   dns_servfail: 'the resolver could not answer (SERVFAIL)',
+  dns_resolver_failing: 'the resolver could not answer (SERVFAIL), and may fail for every name',
   dns_servers_silent:
     'the name got no answer in time, though the resolver answers others: its name servers seem to be silent',
   dns_refused: 'the resolver refused to answer (REFUSED)',

@@ -37,6 +37,7 @@ export function withFailingResolver(
 ): ReadonlySet<ProbeResult> {
   const isFailing = ({ rcode, trace, dnssec, error }: SparseResultOf<'dns'>): boolean => {
     if (trace !== undefined || dnssec?.verdict === 'validation_failed') return false;
+    if (error?.code === 'dns_resolver_failing') return false;
     return error?.code === 'dns_servers_silent' || rcode === 'SERVFAIL';
   };
   const isAnswerless = (result: SparseResultOf<'dns'>): boolean => ['error', undefined].includes(answerKindOf(result));

@@ -48,6 +48,11 @@ const refusedBy = bad(
   { ...asked, rcode: 'REFUSED', answerKind: 'error' as const },
   { source: 'resolver', phase: 'response' },
 );
+const failingResolver = bad(
+  'dns_resolver_failing',
+  { ...asked, rcode: 'SERVFAIL', answerKind: 'error' as const },
+  { source: 'resolver', phase: 'response' },
+);
 const soa = { name: 'com.', type: 'SOA', ttl: 60, data: 'ns.com. host.com. 1 2 3 4 5' };
 const bogus = dns('SERVFAIL', { dnssec: { ad: false, verdict: 'validation_failed' } });
 const rootRow = {
@@ -553,6 +558,18 @@ describe('the headline', () => {
     [
       'example.com does not resolve (A) from any of 2 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent.',
       summaryOf('dns', each('fra-1 ber-1', serversSilent)),
+    ],
+    [
+      'No probe could measure example.com: the resolver could not answer (SERVFAIL), and may fail for every name.',
+      summaryOf('ping', each('fra-1 ber-1', ofResolver('dns_resolver_failing'))),
+    ],
+    [
+      'No probe got an answer for example.com (A): the resolver 192.0.2.1 could not answer (SERVFAIL), and may fail for every name.',
+      summaryOf('dns', each('fra-1 ber-1', failingResolver)),
+    ],
+    [
+      'example.com does not resolve (A) from the one probe that got an answer: the resolver could not answer (SERVFAIL); 2 probes got no answer to the question, which proves neither.',
+      summaryOf('dns', { ...each('fra-1 ber-1', failingResolver), 'par-1': dns('SERVFAIL') }),
     ],
     [
       'Port 53 of example.com is not open from any of 3 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent (1), the port is unreachable (1) and the resolver could not answer (SERVFAIL) (1).',

@@ -242,7 +242,7 @@ describe('the admission of a name', () => {
   it.each([
     ['NXDOMAIN', { rcode: 3 }, { code: 'dns_nxdomain', source: 'target' }],
     ['no records', { records: [] }, { code: 'dns_no_address', source: 'target' }],
-    ['SERVFAIL', { rcode: 2 }, { code: 'dns_servfail', source: 'resolver' }],
+    ['SERVFAIL', { rcode: 2 }, { code: 'dns_resolver_failing', source: 'resolver' }],
     ['REFUSED', { rcode: 5 }, { code: 'dns_refused', source: 'resolver' }],
     ['NOTIMP', { rcode: 4 }, { code: 'dns_not_implemented', source: 'resolver' }],
     ['silence', { silent: true }, { code: 'timed_out', source: 'resolver' }],
@@ -267,8 +267,8 @@ describe('the admission of a name', () => {
   });
 
   it.each([
-    ['the failure of one family over the other’s NODATA', { rcode: 2 }, { records: [] }, 'dns_servfail'],
-    ['in either order', { records: [] }, { rcode: 2 }, 'dns_servfail'],
+    ['the failure of one family over the other’s NODATA', { rcode: 2 }, { records: [] }, 'dns_resolver_failing'],
+    ['in either order', { records: [] }, { rcode: 2 }, 'dns_resolver_failing'],
     ['NXDOMAIN over a failure', { rcode: 2 }, { rcode: 3 }, 'dns_nxdomain'],
   ])('tells %s', async (_reason, a, aaaa, code) => {
     const server = await serve((_name, type) => (type === 'A' ? a : aaaa));

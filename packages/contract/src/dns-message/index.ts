@@ -6,6 +6,7 @@ export {
   type AnswerKind,
   type ClassifiedAnswer,
 } from './answer-kind.ts';
+export { isFromNameServer } from './current.ts';
 export type { Edns } from './edns.ts';
 export { MessageFormatError } from './format-error.ts';
 export { isAnswerTo } from './is-answer-to.ts';

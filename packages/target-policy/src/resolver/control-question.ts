@@ -1,7 +1,8 @@
-import { uncachedName, type Query } from '@vantage/contract/dns-message';
-import { readFirstTimer } from '@vantage/timers';
+import { isFromNameServer, uncachedName, type Query } from '@vantage/contract/dns-message';
+import { linkSignal, readFirstTimer } from '@vantage/timers';
 
 import { readAnswer } from './stub-answer.ts';
+import { readOrNothing } from './stub-message.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
 
 /** Tells a resolver that answers nothing from one that answers all but the question about a name. */
@@ -10,14 +11,16 @@ export interface ControlQuestion {
   readonly watch: (server: ResolverAddress) => void;
   /** True if a server answered the control question, and had the time to answer the one about the name. */
   readonly isAnswered: () => boolean;
+  /** Asks the servers at once, twice if there is no answer; true if one of them answers. */
+  readonly answersNow: (servers: readonly ResolverAddress[]) => Promise<boolean>;
 }
 
 /** Shares of the first wait for a server: before the control question is sent, and for the name's servers to answer. */
 const [UNTIL_SENT, LEAST] = [2 / 3, 4 / 3] as const;
 
 /**
- * Asks for a made-up name in the same top-level domain: its servers are up, and a resolver must reach them to answer,
- * unless it derives that the name does not exist from cached NSEC records (RFC 8198).
+ * Asks for a made-up name in the same top-level domain: its servers are up, and a resolver must reach them to answer. The
+ * question requests signatures, which reveal an answer that the resolver derives from its cache (RFC 8198).
  *
  * @param timeoutMs first wait for a server
  * @param signal aborts when the question about the name is over
@@ -30,22 +33,38 @@ export function createControlQuestion(
   const name = uncachedName(about.name);
   const askedAtMs = new Map<ResolverAddress, number>();
   const answering = new Set<ResolverAddress>();
-  const ask = async (server: ResolverAddress, query: Omit<Query, 'id'>): Promise<void> => {
+  const ask = async (server: ResolverAddress, until: AbortSignal): Promise<void> => {
+    if (name === undefined) return;
+    const query = { ...about, name, edns: { dnssecOk: true, nsid: false } };
     try {
-      const answer = readAnswer(await askServer(server, query, signal, () => undefined), query);
-      if (answer.ok || answer.final) answering.add(server);
+      if (reachesOthers(await askServer(server, query, until, () => undefined), query)) answering.add(server);
     } catch {
       // Without an answer, the server may be down: this proves nothing about the name.
     }
+  };
+  const answersNow = async (server: ResolverAddress): Promise<boolean> => {
+    for (let round = 0; round < 2 && !answering.has(server); round++) {
+      const { signal: bounded, release } = linkSignal(signal, timeoutMs);
+      await ask(server, bounded);
+      release();
+    }
+    return answering.has(server);
   };
   return {
     watch: (server) => {
       if (name === undefined || askedAtMs.has(server)) return;
       askedAtMs.set(server, performance.now());
-      const query = { ...about, name };
-      const stopTimer = readFirstTimer(() => void ask(server, query), timeoutMs * UNTIL_SENT);
+      const stopTimer = readFirstTimer(() => void ask(server, signal), timeoutMs * UNTIL_SENT);
       signal.addEventListener('abort', stopTimer, { once: true });
     },
     isAnswered: () => [...answering].some((server) => performance.now() - askedAtMs.get(server)! >= timeoutMs * LEAST),
+    // About a top-level domain there is no such question: the resolver gets the benefit of the doubt.
+    answersNow: async (servers) => name === undefined || (await Promise.all(servers.map(answersNow))).includes(true),
   };
+}
+
+function reachesOthers(bytes: Uint8Array, query: Omit<Query, 'id'>): boolean {
+  const answer = readAnswer(bytes, query);
+  const message = readOrNothing(bytes);
+  return (answer.ok || answer.final) && message !== undefined && isFromNameServer(message);
 }

@@ -1,9 +1,25 @@
-import type { StubAnswer } from './stub-answer.ts';
+import { resolverFailing, type StubAnswer } from './stub-answer.ts';
+import type { ResolverAddress } from './stub-transport.ts';
+
+/** Answer of a server. */
+export interface Heard {
+  readonly server: ResolverAddress;
+  readonly answer: StubAnswer;
+}
 
 export const UNREACHABLE = 'dns_resolver_unreachable';
 
 export function isReached(answer: StubAnswer): boolean {
   return answer.ok || (answer.failure.code !== UNREACHABLE && answer.failure.source !== 'probe');
+}
+
+export function isServfail(answer: StubAnswer): boolean {
+  return !answer.ok && answer.failure.code === 'dns_servfail';
+}
+
+/** SERVFAIL of resolvers that do not answer about other names is no statement about this one. */
+export function ofFailingResolver(answers: readonly StubAnswer[], name: string): readonly StubAnswer[] {
+  return answers.map((answer) => (isServfail(answer) ? resolverFailing(name) : answer));
 }
 
 /** Codes that may be about the name. */

@@ -66,13 +66,24 @@ describe('the resolver', () => {
     ['does not support the question', 4],
   ])('says that a server fails behind another that %s', async (_what, rcode) => {
     const first = await serve(() => ({ rcode }));
-    const failing = await serve(() => ({ rcode: 2 }));
+    const failing = await serve((name) => (name === 'site.example.com' ? { rcode: 2 } : undefined));
     const resolver = createNameResolver({ servers: [first.address, failing.address] });
 
     expect(await resolver.addresses('site.example.com', 4, never)).toMatchObject({
       ok: false,
       failure: { code: 'dns_servfail', source: 'resolver' },
     });
+  });
+
+  it('says that a server that fails for another name, too, may fail for every name', async () => {
+    const failing = await serve(() => ({ rcode: 2 }));
+    const resolver = createNameResolver({ servers: [failing.address] });
+
+    expect(await resolver.addresses('site.example.com', 4, never)).toMatchObject({
+      ok: false,
+      failure: { code: 'dns_resolver_failing', source: 'resolver' },
+    });
+    expect(new Set(failing.questions).size).toBe(2);
   });
 
   it('asks a server last that was silent where another one answered', async () => {
@@ -170,7 +181,7 @@ describe('an answer', () => {
     ['NOTIMP', { rcode: 4 }, 'dns_not_implemented', 'resolver'],
     ['an rcode without a name', { rcode: 14 }, 'dns_error', 'resolver'],
   ])('of %s is reported as that', async (_what, answer, code, source) => {
-    const server = await serve(() => answer);
+    const server = await serve((name) => (name === site || name === 'b.example.com' ? answer : undefined));
 
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
       ok: false,
@@ -231,7 +242,9 @@ describe('an answer', () => {
   });
 
   it('that fails with EDNS and without is reported by the one with EDNS', async () => {
-    const server = await serve((_name, _type, _asked, hasEdns) => ({ rcode: hasEdns ? 2 : 5 }));
+    const server = await serve((name, _type, _asked, hasEdns) =>
+      name === site ? { rcode: hasEdns ? 2 : 5 } : undefined,
+    );
 
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
       failure: { code: 'dns_servfail' },
@@ -345,6 +358,17 @@ describe('silence', () => {
     expect(answer).toMatchObject({ failure: { code: 'timed_out' } });
   });
 
+  it('of a resolver that denies another name from its cache (RFC 8198) says nothing about the name servers', async () => {
+    const codeOf = async (originalTtl: number): Promise<string | undefined> => {
+      const server = await serve(aboutOthers({ rcode: 3, raw: signedDenial(originalTtl) }));
+      const answer = await createNameResolver({ servers: [server.address], ...soon }).addresses(site, 4, never);
+      return answer.ok ? undefined : answer.failure.code;
+    };
+
+    expect(await codeOf(0)).toBe('dns_servers_silent');
+    expect(await codeOf(900)).toBe('timed_out');
+  });
+
   it('is that of the name servers if one resolver is dead and the other answers about other names', async () => {
     const refusing = await refusingPort();
     servers.push(refusing);
@@ -383,3 +407,15 @@ describe('silence', () => {
     expect([names, [...new Set(server.questions)]]).toEqual([[], ['PTR 8.8.8.8.in-addr.arpa']]);
   });
 });
+
+/** An NSEC record with a TTL of 0, and its signature, which has the original one (RFC 4034 section 3.1). */
+function signedDenial(originalTtl: number): readonly RawRecord[] {
+  const signature = Buffer.alloc(40);
+  signature.writeUInt16BE(47, 0);
+  signature.writeUInt32BE(originalTtl, 4);
+  const nsec = Buffer.concat([encodeDnsName('z.com'), Buffer.from([0, 1, 0x40])]);
+  return [
+    { owner: 'a.com', type: 47, data: nsec },
+    { owner: 'a.com', type: 46, data: signature },
+  ];
+}

@@ -5,7 +5,7 @@ import { linkSignal, readFirstTimer } from '@vantage/timers';
 import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.ts';
 import { createControlQuestion } from './control-question.ts';
 import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
-import { isReached, mostTelling, UNREACHABLE } from './most-telling.ts';
+import { type Heard, isReached, isServfail, mostTelling, ofFailingResolver, UNREACHABLE } from './most-telling.ts';
 import { probeShortage } from './probe-shortage.ts';
 import { failure, questionTypes, readAnswer, serversSilent, silence, type StubAnswer } from './stub-answer.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
@@ -64,12 +64,6 @@ const question = { recursionDesired: true, checkingDisabled: false, edns: { dnss
 
 type Question = Omit<Query, 'id'>;
 
-/** Answer of a server. */
-interface Heard {
-  readonly server: ResolverAddress;
-  readonly answer: StubAnswer;
-}
-
 /** Queries one server after another until one gives a final answer. An earlier one may still answer meanwhile. */
 async function askInTurn(
   servers: ResolverServers,
@@ -101,9 +95,16 @@ async function askInTurn(
       }
       if (!heard.some((known) => known.server === server && isReached(known.answer))) unanswered.add(server);
     }
+    const failing = heard.filter(({ answer }) => isServfail(answer)).map(({ server }) => server);
+    const isOfName = failing.length === 0 || (await control?.answersNow(failing)) === true;
     const silent = cut.length === 0 && control?.isAnswered() === true ? [serversSilent(query.name)] : [];
     if (silent.length === 0) signal.throwIfAborted();
-    return mostTelling([...heard.map(({ answer }) => answer), ...silent]) ?? cut[0] ?? silence(query.name);
+    const known = heard.map(({ answer }) => answer);
+    return (
+      mostTelling([...(isOfName ? known : ofFailingResolver(known, query.name)), ...silent]) ??
+      cut[0] ??
+      silence(query.name)
+    );
   } finally {
     abort();
   }

@@ -1,18 +1,14 @@
 import type { Failure } from '@vantage/contract';
 import {
   classifyAnswer,
-  MessageFormatError,
   rcodeName,
-  readMessage,
   sameName,
   type AnswerKind,
   type Message,
-  type Presentation,
   type Query,
-  type Reader,
 } from '@vantage/contract/dns-message';
 
-import { formatAddress } from '../addresses/address.ts';
+import { readOrNothing } from './stub-message.ts';
 
 /** The records that give the addresses of a name, or the name of an address. */
 export const questionTypes = {
@@ -57,43 +53,6 @@ export function readAnswer(bytes: Uint8Array, query: Omit<Query, 'id'>): StubAns
   const own = answers.filter(({ type, name }) => type === query.recordType.name && sameName(name, owner));
   return { ok: true, data: own.map(({ data }) => data) };
 }
-
-function readOrNothing(bytes: Uint8Array): Message | undefined {
-  try {
-    return readMessage(bytes, presentation);
-  } catch (error) {
-    if (!(error instanceof MessageFormatError)) throw error;
-    return undefined;
-  }
-}
-
-type Written = (data: Reader) => string;
-
-const writtenName: Written = (data) => data.name();
-const address =
-  (family: 4 | 6): Written =>
-  (data) =>
-    formatAddress({ family, value: BigInt(`0x${Buffer.from(data.take(family === 4 ? 4 : 16)).toString('hex')}`) });
-
-const formats: ReadonlyMap<number, { readonly name: string; readonly write: Written }> = new Map([
-  [1, { name: 'A', write: address(4) }],
-  [2, { name: 'NS', write: writtenName }],
-  [5, { name: 'CNAME', write: writtenName }],
-  [6, { name: 'SOA', write: (data) => `${data.rest().length}` }],
-  [12, { name: 'PTR', write: writtenName }],
-  [28, { name: 'AAAA', write: address(6) }],
-  [39, { name: 'DNAME', write: writtenName }],
-]);
-
-const presentation: Presentation = {
-  typeName: (code) => formats.get(code)?.name ?? `TYPE${code}`,
-  data: (code, _class, data) => {
-    const text = formats.get(code)?.write(data) ?? `${data.rest().length}`;
-    if (data.remaining() > 0) throw new MessageFormatError('a record has more data than its type says');
-    return text;
-  },
-  unknown: () => '',
-};
 
 function withoutRecords(
   kind: Exclude<AnswerKind, 'answer'>,
@@ -165,6 +124,12 @@ export function serversSilent(name: string): FailedAnswer {
   const predicate =
     'was not resolved: the resolver answered about another name of its top-level domain, but not about this one in time.';
   return failed(name, 'dns_servers_silent', predicate);
+}
+
+/** A resolver answered SERVFAIL, and no answer shows that it resolves other names. */
+export function resolverFailing(name: string): FailedAnswer {
+  const predicate = 'could not be resolved (SERVFAIL), and the resolver may fail for every name.';
+  return failed(name, 'dns_resolver_failing', predicate);
 }
 
 const byRcode: Readonly<Record<number, readonly [Failure['code'], string]>> = {

@@ -1,11 +1,11 @@
-import { uncachedName, type AnswerKind } from '@vantage/contract/dns-message';
+import { isFromNameServer, uncachedName, type AnswerKind } from '@vantage/contract/dns-message';
 import type { Failure } from '@vantage/contract';
 
 import { timedOut } from '../../shared/classify-error.ts';
 import { classifyMessage } from './answer-fields.ts';
 import { ask, type AskOptions } from './ask.ts';
 import type { Concluding } from './outcome.ts';
-import { prepareQuery, type NameServer, type PreparedQuery } from './transport/exchange.ts';
+import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/exchange.ts';
 import { checkValidation } from './validation.ts';
 
 /**
@@ -32,8 +32,22 @@ export async function askInTurn(
     if (isFinal(concluding, prepared)) return concluding;
     if (rankOf(concluding, prepared) >= rankOf(best, prepared)) best = concluding;
   }
-  const isFailing = rankOf(best, prepared) === FAILING;
-  return isFailing ? best : ((await answersOthers(silent, prepared, options, uncheckedMs / 2, signal)) ?? best);
+  const askOthers = async (servers: readonly NameServer[]): Promise<readonly AskedOther[]> =>
+    askAboutAnother(servers, prepared, options, uncheckedMs / 2, signal);
+  if (rankOf(best, prepared) === FAILING) return judgeFailing(best, prepared, askOthers);
+  const reaching = (await askOthers(silent)).find(({ evidence }) => evidence === 'reaches');
+  if (reaching === undefined) return best;
+  const asked = { server: reaching.server, transport: options.transport };
+  return { answer: null, ...nothing, failure: serversSilent(), asked };
+}
+
+type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther[]>;
+
+/** SERVFAIL of a resolver that fails for another name as well, or derives its answer from its cache, says nothing about the name. */
+async function judgeFailing(best: Concluding, { query }: PreparedQuery, askOthers: AskOthers): Promise<Concluding> {
+  if (best.validation === 'failed' || best.asked === undefined || !query.recursionDesired) return best;
+  const [other] = await askOthers([best.asked.server]);
+  return other?.evidence === 'fails' ? { ...best, failure: resolverFailing() } : best;
 }
 
 /** Kinds of answers after which a stub resolver asks no other server. */
@@ -60,30 +74,45 @@ function rankOf({ answer }: Concluding, prepared: PreparedQuery): number {
 }
 
 /**
- * Asks silent resolvers for a made-up name in the same top-level domain, whose servers are up. One that answers has left the
- * name open because the name's servers are silent.
+ * What the answer about another name tells of a resolver: that it reaches name servers, that it may not reach any, or
+ * that it does not resolve for the probe, as with REFUSED.
  */
-async function answersOthers(
+interface AskedOther {
+  readonly server: NameServer;
+  readonly evidence: 'reaches' | 'fails' | 'refuses';
+}
+
+/**
+ * Asks resolvers for a made-up name in the same top-level domain, whose servers are up. The question requests signatures, which
+ * reveal an answer that a resolver derives from its cache (RFC 8198).
+ *
+ * @returns nothing if there is no such name
+ */
+async function askAboutAnother(
   servers: readonly NameServer[],
   { query }: PreparedQuery,
   options: AskOptions,
   timeoutMs: number,
   signal: AbortSignal,
-): Promise<Concluding | undefined> {
+): Promise<readonly AskedOther[]> {
   const name = uncachedName(query.name);
-  if (name === undefined || !query.recursionDesired || signal.aborted) return undefined;
-  const other = prepareQuery({ ...query, name, edns: { dnssecOk: false, nsid: false } });
+  if (name === undefined || !query.recursionDesired || signal.aborted) return [];
+  const other = prepareQuery({ ...query, name, edns: { dnssecOk: true, nsid: false } });
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const once = { ...options, waitsMs: [timeoutMs] };
-  const heard = await Promise.all(servers.map((server) => ask(server, other, once, bounded)));
-  const server = servers.find((_, index) => {
-    const answer = heard[index]?.answer ?? null;
-    // A server that does not resolve is silent about names that are not its own.
-    return answer?.message.flags.includes('ra') === true && isFinal({ answer, ...nothing }, other);
-  });
-  return (
-    server && { answer: null, ...nothing, failure: serversSilent(), asked: { server, transport: options.transport } }
+  const twice = { ...options, waitsMs: [timeoutMs / 2, timeoutMs / 2] };
+  return Promise.all(
+    servers.map(async (server) => {
+      const { answer } = await ask(server, other, twice, bounded);
+      return { server, evidence: evidenceOf(answer, other) };
+    }),
   );
+}
+
+function evidenceOf(answer: Answer | null, other: PreparedQuery): AskedOther['evidence'] {
+  if (answer === null || answer.message.rcode === SERVFAIL) return 'fails';
+  // A server that does not resolve answers only about its own names.
+  if (!isFinal({ answer, ...nothing }, other) || !answer.message.flags.includes('ra')) return 'refuses';
+  return isFromNameServer(answer.message) ? 'reaches' : 'fails';
 }
 
 const nothing = { failure: null, validation: 'unconfirmed' } as const;
@@ -91,4 +120,9 @@ const nothing = { failure: null, validation: 'unconfirmed' } as const;
 function serversSilent(): Failure {
   const message = 'The resolver answered about another name of the top-level domain, but not about this one in time.';
   return { code: 'dns_servers_silent', phase: 'response', source: 'resolver', message };
+}
+
+function resolverFailing(): Failure {
+  const message = 'The resolver could not answer (SERVFAIL), and may fail for every name.';
+  return { code: 'dns_resolver_failing', phase: 'response', source: 'resolver', message };
 }

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
-import { digMissing } from '@vantage/test-support/dns/dig';
+import { dig, digMissing } from '@vantage/test-support/dns/dig';
+import { startKnot } from '@vantage/test-support/dns/knot';
 import { testContext } from '@vantage/test-support/context';
 import { startDnsServer, type DnsServer } from '@vantage/test-support/dns/server';
 import { FLAGS, respond, wireName, type WireQuery } from '@vantage/test-support/dns/wire';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { startUnbound, type NameServerDaemon } from '../../../test/dns-daemons.ts';
+import { signZone } from '../../../test/dns-signed-by-hand.ts';
 import { patientWaits } from '../../../test/patient-waits.ts';
 import type { Failure } from '@vantage/contract';
 import type { dns } from './contract.ts';
@@ -16,6 +18,8 @@ jest.setTimeout(120_000);
 
 const missing = (await packagesMissing(['unbound'])) ?? (await digMissing());
 const itWithUnbound = itNeeding(missing, process.env['CI']);
+const noServers = missing ?? (await packagesMissing(['knot', 'knot-dnsutils'], ['bind9']));
+const itWithServers = itNeeding(noServers, process.env['CI']);
 
 const SOA = {
   name: 'example.',
@@ -47,13 +51,13 @@ afterAll(async () => {
 });
 
 /** Failure of a check that asks unbound about a name whose servers are silent. */
-async function failureAt(host: string): Promise<Failure | null> {
+async function failureAt(host: string, port = unbound!.port): Promise<Failure | null> {
   const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true, nsid: false, trace: false };
   // Unbound tries silent servers for longer than this.
   const waits = { ...patientWaits, oneMs: [1_500], uncheckedMs: 20_000 };
   const outcome = await runDns(
     { host, recordType: 'A', options: { transport: 'udp', ...flags } },
-    testContext<typeof dns>({ resolvers: [`127.0.0.1:${unbound!.port}`] }),
+    testContext<typeof dns>({ resolvers: [`127.0.0.1:${port}`] }),
     undefined,
     waits,
   );
@@ -71,5 +75,70 @@ describe('a resolver (unbound) that waits for name servers', () => {
     isAway = true;
 
     expect(await failureAt('b.silent.example')).toMatchObject({ code: 'timed_out' });
+  });
+});
+
+describe('a resolver (unbound) that may deny names from cached NSEC records', () => {
+  const stops: (() => Promise<void>)[] = [];
+
+  afterAll(async () => {
+    for (const stop of stops.splice(0).toReversed()) await stop();
+  });
+
+  const started = async <D extends { readonly stop: () => Promise<void> }>(starting: Promise<D>): Promise<D> => {
+    const daemon = await starting;
+    stops.push(daemon.stop);
+    return daemon;
+  };
+
+  /** A name for each first letter, so that no cached NSEC record covers all made-up names. */
+  const letters = Array.from({ length: 36 }, (_, index) => index.toString(36));
+
+  /** `example.` is signed. The server of `silent.example.` is silent. */
+  const startLab = async (silence: (query: WireQuery) => readonly Uint8Array[] = () => []) => {
+    const silent = await startDnsServer(silence);
+    stops.push(() => silent.close());
+    const apex = ['@ SOA ns host 1 7200 3600 1209600 3600', '@ NS ns', 'ns A 127.0.0.1', 'silent NS ns'];
+    const lines = ['$ORIGIN example.', '$TTL 3600', ...apex, ...letters.map((letter) => `${letter} A 192.0.2.1`)];
+    const { file, key } = await signZone('example.', `${lines.join('\n')}\n`);
+    const knot = await started(startKnot({ zones: { 'example.': file } }));
+    const ports = { 'silent.example.': silent.port };
+    const resolver = await started(startUnbound({ authorityPort: knot.port, ports, zones: { 'example.': key } }));
+    return { knot, resolver };
+  };
+
+  itWithServers('and reaches the top-level domain finds the servers of the name silent', async () => {
+    const { resolver } = await startLab();
+
+    expect(await failureAt('a.silent.example', resolver.port)).toMatchObject({ code: 'dns_servers_silent' });
+  });
+
+  itWithServers('and is cut off from the network says nothing about the name', async () => {
+    const { knot, resolver } = await startLab();
+    const gaps = letters.flatMap((letter) => [`${letter}0.example`, `${letter}zz.example`]);
+    await dig(
+      resolver.port,
+      gaps.map((name) => [name, 'A']),
+    );
+    process.kill(knot.pid, 'SIGSTOP');
+    const [denied] = await dig(resolver.port, [['never-asked.example', 'A']]);
+    const failure = await failureAt('a.example', resolver.port);
+    process.kill(knot.pid, 'SIGCONT');
+
+    expect(denied).toMatchObject({ rcode: 'NXDOMAIN' });
+    expect(failure).toMatchObject({ code: 'timed_out' });
+  });
+
+  itWithServers('and fails for the servers of the name reports the name', async () => {
+    const { resolver } = await startLab((query) => [respond(query, { rcode: 2 })]);
+
+    expect(await failureAt('a.silent.example', resolver.port)).toMatchObject({ code: 'dns_servfail' });
+  });
+
+  itWithServers('and fails for every name reports itself', async () => {
+    const { knot, resolver } = await startLab((query) => [respond(query, { rcode: 2 })]);
+    process.kill(knot.pid, 'SIGKILL');
+
+    expect(await failureAt('b.silent.example', resolver.port)).toMatchObject({ code: 'dns_resolver_failing' });
   });
 });
