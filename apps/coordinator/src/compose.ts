@@ -112,7 +112,7 @@ async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly str
   const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
   if (!redis) return ['Redis does not answer.'];
   return [
-    ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal}`]),
+    ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal.replace(/\.$/, '')}.`]),
     ...(isEmptied ? ['Redis has lost the records of all probes: restore its data, or add the probes again.'] : []),
     ...(healthyProbes === 0 && !isGatewayOnly ? ['No probe is healthy.'] : []),
     ...stalledTasks.map((name) => `A background task does not end: ${name}.`),

@@ -62,7 +62,10 @@ const ANSWERS_WITHIN_MS = 20_000;
       expect((await check()).status).toBe(202);
 
       disk.fill(service.pid);
-      await checkUntil(503);
+      const refused = (await (await checkUntil(503)).json()) as { readonly detail: string };
+      let ready = await answer('/readyz');
+      while (ready.status !== 503) ready = await answer('/readyz');
+      const missing = ((await ready.json()) as { readonly detail: string }).detail;
       const statuses: number[][] = [];
       for (let asked = 0; asked < 30; asked += 1)
         statuses.push([(await answer('/healthz')).status, (await check()).status]);
@@ -73,6 +76,8 @@ const ANSWERS_WITHIN_MS = 20_000;
       await untilPrinted('has room again');
 
       expect(statuses).toEqual(Array.from({ length: 30 }, () => [200, 503]));
+      expect(refused.detail).toBe('The store of the service answers, but refuses writes now. Nothing was accepted.');
+      expect(missing).toMatch(/^Redis refuses writes: MISCONF .*No space left on device\.(?: No probe is healthy\.)?$/);
       expect(done).toMatchObject({ status: 'completed', results: { 'demo-1': { state: 'closed' } } });
       expect(service.running()).toEqual(before);
       expect(service.printed()).not.toContain('restarting it');

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 
-import { CheckEvicted, QueuesFull, StoreUnavailable } from '../redis/store-errors.ts';
+import { CheckEvicted, QueuesFull, StoreUnavailable, WritesRefused } from '../redis/store-errors.ts';
 import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
@@ -44,7 +44,8 @@ function sendProblem(response: Response, problem: HttpProblem, links: Links): vo
 function toProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
   if (thrown instanceof StoreUnavailable) {
-    return new HttpProblem('unavailable', 'The store of the service cannot be reached now. Nothing was accepted.', {
+    const what = thrown instanceof WritesRefused ? 'answers, but refuses writes now' : 'is not available now';
+    return new HttpProblem('unavailable', `The store of the service ${what}. Nothing was accepted.`, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
       cause: thrown,
     });

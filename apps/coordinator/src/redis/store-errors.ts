@@ -22,5 +22,10 @@ export class QueuesFull extends Error {
 
 /** Redis is unreachable, refuses writes, or did not reply in time. The HTTP layer answers 503. */
 export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+  override readonly name: string = 'StoreUnavailable';
+}
+
+/** Redis answers and refuses writes, for example because its disk or memory is full. */
+export class WritesRefused extends StoreUnavailable {
+  override readonly name = 'WritesRefused';
 }

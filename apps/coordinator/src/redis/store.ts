@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-import { CheckEvicted, QueuesFull, StoreUnavailable } from './store-errors.ts';
+import { CheckEvicted, QueuesFull, StoreUnavailable, WritesRefused } from './store-errors.ts';
 
 /**
  * Errors with which a server refuses any command: out of memory, read-only replica, disk failure, loading, failed
@@ -22,6 +22,9 @@ const serverStates = new Set([
   'UNKILLABLE',
 ]);
 
+/** Errors of a server that is reachable but cannot write. */
+const writeRefusals = new Set(['MISCONF', 'OOM', 'READONLY', 'NOREPLICAS']);
+
 /** The NOPERM error of Redis 7 for a command inside a script. */
 const NOT_PERMITTED_IN_SCRIPT = "ERR The user executing the script can't run";
 
@@ -37,9 +40,19 @@ export async function onStore<T>(connection: Redis, run: (redis: Redis) => Promi
     return await run(connection);
   } catch (error) {
     if (error instanceof QueuesFull || error instanceof CheckEvicted) throw error;
-    if (isStoreFault(error)) throw new StoreUnavailable('Redis cannot serve now', { cause: error });
+    if (isStoreFault(error)) throw storeUnavailable('Redis cannot serve now', error);
     throw error;
   }
+}
+
+/** The error for a fault of the server or connection. */
+export function storeUnavailable(message: string, cause: unknown): StoreUnavailable {
+  return new (isWriteRefusal(cause) ? WritesRefused : StoreUnavailable)(message, { cause });
+}
+
+/** True for errors of a server that is reachable but cannot write. */
+export function isWriteRefusal(error: unknown): boolean {
+  return error instanceof WritesRefused || writeRefusals.has(replyCode(error));
 }
 
 /** True for errors of the server or connection; false if one key or command is at fault. */

@@ -195,7 +195,7 @@ describe('the creation of a check', () => {
     const keysBefore = await allKeys();
     await bed.redis.config('SET', 'maxmemory', '1');
 
-    await expect(bed.create({ probes: ['fra-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    await expect(bed.create({ probes: ['fra-1'] })).rejects.toMatchObject({ name: 'WritesRefused' });
 
     await bed.takeWrites();
     await untilKeysAre(keysBefore);

@@ -12,7 +12,7 @@ import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import { createProbeSelector, type ProbeSelector, type Selection } from '../../probes/selection/select-probes.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import type { ReplicaWait } from '../../redis/server-state/replica-wait.ts';
-import { isStoreFault, onStore } from '../../redis/store.ts';
+import { isStoreFault, onStore, storeUnavailable } from '../../redis/store.ts';
 import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import { removeCheck, settle, type NewScreenshot } from '../store/check-records.ts';
@@ -266,7 +266,7 @@ async function start(
     if (error instanceof ClockSteppedBack || error instanceof NotGranted) throw error;
     const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
     await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
-    throw new StoreUnavailable('The check could not be enqueued', { cause: error });
+    throw storeUnavailable('The check could not be enqueued', error);
   }
 }
 

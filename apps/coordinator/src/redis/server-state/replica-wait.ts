@@ -1,6 +1,7 @@
 import { isWatched, masterOf, mastersOf, serverOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
+import { storeUnavailable } from '../store.ts';
 import { StoreUnavailable } from '../store-errors.ts';
 import type { Log } from '../log.ts';
 import type { MasterWatch } from './master-watch.ts';
@@ -81,7 +82,7 @@ class WaitForReplicas implements ReplicaWait {
     if (wanted === 0) return watch.confirm(server);
     await watch.confirmOnce(server);
     const acknowledged = await this.takeTurn(master, () => this.wait(master, key, wanted)).catch((error: unknown) => {
-      throw new StoreUnavailable('Redis cannot serve now', { cause: error });
+      throw storeUnavailable('Redis cannot serve now', error);
     });
     if (acknowledged < wanted) throw new StoreUnavailable('No replica has the check in time');
   }

@@ -30,7 +30,7 @@ describe('a Redis that answers but refuses writes', () => {
 
     expect(writeRefusal).toMatch(words);
     expect(reason).toContain('Redis refuses writes');
-    expect(refused).toMatchObject({ name: 'StoreUnavailable' });
+    expect(refused).toMatchObject({ name: 'WritesRefused' });
     expect((await bed.core.ready()).writeRefusal).toBeUndefined();
     expect(await bed.start()).toHaveLength(22);
   });

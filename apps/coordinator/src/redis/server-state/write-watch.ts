@@ -2,21 +2,18 @@ import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { Log } from '../log.ts';
-import { onStore } from '../store.ts';
-import { StoreUnavailable } from '../store-errors.ts';
+import { isWriteRefusal, onStore } from '../store.ts';
+import { WritesRefused } from '../store-errors.ts';
 
 /** Detects that Redis refuses writes: with a full disk or memory it still answers reads. */
 export interface WriteWatch {
   /** Why Redis refuses writes, as of the last poll; undefined if it accepts them or does not reply. */
   readonly refusal: () => string | undefined;
-  /** @throws StoreUnavailable if writes are refused */
+  /** @throws WritesRefused if writes are refused */
   readonly requireWrites: () => void;
   /** Rejects if Redis does not reply. */
   readonly look: () => Promise<void>;
 }
-
-/** Errors of a server that is reachable but cannot write. */
-const REFUSAL = /^(?:MISCONF|OOM|READONLY|NOREPLICAS)\b/;
 
 export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
   let refusal: string | undefined;
@@ -30,7 +27,7 @@ export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
   return {
     refusal: () => refusal,
     requireWrites: () => {
-      if (refusal !== undefined) throw new StoreUnavailable('Redis refuses writes');
+      if (refusal !== undefined) throw new WritesRefused('Redis refuses writes');
     },
     look: () =>
       onStore(redis, async (ready) => {
@@ -39,9 +36,8 @@ export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
           await ready.rpushx(redisKeys.writeTest, '');
           note(undefined);
         } catch (error) {
-          const reply = Error.isError(error) ? error.message : '';
-          if (!REFUSAL.test(reply)) throw error;
-          note(reply.slice(0, 200));
+          if (!isWriteRefusal(error)) throw error;
+          note((error as Error).message.slice(0, 200));
         }
       }),
   };
