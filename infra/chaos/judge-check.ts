@@ -110,6 +110,7 @@ function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, conte
     const timedOut = Object.values(results).filter(({ error }) => error?.code === 'probe_timeout').length;
     tally.timedOut += timedOut;
     const starvedMs = context.lostWithin(start.at, completed.at);
+    if (starvedMs >= STARVED_MS) tally.timedOutByStalls += timedOut;
     const isWithoutFault = start.fault === CONTROL && !isTouched(start.at, completed.at, context);
     if (timedOut > 0 && isWithoutFault && starvedMs < STARVED_MS)
       breakRule(tally, 'control', `${idOf(start)} has results that timed out`);

@@ -53,6 +53,8 @@ const read = (at: number, results: object, completedAt: number | null = null): A
     },
   });
 
+const stall = (from: number, to: number): HistoryRecord => ({ kind: 'stall', from: T + from, to: T + to });
+
 const summary = (at: number, status: string, verdict: string, counts: object): Answer =>
   answer(at, at + 10, {
     operation: 'summary',
@@ -400,6 +402,18 @@ describe('a history with a broken promise', () => {
 
   it('is known for every rule', () => {
     expect(Object.keys(cases).toSorted()).toEqual(Object.keys(rules).toSorted());
+  });
+});
+
+describe('results that timed out', () => {
+  it.each([
+    ['no stall', [], 0],
+    ['stalls of less than a second together', [stall(100, 500), stall(900, 1_400)], 0],
+    ['a second of stalls', [stall(100, 500), stall(900, 1_500)], 1],
+  ])('are laid to the machine only if it lost a second: %s', (_what, stalls, byStalls) => {
+    const tallies = judge([setup, start(), read(3_100, { x: timedOut, y: success }, 3_000), ...stalls]);
+
+    expect(tallies).toEqual([expect.objectContaining({ timedOut: 1, timedOutByStalls: byStalls })]);
   });
 });
 

@@ -11,6 +11,8 @@ export interface Tally {
   cutOff: number;
   /** Results that are `probe_timeout`: the probe was absent or overloaded. */
   timedOut: number;
+  /** Those of them whose checks lost so much time to stalls of the machine and outages that these explain them. */
+  timedOutByStalls: number;
   /** Longest delay of a completion after the deadline, without outages, milliseconds; negative if all were early. */
   worstLatenessMs: number;
   /** The longest time from the end of the fault to a probe's first success, milliseconds. */
@@ -48,6 +50,7 @@ export function newTally(fault: string): Tally {
     refused: 0,
     cutOff: 0,
     timedOut: 0,
+    timedOutByStalls: 0,
     worstLatenessMs: Number.NEGATIVE_INFINITY,
     slowestRecoveryMs: 0,
     refusalsMs: [],

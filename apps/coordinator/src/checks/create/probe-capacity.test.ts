@@ -64,6 +64,21 @@ describe('the room of a probe', () => {
     expect(fill('tcp').length).toBeGreaterThan(0);
   });
 
+  it('is for jobs that take longer than expected what it runs at once, before the first of them has ended', () => {
+    const { load, fill, pass } = bed();
+    for (let seconds = 0; seconds < 2; seconds += 1) {
+      fill('udp', 8);
+      pass(1_000);
+    }
+
+    // 16 jobs wait for a target that does not answer; the initial estimate would allow 120.
+    expect(load.hasCapacity(probe(), 'udp')).toBe(false);
+    expect(load.hasCapacity(probe(), 'tcp')).toBe(true);
+    // The queue of 18 jobs of another coordinator would take as long again.
+    expect(load.hasCapacity(probe(18), 'tcp')).toBe(true);
+    expect(load.hasCapacity(probe(20), 'tcp')).toBe(false);
+  });
+
   it('comes back when jobs end, are taken back, or their end is never heard of', () => {
     const { load, fill, end, listeners, pass } = bed();
     const [first, second] = fill('tcp');

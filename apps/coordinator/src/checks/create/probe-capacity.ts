@@ -31,7 +31,8 @@ interface Job {
 }
 
 interface TypeUsage {
-  jobs: number;
+  /** Time of dispatch of the jobs believed to be running or queued, by check, oldest first. */
+  readonly jobs: Map<string, number>;
   /** Moving average of the time from dispatch to result, milliseconds. */
   tookMs: number;
 }
@@ -85,8 +86,8 @@ class LoadOfProbes implements ProbeCapacity {
     let [total, slowest, jobs] = [0, 1, 0];
     for (const one of this.lanes.get(record.id)!.values()) {
       total += this.share(one, capacity);
-      jobs += one.jobs;
-      if (one.jobs > 0) slowest = Math.max(slowest, one.tookMs);
+      jobs += one.jobs.size;
+      if (one.jobs.size > 0) slowest = Math.max(slowest, this.expectedMs(one));
     }
     if (queued !== undefined && Math.max(queued, jobs) >= MOST_QUEUED) return false;
     if (total >= 1 || this.share(lane, capacity) >= SHARE_OF_TYPE) return false;
@@ -102,12 +103,12 @@ class LoadOfProbes implements ProbeCapacity {
     });
     const jobs = probes.map((probe) => ({ probe, type, addedAt }));
     this.checks.set(checkId, { jobs, endsAt: addedAt + lastsMs, stopListening });
-    for (const probe of probes) this.laneOf(probe, type).jobs += 1;
+    for (const probe of probes) this.laneOf(probe, type).jobs.set(checkId, addedAt);
   };
 
   readonly removed: ProbeCapacity['removed'] = (checkId) => {
     const check = this.checks.get(checkId);
-    for (const { probe, type } of check?.jobs ?? []) this.laneOf(probe, type).jobs -= 1;
+    for (const { probe, type } of check?.jobs ?? []) this.laneOf(probe, type).jobs.delete(checkId);
     check?.stopListening();
     this.checks.delete(checkId);
   };
@@ -117,14 +118,21 @@ class LoadOfProbes implements ProbeCapacity {
   private laneOf(probe: string, type: string): TypeUsage {
     const ofProbe = this.lanes.get(probe) ?? new Map<string, TypeUsage>();
     this.lanes.set(probe, ofProbe);
-    const lane = ofProbe.get(type) ?? { jobs: 0, tookMs: FIRST_GUESS_MS };
+    const lane = ofProbe.get(type) ?? { jobs: new Map(), tookMs: FIRST_GUESS_MS };
     ofProbe.set(type, lane);
     return lane;
   }
 
   /** The share of a probe's capacity that jobs of a type use; at 1, another one would wait too long. */
-  private share({ jobs, tookMs }: TypeUsage, capacity: number): number {
-    return jobs / Math.max(capacity, (capacity * this.longestWaitMs) / Math.max(tookMs, 1));
+  private share(usage: TypeUsage, capacity: number): number {
+    const most = (capacity * this.longestWaitMs) / Math.max(this.expectedMs(usage), 1);
+    return usage.jobs.size / Math.max(capacity, most);
+  }
+
+  /** Results of slow jobs arrive late: until then the age of the oldest one shows that the average is too low. */
+  private expectedMs({ jobs, tookMs }: TypeUsage): number {
+    const [oldestAt = this.nowMs()] = jobs.values();
+    return Math.max(tookMs, this.nowMs() - oldestAt);
   }
 
   private ended(checkId: string, probe: string): void {
@@ -133,7 +141,7 @@ class LoadOfProbes implements ProbeCapacity {
     if (check === undefined || index === -1) return;
     const [job] = check.jobs.splice(index, 1);
     const lane = this.laneOf(probe, job!.type);
-    lane.jobs -= 1;
+    lane.jobs.delete(checkId);
     lane.tookMs += NEWEST * (this.nowMs() - job!.addedAt - lane.tookMs);
     if (check.jobs.length === 0) this.removed(checkId);
   }
