@@ -2,7 +2,7 @@ import { addressSchema, asnSchema, nullable } from './formats.ts';
 import { Type, type Static } from './type.ts';
 
 const text = (description: string) => nullable(Type.String({ maxLength: 256, description }));
-const countryCode = nullable(
+export const countryCodeOfCallerSchema = nullable(
   Type.String({ pattern: '^[A-Z]{2}$', maxLength: 2, description: 'Two-letter country code.' }),
 );
 
@@ -22,8 +22,8 @@ export const meSchema = Type.Object(
     city: text('City.'),
     region: text('Region.'),
     country: text('Country name.'),
-    countryCode,
-    country_code: countryCode,
+    countryCode: countryCodeOfCallerSchema,
+    country_code: countryCodeOfCallerSchema,
     timezone: text('IANA time zone name.'),
     isp: text('Network provider name.'),
     asn: nullable(asnSchema),

@@ -26,6 +26,13 @@ afterAll(() => bed.close());
 
 const types: readonly AnyCheckType[] = Object.values(checkTypes);
 
+/** All objects of the document, schemas among them. */
+function schemasIn(value: unknown): readonly JsonObject[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(schemasIn);
+  return Array.isArray(value) ? inner : [value as JsonObject, ...inner];
+}
+
 describe('the OpenAPI document', () => {
   it('is valid against the OpenAPI 3.1 meta-schema', async () => {
     const validator = new Validator();
@@ -92,6 +99,24 @@ describe('the OpenAPI document', () => {
       expect(published(`${prefix}Entry`)({ result: 'pending' })).toBe(true);
     },
   );
+
+  it('has the form of maps that every generator of clients reads', () => {
+    const maps = schemasIn(document).filter((schema) => 'propertyNames' in schema);
+
+    expect(schemasIn(document).filter((schema) => 'patternProperties' in schema)).toHaveLength(0);
+    expect(maps.length).toBeGreaterThan(10);
+    for (const map of maps) expect(map['additionalProperties']).toEqual(expect.any(Object));
+  });
+
+  it('has no two fields for which a generator writes types of one name', () => {
+    const doubled = schemasIn(document).flatMap(({ properties = {} }) => {
+      const own = Object.entries(properties as JsonObject).filter(([, field]) => !('$ref' in (field as JsonObject)));
+      const names = own.map(([name]) => name.replaceAll('_', '').toLowerCase());
+      return names.filter((name, index) => names.indexOf(name) !== index);
+    });
+
+    expect(doubled).toEqual([]);
+  });
 
   it('has an example of each type that the service accepts', async () => {
     const { examples } = (document as never as Published).paths['/check'].post.requestBody.content['application/json'];

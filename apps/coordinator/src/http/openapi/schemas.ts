@@ -5,6 +5,7 @@ import {
   checkSchema,
   checkStartSchema,
   comparisonSchema,
+  countryCodeOfCallerSchema,
   differenceSchema,
   eventCheckType,
   failureCodes,
@@ -78,6 +79,8 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
     MonitorProbeEvent: toJson(probeEventSchema),
     MonitorPartingEvent: toJson(partingEventSchema),
     MonitorPathEvent: toJson(pathEventSchema),
+    // Two fields of Me have it: from fields in two spellings, some generators would make two types of one name.
+    CountryCode: toJson(countryCodeOfCallerSchema),
     Me: toJson(meSchema),
     Problem: toJson(problemSchema),
   };
@@ -85,7 +88,10 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
     ...Object.entries({ ...own, ...shared }).map(([name, schema]): [string, string] => [JSON.stringify(schema), name]),
     [JSON.stringify(failureSchema), 'Failure'],
   ]);
-  const named = Object.entries({ ...own, ...shared }).map(([name, schema]) => [name, withRefs(schema, embedded, name)]);
+  const named = Object.entries({ ...own, ...shared }).map(([name, schema]) => [
+    name,
+    withPlainMaps(withRefs(schema, embedded, name)),
+  ]);
   return {
     CheckRequest: union('Check request', 'Body of POST /check; `type` says which.', checkTypes, requestName),
     Check: union('Check and its results', 'The results of a check by probe; `type` says which.', checkTypes, checkName),
@@ -234,6 +240,17 @@ function withRefs(schema: Json, embedded: ReadonlyMap<string, string>, self: str
   if (Array.isArray(schema)) return schema.map((item: Json) => withRefs(item, embedded, undefined));
   const parts = Object.entries(schema).map(([key, value]) => [key, withRefs(value, embedded, undefined)]);
   return Object.fromEntries(parts) as JsonObject;
+}
+
+/** Writes maps with `additionalProperties`: for `patternProperties`, some generators write values of an unknown type. */
+function withPlainMaps(schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(withPlainMaps);
+  const { patternProperties, ...rest } = schema as JsonObject;
+  const parts = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withPlainMaps(value)]));
+  const [[pattern, value] = [], ...others] = Object.entries((patternProperties ?? {}) as JsonObject);
+  if (pattern === undefined || value === undefined || others.length > 0) return parts;
+  return { ...parts, propertyNames: { pattern }, additionalProperties: withPlainMaps(value) };
 }
 
 function capitalized(type: string): string {

@@ -27,8 +27,9 @@ export function rowTable(rows: readonly FieldRow[]): Html {
 export function fieldRows(schema: JsonObject, prefix: string): readonly FieldRow[] {
   const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
   const named = Object.entries((schema['properties'] as JsonObject | undefined) ?? {});
-  const byPattern = Object.values((schema['patternProperties'] as JsonObject | undefined) ?? {});
-  const fields = [...named, ...byPattern.map((field): [string, Json] => ['<probe id>', field])];
+  const fields: readonly (readonly [string, Json])[] = isMap(schema)
+    ? [...named, ['<probe id>', schema['additionalProperties']!]]
+    : named;
   return fields.flatMap(([name, field]) => {
     const path = `${prefix}${name}`;
     const inner = nested(field as JsonObject);
@@ -47,10 +48,15 @@ export function fieldRows(schema: JsonObject, prefix: string): readonly FieldRow
 function nested(field: JsonObject): { readonly schema: JsonObject; readonly separator: string } | undefined {
   const chosen = alternatives(field).filter((each) => each['type'] !== 'null');
   const [only = field] = chosen.length === 1 ? chosen : [field];
-  if ('properties' in only || 'patternProperties' in only) return { schema: only, separator: '.' };
+  if ('properties' in only || isMap(only)) return { schema: only, separator: '.' };
   const items = only['items'] as JsonObject | undefined;
   if (items !== undefined && 'properties' in items) return { schema: items, separator: '[].' };
   return undefined;
+}
+
+/** True for an object with any keys whose values have one schema. */
+function isMap(schema: JsonObject): boolean {
+  return 'propertyNames' in schema;
 }
 
 function alternatives(field: JsonObject): readonly JsonObject[] {
