@@ -11,11 +11,9 @@ import { claimDataFolder, type DataFolder } from './data-folder.ts';
 import { writeDemoProbes } from './demo-probes.ts';
 import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
 import { keepRegistrations } from './keep-registrations.ts';
-import { killGroup } from './kill-group.ts';
 import { coordinatorEnv, probeEnv } from './program-settings.ts';
-import { nodeFlags } from './node-flags.ts';
+import { Programs } from './programs.ts';
 import { startReaper } from './reaper.ts';
-import { supervise, type Supervised } from './supervised.ts';
 import { waitUntilReady } from './until-ready.ts';
 import { refuseFullDisk, watchDisk } from './watch-disk.ts';
 
@@ -32,9 +30,6 @@ export interface StandaloneOptions {
   readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
-
-/** Grace period after SIGTERM; agents drain for ten seconds. */
-const GRACE_MS = 15_000;
 
 /**
  * Starts and supervises Redis, a coordinator and the probes, each as a separate process.
@@ -57,54 +52,25 @@ export async function startStandalone(args: Arguments, options: StandaloneOption
     stoppers.push(reaper.stop);
     const redis = await startRedis(options, data);
     stoppers.push(redis.stop, watchDisk(data.folder, { report, onSpaceAvailable: redis.rewriteFile }));
-    const processes: Supervised[] = [];
-    const running = (): number[] => processes.flatMap(({ pid }) => pid() ?? []);
-    const killAll = (): void =>
-      [...running(), ...(redis.running() === null ? [] : [redis.running()!.pid])].forEach(killGroup);
-    // Covers all exits except an orderly stop, after which nothing runs, and SIGKILL, which the reaper covers.
-    process.once('exit', killAll);
-    const state = (): void => {
-      reaper.tell({ programs: running(), redis: redis.running()?.pid ?? null, graceMs: GRACE_MS });
-      data.write({
-        pid: process.pid,
-        url,
-        redis: redis.running(),
-        processes: Object.fromEntries(
-          processes.flatMap(({ name, pid }) => (pid() === undefined ? [] : [[name, pid()!]])),
-        ),
-      });
-    };
-    redis.onChange(state);
-    // Written immediately: if this process is killed, the next start needs it.
-    state();
+    const programs = new Programs({ data, reaper, redis, url, env: options.env, watch: args.watch, report });
     const records = await writeRecords(redis, args.probes);
     stoppers.push(keepRegistrations(redis.url, records, report));
     const urls = await agentUrls(redis, records);
 
-    stoppers.push(async () => {
-      // Probes first: they finish their jobs, and the coordinator still receives the results.
-      await Promise.all(processes.slice(1).map((probe) => probe.stop()));
-      await processes[0]?.stop();
-    });
-    const start = (name: string, app: App, env: Readonly<Record<string, string>>): void => {
-      const flags = [...nodeFlags[app], ...process.execArgv];
-      const program = {
-        name,
-        module: entry(app),
-        logFile: data.logFile(name),
-        env: { ...inherited(options.env), ...env },
-        execArgv: args.watch ? ['--watch', '--watch-preserve-output', ...flags] : flags,
-      };
-      processes.push(supervise(program, { onChange: state, report, graceMs: GRACE_MS }));
-      state();
-    };
-
-    start('coordinator', 'coordinator', coordinatorEnv(args, options.env, port, url, redis.url));
+    stoppers.push(programs.stop);
+    programs.start('coordinator', 'coordinator', coordinatorEnv(args, options.env, port, url, redis.url));
     for (const [index, { id }] of records.entries()) {
-      start(id, 'probe-agent', probeEnv(args, options.env, { id, index, redisUrl: urls[id] ?? redis.url }));
+      programs.start(id, 'probe-agent', probeEnv(args, options.env, { id, index, redisUrl: urls[id] ?? redis.url }));
     }
     const { logFolder } = data;
-    const probes = await waitUntilReady({ url, probes: args.probes, processes, logFolder, report, signal });
+    const probes = await waitUntilReady({
+      url,
+      probes: args.probes,
+      processes: programs.all,
+      logFolder,
+      report,
+      signal,
+    });
     return { url, probes, stop };
   } catch (error) {
     await stop();
@@ -161,18 +127,6 @@ async function agentUrls(
     redis.url,
     records.map(({ id }) => id),
   );
-}
-
-type App = keyof typeof nodeFlags;
-
-/** Programs are started in the same form as this one: sources or built files. */
-function entry(app: App): URL {
-  const [folder, extension] = import.meta.url.endsWith('.ts') ? ['src', 'ts'] : ['dist', 'js'];
-  return new URL(`../../${app}/${folder}/main.${extension}`, import.meta.url);
-}
-
-function inherited(env: StandaloneOptions['env']): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 
 /**

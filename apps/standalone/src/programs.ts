@@ -1,0 +1,89 @@
+import type { DataFolder } from './data-folder.ts';
+import { killGroup } from './kill-group.ts';
+import { nodeFlags } from './node-flags.ts';
+import type { Reaper } from './reaper.ts';
+import { supervise, type Supervised } from './supervised.ts';
+import type { SupervisedRedis } from './supervise-redis.ts';
+
+export interface ProgramsOptions {
+  readonly data: DataFolder;
+  readonly reaper: Pick<Reaper, 'tell'>;
+  readonly redis: Pick<SupervisedRedis, 'running' | 'onChange'>;
+  /** Address of the service. */
+  readonly url: string;
+  /** Environment of every program. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** True to restart a program when its source changes. */
+  readonly watch: boolean;
+  readonly report: (line: string) => void;
+}
+
+type App = keyof typeof nodeFlags;
+
+/** Grace period after SIGTERM; agents drain for ten seconds. */
+const GRACE_MS = 15_000;
+
+/** The supervised coordinator and probes. The reaper and the data folder always know which processes run. */
+export class Programs {
+  readonly all: Supervised[] = [];
+  private readonly options: ProgramsOptions;
+
+  constructor(options: ProgramsOptions) {
+    this.options = options;
+    // Covers all exits except an orderly stop, after which nothing runs, and SIGKILL, which the reaper covers.
+    process.once('exit', this.killAll);
+    options.redis.onChange(this.note);
+    // Written immediately: if this process is killed, the next start needs it.
+    this.note();
+  }
+
+  start(name: string, app: App, env: Readonly<Record<string, string>>): void {
+    const { data, report, watch } = this.options;
+    const flags = [...nodeFlags[app], ...process.execArgv];
+    const program = {
+      name,
+      module: entry(app),
+      logFile: data.logFile(name),
+      env: { ...inherited(this.options.env), ...env },
+      execArgv: watch ? ['--watch', '--watch-preserve-output', ...flags] : flags,
+    };
+    this.all.push(supervise(program, { onChange: this.note, report, graceMs: GRACE_MS }));
+    this.note();
+  }
+
+  /** Stops the probes first: they finish their jobs, and the coordinator still receives the results. */
+  readonly stop = async (): Promise<void> => {
+    await Promise.all(this.all.slice(1).map((probe) => probe.stop()));
+    await this.all[0]?.stop();
+  };
+
+  private readonly note = (): void => {
+    const { data, reaper, redis, url } = this.options;
+    reaper.tell({ programs: this.running(), redis: redis.running()?.pid ?? null, graceMs: GRACE_MS });
+    data.write({
+      pid: process.pid,
+      url,
+      redis: redis.running(),
+      processes: Object.fromEntries(this.all.flatMap(({ name, pid }) => (pid() === undefined ? [] : [[name, pid()!]]))),
+    });
+  };
+
+  private readonly killAll = (): void => {
+    const redis = this.options.redis.running();
+    for (const pid of [...this.running(), ...(redis === null ? [] : [redis.pid])]) killGroup(pid);
+  };
+
+  private running(): number[] {
+    return this.all.flatMap(({ pid }) => pid() ?? []);
+  }
+}
+
+/** Programs are started in the same form as this one: sources or built files. */
+function entry(app: App): URL {
+  const [folder, extension] = import.meta.url.endsWith('.ts') ? ['src', 'ts'] : ['dist', 'js'];
+  return new URL(`../../${app}/${folder}/main.${extension}`, import.meta.url);
+}
+
+function inherited(env: ProgramsOptions['env']): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+}
