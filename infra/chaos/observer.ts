@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createCallers } from './callers.ts';
+import { createCallers, type Callers } from './callers.ts';
 import type { Coordinator } from './deployment.ts';
 import { followCheck } from './event-client.ts';
 import type { History } from './history.ts';
@@ -55,34 +55,101 @@ const READ_AGAIN = 2;
 const [FOLLOWED, SUMMARIZED, REMEMBERED] = [0.3, 0.25, 0.5];
 
 export function observe(options: ObserverOptions): Observer {
-  const { coordinators, history, nextRequest, rate, random } = options;
-  const callers = createCallers(history);
-  const watched: Watched[] = [];
-  /** The checks in `watched` that are still polled. */
-  let open: Watched[] = [];
-  const stopping = new AbortController();
-  const ending = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
-  const streams = new Set<Promise<unknown>>();
+  return new ClientObserver(options);
+}
 
-  const track = <T>(promise: Promise<T>, among = underWay): Promise<T> => {
-    among.add(promise);
-    void promise.finally(() => among.delete(promise));
-    return promise;
+class ClientObserver implements Observer {
+  readonly attribute: Observer['attribute'];
+  private readonly options: ObserverOptions;
+  private readonly callers: Callers;
+  private readonly watched: Watched[] = [];
+  /** The checks in `watched` that are still polled. */
+  private open: Watched[] = [];
+  private readonly stopping = new AbortController();
+  private readonly ending = new AbortController();
+  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly streams = new Set<Promise<unknown>>();
+  private giveUpAt = Number.POSITIVE_INFINITY;
+  private readonly starting: Promise<void>;
+  private readonly looking: Promise<void>;
+
+  constructor(options: ObserverOptions) {
+    this.options = options;
+    this.callers = createCallers(options.history);
+    this.attribute = this.callers.attribute;
+    this.starting = this.startChecks();
+    this.looking = this.lookAtChecks();
+  }
+
+  readonly burst: Observer['burst'] = async (coordinator, count, given) => {
+    await Promise.all(Array.from({ length: count }, () => track(this.start(coordinator, given), this.underWay)));
   };
 
-  const start = async (coordinator: Coordinator, { body, budgetMs } = nextRequest()): Promise<void> => {
+  readonly noteRecovery: Observer['noteRecovery'] = (recoveries) => {
+    for (const recovery of recoveries) {
+      this.options.history.add({ kind: 'recovery', fault: this.callers.fault(), ...recovery });
+    }
+  };
+
+  readonly completed = (): readonly string[] =>
+    this.watched.flatMap(({ id, completed }) => (completed ? [id] : [])).toReversed();
+
+  readonly finish = async (): Promise<void> => {
+    this.stopping.abort();
+    await this.starting;
+    await Promise.all(this.underWay);
+    this.giveUpAt = performance.now() + GIVE_UP_MS;
+    await this.looking;
+    // A stream ends with its check; one that does not is reported as a stream without an end.
+    await Promise.race([Promise.all(this.streams), sleep(LOOK_EVERY_MS * 10, undefined, { ref: false })]);
+    this.ending.abort();
+    await Promise.all(this.streams);
+  };
+
+  private async startChecks(): Promise<void> {
+    const { coordinators, random, rate } = this.options;
+    while (!this.stopping.signal.aborted) {
+      void track(this.start(pick(coordinators, random)), this.underWay);
+      await sleep(1_000 / rate);
+    }
+  }
+
+  private async start(
+    coordinator: Coordinator,
+    { body, budgetMs }: CheckToStart = this.options.nextRequest(),
+  ): Promise<void> {
+    const { callers } = this;
+    const { history, coordinators, random } = this.options;
     const answer = await callers.ask(coordinator, { operation: 'start', path: '/check', body, budgetMs });
     if (answer.status !== 202) return;
     const { checkId: id } = answer.body as { readonly checkId: string };
     const check: Watched = { id, completed: false, readsLeft: READ_AGAIN };
-    watched.push(check);
-    open.push(check);
+    this.watched.push(check);
+    this.open.push(check);
     if (random() >= FOLLOWED) return;
-    void track(followCheck(id, { callers, history, coordinators, random, signal: ending.signal }), streams);
-  };
+    void track(followCheck(id, { callers, history, coordinators, random, signal: this.ending.signal }), this.streams);
+  }
 
-  const look = async (check: Watched): Promise<void> => {
+  private async lookAtChecks(): Promise<void> {
+    const { random } = this.options;
+    const { signal } = this.stopping;
+    for (;;) {
+      this.open = this.open.filter(({ readsLeft }) => readsLeft > 0);
+      if (performance.now() > this.giveUpAt) return;
+      if (signal.aborted && this.underWay.size === 0 && this.open.length === 0) return;
+      // A few at a time: reading all at once would add load.
+      const old = this.watched.length > 0 && random() < REMEMBERED ? [pick(this.watched, random)] : [];
+      const round = [...this.open, ...old];
+      for (let from = 0; from < round.length; from += AT_ONCE) {
+        await Promise.all(round.slice(from, from + AT_ONCE).map((check) => this.look(check)));
+      }
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  private async look(check: Watched): Promise<void> {
+    const { callers } = this;
+    const { coordinators, random } = this.options;
     const { id } = check;
     const call = { operation: 'results', path: `/check/${id}/results`, check: id } as const;
     const answer = await callers.ask(pick(coordinators, random), call);
@@ -92,51 +159,13 @@ export function observe(options: ObserverOptions): Observer {
     if (answer.status === 404 || answer.status === 410) check.readsLeft = 0;
     if (check.completed) check.readsLeft -= 1;
     if (answer.status === 200 && (answer.body as SeenCheck).status === 'completed') check.completed = true;
-  };
+  }
+}
 
-  const starting = (async () => {
-    while (!stopping.signal.aborted) {
-      void track(start(pick(coordinators, random)));
-      await sleep(1_000 / rate);
-    }
-  })();
-  let giveUpAt = Number.POSITIVE_INFINITY;
-  const looking = (async () => {
-    for (;;) {
-      open = open.filter(({ readsLeft }) => readsLeft > 0);
-      if (performance.now() > giveUpAt || (stopping.signal.aborted && underWay.size === 0 && open.length === 0)) return;
-      // A few at a time: reading all at once would add load.
-      const round = [...open, ...(watched.length > 0 && random() < REMEMBERED ? [pick(watched, random)] : [])];
-      for (let from = 0; from < round.length; from += AT_ONCE) {
-        await Promise.all(round.slice(from, from + AT_ONCE).map(look));
-      }
-      await sleep(LOOK_EVERY_MS);
-    }
-  })();
-
-  return {
-    attribute: callers.attribute,
-    burst: async (coordinator, count, given) => {
-      await Promise.all(Array.from({ length: count }, () => track(start(coordinator, given))));
-    },
-    noteRecovery: (recoveries) => {
-      for (const recovery of recoveries) {
-        history.add({ kind: 'recovery', fault: callers.fault(), ...recovery });
-      }
-    },
-    completed: () => watched.flatMap(({ id, completed }) => (completed ? [id] : [])).toReversed(),
-    finish: async () => {
-      stopping.abort();
-      await starting;
-      await Promise.all(underWay);
-      giveUpAt = performance.now() + GIVE_UP_MS;
-      await looking;
-      // A stream ends with its check; one that does not is reported as a stream without an end.
-      await Promise.race([Promise.all(streams), sleep(LOOK_EVERY_MS * 10, undefined, { ref: false })]);
-      ending.abort();
-      await Promise.all(streams);
-    },
-  };
+function track<T>(promise: Promise<T>, among: Set<Promise<unknown>>): Promise<T> {
+  among.add(promise);
+  void promise.finally(() => among.delete(promise));
+  return promise;
 }
 
 function pick<T>(items: readonly T[], random: () => number): T {

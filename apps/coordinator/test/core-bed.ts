@@ -95,14 +95,30 @@ export async function startCoreBed(
 ): Promise<CoreBed> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('These tests need redis-server or valkey-server on PATH.');
-  const server = await startRedisServer({ executable, ...options });
-  const redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
-  redis.on('error', ignore);
-  const cores: Core[] = [];
+  const bed = new CoresOnRedis(await startRedisServer({ executable, ...options }), coreOptions);
+  await until(() => bed.core.rateLimitRedis.status === 'ready');
+  return bed;
+}
 
-  const startCore: CoreBed['startCore'] = (more) => {
+class CoresOnRedis implements CoreBed {
+  readonly server: RedisServer;
+  readonly redis: Redis;
+  readonly core: Core;
+  private readonly coreOptions: Partial<CoreOptions>;
+  private readonly cores: Core[] = [];
+  private readonly beating = new Set<NodeJS.Timeout>();
+
+  constructor(server: RedisServer, coreOptions: Partial<CoreOptions>) {
+    this.server = server;
+    this.coreOptions = coreOptions;
+    this.redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+    this.redis.on('error', ignore);
+    this.core = this.startCore();
+  }
+
+  readonly startCore = (more?: Partial<CoreOptions>): Core => {
     const core = createCore({
-      redisUrl: server.url,
+      redisUrl: this.server.url,
       log: quiet,
       lookUpPlace: nowhere,
       retentionSeconds: 3_600,
@@ -110,62 +126,57 @@ export async function startCoreBed(
       longestQueueMs: 3_600_000,
       checkTypes: { echo },
       monitors: { readDefinition: readEcho },
-      ...coreOptions,
+      ...this.coreOptions,
       ...more,
     });
-    cores.push(core);
+    this.cores.push(core);
     return core;
   };
-  const core = startCore();
-  const beating = new Set<NodeJS.Timeout>();
-  await until(() => core.rateLimitRedis.status === 'ready');
 
-  const create: CoreBed['create'] = ({ budget = LONG_BUDGET_MS, ...more } = {}) =>
-    core.checks.create({
+  readonly create: CoreBed['create'] = ({ budget = LONG_BUDGET_MS, ...more } = {}) =>
+    this.core.checks.create({
       checkType: echo,
       submittedHost: 'Target.example',
       params: { host: 'target.example', options: { budget } },
       limit: 10,
       ...more,
     });
-  const beat: CoreBed['beat'] = async (id, more) => {
-    await redis.set(redisKeys.heartbeat(id), JSON.stringify({ ...plainHeartbeat, ...more }), 'PX', 15_000);
+
+  readonly beat: CoreBed['beat'] = async (id, more) => {
+    await this.redis.set(redisKeys.heartbeat(id), JSON.stringify({ ...plainHeartbeat, ...more }), 'PX', 15_000);
   };
-  return {
-    server,
-    redis,
-    core,
-    startCore,
-    create,
-    beat,
-    addProbe: async (id, more) => {
-      const record: ProbeRecord = { ...plainRecord, id, ...more };
-      await core.probeRecords.write(record);
-    },
-    keepAlive: async (id) => {
-      beating.add(setInterval(() => void beat(id).catch(ignore), 2_000));
-      await beat(id);
-    },
-    start: async (request) => {
-      const creation = await create(request);
-      if (!creation.created) throw new Error(JSON.stringify(creation));
-      return creation.checkId;
-    },
-    read: async (id, waitMs = 0) => {
-      const check = await core.checks.read(id, waitMs, new AbortController().signal);
-      if (check === undefined) throw new Error('there is no such check');
-      return check;
-    },
-    takeWrites: async () => {
-      await redis.config('SET', 'maxmemory', '0');
-      await until(async () => (await core.ready()).writeRefusal === undefined);
-    },
-    stop: async () => {
-      for (const timer of beating) clearInterval(timer);
-      await Promise.all(cores.map((one) => one.close()));
-      redis.disconnect();
-      await server.stop();
-    },
+
+  readonly addProbe: CoreBed['addProbe'] = async (id, more) => {
+    await this.core.probeRecords.write({ ...plainRecord, id, ...more });
+  };
+
+  readonly keepAlive = async (id: string): Promise<void> => {
+    this.beating.add(setInterval(() => void this.beat(id).catch(ignore), 2_000));
+    await this.beat(id);
+  };
+
+  readonly start: CoreBed['start'] = async (request) => {
+    const creation = await this.create(request);
+    if (!creation.created) throw new Error(JSON.stringify(creation));
+    return creation.checkId;
+  };
+
+  readonly read: CoreBed['read'] = async (id, waitMs = 0) => {
+    const check = await this.core.checks.read(id, waitMs, new AbortController().signal);
+    if (check === undefined) throw new Error('there is no such check');
+    return check;
+  };
+
+  readonly takeWrites = async (): Promise<void> => {
+    await this.redis.config('SET', 'maxmemory', '0');
+    await until(async () => (await this.core.ready()).writeRefusal === undefined);
+  };
+
+  readonly stop = async (): Promise<void> => {
+    for (const timer of this.beating) clearInterval(timer);
+    await Promise.all(this.cores.map((one) => one.close()));
+    this.redis.disconnect();
+    await this.server.stop();
   };
 }
 

@@ -14,7 +14,7 @@ import {
   type Job,
 } from '@vantage/contract';
 import type { ReportedPicture } from '@vantage/agent-loop';
-import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { findRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@vantage/redis-server';
 import { Ajv } from 'ajv';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -59,110 +59,119 @@ export interface FinalResult {
 export async function startRig(arguments_: readonly string[] = []): Promise<Rig> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('These tests need redis-server or valkey-server.');
-  const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-rig-'));
-  let server = await startRedisServer({ executable, arguments: arguments_, dataFolder });
-  const admin = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
-  admin.on('error', () => undefined);
-  const isHeartbeat = new Ajv().compile<Heartbeat>(heartbeatSchema);
-  const queues = new Map<string, Queue>();
+  const options = { executable, arguments: arguments_, dataFolder: mkdtempSync(join(tmpdir(), 'vantage-rig-')) };
+  return new RigOnRedis(options, await startRedisServer(options));
+}
 
-  const queueOf = (probe: string): Queue => {
-    const known = queues.get(probe);
-    if (known !== undefined) return known;
-    const queue = new Queue(JOB_QUEUE, {
-      connection: admin,
-      prefix: redisKeys.queuePrefix(probe),
-      skipVersionCheck: true,
-      skipMetasUpdate: true,
-    });
-    queues.set(probe, queue);
-    return queue;
+type ServerOptions = RedisServerOptions & { readonly dataFolder: string };
+
+class RigOnRedis implements Rig {
+  readonly admin: Redis;
+  private readonly options: ServerOptions;
+  private current: RedisServer;
+  private readonly isHeartbeat = new Ajv().compile<Heartbeat>(heartbeatSchema);
+  private readonly queues = new Map<string, Queue>();
+
+  constructor(options: ServerOptions, server: RedisServer) {
+    this.options = options;
+    this.current = server;
+    this.admin = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+    this.admin.on('error', () => undefined);
+  }
+
+  readonly server = (): RedisServer => this.current;
+
+  readonly addJob: Rig['addJob'] = async (probe, job = {}) => {
+    const checkId = newCheckId();
+    const data = {
+      v: 1 as const,
+      checkId,
+      type: 'tcp',
+      params: { host: '127.0.0.1', port: 9, options: { attempts: 1 } },
+      deadlineAt: (await this.now()) + 60_000,
+      ...job,
+    };
+    return this.add(probe, data, data.checkId);
   };
 
-  const results = async (probe: string): Promise<readonly Result[]> => {
-    const entries = await admin.xrange(redisKeys.results(probe), '-', '+');
+  readonly addScreenshotJob: Rig['addScreenshotJob'] = async (probe, url, dueMs = 120_000, checkId = newCheckId()) => {
+    const params = { url, insecureSSL: false };
+    const job: Job = { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt: (await this.now()) + dueMs };
+    return this.add(probe, job, screenshotJobId(checkId));
+  };
+
+  readonly screenshot: Rig['screenshot'] = (probe, check) =>
+    eventually(async () => {
+      for (const [, flat] of await this.admin.xrangeBuffer(redisKeys.results(probe), '-', '+')) {
+        const fields = new Map(pairs(flat).map(([name, value]) => [name.toString(), value]));
+        if (fields.get('check')?.toString() !== check || fields.get('kind')?.toString() !== 'screenshot') continue;
+        const { failure } = JSON.parse(fields.get('data')!.toString()) as ReportedPicture;
+        return { failure, png: fields.get('png') ?? null };
+      }
+      return undefined;
+    }, 240_000);
+
+  readonly results: Rig['results'] = async (probe) => {
+    const entries = await this.admin.xrange(redisKeys.results(probe), '-', '+');
     return entries.map(([, fields]) => {
       const { check = '', kind = '', data = '' } = Object.fromEntries(pairs(fields));
       return { check, kind, data: JSON.parse(data) as Result['data'] };
     });
   };
 
-  const now = async (): Promise<number> => {
-    const [seconds = 0, microseconds = 0] = (await admin.time()).map(Number);
+  readonly final: Rig['final'] = (probe, check) =>
+    eventually(async () => {
+      const isIt = (entry: Result): boolean => entry.check === check && entry.kind === 'final';
+      return (await this.results(probe)).find(isIt)?.data as FinalResult | undefined;
+    });
+
+  readonly heartbeat: Rig['heartbeat'] = async (probe) => {
+    const json = await this.admin.get(redisKeys.heartbeat(probe));
+    if (json === null) return undefined;
+    const heartbeat: unknown = JSON.parse(json);
+    if (!this.isHeartbeat(heartbeat)) throw new Error(`A heartbeat breaks its schema: ${json}`);
+    return heartbeat;
+  };
+
+  readonly now = async (): Promise<number> => {
+    const [seconds = 0, microseconds = 0] = (await this.admin.time()).map(Number);
     return Math.floor(seconds * 1_000 + microseconds / 1_000);
   };
 
-  const add = async (probe: string, data: Job, jobId: string): Promise<string> => {
-    await queueOf(probe).add(data.type, data, { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true });
-    return data.checkId;
+  readonly leftovers: Rig['leftovers'] = async (probe) => {
+    const expected = new Set(['hb', 'res', 'jobs:meta', 'jobs:events', 'jobs:id', 'jobs:marker']);
+    const prefix = `${redisKeys.queuePrefix(probe)}:`;
+    const keys = await this.admin.keys('*');
+    return keys.filter((key) => key.startsWith(prefix) && !expected.has(key.slice(prefix.length)));
   };
 
-  return {
-    server: () => server,
-    admin,
-    now,
-    results,
-    addJob: async (probe, job = {}) => {
-      const checkId = newCheckId();
-      const data = {
-        v: 1 as const,
-        checkId,
-        type: 'tcp',
-        params: { host: '127.0.0.1', port: 9, options: { attempts: 1 } },
-        deadlineAt: (await now()) + 60_000,
-        ...job,
-      };
-      return add(probe, data, data.checkId);
-    },
-    addScreenshotJob: async (probe, url, dueMs = 120_000, checkId = newCheckId()) => {
-      const params = { url, insecureSSL: false };
-      const job: Job = { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt: (await now()) + dueMs };
-      return add(probe, job, screenshotJobId(checkId));
-    },
-    screenshot: (probe, check) =>
-      eventually(async () => {
-        for (const [, flat] of await admin.xrangeBuffer(redisKeys.results(probe), '-', '+')) {
-          const fields = new Map(pairs(flat).map(([name, value]) => [name.toString(), value]));
-          if (fields.get('check')?.toString() !== check || fields.get('kind')?.toString() !== 'screenshot') continue;
-          const { failure } = JSON.parse(fields.get('data')!.toString()) as ReportedPicture;
-          return { failure, png: fields.get('png') ?? null };
-        }
-        return undefined;
-      }, 240_000),
-    final: (probe, check) =>
-      eventually(async () => {
-        const entries = await results(probe);
-        return entries.find((entry) => entry.check === check && entry.kind === 'final')?.data as
-          | FinalResult
-          | undefined;
-      }),
-    heartbeat: async (probe) => {
-      const json = await admin.get(redisKeys.heartbeat(probe));
-      if (json === null) return undefined;
-      const heartbeat: unknown = JSON.parse(json);
-      if (!isHeartbeat(heartbeat)) throw new Error(`A heartbeat breaks its schema: ${json}`);
-      return heartbeat;
-    },
-    leftovers: async (probe) => {
-      const expected = new Set(['hb', 'res', 'jobs:meta', 'jobs:events', 'jobs:id', 'jobs:marker']);
-      const prefix = `${redisKeys.queuePrefix(probe)}:`;
-      const keys = await admin.keys('*');
-      return keys.filter((key) => key.startsWith(prefix) && !expected.has(key.slice(prefix.length)));
-    },
-    restart: async () => {
-      const { port } = server;
-      await admin.config('SET', 'appendfsync', 'always');
-      process.kill(server.pid, 'SIGKILL');
-      await server.ended;
-      server = await startRedisServer({ executable, arguments: arguments_, port, dataFolder });
-    },
-    stop: async () => {
-      for (const queue of queues.values()) await queue.close();
-      admin.disconnect();
-      await server.stop();
-      rmSync(dataFolder, { recursive: true, force: true });
-    },
+  readonly restart = async (): Promise<void> => {
+    const { port, pid, ended } = this.current;
+    await this.admin.config('SET', 'appendfsync', 'always');
+    process.kill(pid, 'SIGKILL');
+    await ended;
+    this.current = await startRedisServer({ ...this.options, port });
   };
+
+  readonly stop = async (): Promise<void> => {
+    for (const queue of this.queues.values()) await queue.close();
+    this.admin.disconnect();
+    await this.current.stop();
+    rmSync(this.options.dataFolder, { recursive: true, force: true });
+  };
+
+  private async add(probe: string, data: Job, jobId: string): Promise<string> {
+    await this.queueOf(probe).add(data.type, data, { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true });
+    return data.checkId;
+  }
+
+  private queueOf(probe: string): Queue {
+    const options = { connection: this.admin, prefix: redisKeys.queuePrefix(probe) };
+    const queue =
+      this.queues.get(probe) ?? new Queue(JOB_QUEUE, { ...options, skipVersionCheck: true, skipMetasUpdate: true });
+    this.queues.set(probe, queue);
+    return queue;
+  }
 }
 
 export function newCheckId(): string {

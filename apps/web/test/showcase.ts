@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Agent, Agents, Check, Me, Probes, Summary } from '@vantage/contract';
 import { compareChecks, summarize } from '@vantage/summary';
 
-import { openPage } from '../serve/index.ts';
+import { openPage, type Page, type PageAnswer } from '../serve/index.ts';
 import { world, worldChecks } from './world.ts';
 
 /** A fake service behind the page, for states that a real one reaches only by chance. */
@@ -67,87 +67,109 @@ const pixel = Buffer.from(
 );
 
 export async function startShowcase(options: ShowcaseOptions = {}): Promise<Showcase> {
-  const { probes = world, basePath = '', picture = pixel } = options;
-  const checks = new Map((options.checks ?? worldChecks).map((check) => [check.testId, check]));
-  const followers = new Map<string, Set<ServerResponse>>();
-  const answers: ShowcaseAnswer[] = [];
-  const posted: unknown[] = [];
-  const asked: string[] = [];
-  const server = createServer((request, response) => void handle(request, response));
+  const server = createServer();
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${options.basePath ?? ''}`;
   const page = openPage(url);
   if (page === undefined)
     throw new Error('The page has not been built: node --conditions=vantage-source apps/web/build/main.ts');
+  return new FakeService(url, server, page, options);
+}
 
-  return {
-    url,
-    checks,
-    answers,
-    posted,
-    asked,
-    show: (check) => {
-      const before = checks.get(check.testId);
-      checks.set(check.testId, check);
-      for (const response of followers.get(check.testId) ?? []) tell(response, check, before);
-    },
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+class FakeService implements Showcase {
+  readonly url: string;
+  readonly checks: Map<string, Check>;
+  readonly answers: ShowcaseAnswer[] = [];
+  readonly posted: unknown[] = [];
+  readonly asked: string[] = [];
+  private readonly server: Server;
+  private readonly page: Page;
+  private readonly options: ShowcaseOptions;
+  private readonly probes: Probes;
+  private readonly followers = new Map<string, Set<ServerResponse>>();
+
+  constructor(url: string, server: Server, page: Page, options: ShowcaseOptions) {
+    this.url = url;
+    this.server = server;
+    this.page = page;
+    this.options = options;
+    this.probes = options.probes ?? world;
+    this.checks = new Map((options.checks ?? worldChecks).map((check) => [check.testId, check]));
+    server.on('request', (request, response) => void this.handle(request, response));
+  }
+
+  readonly show = (check: Check): void => {
+    const before = this.checks.get(check.testId);
+    this.checks.set(check.testId, check);
+    for (const response of this.followers.get(check.testId) ?? []) tell(response, check, before);
   };
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url!, url);
+  readonly close = (): void => {
+    this.server.closeAllConnections();
+    this.server.close();
+  };
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { basePath = '', before } = this.options;
+    const { pathname } = new URL(request.url!, this.url);
     const path = pathname.startsWith(basePath) ? pathname.slice(basePath.length) : '';
-    asked.push(path);
-    if ((await options.before?.(path, response)) === true) return;
+    this.asked.push(path);
+    if ((await before?.(path, response)) === true) return;
+    const file = this.pageAt(path, request);
+    if (file !== undefined) return sendPage(response, file);
+    if (path === '/probes') return sendJson(response, 200, this.probes);
+    if (path === '/probes/agents') return sendJson(response, 200, agentsOf(this.probes));
+    if (path === '/me') return sendJson(response, 200, { ...me, ...this.options.me });
+    if (path === '/check' && request.method === 'POST') return this.start(request, response);
+    const [, a, b] = /^\/check\/([^/]+)\/compare\/([^/]+)$/.exec(path) ?? [];
+    if (a !== undefined && b !== undefined) return this.compare(response, this.checks.get(a), this.checks.get(b));
+    const [, id = '', what = ''] = /^\/check\/([^/]+)\/(\w+)$/.exec(path) ?? [];
+    return this.showCheck(response, this.checks.get(id), what);
+  }
+
+  private pageAt(path: string, request: IncomingMessage): PageAnswer | undefined {
     const headers = {
       acceptEncoding: request.headers['accept-encoding'],
       ifNoneMatch: request.headers['if-none-match'],
     };
-    if (page!.files.includes(path)) return sendPage(response, page!.file(path, headers));
-    if (path === '/' || path === '/status' || /^\/m(?:\/|$)/.test(path))
-      return sendPage(response, page!.document(headers));
-    if (/^\/c\/[^/]+\/compare\//.test(path)) return sendPage(response, page!.document(headers));
-    if (path.startsWith('/c/')) return sendPage(response, page!.document(headers, path.slice(3)));
-    if (path === '/probes') return sendJson(response, 200, probes);
-    if (path === '/probes/agents') return sendJson(response, 200, agentsOf(probes));
-    if (path === '/me') return sendJson(response, 200, { ...me, ...options.me });
-    if (path === '/check' && request.method === 'POST') return start(request, response);
-    const [, a, b] = /^\/check\/([^/]+)\/compare\/([^/]+)$/.exec(path) ?? [];
-    if (a !== undefined && b !== undefined) return compare(response, checks.get(a), checks.get(b));
-    const [, id = '', what = ''] = /^\/check\/([^/]+)\/(\w+)$/.exec(path) ?? [];
-    const check = checks.get(id);
-    if (check === undefined) return sendJson(response, 404, problem(404, 'There is no such check.'));
-    if (what === 'results') return sendJson(response, 200, check);
-    if (what === 'summary') return sendJson(response, 200, summaryOf(check, probes));
-    if (what === 'screenshot') return void response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
-    return follow(check, response);
+    if (this.page.files.includes(path)) return this.page.file(path, headers);
+    if (path === '/' || path === '/status' || /^\/m(?:\/|$)/.test(path)) return this.page.document(headers);
+    if (/^\/c\/[^/]+\/compare\//.test(path)) return this.page.document(headers);
+    return path.startsWith('/c/') ? this.page.document(headers, path.slice(3)) : undefined;
   }
 
-  function compare(response: ServerResponse, a: Check | undefined, b: Check | undefined): void {
+  private showCheck(response: ServerResponse, check: Check | undefined, what: string): void {
+    if (check === undefined) return sendJson(response, 404, problem(404, 'There is no such check.'));
+    if (what === 'results') return sendJson(response, 200, check);
+    if (what === 'summary') return sendJson(response, 200, summaryOf(check, this.probes));
+    if (what === 'screenshot') {
+      return void response.writeHead(200, { 'content-type': 'image/png' }).end(this.options.picture ?? pixel);
+    }
+    return this.follow(check, response);
+  }
+
+  private compare(response: ServerResponse, a: Check | undefined, b: Check | undefined): void {
     if (a === undefined || b === undefined) return sendJson(response, 404, problem(404, 'There is no such check.'));
-    const [first, second] = [a, b].map((check) => ({ check, summary: summaryOf(check, probes) }));
+    const [first, second] = [a, b].map((check) => ({ check, summary: summaryOf(check, this.probes) }));
     return sendJson(response, 200, compareChecks(first!, second!));
   }
 
-  async function start(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async start(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of request) text += String(chunk);
-    posted.push(JSON.parse(text));
-    const answer = answers.shift();
+    this.posted.push(JSON.parse(text));
+    const answer = this.answers.shift();
     if (answer !== undefined) return sendJson(response, answer.status, answer.body, answer.headers);
-    const [first] = checks.keys();
+    const [first] = this.checks.keys();
     return sendJson(response, 202, { checkId: first, status: 'pending', message: 'The check runs.' });
   }
 
-  function follow(check: Check, response: ServerResponse): void {
+  private follow(check: Check, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     tell(response, check, undefined);
-    const all = followers.get(check.testId) ?? new Set();
-    followers.set(check.testId, all.add(response));
+    const all = this.followers.get(check.testId) ?? new Set();
+    this.followers.set(check.testId, all.add(response));
     response.once('close', () => all.delete(response));
   }
 }

@@ -1,4 +1,4 @@
-import { type AnyCheckType, LONGEST_CHECK_MS, redisKeys, SCREENSHOT_BUDGET_MS } from '@vantage/contract';
+import { LONGEST_CHECK_MS, redisKeys, SCREENSHOT_BUDGET_MS, type AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { noTracing, type Tracing } from '@vantage/telemetry';
 
@@ -14,10 +14,10 @@ import { createIngest, type Ingest, type IngestDependencies } from './ingest/ing
 import { createResultValidators } from './ingest/result-validators.ts';
 import { createReads, type Reads } from './read/read-check.ts';
 import { createScreenshotQuota } from './screenshots/screenshot-quota.ts';
-import { type CheckScreenshots, createCheckScreenshots } from './screenshots/screenshots.ts';
+import { createCheckScreenshots, type CheckScreenshots } from './screenshots/screenshots.ts';
 import { createAcceptScreenshot } from './screenshots/validate-screenshot.ts';
 import { createCheckTypes, type CheckTypes } from './store/check-type-cache.ts';
-import { type Counters, createCounters } from './store/counters.ts';
+import { createCounters, type Counters } from './store/counters.ts';
 import { createDeadlines, type Deadlines } from './store/deadlines.ts';
 import { createJobQueues, type JobQueues } from './store/job-queues.ts';
 import { createResultBudget, type ResultBudget } from './store/result-budget.ts';

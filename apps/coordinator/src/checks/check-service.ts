@@ -1,19 +1,19 @@
 import { within } from '@vantage/timers';
 
 import type { ProbeService } from '../probes/probe-service.ts';
-import { type BackgroundTask, TICK_MS } from '../redis/background-tasks.ts';
+import { TICK_MS, type BackgroundTask } from '../redis/background-tasks.ts';
 import type { Store } from '../redis/open-store.ts';
 import type { Script } from '../redis/scripts.ts';
-import { type CheckServiceOptions, openCheckParts, openCreate, openIngest } from './check-parts.ts';
+import { openCheckParts, openCreate, openIngest, type CheckServiceOptions } from './check-parts.ts';
 import type { Checks } from './checks.ts';
 import { startScript } from './create/enqueue-check.ts';
-import { createIdempotencyStore, type IdempotencyStore, replaceScript } from './create/idempotency-store.ts';
+import { createIdempotencyStore, replaceScript, type IdempotencyStore } from './create/idempotency-store.ts';
 import { CheckExpiry } from './expire-checks.ts';
 import { followNotifications } from './ingest/follow-notifications.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import { releaseScript } from './ingest/release-entries.ts';
 import { createLiveChecks } from './read/follow-checks.ts';
-import { createFollowers, type Followers, followerScripts } from './read/followers.ts';
+import { createFollowers, followerScripts, type Followers } from './read/followers.ts';
 import type { LiveChecks } from './read/live-check.ts';
 import { recordScreenshotScript } from './screenshots/screenshot-quota.ts';
 import { screenshotScripts } from './screenshots/screenshot-scripts.ts';
