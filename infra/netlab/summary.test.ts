@@ -106,6 +106,49 @@ describe('the summary of a network whose truth is known', () => {
     for (const summary of balanced) expect(textOf(summary, 'path_changed')).toBeUndefined();
   });
 
+  itInNetlab(
+    'has a target that stops answering during the rounds, refused or silent, and one that comes back',
+    async () => {
+      const rounds = 14;
+      const refused = [ipv4(4, 2), ipv6(4, 2)].flatMap((host) =>
+        (['icmp', 'udp', 'tcp'] as const).map((protocol) => traced(host, { rounds, protocol })),
+      );
+      const silent = [networks.distant, networks.remote].flatMap((network) =>
+        [ipv4(network, 99), ipv6(network, 99)].map((host) => traced(host, { rounds })),
+      );
+      await setTimeout(5_000);
+      const change = (verb: 'add' | 'delete', kind: string, network: number) =>
+        Promise.all([
+          lab!.run('r3', IP, 'route', verb, kind, `${network === 4 ? ipv4(4, 2) : ipv4(network, 99)}/32`),
+          lab!.run('r3', IP, '-6', 'route', verb, kind, `${network === 4 ? ipv6(4, 2) : ipv6(network, 99)}/128`),
+        ]);
+      await change('add', 'unreachable', 4);
+      await change('add', 'blackhole', networks.distant);
+      await change('add', 'unreachable', networks.remote);
+      await setTimeout(4_000);
+      await change('delete', 'unreachable', networks.remote);
+      const [ofRefused, ofOthers] = await Promise.all([Promise.all(refused), Promise.all(silent)]);
+      await change('delete', 'unreachable', 4);
+      await change('delete', 'blackhole', networks.distant);
+
+      for (const summary of ofRefused) {
+        expect(summary.verdict).toBe('degraded');
+        expect(summary.headline).toContain(', but not to the end: it answered none of the last ');
+        expect(textOf(summary, 'target_stops')).toMatch(/, and hop 3, \S+ said that the (host|network) is unreachable/);
+        expect(textOf(summary, 'loss_at_target')).toBeUndefined();
+      }
+      const [silent4, silent6, back4, back6] = ofOthers;
+      for (const summary of [silent4!, silent6!]) {
+        expect(summary.verdict).toBe('degraded');
+        expect(textOf(summary, 'target_stops')).toContain('; the last hop that still answered is hop 2, ');
+      }
+      for (const summary of [back4!, back6!]) {
+        expect(textOf(summary, 'target_stops')).toBeUndefined();
+        expect(textOf(summary, 'path_refused')).toMatch(/unreachable \(!\w\) to .*Others passed it\.$/);
+      }
+    },
+  );
+
   itInNetlab('names the routers of a circle', async () => {
     const summary = await traced(ipv4(networks.loop, 1));
 

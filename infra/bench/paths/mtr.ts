@@ -1,6 +1,6 @@
 import { startCheckRunner } from '../../netlab/check-runner.ts';
 import { createNetlab, type Netlab } from '../../netlab/netlab.ts';
-import type { HopStats } from '../../../packages/diagnostics/src/types/traceroute/result-fields.ts';
+import type { HopStats } from '../../../packages/diagnostics/src/types/traceroute/options/round-options.ts';
 import { families, type Traceroute } from '../../netlab/test-lab.ts';
 import { networks } from '../../netlab/topology.ts';
 import type { Figure } from '../goals.ts';

@@ -1,5 +1,6 @@
 import type { Traceroute } from '../../netlab/test-lab.ts';
 import { PROBES } from '../addresses.ts';
+import type { Passage } from '../log.ts';
 import type { CaseRun } from '../run-cases.ts';
 import type { Complaint } from './complaint.ts';
 import { lookAt, type Look } from './look.ts';
@@ -51,7 +52,8 @@ function showsEnd({ own, firstEnd }: Look, hops: readonly Hop[]): boolean {
   return pool.some((passage) => shown.some(({ ip }) => ip === null || ip === soundAnswer(passage)?.from));
 }
 
-function judgeHop({ own, share, firstEnd }: Look, hop: Hop): readonly Complaint[] {
+function judgeHop(look: Look, hop: Hop): readonly Complaint[] {
+  const { own, share, firstEnd } = look;
   const isEnd = hop.hop >= firstEnd;
   const pool = own.filter(({ ttl }) => (isEnd ? ttl >= hop.hop : ttl === hop.hop));
   const rtts = trueRtts(pool);
@@ -63,12 +65,15 @@ function judgeHop({ own, share, firstEnd }: Look, hop: Hop): readonly Complaint[
     if (known === undefined) wrong.push(hopComplaint(`${where}: ${ip} answered nothing`));
     else wrong.push(...judgeRtts(claimed, known, `${where}, ${ip}`));
   }
-  const wanted = isEnd ? [] : [...new Set(pool.flatMap((passage) => timelyAnswer(passage, share)?.from ?? []))];
+  const answering = pool.filter(
+    (passage) => timelyAnswer(passage, share) !== undefined && !isRefusedOnWay(look, passage),
+  );
+  const wanted = isEnd ? [] : [...new Set(answering.flatMap((passage) => timelyAnswer(passage, share)?.from ?? []))];
   const hidden = hop.responders.length - shown.length;
   const missing = wanted.filter((from) => !shown.some(({ ip }) => ip === from));
   if (missing.length > hidden) wrong.push(hopComplaint(`${where}: ${missing.join(', ')} answered and is not shown`));
   if (!isEnd) {
-    const unanswered = pool.filter((passage) => timelyAnswer(passage, share) === undefined).length;
+    const unanswered = pool.length - answering.length;
     const lost = hop.rtts.filter((rtt) => rtt === null).length;
     if (lost > unanswered) wrong.push({ kind: 'loss', text: `${where}: ${lost} lost, in truth ${unanswered}` });
   }
@@ -79,6 +84,16 @@ function judgeHop({ own, share, firstEnd }: Look, hop: Hop): readonly Complaint[
     wrong.push(hopComplaint(`${where}: ${from} sent no such error`));
   }
   return wrong;
+}
+
+/** True for an error of a router before the hop, to a flow that reached the target: no answer of the hop. */
+function isRefusedOnWay({ of, own }: Look, { conversation, ttl, answers }: Passage): boolean {
+  const refusal = answers.find(({ isSound }) => isSound);
+  if (refusal?.what !== 'refused') return false;
+  const isThere = own.some(
+    (one) => one.ttl === ttl && one.fate === 'expired' && soundAnswer(one)?.from === refusal.from,
+  );
+  return !isThere && own.some((one) => one.conversation === conversation && isFromTarget(of, one));
 }
 
 /** Complains about displayed times that are shorter than the simulated ones, and about more answers than were sent. */

@@ -85,6 +85,7 @@ export const findingCodes = {
   direction_slower: 'Two probes measured different round trips or losses to each other.',
   // Paths.
   routing_loop: 'Packets loop.',
+  target_stops: 'The target stopped answering during the rounds of a trace.',
   path_refused: 'A router refused to forward the packets.',
   path_stops: 'Nothing answers beyond a hop.',
   path_cut: 'The trace ended before the path did: hop limit, time limit, or a protocol that the target ignores.',

@@ -91,9 +91,13 @@ function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly P
 /** True if the target answered in the traces that reached it, with a loss of half or more at its hop. */
 function answersSome(probeResults: readonly ProbeResult[]): boolean {
   const rows = probeResults.flatMap(({ result }) => {
-    const { reached, hops = [], resolvedIp, fullTtl } = result as SparseResultOf<'traceroute'>;
+    const { reached, hops = [], resolvedIp, fullTtl, rounds } = result as SparseResultOf<'traceroute'>;
     const own = hops.filter(({ responders }) => responders.some(({ ip }) => ip === resolvedIp));
-    return reached === true ? [...own.flatMap(({ rtts }) => rtts), ...(fullTtl?.rtts ?? [])] : [];
+    // A target that stopped answering during the rounds does not limit its answers.
+    const counted = own.flatMap(({ rtts }) =>
+      rounds === undefined ? rtts : rtts.slice(0, rtts.findLastIndex((rtt) => rtt !== null) + 1),
+    );
+    return reached === true ? [...counted, ...(fullTtl?.rtts ?? [])] : [];
   });
   const lost = rows.filter((rtt) => rtt === null).length;
   return rows.length > lost && lost >= thresholds.lostPackets && lost >= rows.length / 2;

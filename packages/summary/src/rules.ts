@@ -220,9 +220,13 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'traceroute `between`: round trips differ by the rule for two checks, or losses at the ends by Fisher’s exact test at 1 %.',
   ),
   routing_loop: rule(['critical'], 'traceroute: `loop` is not null.'),
-  path_refused: rule(
+  target_stops: degrading(
+    ['warning'],
+    `traceroute, \`rounds\`: the target answered, but no packet of the last rounds. From ${t.outage.refused} such rounds on if a router sent an ICMP error other than time exceeded in them. Else from ${t.outage.silent} on, if each earlier silence is at most a third as long, and the probability that of all lost packets so many are the last is ${t.outage.byChance * 100} % at most or they are ${t.outage.long} or more. In place of \`path_loss\`, \`loss_at_target\` and \`rate_limited_hop\`.`,
+  ),
+  path_refused: degrading(
     ['warning', 'info'],
-    'traceroute: an ICMP error other than time exceeded ended the path. Info if later hops or the target still answered. One finding for each network of the sender and error.',
+    `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others. Info for less. One finding for each network of the sender and error.`,
   ),
   path_stops: rule(
     ['warning'],

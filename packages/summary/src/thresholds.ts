@@ -22,6 +22,11 @@ export const thresholds = {
   beginByChance: 0.01,
   /** Unanswered full-TTL packets of a flow that prove the target silent. */
   fullTtlAsked: 5,
+  /**
+   * Last rounds without an answer of the target that are an outage: if a router refused one of them, and if nothing came back.
+   * Silence must be so many times as long as each earlier one, and chance must not explain it at this level, unless it is long.
+   */
+  outage: { refused: 2, silent: 3, gaps: 3, byChance: 0.01, long: 10 },
   outlier: { minProbes: 4, times: 3, plusMs: 50, stretch: 2.5 },
   /** Accuracy of locations, which are those of cities. */
   placeErrorKm: 100,

@@ -1,5 +1,6 @@
 import type { ResultFieldsOf } from '@vantage/contract';
 import type { checkTypes } from '@vantage/diagnostics/contract';
+import { unansweredRounds } from '@vantage/diagnostics/reply-texts';
 
 import { plural } from '../format.ts';
 import type { CheckData, Result } from './use-check.ts';
@@ -19,19 +20,23 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
   const round = Math.max(0, ...traces.map(({ rounds = 0 }) => rounds));
   if (round === 0) return undefined;
   const [sent, received] = [sumOf(traces, 'sent'), sumOf(traces, 'received')];
-  const reaching = traces.filter(({ reached }) => reached === true).length;
-  const from = `${reaching} of ${plural(traces.length, 'probe')}`;
-  const text =
-    reaching === 0
-      ? `${host} has answered none of ${plural(traces.length, 'probe')} so far.`
-      : `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}.`;
-  return { round, text };
+  const reaching = traces.filter(({ reached }) => reached === true);
+  if (reaching.length === 0) {
+    return { round, text: `${host} has answered none of ${plural(traces.length, 'probe')} so far.` };
+  }
+  const from = `${reaching.length} of ${plural(traces.length, 'probe')}`;
+  const unanswered = Math.min(
+    ...reaching.map(({ hops = [], resolvedIp }) => unansweredRounds(hops, resolvedIp ?? null)),
+  );
+  // One lost packet at the end is no news.
+  const end = unanswered < 2 ? '' : `, and none in the last ${unanswered} rounds`;
+  return { round, text: `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}${end}.` };
 }
 
 /** Packets to the target’s hop. */
 function sumOf(traces: readonly Traceroute[], field: 'sent' | 'received'): number {
   return traces.reduce((sum, { hops = [], resolvedIp }) => {
-    const target = hops.findLast(({ ip }) => ip !== null && ip === resolvedIp);
+    const target = hops.findLast(({ responders }) => responders.some(({ ip }) => ip !== null && ip === resolvedIp));
     return sum + (target?.stats?.[field] ?? 0);
   }, 0);
 }

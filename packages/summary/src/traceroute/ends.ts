@@ -8,7 +8,8 @@ import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
 import { findDeadWays } from './dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
-import { findPathChanges } from './path-change.ts';
+import { findOutages, outageOf } from './rounds/outage.ts';
+import { findPathChanges } from './rounds/path-change.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
@@ -20,9 +21,13 @@ export function findEnds(
 ): readonly FindingDraft[] {
   const isUnproved = ({ probeResult }: Trace): boolean => unproved.includes(probeResult);
   const silent = traces.filter((trace) => endReason(trace) === 'silent');
+  const outages = traces.flatMap((trace) => outageOf(trace) ?? []);
   return [
     ...loops(traces),
-    ...findRefusals(traces),
+    ...findOutages(outages),
+    ...findRefusals(traces, (refusal) =>
+      outages.some((outage) => outage.trace === refusal.trace && outage.refusal?.where === refusal.where),
+    ),
     ...stops(
       silent.filter((trace) => !isUnproved(trace)),
       routersPassed(traces),

@@ -1,9 +1,10 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
+import { countedSteps } from './counted-steps.ts';
 import { weightOfLimits } from './limits.ts';
-import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
-import { pathChangeOf } from './path-change.ts';
+import { outageOf } from './rounds/outage.ts';
+import { pathChangeOf } from './rounds/path-change.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
@@ -35,8 +36,11 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
 }
 
+/** Traces with loss that is worth locating: after an outage of the target, all is lost. */
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
-  return traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined && !hasDeadEnd(trace));
+  return traces.filter(
+    (trace) => trace.isFinal && targetIndex(trace) !== undefined && !hasDeadEnd(trace) && outageOf(trace) === undefined,
+  );
 }
 
 /** True if a search for all paths found some that do not reach the target: loss at its hops is not loss of the others. */
@@ -72,37 +76,6 @@ function carriedTo(steps: readonly Step[]): readonly Step[] {
 /** Removes a hop's packets: they are no evidence about forwarding. */
 function withoutPackets(step: Step): Step {
   return { ...step, sent: 0, lost: 0 };
-}
-
-/** Hops with the packets of flows that reach the target; other flows take other paths. */
-function countedSteps(trace: Trace): readonly Step[] {
-  const { steps, ways, branching } = trace;
-  if (branching.length > 0) return countedOnLinks(steps, branching);
-  const last = targetIndex(trace);
-  const reaching = ways.filter((way) => way.isReached);
-  if (reaching.length === 0) return steps;
-  return steps.map((step, index) => {
-    const all = reaching.flatMap((way) => way.steps[index] ?? []);
-    // A silent router does not imply loss for the other routers of its hop.
-    const answering = all.filter((one) => !isSilent(one));
-    const own = index === last || answering.length === 0 ? all : answering;
-    const sum = (count: (one: Step) => number): number => own.reduce((total, one) => total + count(one), 0);
-    return { ...step, sent: sum(({ sent }) => sent), lost: sum(({ lost }) => lost) };
-  });
-}
-
-/**
- * Counts the packets of each hop by its links, except those to silent routers. Hops are unchanged if a balancer chooses
- * per packet: lost packets belong to no link there.
- */
-function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
-  if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;
-  return steps.map((step) => {
-    const links = nodes.flatMap(({ hop, kind, before }) => (hop === step.hop && kind !== 'silent' ? before : []));
-    const sum = (count: (link: WayLink) => number): number => links.reduce((total, link) => total + count(link), 0);
-    const sent = sum((link) => link.sent);
-    return links.length === 0 ? step : { ...step, sent, lost: Math.max(0, sent - sum(({ received }) => received)) };
-  });
 }
 
 function carriedOn(losses: readonly Loss[]): readonly FindingDraft[] {

@@ -1,7 +1,8 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
-import { listed, naming, shown, unique } from '../words.ts';
-import { isSilent, placeKey, stepText, type Icmp, type Step, type Trace } from './trace.ts';
+import { thresholds } from '../thresholds.ts';
+import { countOf, listed, naming, shown, unique } from '../words.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace } from './trace.ts';
 
 /** Annotations of `traceroute` for ICMP errors. */
 const marks: ReadonlyMap<string, string> = new Map([
@@ -18,7 +19,8 @@ const marks: ReadonlyMap<string, string> = new Map([
   ['!C', 'the precedence is too low'],
 ]);
 
-interface Refusal {
+/** An ICMP error that a router or the target sent. */
+export interface PathRefusal {
   readonly trace: Trace;
   readonly mark: string;
   /** Step of the error's sender; undefined if it appears at none. */
@@ -26,17 +28,19 @@ interface Refusal {
   /** Location of the sender, for a sentence. */
   readonly where: string;
   readonly isOfTarget: boolean;
+  /** The probed hop; undefined for packets with the full TTL. */
+  readonly answered: Step | undefined;
 }
 
 /** The ICMP error that ends the path: at the last responding hop, or for full-TTL packets. */
-export function refusalOf(trace: Trace): Refusal | undefined {
+export function refusalOf(trace: Trace): PathRefusal | undefined {
   const last = trace.steps.findLast((step) => !isSilent(step));
   if (last?.icmp) return sentBy(trace, last.icmp, last);
   return trace.fullTtl?.icmp ? sentBy(trace, trace.fullTtl.icmp, undefined) : undefined;
 }
 
 /** @param answered the probed hop; a router before it may have sent the error */
-function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined): Refusal {
+export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined): PathRefusal {
   // Older agents do not report the sender.
   const ip = from === undefined ? answered?.routers[0]?.ip : from;
   const steps = answered === undefined ? trace.steps : [...trace.steps.filter((step) => step !== answered), answered];
@@ -45,7 +49,7 @@ function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined):
   const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
   const place = step === answered && step !== undefined ? refuserText(trace, step) : step && stepText(step);
   const where = place ?? (ip ? shown(ip) : 'a router with a private address');
-  return { trace, mark, step, where, isOfTarget };
+  return { trace, mark, step, where, isOfTarget, answered };
 }
 
 /** A router may refuse packets of any TTL, so its hop is known only if the one before answered. */
@@ -63,11 +67,20 @@ function seenAt(steps: readonly Step[], ip: string | undefined): Step | undefine
   return { ...step, routers: step.routers.toSorted((a, b) => Number(b.ip === ip) - Number(a.ip === ip)) };
 }
 
-export function findRefusals(traces: readonly Trace[]): readonly FindingDraft[] {
+/** @param isToldElsewhere true for an error that another finding reports */
+export function findRefusals(
+  traces: readonly Trace[],
+  isToldElsewhere: (refusal: PathRefusal) => boolean = () => false,
+): readonly FindingDraft[] {
   const final = traces.filter(({ isFinal }) => isFinal);
   const ending = final.filter(isEndedByRefusal).flatMap((trace) => refusalOf(trace) ?? []);
-  const passing = final.flatMap((trace) => passingRefusals(trace));
+  const passing = final.flatMap((trace) => passingRefusals(trace)).filter((refusal) => !isToldElsewhere(refusal));
   return [...told(ending, false), ...told(passing, true)];
+}
+
+/** `the host is unreachable (!H)` */
+export function meaningOf(mark: string): string {
+  return `${marks.get(mark) ?? 'the packets go no further'} (${shown(mark, 16)})`;
 }
 
 function isEndedByRefusal({ isReached, probeResult, stopReason }: Trace): boolean {
@@ -76,7 +89,7 @@ function isEndedByRefusal({ isReached, probeResult, stopReason }: Trace): boolea
 }
 
 /** ICMP errors for some packets of a path that continues, or of a target that was reached. */
-function passingRefusals(trace: Trace): readonly Refusal[] {
+function passingRefusals(trace: Trace): readonly PathRefusal[] {
   const last = trace.steps.findLast((step) => !isSilent(step));
   return trace.steps.flatMap((step) => {
     const isEnd = step === last && isEndedByRefusal(trace);
@@ -84,7 +97,13 @@ function passingRefusals(trace: Trace): readonly Refusal[] {
   });
 }
 
-function told(refusals: readonly Refusal[], isPassing: boolean): readonly FindingDraft[] {
+/** True if a router refused packets that were sent far enough for the target, although the target answered others. */
+function isBeforeTarget({ trace, answered }: PathRefusal): boolean {
+  const index = targetIndex(trace);
+  return index !== undefined && trace.steps[index] === answered && answered!.refused > 0;
+}
+
+function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly FindingDraft[] {
   const groups = groupBy(
     unique(refusals.map(({ trace }) => trace.probeResult.probe)).map(
       (probe) => refusals.find(({ trace }) => trace.probeResult.probe === probe)!.trace.probeResult,
@@ -96,19 +115,21 @@ function told(refusals: readonly Refusal[], isPassing: boolean): readonly Findin
   );
   return groups.map(([, probeResults]) => {
     const own = refusals.filter(({ trace }) => probeResults.includes(trace.probeResult));
-    const [{ mark, where, isOfTarget }] = own as [Refusal];
-    const meaning = marks.get(mark) ?? 'the packets go no further';
+    const [{ mark, where, isOfTarget }] = own as [PathRefusal];
+    const ofTarget = own.filter(isBeforeTarget);
+    const sum = (count: 'refused' | 'sent'): number => ofTarget.reduce((all, one) => all + one.answered![count], 0);
+    const refused = sum('refused');
     const sender = isOfTarget ? 'The target itself' : 'A router';
     const some = isPassing && !isOfTarget ? ' some' : '';
     const rest = isPassing && !isOfTarget ? ' Others passed it.' : '';
     const places = listed(unique(own.map((one) => one.where)), 3);
-    const text = `${sender} said that ${meaning} (${shown(mark, 16)}) to${some} packets of ${naming(probeResults)}: ${places}.${rest}`;
-    return buildFinding(
-      'path_refused',
-      isPassing ? 'info' : 'warning',
-      probeResults,
-      text,
-      `the path ends at ${where}`,
-    );
+    const packets =
+      refused > 0
+        ? ` ${refused} of ${countOf(sum('sent'), 'packet')} of ${naming(probeResults)} to the target`
+        : `${some} packets of ${naming(probeResults)}`;
+    const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${places}.${rest}`;
+    const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : `the path ends at ${where}`;
+    const isLoss = refused >= thresholds.lostPackets;
+    return buildFinding('path_refused', isPassing && !isLoss ? 'info' : 'warning', probeResults, text, brief);
   });
 }

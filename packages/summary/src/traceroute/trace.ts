@@ -23,6 +23,8 @@ export interface Step {
   readonly isPrivate: boolean;
   readonly sent: number;
   readonly lost: number;
+  /** Of the lost packets those that a router before this hop refused. */
+  readonly refused: number;
   readonly rttMin: number | null;
   /** The hop's ICMP error, other than time exceeded. */
   readonly icmp: Icmp | null;
@@ -73,15 +75,22 @@ export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[]
 
 function stepOf(hop: Hop): Step {
   const routers = routersOf(hop);
+  const lost = hop.rtts.filter((rtt) => rtt === null).length;
   return {
     hop: hop.hop,
     routers,
     isPrivate: routers.length === 0 && (hop.private || hop.responders.some((one) => one.private)),
     sent: hop.rtts.length,
-    lost: hop.rtts.filter((rtt) => rtt === null).length,
+    lost,
+    refused: Math.min(lost, refusedOnWay(hop)),
     rttMin: least(hop.rtts),
     icmp: hop.icmp,
   };
+}
+
+/** Packets with an error that is no answer of the hop, because its sender is not there. */
+function refusedOnWay({ icmp, responders }: Hop): number {
+  return icmp === null || responders.some(({ ip }) => ip === icmp.from) ? 0 : (icmp.count ?? 0);
 }
 
 type FlowPath = NonNullable<SparseResultOf<'traceroute'>['flows']>[number];

@@ -4,6 +4,7 @@ import type { FindingCases } from './case.ts';
 import { familyCases } from './families.ts';
 import { headerCases } from './headers.ts';
 import { nameCases } from './names.ts';
+import { outageCases } from './outages.ts';
 import { pathChangeCases } from './path-changes.ts';
 import { pathCases } from './paths.ts';
 import { scopeCases } from './scopes.ts';
@@ -20,4 +21,5 @@ export const findingCases: FindingCases = {
   ...pathCases,
   ...headerCases,
   ...pathChangeCases,
+  ...outageCases,
 };

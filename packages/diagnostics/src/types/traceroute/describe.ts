@@ -2,14 +2,15 @@ import type { Description } from '../../shared/description.ts';
 import { count, ms, told } from '../../shared/result-text.ts';
 import type { traceroute } from './contract.ts';
 import { multipathLines } from './describe-multipath.ts';
-import { replyTexts } from './reply-texts.ts';
-import type { HopStats } from './result-fields.ts';
+import { replyTexts, unansweredRounds } from './reply-texts.ts';
+import type { HopStats } from './options/round-options.ts';
 
 export const description: Description<typeof traceroute> = {
-  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, rounds, roundsEnded }) => [
+  line: ({ hops, resolvedIp, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, ...others }) => [
     told(hops, ({ length }) => count(length, 'hop')),
-    told(rounds, (sent) => count(sent, 'round')),
-    told(roundsEnded, () => 'ended because no client followed it'),
+    told(others.rounds, (sent) => count(sent, 'round')),
+    told(others.rounds === undefined ? null : silenceOf(unansweredRounds(hops ?? [], resolvedIp ?? null))),
+    told(others.roundsEnded, () => 'ended because no client followed it'),
     reached === true ? told(rt, ms) : undefined,
     reached === false && (echo?.received ?? 0) > 0
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
@@ -37,6 +38,11 @@ export const description: Description<typeof traceroute> = {
     ...(multipath === undefined ? [] : multipathLines(multipath)),
   ],
 };
+
+/** One lost packet at the end is no news. */
+function silenceOf(unanswered: number): string | null {
+  return unanswered < 2 ? null : `no answer in the last ${unanswered} rounds`;
+}
 
 /** The columns of mtr. */
 const roundsHead = ['   ', 'Loss%'.padStart(6), ...['Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr'].map(column)].join(

@@ -371,8 +371,13 @@ describe('a router that refuses a packet and passes others on', () => {
 
     expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
     expect(outcome.hops).toHaveLength(7);
-    expect(outcome.hops?.[4]).toMatchObject({ ip: router(5), icmp: { mark: '!H', from: router(3) } });
-    expect(outcome.hops?.[4]?.responders.map(({ ip }) => ip)).toEqual([router(5), router(3)]);
+    expect(outcome.hops?.[4]).toMatchObject({ ip: router(5), icmp: { mark: '!H', from: router(3), count: 1 } });
+    expect(outcome.hops?.[4]?.responders.map(({ ip }) => ip)).toEqual([router(5)]);
+    expect(outcome.hops?.[4]?.rtts.filter((rtt) => rtt === null)).toHaveLength(1);
+    expect(outcome.hops?.[4]?.replies?.map(({ responder, type }) => [responder, type])).toEqual([
+      [null, 3],
+      [0, 11],
+    ]);
   });
 });
 

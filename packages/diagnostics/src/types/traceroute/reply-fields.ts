@@ -25,7 +25,13 @@ const interfaceSchema = Type.Object(
 
 export const replySchema = Type.Object(
   {
-    responder: Type.Integer({ minimum: 0, maximum: 639, description: 'Index in `responders` of who sent it.' }),
+    responder: nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 639,
+        description: 'Index in `responders` of who sent it; null for an error of a router before this hop.',
+      }),
+    ),
     ttl: nullable(byte('TTL or hop limit at arrival; null if not known.')),
     type: Type.Optional(byte('ICMP type; absent for a reply of the protocol itself. Over IPv6 that of ICMPv6.')),
     code: Type.Optional(byte('ICMP code.')),

@@ -35,3 +35,9 @@ function interfaceText({ role, name, index, ip, mtu }: NonNullable<Reply['interf
   const who = name === null ? '' : ` ${name}`;
   return `${role} interface${who}${known === '' ? '' : ` (${known})`}`;
 }
+
+/** Last packets of the rounds that the target did not answer although it had answered before; a router may have refused them. */
+export function unansweredRounds(hops: readonly Pick<Hop, 'responders' | 'rtts'>[], target: string | null): number {
+  const row = hops.findLast(({ responders }) => responders.some(({ ip }) => ip !== null && ip === target));
+  return row === undefined ? 0 : row.rtts.length - 1 - row.rtts.findLastIndex((rtt) => rtt !== null);
+}

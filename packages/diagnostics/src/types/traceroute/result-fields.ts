@@ -1,5 +1,6 @@
 import { addressSchema, asnSchema, durationSchema, nullable, Type, type Static } from '@vantage/contract';
 
+import { hopStatsSchema, packetCount } from './options/round-options.ts';
 import { MAX_REPLIES, replySchema } from './reply-fields.ts';
 
 /** Limit of listed responders per hop; more would need as many flows and paths. */
@@ -11,8 +12,8 @@ export const FULL_TTL = 255;
 const rtts = Type.Array(nullable(durationSchema), {
   maxItems: 640,
   description:
-    'Round-trip times in the order sent; null for a packet that nothing answered. At the target’s hop ' +
-    'packets with higher TTLs, which went as far, count in their order too.',
+    'Round-trip times in the order sent; null for a packet that nothing answered, or that a router refused on its way to a ' +
+    'target that answers (`icmp`). At the target’s hop packets with higher TTLs, which went as far, count in their order too.',
 });
 
 const whoFields = {
@@ -46,40 +47,14 @@ const icmpFields = {
   mark: Type.String({ maxLength: 16, description: 'As traceroute prints it: !H, !N, !X, …' }),
   // Sender; null for a hidden private address. Absent in results of older probes.
   from: Type.Optional(nullable(addressSchema)),
+  count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 640,
+      description: 'Packets that got this error of this sender; absent in results of older probes.',
+    }),
+  ),
 };
-
-const packetCount = (description: string) => Type.Integer({ minimum: 0, maximum: 640, description });
-
-export const hopStatsSchema = Type.Object(
-  {
-    sent: packetCount('Packets whose answer is no longer awaited: the number of `rtts`.'),
-    received: packetCount('Packets that were answered.'),
-    loss: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Share of the packets that nothing answered.' })),
-    rttMin: nullable(durationSchema),
-    rttAvg: nullable(durationSchema),
-    rttMax: nullable(durationSchema),
-    rttStdDev: nullable(
-      Type.Number({
-        minimum: 0,
-        description: 'Standard deviation of the round-trip times (of the sample: n − 1), milliseconds.',
-      }),
-    ),
-    jitter: nullable(
-      Type.Number({
-        minimum: 0,
-        description: 'Mean of the absolute differences of neighbouring replies, milliseconds; null below two replies.',
-      }),
-    ),
-  },
-  {
-    additionalProperties: false,
-    title: 'HopStats',
-    description:
-      'Figures of the rounds, as mtr shows them. Loss at one hop and not beyond it is a router that answers some packets only.',
-  },
-);
-
-export type HopStats = Static<typeof hopStatsSchema>;
 
 export const hopSchema = Type.Object(
   {

@@ -1,7 +1,16 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { ruleErrors } from '@vantage/contract';
 
-import { arrived, expired, ofTrace, path, router, TARGET, traceOver } from '../../../test/trace-network.ts';
+import {
+  arrived,
+  expired,
+  ofTrace,
+  path,
+  router,
+  TARGET,
+  traceOver,
+  unreachable,
+} from '../../../test/trace-network.ts';
 import { MAX_PACKETS, traceroute } from './contract.ts';
 import { description } from './describe.ts';
 
@@ -127,6 +136,76 @@ describe('rounds of a traceroute', () => {
 
     expect(outcome).not.toHaveProperty('rounds');
     expect(outcome.hops?.[0]).not.toHaveProperty('stats');
+  });
+});
+
+describe('rounds in which a router refuses packets to a target that answered others', () => {
+  /** A path whose target's packets the router at `hop` refuses in some rounds. */
+  const refusing = (hop: number, code: number, isRefused: (number: number) => boolean) => {
+    const sent = new Map<number, number>();
+    return path(4, (one) => {
+      if (one.packet.length >= 200 || one.ttl <= hop) return undefined;
+      const number = (sent.get(one.ttl) ?? 0) + 1;
+      sent.set(one.ttl, number);
+      return isRefused(number) ? [unreachable(one, code, router(hop))] : undefined;
+    });
+  };
+  const lost = (count: number): null[] => Array<null>(count).fill(null);
+
+  it.each([
+    [1, '!H'],
+    [0, '!N'],
+    [13, '!X'],
+  ])('count these as lost, and keep the error: code %i', async (code, mark) => {
+    const { outcome, partials } = await traceOver(
+      refusing(3, code, (number) => number > 5),
+      { rounds: 12 },
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed', rt: 4 });
+    const target = outcome.hops!.at(-1)!;
+    expect(target).toMatchObject({
+      ip: TARGET,
+      latency: 4,
+      rtts: [...Array<number>(5).fill(4), ...lost(7)],
+      stats: { sent: 12, received: 5, loss: 0.583, rttMin: 4, rttMax: 4 },
+      icmp: { mark, from: router(3), count: 7 },
+    });
+    expect(target.responders.map(({ ip }) => ip)).toEqual([TARGET]);
+    expect(outcome.flows?.[0]?.hops[3]).toEqual([...Array<number>(5).fill(0), ...lost(7)]);
+    const live = partials.map((state) => (state as typeof outcome).hops?.[3]);
+    expect(live.filter((row) => row !== undefined && row.ip !== TARGET)).toEqual([]);
+    expect(Math.min(...live.map((row) => row?.stats?.received ?? 0).slice(-3))).toBe(5);
+  });
+
+  it('count the target again when it comes back', async () => {
+    const { outcome } = await traceOver(
+      refusing(3, 1, (number) => number > 4 && number < 8),
+      { rounds: 10 },
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.at(-1)?.rtts).toEqual([4, 4, 4, 4, ...lost(3), 4, 4, 4]);
+    expect(outcome.hops?.at(-1)).toMatchObject({ stats: { sent: 10, received: 7 }, icmp: { count: 3 } });
+  });
+
+  it('do not count the error of a router at another hop', async () => {
+    const { outcome } = await traceOver(
+      refusing(2, 10, (number) => number > 5),
+      { rounds: 12 },
+      { inTime: true },
+    );
+
+    for (const [hop, ip] of [
+      [3, router(3)],
+      [4, TARGET],
+    ] as const) {
+      const row = outcome.hops![hop - 1]!;
+      expect(row).toMatchObject({ ip, stats: { sent: 12, received: 5 }, icmp: { from: router(2), count: 7 } });
+      expect(row.responders).toHaveLength(1);
+    }
+    expect(outcome.hops?.[1]).toMatchObject({ stats: { sent: 12, received: 12 }, icmp: null });
   });
 });
 

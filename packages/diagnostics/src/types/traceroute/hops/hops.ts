@@ -2,11 +2,13 @@ import { roundMs, type Family } from '@vantage/contract';
 
 import { rttStatistics } from '../../../shared/rtt-statistics.ts';
 import { icmpMark } from '../../../sockets/icmp/icmp-failure.ts';
-import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop, type HopStats } from '../result-fields.ts';
+import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop } from '../result-fields.ts';
+import type { HopStats } from '../options/round-options.ts';
 import type { FlowView } from '../probing/flow-view.ts';
 import { repliesOf } from './replies.ts';
 import { NAMELESS, type HopName } from './hop-names.ts';
 import type { Trace } from '../probing/trace-state.ts';
+import { withOwnAnswers } from './refused-on-way.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { isFull, rttOf, type TraceAnswer, type TracePacket } from '../probing/trace.ts';
 
@@ -37,10 +39,11 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   // A pending packet keeps its place among later ones, but does not extend the path beyond all of them.
   const settled = sent.map((packets) => packets.filter(({ answer, isGivenUp }) => answer !== null || isGivenUp));
   const shown = settled.slice(0, settled.findLastIndex((packets) => packets.length > 0) + 1);
-  const ranked = shown.map(respondersOf);
+  const own = shown.map((packets) => withOwnAnswers(packets, trace.views));
+  const ranked = own.map(respondersOf);
   return {
-    hops: shown.map((packets, index) => ({
-      ...hopOf(index + dress.firstHop, packets, ranked[index]!, dress),
+    hops: own.map((packets, index) => ({
+      ...hopOf(index + dress.firstHop, packets, shown[index]!, ranked[index]!, dress),
       ...(trace.rounds === undefined ? {} : { stats: statsOf(packets) }),
     })),
     flows: trace.views.map((view, flow) => ({
@@ -48,7 +51,7 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
       stopReason: stopReasonOf(flow, trace, dress.maxHops),
       hops: [
         ...Array.from({ length: shown.length === 0 ? 0 : dress.firstHop - 1 }, () => []),
-        ...shown.map((packets, index) =>
+        ...own.map((packets, index) =>
           packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
         ),
       ],
@@ -100,11 +103,21 @@ function rankOf(answer: TracePacket['answer'], ranked: Ranked): number | null {
   return answer === null ? null : ranked.findIndex(([address]) => address === answer.from);
 }
 
-function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dress: HopDress): Hop {
+/**
+ * @param packets with answers of the hop itself
+ * @param all the same with all answers
+ */
+function hopOf(
+  hop: number,
+  packets: readonly TracePacket[],
+  all: readonly TracePacket[],
+  ranked: Ranked,
+  dress: HopDress,
+): Hop {
   const listed = ranked.slice(0, MAX_RESPONDERS);
   const responders = listed.map(([address, answers]) => ({ ...who(address, dress), rtts: rttsOf(answers) }));
   const first = ranked[0]?.[0];
-  const answers = answersTo(packets);
+  const answers = answersTo(all);
   return {
     hop,
     ...(first === undefined ? noResponder : who(first, dress)),
@@ -113,7 +126,7 @@ function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dre
     responders,
     ...(dress.hasReplies === true
       ? repliesOf(
-          packets,
+          all,
           ranked.map(([address]) => address),
           dress,
         )
@@ -133,13 +146,15 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
   return { sent, received, loss, ...statistics, rttStdDev: ofSample === null ? null : roundMs(ofSample) };
 }
 
-/** The first ICMP error other than time exceeded, or a closed port of the target. */
+/** The first ICMP error other than time exceeded, or a closed port of the target, and how many packets got it. */
 function icmpOf(answers: readonly TraceAnswer[], { family, shown }: HopDress): Hop['icmp'] {
-  for (const { kind, error, from } of answers) {
+  const errors = answers.flatMap(({ kind, error, from }) => {
     const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target');
-    if (error !== null && mark !== null) return { type: error.type, code: error.code, mark, from: shown(from) };
-  }
-  return null;
+    return error === null || mark === null ? [] : [{ type: error.type, code: error.code, mark, from: shown(from) }];
+  });
+  const [first] = errors;
+  if (first === undefined) return null;
+  return { ...first, count: errors.filter(({ mark, from }) => mark === first.mark && from === first.from).length };
 }
 
 const noResponder = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };

@@ -24,7 +24,8 @@ export function repliesOf(
   const kinds = new Map<string, Reply>();
   const indexes = packets.map(({ answer }) => {
     if (answer === null) return null;
-    const reply = replyOf(answer, responders.indexOf(answer.from), shown);
+    const responder = responders.indexOf(answer.from);
+    const reply = replyOf(answer, responder === -1 ? null : responder, shown);
     const key = JSON.stringify(reply);
     if (!kinds.has(key)) kinds.set(key, reply);
     return [...kinds.keys()].indexOf(key);
@@ -46,7 +47,7 @@ export function repliesOf(
   };
 }
 
-function replyOf({ error, hopLimit, rewritten }: TraceAnswer, responder: number, shown: Shown['shown']): Reply {
+function replyOf({ error, hopLimit, rewritten }: TraceAnswer, responder: number | null, shown: Shown['shown']): Reply {
   const common = { responder, ttl: hopLimit };
   if (error === null) return common;
   const { type, code, quoted, interfaces } = error;

@@ -1,4 +1,4 @@
-import { Type, type InputError } from '@vantage/contract';
+import { durationSchema, nullable, Type, type InputError, type Static } from '@vantage/contract';
 
 /** Limit of the rounds, one per second. */
 const MAX_ROUNDS = 60;
@@ -45,3 +45,39 @@ export function roundErrors({ flows, rounds, endWithStream }: Asked): InputError
   }
   return flows === 1 ? [] : [{ path: '/options/flows', message: 'must be 1 with rounds: they follow one flow' }];
 }
+
+export const packetCount = (description: string): ReturnType<typeof Type.Integer> =>
+  Type.Integer({ minimum: 0, maximum: 640, description });
+
+export const hopStatsSchema = Type.Object(
+  {
+    sent: packetCount('Packets whose answer is no longer awaited: the number of `rtts`.'),
+    received: packetCount('Packets that were answered from this hop.'),
+    loss: nullable(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Share of the packets that nothing at this hop answered.' }),
+    ),
+    rttMin: nullable(durationSchema),
+    rttAvg: nullable(durationSchema),
+    rttMax: nullable(durationSchema),
+    rttStdDev: nullable(
+      Type.Number({
+        minimum: 0,
+        description: 'Standard deviation of the round-trip times (of the sample: n − 1), milliseconds.',
+      }),
+    ),
+    jitter: nullable(
+      Type.Number({
+        minimum: 0,
+        description: 'Mean of the absolute differences of neighbouring replies, milliseconds; null below two replies.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    title: 'HopStats',
+    description:
+      'Figures of the rounds, as mtr shows them. Loss at one hop and not beyond it is a router that answers some packets only.',
+  },
+);
+
+export type HopStats = Static<typeof hopStatsSchema>;

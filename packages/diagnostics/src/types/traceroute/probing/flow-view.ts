@@ -132,14 +132,18 @@ function viewFlow(
     sentAt,
     scoutsTo: mayScout ? maxHops : horizon,
     wantedAt: (ttl) => (doubtful.includes(ttl) ? queries + DOUBT_QUERIES : queries),
-    atEnd: countedAtEnd(beyond, queries),
+    atEnd: countedAtEnd(beyond, reached ? 'target' : 'refused', queries),
   };
 }
 
 /** Rounds send no packet beyond the end, so that each of their packets counts. */
-function countedAtEnd(beyond: readonly TracePacket[], queries: number): readonly TracePacket[] {
+function countedAtEnd(
+  beyond: readonly TracePacket[],
+  kind: 'target' | 'refused',
+  queries: number,
+): readonly TracePacket[] {
   const first = beyond.filter(({ round }) => round === undefined);
-  const count = Math.max(queries, first.findIndex(({ answer }) => answer !== null) + 1);
+  const count = Math.max(queries, first.findIndex(({ answer }) => answer?.kind === kind) + 1);
   return [...first.slice(0, count), ...beyond.filter(({ round }) => round !== undefined)];
 }
 

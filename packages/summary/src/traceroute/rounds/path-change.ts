@@ -1,7 +1,7 @@
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { thresholds } from '../thresholds.ts';
-import { shown } from '../words.ts';
-import type { Trace } from './trace.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { thresholds } from '../../thresholds.ts';
+import { shown } from '../../words.ts';
+import type { Trace } from '../trace.ts';
 
 /** A hop that one router answered in the first rounds, and another one in all later ones. */
 interface ChangedHop {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { byChance, inRounds } from '../../test/finding-cases/path-changes.ts';
-import { seeded } from '../../test/generate.ts';
+import { byChance, inRounds } from '../../../test/finding-cases/path-changes.ts';
+import { seeded } from '../../../test/generate.ts';
 
 const codesOf = (summary: ReturnType<typeof inRounds>): readonly string[] => summary.findings.map(({ code }) => code);
 const silentBefore = `${'*'.repeat(8)}${'a'.repeat(12)}`;

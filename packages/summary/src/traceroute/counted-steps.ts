@@ -1,0 +1,42 @@
+import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
+import { isSilent, targetIndex, type Step, type Trace } from './trace.ts';
+
+/** Hops with the packets of flows that reach the target; other flows take other paths. Refused packets are not lost ones. */
+export function countedSteps(trace: Trace): readonly Step[] {
+  const { steps, branching } = trace;
+  return branching.length > 0 ? countedOnLinks(steps, branching) : countedOnWays(trace).map(withoutRefused);
+}
+
+function withoutRefused(step: Step): Step {
+  const refused = Math.min(step.refused, step.lost);
+  return { ...step, sent: step.sent - refused, lost: step.lost - refused };
+}
+
+function countedOnWays(trace: Trace): readonly Step[] {
+  const { steps, ways } = trace;
+  const last = targetIndex(trace);
+  const reaching = ways.filter((way) => way.isReached);
+  if (reaching.length === 0) return steps;
+  return steps.map((step, index) => {
+    const all = reaching.flatMap((way) => way.steps[index] ?? []);
+    // A silent router does not imply loss for the other routers of its hop.
+    const answering = all.filter((one) => !isSilent(one));
+    const own = index === last || answering.length === 0 ? all : answering;
+    const sum = (count: (one: Step) => number): number => own.reduce((total, one) => total + count(one), 0);
+    return { ...step, sent: sum(({ sent }) => sent), lost: sum(({ lost }) => lost) };
+  });
+}
+
+/**
+ * Counts the packets of each hop by its links, except those to silent routers. Hops are unchanged if a balancer chooses
+ * per packet: lost packets belong to no link there.
+ */
+function countedOnLinks(steps: readonly Step[], nodes: readonly WayNode[]): readonly Step[] {
+  if (nodes.some((node) => node.hop > 1 && isOfCloud(node))) return steps;
+  return steps.map((step) => {
+    const links = nodes.flatMap(({ hop, kind, before }) => (hop === step.hop && kind !== 'silent' ? before : []));
+    const sum = (count: (link: WayLink) => number): number => links.reduce((total, link) => total + count(link), 0);
+    const sent = sum((link) => link.sent);
+    return links.length === 0 ? step : { ...step, sent, lost: Math.max(0, sent - sum(({ received }) => received)) };
+  });
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { untilEnd } from '../../../test/finding-cases/outages.ts';
+
+const kept = '............';
+const found = ({ findings }: ReturnType<typeof untilEnd>): readonly string[] =>
+  findings.map(({ code, severity, text }) => `${severity} ${code}: ${text}`);
+
+describe('a target that stops answering during the rounds', () => {
+  it.each(['new', 'old'] as const)('is no target that is simply up, by the router’s word, %s agent', (agent) => {
+    const summary = untilEnd(kept, kept, '.....!!!!!!!', agent);
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.headline).toBe(
+      'example.com is reached from the one probe that could measure, but not to the end: it answered none of the last 7 of 12 rounds of fra-1.',
+    );
+    expect(found(summary)).toEqual([
+      'warning target_stops: The target stopped answering during the check: it answered none of the last 7 of 12 rounds of fra-1, and hop 2, 192.0.2.1 in AS64511 (Transit Net) said that the host is unreachable (!H).',
+    ]);
+  });
+
+  it('names the last hop that still answers if it falls silent', () => {
+    expect(found(untilEnd(kept, '.....*******', '.....*******'))).toEqual([
+      'warning target_stops: The target stopped answering during the check: it answered none of the last 7 of 12 rounds of fra-1; the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net).',
+    ]);
+  });
+
+  it('that comes back was refused for some packets, and lost none of them', () => {
+    const summary = untilEnd(kept, kept, '.....!!!!!..');
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.headline).toContain('but hop 2, 192.0.2.1 in AS64511 (Transit Net) refuses some packets (!H).');
+    expect(found(summary)).toEqual([
+      'warning path_refused: A router said that the host is unreachable (!H) to 5 of 12 packets of fra-1 to the target: hop 2, 192.0.2.1 in AS64511 (Transit Net). Others passed it.',
+    ]);
+  });
+
+  it('with one refused packet is up', () => {
+    const summary = untilEnd(kept, kept, '.....!......');
+
+    expect(summary.verdict).toBe('up');
+    expect(found(summary)).toEqual([
+      'info path_refused: A router said that the host is unreachable (!H) to 1 of 12 packets of fra-1 to the target: hop 2, 192.0.2.1 in AS64511 (Transit Net). Others passed it.',
+    ]);
+  });
+
+  it('has its lost packets counted apart from the refused ones', () => {
+    expect(found(untilEnd(kept, kept, '..!!.**.....')).map((line) => line.split(': ')[0])).toEqual([
+      'warning path_refused',
+      'info loss_at_target',
+    ]);
+    expect(found(untilEnd(kept, kept, '..!!.**.....'))[1]).toContain('fra-1 loses 20 %');
+  });
+});

@@ -1,0 +1,119 @@
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { groupBy } from '../../probe-result.ts';
+import { thresholds } from '../../thresholds.ts';
+import { listed } from '../../words.ts';
+import { chanceOfMore } from '../chance.ts';
+import { meaningOf, sentBy, type PathRefusal } from '../refusals.ts';
+import { placeKey, stepText, targetIndex, type Step, type Trace } from '../trace.ts';
+
+/** The last rounds of a trace, of which the target answered none although it had answered before. */
+export interface Outage {
+  readonly trace: Trace;
+  readonly rounds: number;
+  /** Rounds without an answer, to the end. */
+  readonly unanswered: number;
+  /** An ICMP error that came in these rounds. */
+  readonly refusal: PathRefusal | undefined;
+  /** The last hop that still answered; undefined if none is known to. */
+  readonly alive: Step | undefined;
+}
+
+type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
+
+/** The outage of the target at the end of a trace, if a router reported it or chance does not explain it. */
+export function outageOf(trace: Trace): Outage | undefined {
+  const { isFinal, steps, probeResult } = trace;
+  const { rounds = 1, flows = [] } = probeResult.result;
+  const index = targetIndex(trace);
+  const [flow] = flows;
+  if (!isFinal || rounds < 2 || index === undefined || flow === undefined) return undefined;
+  const { hop } = steps[index]!;
+  const hops = hopsOf(trace);
+  const row = hops.find((one) => one.hop === hop)!;
+  const answers = answersOf(row, flow.hops[hop - 1] ?? []);
+  const unanswered = answers.length - 1 - answers.lastIndexOf(true);
+  if (unanswered < thresholds.outage.refused || unanswered >= Math.min(answers.length, rounds)) return undefined;
+  const share = unanswered / rounds;
+  const refusal = refusalIn(trace, hops, hop, share);
+  if (refusal === undefined && !isProved(answers, unanswered)) return undefined;
+  return { trace, rounds, unanswered, refusal, alive: aliveIn(steps.slice(0, index), hops, share) };
+}
+
+/** True for each packet to the target's hop that was answered; older agents count refusals as answers of their senders. */
+function answersOf({ responders, icmp }: Hop, indexes: readonly (number | null)[]): readonly boolean[] {
+  const refuser = icmp?.from === undefined ? -1 : responders.findIndex(({ ip }) => ip === icmp.from);
+  return indexes.map((index) => index !== null && index !== refuser);
+}
+
+/** Few losses at the end are common, and a target that limits its answers is silent for some rounds again and again. */
+function isProved(answers: readonly boolean[], unanswered: number): boolean {
+  const { silent, gaps, byChance, long } = thresholds.outage;
+  const before = answers.slice(0, answers.length - unanswered);
+  const lost = before.filter((isAnswered) => !isAnswered).length;
+  const longest = Math.max(0, ...gapsIn(before));
+  const chance = chanceOfMore({ sent: unanswered, lost: unanswered }, { sent: before.length, lost });
+  return unanswered >= Math.max(silent, gaps * longest) && (unanswered >= long || chance <= byChance);
+}
+
+function gapsIn(answers: readonly boolean[]): readonly number[] {
+  let length = 0;
+  return answers.map((isAnswered) => (length = isAnswered ? 0 : length + 1));
+}
+
+/** The ICMP error in the last rounds: at the target's hop, else at the last hop before it that got one. */
+function refusalIn(trace: Trace, hops: readonly Hop[], target: number, share: number): PathRefusal | undefined {
+  const row = hops.findLast((hop) => hop.hop <= target && isRefusedAtEnd(hop, share));
+  const step = trace.steps.find(({ hop }) => hop === row?.hop);
+  return row?.icmp && step !== undefined ? sentBy(trace, row.icmp, step) : undefined;
+}
+
+function isRefusedAtEnd({ icmp, packets = [], replies = [] }: Hop, share: number): boolean {
+  return lastOf(packets, share).some((index) => {
+    const reply = index === null ? undefined : replies[index];
+    return reply !== undefined && icmp !== null && reply.type === icmp.type && reply.code === icmp.code;
+  });
+}
+
+function aliveIn(steps: readonly Step[], hops: readonly Hop[], share: number): Step | undefined {
+  return steps.findLast(({ hop }) => {
+    const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
+    return lastOf(rtts, share).some((rtt) => rtt !== null);
+  });
+}
+
+/** The entries of the last rounds. Routers take turns if the packets of a check do not suffice. */
+function lastOf<T>(entries: readonly T[], share: number): readonly T[] {
+  return entries.slice(entries.length - Math.floor(entries.length * share));
+}
+
+function hopsOf({ probeResult }: Trace): readonly Hop[] {
+  return probeResult.result.hops ?? [];
+}
+
+/** Finding: the target stopped answering during the rounds. */
+export function findOutages(outages: readonly Outage[]): readonly FindingDraft[] {
+  const results = outages.map(({ trace }) => trace.probeResult);
+  const groups = groupBy(results, (probeResult) =>
+    keyOf(outages.find(({ trace }) => trace.probeResult === probeResult)!),
+  );
+  return groups.map(([, probeResults]) => {
+    const own = outages.filter(({ trace }) => probeResults.includes(trace.probeResult));
+    const who = listed(
+      own.map(
+        ({ trace, unanswered, rounds }) => `the last ${unanswered} of ${rounds} rounds of ${trace.probeResult.probe}`,
+      ),
+    );
+    const text = `The target stopped answering during the check: it answered none of ${who}${reasonOf(own[0]!)}.`;
+    return buildFinding('target_stops', 'warning', probeResults, text, `not to the end: it answered none of ${who}`);
+  });
+}
+
+function keyOf({ refusal, alive }: Outage): string {
+  if (refusal === undefined) return alive === undefined ? '' : placeKey(alive);
+  return `${refusal.step === undefined ? refusal.where : placeKey(refusal.step)} ${refusal.mark}`;
+}
+
+function reasonOf({ refusal, alive }: Outage): string {
+  if (refusal !== undefined) return `, and ${refusal.where} said that ${meaningOf(refusal.mark)}`;
+  return alive === undefined ? '' : `; the last hop that still answered is ${stepText(alive)}`;
+}

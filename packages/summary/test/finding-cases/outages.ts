@@ -1,0 +1,66 @@
+import { summaryOf, type Result } from '../cases.ts';
+import { trace } from '../results.ts';
+import type { FindingCases } from './case.ts';
+
+/**
+ * Answers to the packets of two routers and the target, round by round: `.` answered, `*` lost, `!` refused by the second router,
+ * `h` refused by it at its own hop.
+ */
+export function untilEnd(
+  first: string,
+  second: string,
+  target: string,
+  agent: 'new' | 'old' = 'new',
+): ReturnType<typeof summaryOf> {
+  const rounds = target.length;
+  const rows = [first, second, target].map((answers, index) => {
+    const ip = ['198.51.100.1', '192.0.2.1', '203.0.113.1'][index]!;
+    const isRefused = /[!h]/.test(answers);
+    const rtts = Array.from(answers, (one) => (one === '*' || (one === '!' && agent === 'new') ? '*' : 5));
+    const row = trace([`${ip} ${rtts.join(' ')}`]).hops![0]!;
+    const refuser = { ...row.responders[0]!, ip: '192.0.2.1' };
+    const icmp = { type: 3, code: 1, mark: '!H', from: '192.0.2.1', count: answers.replaceAll(/[^!h]/g, '').length };
+    const replies = [
+      { responder: 0, ttl: 60 },
+      { responder: index === 1 ? 0 : null, ttl: 60, type: 3, code: 1 },
+    ];
+    return {
+      ...row,
+      hop: index + 1,
+      responders: agent === 'old' && answers.includes('!') ? [...row.responders, refuser] : row.responders,
+      packets: Array.from(answers, (one) => (one === '*' ? null : one === '.' ? 0 : 1)),
+      replies,
+      icmp: isRefused ? icmp : null,
+    };
+  });
+  const indexOf = (one: string): number | null => (one === '*' ? null : one !== '!' ? 0 : agent === 'old' ? 1 : null);
+  const hops = [first, second, target].map((answers) => Array.from(answers, indexOf));
+  const flows: NonNullable<Result<'traceroute'>['flows']> = [{ reached: true, stopReason: 'completed', hops }];
+  const traced = { ...trace(['203.0.113.1 5']), hops: rows, flows, rounds, stopReason: 'completed' as const };
+  return summaryOf('traceroute', { 'fra-1': traced });
+}
+
+const kept = '............';
+
+export const outageCases: FindingCases = {
+  target_stops: {
+    present: [
+      ['a router refuses the last packets', untilEnd(kept, kept, '.....!!!!!!!')],
+      ['a router refuses the last two', untilEnd(kept, kept, '..........!!')],
+      ['an older agent takes refusals for answers', untilEnd(kept, kept, '.....!!!!!!!', 'old')],
+      ['a router limits its errors', untilEnd(kept, '.....h***h**', '.....*******')],
+      ['nothing comes back', untilEnd(kept, kept, '.....*******')],
+      ['nothing comes back from the last router either', untilEnd(kept, '.....*******', '.....*******')],
+      ['the last of many rounds', untilEnd('.'.repeat(40), '.'.repeat(40), `${'.'.repeat(37)}***`)],
+      ['the first round alone was answered', untilEnd(kept, kept, '.***********')],
+    ],
+    absent: [
+      ['the target came back', untilEnd(kept, kept, '.....!!!!!..')],
+      ['the last packet is refused', untilEnd(kept, kept, '...........!')],
+      ['two packets are lost', untilEnd(kept, kept, '..........**')],
+      ['a few lost packets are the last by chance', untilEnd('......', '......', '....**')],
+      ['packets were lost as long before', untilEnd('.'.repeat(20), '.'.repeat(20), '......****.****.****')],
+      ['a router refused others before', untilEnd(kept, kept, '..!!......**')],
+    ],
+  },
+};
