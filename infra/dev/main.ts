@@ -13,7 +13,7 @@ import { startDevServer } from '../../apps/web/build/dev-server.ts';
 
 const service = fileURLToPath(new URL('../../apps/standalone/src/main.ts', import.meta.url));
 const flags = process.argv.slice(2);
-const parsed = parseArguments(flags, '.vantage');
+const parsed = parseArguments(flags, '.vantage', process.env);
 if (parsed.kind !== 'run') {
   process.stderr.write(parsed.kind === 'help' ? usage : `${parsed.faults.join('\n')}\n\n${usage}`);
   process.exit(parsed.kind === 'help' ? 0 : 2);

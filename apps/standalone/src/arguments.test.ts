@@ -4,7 +4,7 @@ import { parseArguments } from './arguments.ts';
 
 describe('the flags of npm start', () => {
   it('have defaults', () => {
-    expect(parseArguments([], '/data')).toEqual({
+    expect(parseArguments([], '/data', {})).toEqual({
       kind: 'run',
       arguments: { port: 8080, probes: 3, rateLimit: undefined, allow: [], dataFolder: '/data', watch: false },
     });
@@ -14,7 +14,7 @@ describe('the flags of npm start', () => {
     const flags = ['--watch', '--port=0', '--probes', '5', '--rate-limit', '1000', '--data', '/elsewhere'];
     const allow = ['--allow', '127.0.0.0/8', '--allow', '::1/128,10.0.0.0/8'];
 
-    expect(parseArguments([...flags, ...allow], '/data')).toEqual({
+    expect(parseArguments([...flags, ...allow], '/data', {})).toEqual({
       kind: 'run',
       arguments: {
         port: 0,
@@ -40,18 +40,32 @@ describe('the flags of npm start', () => {
     ['a folder without a name', ['--data', ''], /^invalid --data ""; expected a folder$/],
     ['a stray word', ['start'], /start/],
   ])('are refused for %s', (_reason, argv, fault) => {
-    const parsed = parseArguments(argv, '/data');
+    const parsed = parseArguments(argv, '/data', {});
 
     expect(parsed).toMatchObject({ kind: 'invalid', faults: [expect.stringMatching(fault)] });
   });
 
+  it.each([
+    ['PORT of the environment without --port', [], '9000', { kind: 'run', arguments: { port: 9000 } }],
+    ['--port before PORT', ['--port', '9001'], '9000', { kind: 'run', arguments: { port: 9001 } }],
+    ['the default for an empty PORT', [], '', { kind: 'run', arguments: { port: 8080 } }],
+    [
+      'no PORT that is none',
+      [],
+      'http',
+      { kind: 'invalid', faults: ['invalid PORT "http"; expected an integer from 0 to 65535'] },
+    ],
+  ])('take %s', (_what, argv, PORT, parsed) => {
+    expect(parseArguments(argv, '/data', { PORT })).toMatchObject(parsed);
+  });
+
   it('lists every fault at once', () => {
-    expect(parseArguments(['--port', 'x', '--probes', 'y'], '/data')).toMatchObject({
+    expect(parseArguments(['--port', 'x', '--probes', 'y'], '/data', {})).toMatchObject({
       faults: [expect.stringContaining('--port'), expect.stringContaining('--probes')],
     });
   });
 
   it('give help when asked, whatever else is there', () => {
-    expect(parseArguments(['--help', '--port', 'x'], '/data')).toEqual({ kind: 'help' });
+    expect(parseArguments(['--help', '--port', 'x'], '/data', {})).toEqual({ kind: 'help' });
   });
 });

@@ -16,6 +16,8 @@ export interface Arguments {
   readonly watch: boolean;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export type Parsed =
   | { readonly kind: 'run'; readonly arguments: Arguments }
   | { readonly kind: 'help' }
@@ -25,7 +27,7 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
 
   npm start -- [flags]
 
-  --port N         port of the API and the page on loopback, 0 to 65535 (default 8080; 0 takes a free one)
+  --port N         port of the API and the page on loopback, 0 to 65535 (default PORT or 8080; 0 takes a free one)
   --probes N       how many local probes, 1 to 16 (default 3)
   --rate-limit N   requests a minute for each endpoint and client address, 1 to 1000000 (default 20)
   --allow CIDR     targets to allow that the policy refuses, such as 127.0.0.0/8; may be repeated
@@ -36,10 +38,11 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
   REDIS_URL=redis://…  uses your own Redis; none is started then.
 
   Every other setting of the coordinator and the probes is taken from the environment: docs/reference/settings.md.
+  HOST is not read: the service listens on 127.0.0.1 alone.
 `;
 
 const options = {
-  port: { type: 'string', default: '8080' },
+  port: { type: 'string' },
   probes: { type: 'string', default: '3' },
   'rate-limit': { type: 'string' },
   allow: { type: 'string', multiple: true, default: [] as string[] },
@@ -49,30 +52,36 @@ const options = {
 } as const;
 
 /** @param defaultDataFolder used without `--data` */
-export function parseArguments(argv: readonly string[], defaultDataFolder: string): Parsed {
+export function parseArguments(argv: readonly string[], defaultDataFolder: string, env: Environment): Parsed {
   const { values, fault } = parse(argv);
   if (values === undefined) return { kind: 'invalid', faults: [fault] };
   if (values.help) return { kind: 'help' };
 
   const faults: string[] = [];
-  const integer = (flag: string, text: string, minimum: number, maximum: number): number => {
+  const integer = (source: string, text: string, minimum: number, maximum: number): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= minimum && value <= maximum)) {
-      faults.push(`invalid --${flag} "${text}"; expected an integer from ${minimum} to ${maximum}`);
+      faults.push(`invalid ${source} "${text}"; expected an integer from ${minimum} to ${maximum}`);
     }
     return value;
   };
+  const [portSource, portText] = values.port === undefined ? defaultPort(env) : ['--port', values.port];
   const parsed: Arguments = {
-    port: integer('port', values.port, 0, 65_535),
-    probes: integer('probes', values.probes, 1, 16),
+    port: integer(portSource, portText, 0, 65_535),
+    probes: integer('--probes', values.probes, 1, 16),
     rateLimit:
-      values['rate-limit'] === undefined ? undefined : integer('rate-limit', values['rate-limit'], 1, 1_000_000),
+      values['rate-limit'] === undefined ? undefined : integer('--rate-limit', values['rate-limit'], 1, 1_000_000),
     allow: values.allow.flatMap((text) => text.split(',')).map((text) => allowed(text, faults)),
     dataFolder: resolve(values.data ?? defaultDataFolder),
     watch: values.watch,
   };
   if (values.data === '') faults.push('invalid --data ""; expected a folder');
   return faults.length > 0 ? { kind: 'invalid', faults } : { kind: 'run', arguments: parsed };
+}
+
+/** The source and text of the port without `--port`. A variable without a value counts as unset, as for the coordinator. */
+function defaultPort({ PORT = '' }: Environment): readonly [source: string, text: string] {
+  return PORT === '' ? ['--port', '8080'] : ['PORT', PORT];
 }
 
 /**

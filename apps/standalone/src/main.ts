@@ -17,7 +17,7 @@ process.once('exit', output.flushSync);
 const print = (text: string): void => output.write(`${text}\n`);
 
 async function main(): Promise<number> {
-  const parsed = parseArguments(process.argv.slice(2), `${repository}.vantage`);
+  const parsed = parseArguments(process.argv.slice(2), `${repository}.vantage`, process.env);
   if (parsed.kind === 'help') {
     print(usage);
     return 0;

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseArguments } from './arguments.ts';
 import { coordinatorEnv, probeEnv } from './program-settings.ts';
 
-const parsed = parseArguments(['--rate-limit', '7'], 'data');
+const parsed = parseArguments(['--rate-limit', '7'], 'data', {});
 if (!('arguments' in parsed)) throw new Error('the flags are refused');
 const args = parsed.arguments;
 const settings = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
