@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { SettingsError } from '@vantage/settings';
+import { makeFolder, SettingsError } from '@vantage/settings';
 
 import { readConfig, usage, type Config } from './config.ts';
 import { reportPage } from './report-page.ts';
@@ -38,7 +38,7 @@ process.exitCode = perSecond.completed > 0 ? 0 : 1;
 /** Checked before the load starts, so that hours of measurement are not lost to an unwritable folder. */
 function folderOrExit(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK);
   } catch (error) {
     process.stderr.write(`The report cannot be written to ${folder}: ${error instanceof Error ? error.message : ''}\n`);

@@ -98,6 +98,18 @@ it('enrol reads the token from its input, where no other user of the machine see
   expect(taken).toMatchObject({ status: 1, text: expect.stringContaining('ECONNREFUSED') });
 });
 
+it.each([
+  ['a folder that the system does not create', '/proc/nope', 'ENOENT'],
+  ['a file', import.meta.filename, 'is not a folder'],
+])('enrol says that %s cannot be the state folder, and makes no connection', async (_what, state, reason) => {
+  const { status, text } = await runWith({ VANTAGE_STATE_FOLDER: state }, 'http://127.0.0.1:9', token);
+
+  expect(status).toBe(1);
+  expect(text).toContain(`the state folder ${state} (VANTAGE_STATE_FOLDER) cannot be used: `);
+  expect(text).toContain(reason);
+  expect(text.trim().split('\n')).toHaveLength(1);
+});
+
 it('enrol says why a service is not reached', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

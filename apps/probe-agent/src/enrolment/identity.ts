@@ -1,7 +1,8 @@
 import { createHash, sign } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 
 import { challengeText, enrolmentRefusals, probeOfToken, type EnrolmentRefusal } from '@vantage/contract';
+import { makeFolder } from '@vantage/settings';
+
 import type { Logger } from 'pino';
 
 import { openCounter } from './counter.ts';
@@ -52,13 +53,18 @@ const ofKey: ReadonlySet<EnrolmentRefusal> = new Set([
 export async function openIdentity({ folder, url, token: given, log }: IdentityOptions): Promise<Identity> {
   // Files of secrets often end with a line feed.
   const token = given?.trim();
-  const here = <T>(used: Promise<T>): Promise<T> =>
-    used.catch((error: unknown) => Promise.reject(ofFolder(folder, error)));
-  await here(mkdir(folder, { recursive: true, mode: 0o700 }));
+  const here = async <T>(use: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await use();
+    } catch (error) {
+      throw ofFolder(folder, error);
+    }
+  };
+  await here(() => makeFolder(folder, 0o700));
   const files = openKeyFiles(folder);
   const counter = openCounter(folder);
   const { origin } = new URL(url);
-  let using = await here(chooseKey(files, token, folder));
+  let using = await here(() => chooseKey(files, token, folder));
   let hasRetried = false;
 
   return {
@@ -68,7 +74,7 @@ export async function openIdentity({ folder, url, token: given, log }: IdentityO
       const presented = isNext ? token : undefined;
       const tokenDigest = presented === undefined ? undefined : digestOf(presented);
       const { probeId, publicKey, privateKey } = key;
-      const signed = { origin, probeId, nonce, counter: await here(counter.next()), publicKey, tokenDigest };
+      const signed = { origin, probeId, nonce, counter: await here(counter.next), publicKey, tokenDigest };
       const signature = sign(null, Buffer.from(challengeText(signed)), privateKey).toString('base64url');
       const proof = { probeId, publicKey, counter: signed.counter, signature };
       return presented === undefined ? proof : { ...proof, token: presented };
@@ -76,7 +82,7 @@ export async function openIdentity({ folder, url, token: given, log }: IdentityO
     confirmed: async () => {
       hasRetried = false;
       if (!using.isNext) return;
-      await here(files.confirm());
+      await here(files.confirm);
       using = { ...using, isNext: false };
       log.info({ probe: using.key.probeId }, 'agent enrolled');
     },

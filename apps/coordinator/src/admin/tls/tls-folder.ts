@@ -1,7 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+
+import { makeFolder } from '@vantage/settings';
 
 import { issueCertificate, type Issued } from './certificate.ts';
 
@@ -47,10 +49,10 @@ export async function ensureTls(
 ): Promise<TlsMaterial> {
   const caFolder = join(folder, 'ca');
   const redisFolder = join(folder, 'redis');
-  mkdirSync(folder, { recursive: true });
-  mkdirSync(caFolder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
+  makeFolder(caFolder, 0o700);
   // Other users read the CA in it; the private key is readable by its owner only.
-  if (mkdirSync(redisFolder, { recursive: true }) !== undefined) chmodSync(redisFolder, 0o755);
+  if (makeFolder(redisFolder)) chmodSync(redisFolder, 0o755);
 
   const found = readCa(folder);
   if (found === undefined) {
