@@ -65,7 +65,7 @@ describe('the commands on probe records', () => {
       latitude: 50.11,
       longitude: -8.68,
       tags: ['demo', 'eu', 'x'],
-      agent: { transport: 'redis', state: 'approved', key: null },
+      agent: { transport: null, version: null, state: 'offline', reason: null, key: null },
     });
     expect(removed.code).toBe(0);
     expect(await bed.redis.exists(redisKeys.probeRecord('fra-1'), redisKeys.results('fra-1'))).toBe(0);

@@ -2,12 +2,12 @@ import { agentUser, redisKeys } from '@vantage/contract';
 import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 
 import { closeAll } from '../redis/connections.ts';
-import { readHash } from '../redis/read-hash.ts';
-import { approve, describeAgent, forgetAgent, invite, resume, suspend } from './agents/agent-commands.ts';
+import { approve, forgetAgent, invite, listAgent, resume, suspend } from './agents/agent-commands.ts';
 import { readArguments, usageOf, type AdminCommand } from './arguments.ts';
 import type { AdminConfig } from './config.ts';
 import { addProbe, outcome, rotatePassword, type AdminParts } from './credentials.ts';
 import { offer } from './agents/offer-addresses.ts';
+import { readKnownProbes } from './known-probes.ts';
 import { showFault, showResult, type AdminResult, type AdminStreams } from './output.ts';
 import { agreedUser, currentUser, noneDid, readUser, removeUser, writeUser } from '../probes/access/redis-users.ts';
 import { createProbeRecords } from '../probes/registry/probe-records.ts';
@@ -176,17 +176,16 @@ function limits({ limited }: AdminParts, id: string): readonly string[] {
   ];
 }
 
-async function list({ records, redis, nodes, unreachable, limited }: AdminParts): Promise<AdminResult> {
-  const [all, off] = await Promise.all([records.list(), readHash(redis, redisKeys.suspended)]);
+async function list({ redis, nodes, unreachable, limited }: AdminParts): Promise<AdminResult> {
   const probes = await Promise.all(
-    all.map(async (record) => ({
-      ...record,
-      agent: await describeAgent(redis, record.id, off[record.id]),
-      user: agentUser(record.id),
-      switchedOff: off[record.id] ?? null,
+    (await readKnownProbes(redis)).map(async (probe) => ({
+      ...probe.record,
+      agent: await listAgent(redis, probe),
+      user: agentUser(probe.record.id),
+      switchedOff: probe.switchedOff ?? null,
       nodes: await Promise.all(
         (limited ? [] : nodes).map(async (node) => {
-          const state = await readUser(node.redis, record.id);
+          const state = await readUser(node.redis, probe.record.id);
           return { node: node.name, state: state === undefined ? 'missing' : state.on ? 'on' : 'off' };
         }),
       ),

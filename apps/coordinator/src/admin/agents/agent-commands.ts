@@ -5,9 +5,10 @@ import type { Redis } from 'ioredis';
 
 import { switchOffUser } from '../../probes/access/switch-off.ts';
 import { changeScript, forgetScript, inviteScript } from '../../probes/enrolment/access-scripts.ts';
-import { readAccess } from '../../probes/enrolment/agent-access.ts';
+import { NO_ACCESS, readAccess } from '../../probes/enrolment/agent-access.ts';
 import { digestOf } from '../../probes/enrolment/verify-signature.ts';
 import type { ProbeRecords } from '../../probes/registry/probe-records.ts';
+import { describeAgent, type KnownProbe } from '../../probes/registry/probe-status.ts';
 import { runScript } from '../../redis/scripts.ts';
 import type { Invite } from '../arguments.ts';
 import type { AdminConfig } from '../config.ts';
@@ -127,23 +128,16 @@ export async function forgetAgent(redis: Redis, id: string): Promise<boolean> {
   return removed === 1;
 }
 
-/** Describes an agent for `probe:list`. */
-export async function describeAgent(redis: Redis, id: string, suspended: string | undefined): Promise<object> {
-  const [text, seen] = await Promise.all([
-    redis.hget(redisKeys.agentAccess, id),
-    redis.hgetall(redisKeys.agentKey(id)),
-  ]);
-  const { state, key, copied, refusal } = readAccess(text);
-  if (state === 'none') {
-    return { transport: 'redis', state: suspended === undefined ? 'approved' : 'suspended', key: null };
-  }
+/** The agent of a probe for `probe:list`: as in `GET /probes/agents`, with what only operators see. */
+export async function listAgent(redis: Redis, probe: KnownProbe): Promise<object> {
+  const { key, copied } = probe.access ?? NO_ACCESS;
+  const agent = { ...describeAgent(probe), key };
+  if (key === null) return agent;
+  const seen = await redis.hgetall(redisKeys.agentKey(probe.record.id));
   const at = (field: string): string | null =>
     seen[field] === undefined ? null : new Date(Number(seen[field])).toISOString();
   return {
-    transport: 'gateway',
-    state,
-    key,
-    refusal,
+    ...agent,
     copied: copied === null ? null : { at: new Date(copied.at).toISOString(), address: seen['copyAddress'] ?? null },
     enrolledAt: at('enrolledAt'),
     connectedAt: at('connectedAt'),

@@ -5,13 +5,9 @@ import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import type { Config } from '../../config.ts';
-import { createAccessWatch } from '../../probes/enrolment/access-watch.ts';
-import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
-import type { KnownProbe } from '../../probes/registry/probe-status.ts';
-import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
-import { createRedisClock } from '../../redis/clock.ts';
 import { closeAll } from '../../redis/connections.ts';
 import type { AdminConfig } from '../config.ts';
+import { readKnownProbes } from '../known-probes.ts';
 import { readCa } from '../tls/tls-folder.ts';
 import { certificateOf, checkValidity, firstToEnd } from './check-certificates.ts';
 import { checkClock } from './check-clock.ts';
@@ -106,7 +102,7 @@ async function examineRedis(
   const replicas = servers.filter(({ info }) => info.get('role') === 'slave');
   if (replicas.length > 0) return replicas.map(checkRole);
   const refusal = await writeRefusal(redis);
-  const probes = await readProbes(redis, refusal);
+  const probes = await readKnownProbes(redis, refusal);
   const redisAgents = probes.filter(({ access }) => access === undefined || access.state === 'none').length;
   const budget = {
     resultsBytes: config?.resultsMaxMiB === undefined ? undefined : config.resultsMaxMiB * MIB,
@@ -155,23 +151,6 @@ async function writeRefusal(redis: Redis): Promise<string | undefined> {
   } catch (fault) {
     return reasonOf(fault);
   }
-}
-
-async function readProbes(redis: Redis, refusal: string | undefined): Promise<readonly KnownProbe[]> {
-  const access = createAccessWatch(redis);
-  await access.look();
-  const ignore = (): void => undefined;
-  const directory = createProbeDirectory({
-    redis,
-    access,
-    clock: createRedisClock(),
-    validators: createProbeValidators(),
-    writes: { refusal: () => refusal },
-    oversize: { note: ignore },
-    keptJobs: { note: ignore },
-    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-  });
-  return directory.refresh();
 }
 
 function ownRelease(): string {

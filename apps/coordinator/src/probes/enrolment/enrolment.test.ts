@@ -265,6 +265,29 @@ describe('the list of agents', () => {
   });
 });
 
+describe('an agent over Redis whose probe is also invited', () => {
+  const seenBy = async (id: string): Promise<readonly [page: object | undefined, command: object]> => [
+    (await bed.core.probes.agents())[id],
+    await described(id),
+  ];
+
+  it('is shown as one connected over Redis, by the page and by probe:list, until an agent enrols and connects', async () => {
+    await bed.addProbe('both-1');
+    await bed.keepAlive('both-1');
+    const token = await invite('both-1');
+    const working = { transport: 'redis', version: '0.1.0', state: 'connected', reason: null };
+    await until(async () => (await bed.core.probes.agents())['both-1']?.state === 'connected');
+    const invited = await seenBy('both-1');
+    // As vantage-agent enrol: the agent over Redis goes on.
+    await connect(createAgentKey('both-1'), 1, token);
+    await until(async () => bed.core.access.of('both-1').key !== null);
+    const enrolledToo = await seenBy('both-1');
+
+    expect(invited).toEqual([working, { ...working, key: null }]);
+    expect(enrolledToo).toEqual([working, expect.objectContaining({ ...working, key: expect.any(String) })]);
+  });
+});
+
 describe('the operator commands, with a login without rights of an administrator', () => {
   const seen = async (
     id: string,

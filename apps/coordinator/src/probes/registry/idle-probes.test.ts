@@ -2,9 +2,10 @@ import { HEARTBEAT_NOTIFICATION, JOB_QUEUE, redisKeys } from '@vantage/contract'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
-import { NO_ACCESS } from '../enrolment/agent-access.ts';
+import type { OnAccess } from '../enrolment/access-watch.ts';
+import { NO_ACCESS, type AgentAccess } from '../enrolment/agent-access.ts';
 import { createProbeDirectory, type ProbeDirectory } from './probe-directory.ts';
-import type { KnownProbe } from './probe-status.ts';
+import { describeAgent, statusOf, type KnownProbe } from './probe-status.ts';
 import { createProbeValidators } from './probe-validators.ts';
 
 const MANY = 250;
@@ -34,6 +35,8 @@ describe('a coordinator', () => {
 
 describe('what a coordinator knows of agents that announce changes', () => {
   let directory: ProbeDirectory;
+  let access: AgentAccess;
+  let accessChanged: OnAccess;
   let oversized: string[];
   let living: NodeJS.Timeout | undefined;
 
@@ -44,12 +47,19 @@ describe('what a coordinator knows of agents that announce changes', () => {
   beforeEach(async () => {
     await bed.redis.flushall();
     oversized = [];
+    access = NO_ACCESS;
     directory = createProbeDirectory({
       redis: bed.redis,
       validators: createProbeValidators(),
       log: quiet,
       clock: { now: async () => Date.now(), observe: () => undefined },
-      access: { of: () => NO_ACCESS, onChange: () => () => undefined },
+      access: {
+        of: () => access,
+        onChange: (listener) => {
+          accessChanged = listener;
+          return () => undefined;
+        },
+      },
       writes: { refusal: () => undefined },
       oversize: { note: (probe) => oversized.push(probe) },
       keptJobs: { note: () => undefined },
@@ -77,6 +87,21 @@ describe('what a coordinator knows of agents that announce changes', () => {
 
   const countCommands = async (): Promise<number> =>
     Number(/total_commands_processed:(\d+)/.exec(await bed.redis.info('stats'))?.[1]);
+
+  it('has a suspension before the next read', async () => {
+    await add('off-1');
+    await bed.beat('off-1');
+    await directory.refresh();
+    access = { ...NO_ACCESS, key: 'k', state: 'suspended', reason: 'Suspended by its operator.' };
+    accessChanged('off-1', access);
+    const before = await countCommands();
+    const [probe] = await directory.probes();
+
+    expect(describeAgent(probe!)).toMatchObject({ state: 'suspended', reason: 'Suspended by its operator.' });
+    expect(statusOf(probe!)).toEqual({ status: 'offline', reason: 'Suspended by its operator.' });
+    // The command that counts is one.
+    expect((await countCommands()) - before).toBe(1);
+  });
 
   it('costs a few commands each second, however many they are', async () => {
     const ids = Array.from({ length: MANY }, (_, index) => `idle-${index}`);

@@ -51,6 +51,20 @@ function madeAnew(before: readonly KnownProbe[], after: readonly KnownProbe[]): 
 }
 
 describe('the list of known probes', () => {
+  it('has a suspension that only the enrolment says yet', () => {
+    const reason = 'Suspended by its operator.';
+    const agent = { key: 'k', copied: null, refusal: null };
+    update();
+    access.set('nyc-1', { ...agent, state: 'suspended', reason });
+    probes.noteChanged('nyc-1');
+    const suspended = update()[1];
+    access.set('nyc-1', { ...agent, state: 'approved', reason: null });
+    probes.noteChanged('nyc-1');
+
+    expect(suspended?.switchedOff).toBe(reason);
+    expect(update()[1]?.switchedOff).toBeUndefined();
+  });
+
   it('is the same while nothing changes', () => {
     const before = update();
 

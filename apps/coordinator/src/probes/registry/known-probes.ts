@@ -96,7 +96,10 @@ class ListOfKnownProbes implements KnownProbes {
     if (entry === undefined) return undefined;
     const justBack = isJustBack(id, entry, seen, nowMs);
     if (justBack) this.justBack.add(id);
-    const now = { record, justBack, switchedOff: off[id], access: this.accessOf(id), storeFault };
+    const access = this.accessOf(id);
+    // A suspension is known at once by the enrolment, and by the hash with its next read.
+    const switchedOff = (access.state === 'suspended' ? access.reason : null) ?? off[id];
+    const now = { record, justBack, switchedOff, access, storeFault };
     // An unchanged object is kept: thousands of new ones per second would be garbage.
     if (before !== undefined && this.madeOf.get(id) === entry && isSameFields(before, now)) return before;
     const known = { ...entry.probe, ...now };

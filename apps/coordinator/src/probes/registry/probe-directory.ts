@@ -104,13 +104,18 @@ class Directory implements ProbeDirectory {
   private soon: NodeJS.Timeout | undefined;
   private emptied = false;
   private changed = 0;
+  /** True if the enrolment of an agent has changed since the probes were described. */
+  private hasOldAccess = false;
 
   constructor(dependencies: ProbeDirectoryDependencies) {
     this.dependencies = dependencies;
     const { access, validators } = dependencies;
     this.records = createRecordCache(validators);
     this.described = createKnownProbes(access.of);
-    access.onChange(this.described.noteChanged);
+    access.onChange((id) => {
+      this.described.noteChanged(id);
+      this.hasOldAccess = true;
+    });
   }
 
   readonly ids: ProbeDirectory['ids'] = () => this.idsRead;
@@ -121,8 +126,11 @@ class Directory implements ProbeDirectory {
 
   readonly withEntries: ProbeDirectory['withEntries'] = () => [...this.filled];
 
-  readonly probes: ProbeDirectory['probes'] = async () =>
-    performance.now() - this.readAt <= FRESH_MS ? this.known : this.refresh();
+  readonly probes: ProbeDirectory['probes'] = async () => {
+    if (performance.now() - this.readAt > FRESH_MS) return this.refresh();
+    if (this.hasOldAccess) this.describe(this.lookedMs);
+    return this.known;
+  };
 
   readonly refresh: ProbeDirectory['refresh'] = () => {
     this.reading ??= onStore(this.dependencies.redis, () => this.read()).finally(() => {
@@ -312,6 +320,7 @@ class Directory implements ProbeDirectory {
     const { writes } = this.dependencies;
     const storeFault = writes.refusal() === undefined ? undefined : REFUSED_WRITES;
     const { listed: records, entries, seen, off } = this;
+    this.hasOldAccess = false;
     this.known = this.described.update({ records, entries, seen, off, storeFault, nowMs });
   }
 

@@ -108,10 +108,19 @@ function knownLoad({ load: { running, capacity } }: Heartbeat): Probe['load'] {
 /** The entry of `GET /probes/agents`. */
 export function describeAgent(probe: KnownProbe): Agent {
   const { record, heartbeat, lastSeenMs, switchedOff, access = NO_ACCESS } = probe;
-  const isEnrolled = access.key !== null;
-  const transport = isEnrolled ? 'gateway' : lastSeenMs === undefined ? null : 'redis';
+  const transport = heartbeat === undefined ? lastTransport(lastSeenMs, access) : transportOf(heartbeat);
   const reason = switchedOff ?? accessFault(record.id, access) ?? null;
   return { transport, version: heartbeat?.version ?? null, state: stateOf(probe, access), reason };
+}
+
+function transportOf({ gateway }: Heartbeat): Agent['transport'] {
+  return gateway === undefined ? 'redis' : 'gateway';
+}
+
+/** The transport of an agent that is not connected. */
+function lastTransport(lastSeenMs: number | undefined, { key }: AgentAccess): Agent['transport'] {
+  if (key !== null) return 'gateway';
+  return lastSeenMs === undefined ? null : 'redis';
 }
 
 function stateOf({ alive, switchedOff }: KnownProbe, access: AgentAccess): Agent['state'] {
