@@ -1,14 +1,13 @@
-import { createConnection, Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
 
 import type { ClusterAddress, RedisEndpoint } from './address.ts';
+import { connectTo, nodeConnector, type NodeStream } from './node-connector.ts';
 
 /** Timeout of the query to a node. */
 const ANSWER_WITHIN_MS = 1_000;
-
-type NetStream = Awaited<ReturnType<AbstractConnector['connect']>>;
 
 /**
  * Connects to one node of a cluster, chosen at each connect: the master that holds a slot, or any node that answers.
@@ -29,7 +28,7 @@ export function clusterConnector(
       super(2_000);
     }
 
-    override async connect(): Promise<NetStream> {
+    override async connect(): Promise<NodeStream> {
       this.connecting = true;
       turn += 1;
       let node = inTurn(address.endpoints, turn)[0]!;
@@ -42,8 +41,7 @@ export function clusterConnector(
         return this.stream;
       }
       if (!this.connecting) throw new Error('Connection is closed.');
-      const { host, port } = node;
-      this.stream = tls === undefined ? createConnection({ host, port }) : connectTls({ ...tls, host, port });
+      this.stream = connectTo(node, tls);
       this.stream.once('error', (error) => {
         this.firstError = error;
       });
@@ -84,6 +82,7 @@ async function askFor(
   const node = new Redis({
     host,
     port,
+    Connector: nodeConnector(),
     retryStrategy: null,
     enableReadyCheck: false,
     disableClientInfo: true,

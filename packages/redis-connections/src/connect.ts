@@ -5,6 +5,7 @@ import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 
 import { parseRedisUrl, type RedisAddress } from './address.ts';
 import { clusterConnector } from './cluster-connector.ts';
+import { nodeConnector } from './node-connector.ts';
 import { watchReplies } from './reply-watch.ts';
 import { TurnRedis } from './turn-redis.ts';
 
@@ -83,6 +84,10 @@ function openCluster(
   given: Server,
 ): Redis {
   const tls = tlsOf(address, given.certificates);
+  let cause: Error | undefined;
+  const noteCause = (error: Error): void => {
+    cause = error;
+  };
   const cluster = new Cluster(
     address.endpoints.map(({ host, port }) => ({ host, port })),
     {
@@ -97,12 +102,17 @@ function openCluster(
         ...policy,
         ...loginOf(address),
         connectionName: given.name,
+        Connector: nodeConnector(noteCause),
         // Pending commands of a lost node are sent again to the node that the cluster names, for one second.
         maxRetriesPerRequest: null,
         ...(tls === undefined ? {} : { tls }),
       },
     },
   );
+  // The first listener, so that the others have the cause.
+  cluster.on('error', (error: Error) => {
+    if ('lastNodeError' in error) error.lastNodeError = cause ?? error.lastNodeError;
+  });
   // Connects in advance: a command without a connection would be retried after 100 ms.
   cluster.on('+node', (node: Redis) => {
     watchReplies(node);

@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 
 import type { Redis } from 'ioredis';
 
+import { connectionFault } from './connection-fault.ts';
+
 /** The subset of a pino logger that is used. */
 export interface ConnectionLog {
   readonly info: (fields: object, message: string) => void;
@@ -18,7 +20,7 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
   const refusals = refused.get(log) ?? new Set();
   refused.set(log, refusals);
   redis.on('error', (error: Error) => {
-    cause = error.message;
+    cause = connectionFault(error);
     if (up === undefined) log.warn({ connection, cause }, 'Redis unreachable');
     // The password was changed or the user deleted: retries cannot succeed until an operator acts.
     else if (refusals.size === 0 && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis login rejected');

@@ -1,6 +1,7 @@
 import { createBackoff } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
+import { connectionFault } from './connection-fault.ts';
 import { isCluster } from './cluster.ts';
 import { openAny, openConnection, soon, type Options, type Server } from './connect.ts';
 import { logOutages, type ConnectionLog } from './log-outages.ts';
@@ -91,7 +92,7 @@ export async function openOnce(options: Omit<OpenOptions, 'log'>): Promise<Redis
   redis.on('error', ignore);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   redis.once('ready', resolve);
-  redis.once('error', reject);
+  redis.once('error', (error: Error) => reject(new Error(connectionFault(error), { cause: error })));
   const timer = setTimeout(() => reject(new Error('Redis does not answer')), ONCE_WITHIN_MS);
   try {
     await promise;

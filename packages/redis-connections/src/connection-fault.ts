@@ -1,0 +1,13 @@
+import { isUntrustedIssuer } from '@vantage/contract';
+
+const UNTRUSTED =
+  'the certificate of Redis was issued by a CA that is not trusted; set REDIS_CA_FILE to a file with that CA, in PEM';
+
+/**
+ * Why a connection failed, in the terms of the settings. A cluster client only says that it reached no node, and keeps the
+ * reason aside.
+ */
+export function connectionFault(error: Error): string {
+  const cause = 'lastNodeError' in error && Error.isError(error.lastNodeError) ? error.lastNodeError : error;
+  return isUntrustedIssuer(cause) ? UNTRUSTED : cause.message;
+}
