@@ -19,6 +19,7 @@ import { createScreenshotHandler } from './handle-screenshot.ts';
 import type { ProbeRuntime, OpenRuntime } from './runtime.ts';
 import { createSchemas } from './schemas.ts';
 import { createProbeContext } from './probe-context.ts';
+import { watchFolder } from './state-folder.ts';
 import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { wrongClock } from './wrong-clock.ts';
 
@@ -75,9 +76,12 @@ function measuring({ config, runtime, telemetry, log }: MeasurementDependencies)
   const version = ownVersion();
   const ability = (): Ability =>
     abilityOf(config.checkTypes, runtime.connectivity(), runtime.rawSockets(), runtime.screenshots);
+  // Only an agent at a gateway needs the folder, for each new connection.
+  const folderFaults = config.transport.kind === 'redis' ? () => [] : watchFolder(config.stateFolder);
   const describe = ({ clock }: RunnerLink): ReturnType<Work['describe']> => {
     const { capabilities, degraded } = ability();
-    return { version, capabilities, degraded: [...degraded, ...wrongClock(clock.now(), Date.now())] };
+    const ofMachine = [...wrongClock(clock.now(), Date.now()), ...folderFaults()];
+    return { version, capabilities, degraded: [...degraded, ...ofMachine] };
   };
   return {
     watch: (watched) =>

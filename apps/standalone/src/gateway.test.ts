@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -181,6 +181,11 @@ describe('an agent with an address and a token', () => {
     await service.admin('resume', 'fra-3');
     await until(() => isUp('fra-3'));
     const { results } = await service.completed(await service.startCheck(httpCheck('fra-3')));
+    const stateFolder = join(service.folder, 'state-fra-3');
+    renameSync(stateFolder, `${stateFolder}.away`);
+    await until(async () => (await service.probes())['fra-3']?.reason?.includes('state folder') === true);
+    renameSync(`${stateFolder}.away`, stateFolder);
+    await until(async () => (await service.probes())['fra-3']?.status === 'healthy');
     await end(agent.process);
 
     expect(ended).toMatchObject({

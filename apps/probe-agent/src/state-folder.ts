@@ -1,0 +1,38 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+
+/** Interval of looks at the folder. */
+const LOOK_EVERY_MS = 5_000;
+
+/**
+ * Notices that the state folder cannot be written any more, which an agent with a lasting connection would learn only when it
+ * connects again. A full disk does not matter: a new counter then takes the place of the former one.
+ *
+ * @returns why the probe is degraded; each call may start a look, whose outcome a later call returns
+ */
+export function watchFolder(folder: string, nowMs = () => performance.now()): () => readonly string[] {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let isLooking = false;
+  let reasons: readonly string[] = [];
+  const look = async (): Promise<void> => {
+    try {
+      await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      reasons = [];
+    } catch (error) {
+      reasons = [faultOf((error as NodeJS.ErrnoException).code ?? 'unknown')];
+    }
+  };
+  return () => {
+    if (!isLooking && nowMs() - lookedAt >= LOOK_EVERY_MS) {
+      isLooking = true;
+      lookedAt = nowMs();
+      void look().finally(() => (isLooking = false));
+    }
+    return reasons;
+  };
+}
+
+/** Without the path: anyone may read the reason. */
+function faultOf(code: string): string {
+  return `The state folder of the agent cannot be used (${code}): once its connection ends, it cannot connect again.`;
+}
