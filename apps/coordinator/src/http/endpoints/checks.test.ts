@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
@@ -118,6 +120,20 @@ describe('POST /check', () => {
     const { ask } = await start({ checks: { create: async () => creation, read: async () => undefined } });
 
     expect((await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 }))).status).toBe(status);
+  });
+
+  it('starts nothing for a client that gave up while the process stood still', async () => {
+    const { url, created, ask } = await start();
+    const body = JSON.stringify({ type: 'tcp', host: 'a.example', port: 1 });
+    // This process stands still until curl has given up, with its request unread.
+    const options = ['--silent', '--max-time', '0.3', '--json', body, `${url}/check`];
+    const statuses = Array.from({ length: 3 }, () => spawnSync('curl', options).status);
+
+    const answer = await ask('/check', post({ type: 'tcp', host: 'b.example', port: 1 }));
+
+    expect(statuses).toEqual([28, 28, 28]);
+    expect(answer.status).toBe(202);
+    expect(created.map(({ submittedHost }) => submittedHost)).toEqual(['b.example']);
   });
 
   it('answers 503 with Retry-After while the store is away, and 500 without a word of the inside', async () => {

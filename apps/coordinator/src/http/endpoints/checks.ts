@@ -18,6 +18,7 @@ import type { Asked, EarlyLimit, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
+import { clientHasLeft } from '../requests/client-has-left.ts';
 import { answerOnce, canonicalJson, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
 import type { RequestReader } from '../requests/accept-request.ts';
 import type { ResolvePair } from '../requests/resolve-pair.ts';
@@ -70,6 +71,8 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
         const accepted = await resolvePair(fulfilled(reading).accepted, apiKeyOf(request)?.allow);
+        // Checks without a reader would take the place of those of clients that try again.
+        if (await clientHasLeft(response)) throw new HttpProblem('invalid-http', 'The client closed the connection.');
         const caller = callerOf(request);
         const admit: AdmitCheck = (probes, early) => {
           const targets = targetAxes(accepted, probes, caller, targetLimits);
