@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { withoutSecrets } from '@vantage/contract';
 import { openGeo } from '@vantage/geo';
+import { askResolversAgainSoon } from '@vantage/settings';
 import { createNameResolver } from '@vantage/target-policy';
 import { compactHeap, openLog, type OpenLog } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
@@ -96,6 +97,8 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
 }
 
 try {
+  // The name of Redis is looked up by the C library.
+  askResolversAgainSoon(process.env);
   const config = readConfig(process.env);
   const opened = openLog({
     level: config.logLevel,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { SettingsError } from '@vantage/settings';
+import { askResolversAgainSoon, SettingsError } from '@vantage/settings';
 import { pino } from 'pino';
 
 import { readConfig, readMeasuringConfig } from './config.ts';
@@ -15,6 +15,8 @@ vantage-agent enrol URL TOKEN              enrols this machine with the token of
 vantage-agent run --help                   lists check types and flags
 `;
 
+// The names of Redis and gateways are looked up by the C library.
+askResolversAgainSoon(process.env);
 const [command, ...args] = process.argv.slice(2);
 if (command === undefined) await serve(settingsOrExit(readConfig));
 else if (command === 'run') process.exit(await run());
