@@ -3,6 +3,12 @@ import { spawnSync } from 'node:child_process';
 
 import { findNode24 } from './setup/node24.mjs';
 import { repository } from './setup/repository.mjs';
+import { checkUsage } from './setup/usage.mjs';
+
+if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
+  console.log(checkUsage);
+  process.exit(0);
+}
 
 const jest = ['--conditions=vantage-source', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const checks = [

@@ -81,7 +81,19 @@ const { values } =
   read.kind === 'values'
     ? read
     : { values: {} as { quick?: string; json?: string; report?: string; minutes?: string; only?: string } };
-if (read.kind === 'values') {
+/** Benchmarks that a flag is for; the others would ignore it. */
+const takers = {
+  quick: ['agent', 'gateway', 'idle', 'load', 'links', 'monitors'],
+  minutes: ['memory'],
+  report: ['load'],
+  only: ['agent', 'gateway', 'load', 'paths'],
+} as const;
+const flags = Object.keys(takers) as readonly (keyof typeof takers)[];
+const ignored = flags.find((flag) => values[flag] !== undefined && !takers[flag].some((taker) => taker === name));
+if (ignored !== undefined) {
+  process.stderr.write(`unexpected --${ignored} for ${name}; it is for ${takers[ignored].join(', ')}\n`);
+  process.exitCode = 2;
+} else if (read.kind === 'values') {
   const run = await benchmarks[name]!();
   const progress = openProgress(`bench ${name}`);
   const figures = await run(progress).finally(progress.stop);

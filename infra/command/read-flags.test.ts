@@ -33,8 +33,10 @@ describe('the flags of a command', () => {
   });
 
   it.each([
-    [['--minuets', '3'], /^Unknown option '--minuets'\n\nDoes x/],
+    [['--minuets', '3'], /^Unknown option '--minuets'; did you mean --minutes\?\n\nDoes x/],
     [['--minutes', 'many'], /^invalid --minutes "many"; expected a number\n\nDoes x/],
+    [['--zzzzzzz'], /^Unknown option '--zzzzzzz'\n\nDoes x/],
+    [['--minutes', '-1'], /^Option '--minutes' argument is ambiguous\.\n\nDoes x/],
     [['stray'], /^Unexpected argument 'stray'/],
   ])('are refused with the usage: %j', (argv, text) => {
     expect(read(...argv)).toEqual({ kind: 'end', text: expect.stringMatching(text), status: 2 });
@@ -56,6 +58,11 @@ describe('the flags of a command', () => {
       2,
       '',
       expect.stringMatching(/^Unknown option '--odd'\n/),
+    ]);
+    expect(await runCommand('bench', 'tcp', '--only', 'cpu')).toEqual([
+      2,
+      '',
+      'unexpected --only for tcp; it is for agent, gateway, load, paths\n',
     ]);
   });
 });

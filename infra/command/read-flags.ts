@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 
+import { nearestWord } from '@vantage/contract';
+
 export interface FlagDefinition {
   readonly description: string;
   /** Undefined without the flag. */
@@ -45,8 +47,7 @@ export function readFlags<const Flags extends Readonly<Record<string, FlagDefini
   try {
     given = parseArgs({ args: [...argv], options }).values;
   } catch (error) {
-    const reason = Error.isError(error) ? error.message.split('. ')[0] : String(error);
-    return { kind: 'end', text: `${reason}\n\n${usage}`, status: 2 };
+    return { kind: 'end', text: `${faultOf(error, names)}\n\n${usage}`, status: 2 };
   }
   if (given['help'] === true) return { kind: 'end', text: usage, status: 0 };
   const values: Readonly<Record<string, string | boolean | undefined>> = Object.fromEntries(
@@ -60,6 +61,14 @@ export function readFlags<const Flags extends Readonly<Record<string, FlagDefini
     return { kind: 'end', text: `${lines.join('\n')}\n\n${usage}`, status: 2 };
   }
   return { kind: 'values', values: values as Values<Flags> };
+}
+
+/** The first sentence of parseArgs' message and, for an unknown flag, the nearest known one. */
+function faultOf(error: unknown, names: readonly string[]): string {
+  const reason = (Error.isError(error) ? error.message : String(error)).split(/\. |\n/, 1)[0]!;
+  const [, flag] = /^Unknown option '--?([^']*)'/.exec(reason) ?? [];
+  const near = flag === undefined ? undefined : nearestWord(flag, names);
+  return near === undefined ? reason : `${reason}; did you mean --${near}?`;
 }
 
 /** Reads the flags of this process; ends it after the help or a fault. */

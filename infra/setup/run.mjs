@@ -15,6 +15,7 @@ import { findNode24 } from './node24.mjs';
 import { buildPrograms } from './programs.mjs';
 import { repository } from './repository.mjs';
 import { installSystemPackages } from './system-packages.mjs';
+import { checkUsage } from './usage.mjs';
 import { buildWebPage } from './web-page.mjs';
 
 const targets = {
@@ -33,14 +34,15 @@ if (!Object.hasOwn(targets, target)) {
   process.exit(2);
 }
 
-if (target === 'start' && given.some((word) => word === '--help' || word === '-h')) {
-  // The usage needs nothing to be installed or built.
-  console.log(startUsage());
+// The usage needs nothing to be installed or built.
+const usage = { setup: setupUsage, start: startUsage, dev: startUsage, test: () => checkUsage }[target]();
+if (given.some((word) => word === '--help' || word === '-h')) {
+  console.log(usage);
   process.exit(0);
 }
-const fault = target === 'start' ? faultOfStart(rest) : undefined;
+const fault = faultOf(target, rest);
 if (fault !== undefined) {
-  console.error(`${fault}\n\n${startUsage()}`);
+  console.error(`${fault}\n\n${usage}`);
   process.exit(2);
 }
 
@@ -56,6 +58,21 @@ try {
   process.exit(1);
 }
 if (targets[target] !== undefined) run(targets[target]);
+
+function setupUsage() {
+  return `Installs and builds what the programs and the tests need.
+
+  npm run setup -- [flags]
+
+  ${SKIP_SYSTEM_PACKAGES}   installs no Debian packages
+  --help                 this text`;
+}
+
+/** The arguments of `npm test` are those of jest, which names its faults. */
+function faultOf(target, words) {
+  if (target === 'start' || target === 'dev') return faultOfStart(words);
+  return target === 'setup' && words.length > 0 ? `unexpected argument "${words[0]}"` : undefined;
+}
 
 /** The usage of `npm start`, read as text: nothing is compiled yet, and the Node of the machine may not read TypeScript. */
 function startUsage() {

@@ -9,8 +9,11 @@ import { usage } from '../../apps/standalone/src/arguments.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs `npm start` in a checkout in which nothing is installed; it must install nothing. */
-function startFresh(words: readonly string[]): { readonly status: number | null; readonly printed: string } {
+/** Runs `npm start`, or another target of the set-up, in a checkout in which nothing is installed; it must install nothing. */
+function startFresh(
+  words: readonly string[],
+  target = 'start',
+): { readonly status: number | null; readonly printed: string } {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-fresh-'));
   try {
     mkdirSync(join(folder, 'infra'));
@@ -18,7 +21,7 @@ function startFresh(words: readonly string[]): { readonly status: number | null;
       const filter = (path: string): boolean => !path.includes('node_modules');
       cpSync(join(root, part), join(folder, part), { recursive: true, filter });
     }
-    const program = [join(folder, 'infra/setup/run.mjs'), 'start', ...words];
+    const program = [join(folder, 'infra/setup/run.mjs'), target, ...words];
     const { status, stdout, stderr } = spawnSync(process.execPath, program, { cwd: folder, encoding: 'utf8' });
 
     expect(readdirSync(folder).toSorted()).toEqual(['apps', 'infra', 'package.json']);
@@ -51,5 +54,22 @@ describe('npm start in a fresh checkout', () => {
     expect(status).toBe(2);
     expect(printed).toContain(fault);
     expect(printed).toContain(usage.trimEnd());
+  });
+});
+
+describe('the other targets of the set-up in a fresh checkout', () => {
+  it.each([
+    ['dev', /^Runs the whole service on this machine/],
+    ['setup', /npm run setup -- \[flags\]/],
+    ['test', /npm test -- \[arguments of jest\]/],
+  ])('show their usage and install nothing: %s', (target, printed) => {
+    expect(startFresh(['--help'], target)).toEqual({ status: 0, printed: expect.stringMatching(printed) });
+  });
+
+  it.each([
+    ['dev', ['--probes', '0'], /^invalid --probes "0"; expected an integer from 1 to 16/],
+    ['setup', ['--nope'], /^unexpected argument "--nope"\n\nInstalls/],
+  ])('say what is wrong with their flags and install nothing: %s', (target, words, printed) => {
+    expect(startFresh(words, target)).toEqual({ status: 2, printed: expect.stringMatching(printed) });
   });
 });

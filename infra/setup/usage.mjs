@@ -1,0 +1,8 @@
+/** Usage of `npm test` and `npm run check`. */
+export const checkUsage = `Checks format, types, lint, dead code, reference pages, and runs all tests. npm test runs the set-up first.
+
+  npm test -- [arguments of jest]
+  npm run check -- [arguments of jest]
+
+  npm run jest -- PATH   runs some tests, without the other checks
+  --help                 this text`;
