@@ -5,6 +5,8 @@ import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const LITTLE_BYTES = 1_073_741_824;
 const TOO_LITTLE_BYTES = 64 * 1_048_576;
+/** File systems without a disk, by their numbers in statfs(2): tmpfs and ramfs. */
+const memoryTypes: ReadonlySet<number> = new Set([0x01021994, 0x858458f6]);
 const FEW_INODES = 100;
 /** Free inodes below which Redis may fail: a rewrite creates four files, and saving users one. */
 const TOO_FEW_INODES = 8;
@@ -17,7 +19,19 @@ export async function checkDisk(facts: RedisFacts): Promise<readonly DoctorFindi
   const folder = facts.config?.get('dir');
   const left = folder === undefined ? undefined : await readLeft(folder, numberOf(facts, 'process_id'));
   if (folder === undefined || left === undefined) return [];
-  return [spaceOf(folder, left.bytes, facts), ...inodesOf(folder, left.inodes)];
+  return [spaceOf(folder, left.bytes, facts), ...inodesOf(folder, left.inodes), ...memoryOf(folder, left.isMemory)];
+}
+
+/** An append-only file in memory survives a restart of Redis, but not one of its machine or container. */
+function memoryOf(folder: string, isMemory: boolean): readonly DoctorFinding[] {
+  if (!isMemory) return [];
+  return [
+    warning(
+      'disk',
+      `The disk of Redis (${folder}) is memory (tmpfs): a restart of its machine or container loses probes, API keys and monitors.`,
+      'Set dir to a folder on a disk, in a container to one of a volume.',
+    ),
+  ];
 }
 
 function spaceOf(folder: string, free: number, facts: RedisFacts): DoctorFinding {
@@ -44,14 +58,15 @@ function inodesOf(folder: string, inodes: number): readonly DoctorFinding[] {
 async function readLeft(
   folder: string,
   pid: number | undefined,
-): Promise<{ readonly bytes: number; readonly inodes: number } | undefined> {
+): Promise<{ readonly bytes: number; readonly inodes: number; readonly isMemory: boolean } | undefined> {
   // Redis changes to its data folder. The path through the process also works in another mount namespace.
   const workingFolder = `/proc/${pid}/cwd`;
   try {
     if ((await readlink(workingFolder)) !== folder) return undefined;
-    const { bavail, bsize, files, ffree } = await statfs(workingFolder);
+    const { bavail, bsize, files, ffree, type } = await statfs(workingFolder);
     // File systems that allocate inodes on demand report 0.
-    return { bytes: bavail * bsize, inodes: files === 0 ? Infinity : ffree };
+    const inodes = files === 0 ? Infinity : ffree;
+    return { bytes: bavail * bsize, inodes, isMemory: memoryTypes.has(type) };
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { count, error, ok, sizeOf, warning, type DoctorFinding } from './finding.ts';
+import { checkOutputBuffers } from './check-output-buffers.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const OLDEST_MAJOR = 7;
@@ -9,7 +10,10 @@ const NEARLY_FULL_AT = 0.8;
 const PER_REDIS_AGENT = 6;
 const PER_DEPLOYMENT = 100;
 
-/** Memory that the settings of the coordinator may fill, bytes; results are half of `maxmemory` if undefined. */
+/**
+ * Memory that the settings of the coordinator may fill, over all servers, bytes; results are half of `maxmemory` if
+ * undefined.
+ */
 export interface MemoryBudget {
   readonly resultsBytes: number | undefined;
   readonly screenshotsBytes: number;
@@ -19,6 +23,8 @@ export interface RedisExpectations {
   readonly budget: MemoryBudget;
   /** Agents that connect to this Redis. */
   readonly redisAgents: number;
+  /** Masters that share the data: more than one in a Cluster. */
+  readonly servers: number;
 }
 
 /** Version, role, memory, eviction, persistence and clients of one server. */
@@ -26,7 +32,7 @@ export function checkRedis(facts: RedisFacts, expected: RedisExpectations): read
   return [
     checkVersion(facts),
     checkRole(facts),
-    ...checkMemory(facts, expected.budget),
+    ...checkMemory(facts, expected),
     checkEviction(facts),
     ...checkPersistence(facts),
     checkClients(facts, expected.redisAgents),
@@ -55,7 +61,10 @@ export function checkRole({ server, info }: RedisFacts): DoctorFinding {
       );
 }
 
-function checkMemory(facts: RedisFacts, { resultsBytes, screenshotsBytes }: MemoryBudget): readonly DoctorFinding[] {
+function checkMemory(
+  facts: RedisFacts,
+  { budget: { resultsBytes, screenshotsBytes }, servers }: RedisExpectations,
+): readonly DoctorFinding[] {
   const used = numberOf(facts, 'used_memory') ?? 0;
   const most = numberOf(facts, 'maxmemory') ?? 0;
   if (most === 0) {
@@ -73,7 +82,7 @@ function checkMemory(facts: RedisFacts, { resultsBytes, screenshotsBytes }: Memo
       : used >= most * NEARLY_FULL_AT
         ? warning('redis.memory', message, remedy)
         : ok('redis.memory', message);
-  const planned = (resultsBytes ?? most / 2) + screenshotsBytes;
+  const planned = (resultsBytes === undefined ? most / 2 : resultsBytes / servers) + screenshotsBytes / servers;
   const plan =
     `Results (RESULTS_MAX_MIB) and screenshots (SCREENSHOTS_MAX_MIB) may take ${sizeOf(planned)} of the ` +
     `${sizeOf(most)} of Redis at ${facts.server}.`;
@@ -173,28 +182,3 @@ function checkClients(facts: RedisFacts, redisAgents: number): DoctorFinding {
     remedy,
   );
 }
-
-/** `normal 0 0 0 slave … pubsub 33554432 8388608 60`: hard limit, soft limit, seconds of each class. */
-function checkOutputBuffers({ server, config }: RedisFacts): DoctorFinding {
-  const text = config?.get('client-output-buffer-limit');
-  if (text === undefined) {
-    return warning(
-      'redis.output-buffers',
-      `Redis at ${server} does not show its configuration to this login (CONFIG GET), so client-output-buffer-limit was not checked.`,
-      'Compare it with infra/redis/redis.conf.',
-    );
-  }
-  const [, normal = '', pubsub = ''] = /normal (\d+) .*pubsub (\d+)/.exec(text) ?? [];
-  const remedy = 'Set client-output-buffer-limit as infra/redis/redis.conf does.';
-  if (normal === '0') {
-    const message = `Redis at ${server} buffers replies for a client that does not read them without a limit.`;
-    return warning('redis.output-buffers', message, remedy);
-  }
-  if (pubsub !== '0' && Number(pubsub) < SMALLEST_PUBSUB_BYTES) {
-    const message = `Redis at ${server} disconnects a subscriber that is ${sizeOf(Number(pubsub))} behind: a coordinator may lose notifications under load.`;
-    return warning('redis.output-buffers', message, remedy);
-  }
-  return ok('redis.output-buffers', `Redis at ${server} bounds the replies that wait for a client.`);
-}
-
-const SMALLEST_PUBSUB_BYTES = 32 * 1_048_576;

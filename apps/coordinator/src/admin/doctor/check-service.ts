@@ -116,6 +116,6 @@ function withoutSlash(url: string): string {
   return url.replace(/\/$/, '');
 }
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }

@@ -19,6 +19,7 @@ import { readConfig } from '../../config.ts';
 import { startServer, type RunningServer } from '../../server.ts';
 import { readAdminConfig } from '../config.ts';
 import { checkFiles } from './check-files.ts';
+import { checkRedis } from './check-redis.ts';
 import { runDoctor } from './doctor.ts';
 import { examineDeployment } from './examine-deployment.ts';
 import type { DoctorFinding } from './finding.ts';
@@ -212,6 +213,32 @@ describe('the doctor, of a deployment in order', () => {
     expect(faults(report, 'redis.budget')).toEqual([expect.stringContaining('1000 MiB of the 1.0 GiB')]);
   });
 
+  it('shares what settings plan among the masters of a Cluster', () => {
+    const info = new Map([['maxmemory', String(1_073_741_824)]]);
+    const facts = { server: '127.0.0.1:1', info, config: undefined };
+    const budget = { resultsBytes: 1_500 * 1_048_576, screenshotsBytes: 300 * 1_048_576 };
+    const planOf = (servers: number): readonly (string | undefined)[] =>
+      checkRedis(facts, { budget, redisAgents: 0, servers })
+        .filter(({ check }) => check === 'redis.budget')
+        .flatMap(({ status, message }) => [status, /may take (.* MiB|.* GiB) of the/.exec(message)?.[1]]);
+
+    expect(planOf(1)).toEqual(['warning', '1.8 GiB']);
+    expect(planOf(3)).toEqual(['ok', '600 MiB']);
+  });
+
+  it('warns of rate limits that limit nothing, unless only this machine reaches the service', async () => {
+    const limits = { RATE_LIMIT_CHECK: '1000000', RATE_LIMIT_TARGET: '1000000000' };
+    const open = await examine({ ...env, ...limits, PUBLIC_URL: 'http://vantage.invalid' });
+    const local = await examine({ ...env, ...limits });
+    const usual = await examine({ ...env, PUBLIC_URL: 'http://vantage.invalid' });
+
+    expect(faults(open, 'limits')).toEqual([
+      'warning: RATE_LIMIT_CHECK is 1000000 requests a minute: one client can occupy all probes.',
+      'warning: RATE_LIMIT_TARGET is 1000000000 a minute: clients can use the probes to flood a target.',
+    ]);
+    expect([faults(local, 'limits'), faults(usual, 'limits')]).toEqual([[], []]);
+  });
+
   it('finds that all probes are offline, and that there are none', async () => {
     const empty = await startRedis();
     const redis = new Redis(empty.url);
@@ -357,6 +384,7 @@ describe('the doctor, of a Redis that', () => {
     expect(faults(before, 'redis.writes')).toEqual([]);
     expect(faults(report, 'disk')).toEqual([
       expect.stringMatching(/^error: The disk of Redis .*small\) has 0\.0 MiB free/),
+      expect.stringContaining('is memory (tmpfs)'),
     ]);
     expect(faults(report, 'redis.writes')).toEqual([expect.stringMatching(/^error: Redis refuses writes: MISCONF/)]);
     expect(faults(report, 'redis.disk-writes')).toEqual([
@@ -381,10 +409,13 @@ describe('the doctor, of a Redis that', () => {
 
     const report = await examine({ REDIS_URL: server.url });
 
-    expect(faults(before, 'disk')).toEqual([]);
+    const inMemory = expect.stringMatching(
+      /^warning: The disk of Redis .*few\) is memory \(tmpfs\): a restart of its machine/,
+    );
+    expect(faults(before, 'disk')).toEqual([inMemory]);
     expect(write).toBe('OK');
     expect(faults(report, 'redis.writes')).toEqual([]);
-    expect(faults(report, 'disk')).toEqual([expect.stringMatching(/^error: .*few\) has 0 inodes left/)]);
+    expect(faults(report, 'disk')).toEqual([expect.stringMatching(/^error: .*few\) has 0 inodes left/), inMemory]);
     expect(faults(report, 'redis.disk-writes')).toEqual([
       expect.stringContaining('cannot rewrite its append-only file'),
     ]);

@@ -14,7 +14,8 @@ import { checkClock } from './check-clock.ts';
 import { checkDisk } from './check-disk.ts';
 import { checkProbes } from './check-probes.ts';
 import { checkRedis, checkRole } from './check-redis.ts';
-import { checkService } from './check-service.ts';
+import { checkLimits } from './check-limits.ts';
+import { checkService, isLoopback } from './check-service.ts';
 import { error, ok, reasonOf, type DoctorFinding } from './finding.ts';
 import { readRedisFacts } from './redis-facts.ts';
 
@@ -117,7 +118,10 @@ async function examineRedis(
           'Free memory or disk space; until then checks get 503.',
         );
   const perServer = await Promise.all(
-    servers.map(async (facts) => [...checkRedis(facts, { budget, redisAgents }), ...(await checkDisk(facts))]),
+    servers.map(async (facts) => [
+      ...checkRedis(facts, { budget, redisAgents, servers: servers.length }),
+      ...(await checkDisk(facts)),
+    ]),
   );
   const url = admin.publicUrl ?? (await redis.get(redisKeys.serviceUrl)) ?? undefined;
   return [
@@ -133,13 +137,16 @@ async function examineRedis(
             'Start one, or set PUBLIC_URL.',
           ),
         ]
-      : await checkService({
-          url,
-          isConfigured: admin.publicUrl !== undefined,
-          hasTrustedProxies: config?.trustedProxies !== undefined,
-          isGatewayOn: config?.gateway !== 'off',
-          isGatewayUsed: redisAgents < probes.length,
-        })),
+      : [
+          ...(config === undefined || isLoopback(new URL(url).hostname) ? [] : checkLimits(config)),
+          ...(await checkService({
+            url,
+            isConfigured: admin.publicUrl !== undefined,
+            hasTrustedProxies: config?.trustedProxies !== undefined,
+            isGatewayOn: config?.gateway !== 'off',
+            isGatewayUsed: redisAgents < probes.length,
+          })),
+        ]),
   ];
 }
 
