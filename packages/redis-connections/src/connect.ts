@@ -8,6 +8,9 @@ import { clusterConnector } from './cluster-connector.ts';
 import { nodeConnector } from './node-connector.ts';
 import { watchReplies } from './reply-watch.ts';
 import { TurnRedis } from './turn-redis.ts';
+import { keepCommandsYoung } from './young-commands.ts';
+
+keepCommandsYoung();
 
 /** Redis: one server, a set with Sentinels, or a cluster. */
 export interface Server {

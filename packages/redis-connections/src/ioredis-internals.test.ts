@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Command, Redis } from 'ioredis';
 
 /**
- * The release whose source was reviewed for `reply-watch.ts` and `turn-redis.ts`. Review another one before changing
+ * The release whose source was reviewed for `reply-watch.ts`, `turn-redis.ts` and `young-commands.ts`. Review another one before changing
  * this.
  */
 const REVIEWED = '6.0.0';

@@ -62,14 +62,14 @@ export function connectPinned(
       watch?.stop();
       signal.removeEventListener('abort', giveUp);
       // An error may follow at any time of the socket's life; without a listener it ends the process.
-      socket.removeAllListeners().on('error', () => undefined);
+      socket.removeAllListeners().on('error', ignore);
       if (connected.socket === null) socket.destroy();
       resolve(connected);
     };
     const giveUp = (): void => settle({ socket: null, failure: noAnswer(), icmpUnread: watch?.isUnread() ?? false });
     const refuse = ({ failure, notice }: HeardIcmp): void => settle({ socket: null, failure, icmp: notice });
     const fail = async (error: Error): Promise<void> => {
-      socket.on('error', () => undefined);
+      socket.on('error', ignore);
       const ended = endedAfterHandshake(error);
       if (ended !== undefined) return settle({ socket: null, failure: ended, ms: performance.now() - started });
       // The kernel assigns a port once it has a route for the SYN: without a port no packet was sent.
@@ -99,6 +99,11 @@ export function connectPinned(
       if (watched !== undefined && !isSettled) watch = watchIcmpIfSilent(watched, refuse);
     });
   });
+}
+
+/** Outside of `connectPinned`, because a socket stays in memory for some time: its listener must not keep the check. */
+function ignore(): void {
+  // `fail` has handled the error of a handshake.
 }
 
 const endedByPeer: ReadonlySet<FailureCode> = new Set(['connection_reset', 'connection_closed']);
