@@ -10,6 +10,7 @@ import { canonicalAddress } from './http/client-address.ts';
 import { guardRequests } from './http/guard-requests.ts';
 import { axesOf } from './http/limits/axes.ts';
 import { createLinks } from './http/links.ts';
+import { createLiveList } from './live-list.ts';
 import { createServer } from './node-http.ts';
 import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 
@@ -112,19 +113,18 @@ export async function startServer(
  * @returns a function that adds the header to current and later responses
  */
 function closeAfterAnswers(server: Server): () => void {
-  const open = new Set<ServerResponse>();
+  const open = createLiveList<ServerResponse>();
   let isClosing = false;
   const say = (response: ServerResponse): void => {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   };
   server.on('request', (_request, response) => {
     if (isClosing) say(response);
-    open.add(response);
-    response.once('close', () => open.delete(response));
+    response.once('close', open.add(response));
   });
   return () => {
     isClosing = true;
-    open.forEach(say);
+    for (const response of open) say(response);
   };
 }
 

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { readFirstTimer } from '@vantage/timers';
 
 import type { Links } from './links.ts';
+import { createLiveList, type LiveList } from '../live-list.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 import { requestFault } from './request-fault.ts';
@@ -27,14 +28,14 @@ const LINGER_MS = 1_000;
  * @param listener handles every other request
  */
 export function guardRequests(server: Server, links: Links, listener: RequestListener): void {
-  const answers = trackAnswers(server);
-  const newestOf = trackRequests(server);
+  const servedOn = trackRequests(server);
+  const newestOf = (socket: Duplex): IncomingMessage | undefined => servedOn(socket).newest;
   /** Connections that switched to another protocol. */
   const upgraded = new WeakSet<Duplex>();
   server.on('upgrade', (_request, socket) => upgraded.add(socket));
   server.on('clientError', (error: ClientError, socket) => {
     const refuseIt = (): void => {
-      if (!upgraded.has(socket)) refuseError(error, socket, answers(socket), links);
+      if (!upgraded.has(socket)) refuseError(error, socket, [...servedOn(socket).owed], links);
     };
     if (error.code === REQUEST_TIMEOUT) refuseUnlessArrived(newestOf, socket, refuseIt);
     else refuseIt();
@@ -79,22 +80,25 @@ function closeUnlessArrived(socket: Socket): void {
   });
 }
 
-/** Tracks the newest request of each connection. */
-function trackRequests(server: Server): (socket: Duplex) => IncomingMessage | undefined {
-  const newest = new WeakMap<Duplex, IncomingMessage>();
-  server.on('request', (request) => newest.set(request.socket, request));
-  return (socket) => newest.get(socket);
+/** The requests of a connection. */
+interface Served {
+  newest: IncomingMessage | undefined;
+  /** Responses that are not sent yet, oldest first. */
+  readonly owed: LiveList<ServerResponse>;
 }
 
-/** Tracks the responses that a connection still has to send, oldest first. */
-function trackAnswers(server: Server): (socket: Duplex) => readonly ServerResponse[] {
-  const owed = new WeakMap<Duplex, Set<ServerResponse>>();
-  server.on('request', ({ socket }, response) => {
-    const set = owed.get(socket) ?? new Set();
-    owed.set(socket, set.add(response));
-    response.once('close', () => set.delete(response));
+/** Tracks the requests of each connection. */
+function trackRequests(server: Server): (socket: Duplex) => Served {
+  // No `WeakMap`, which would keep connections in memory (`live-list.ts`).
+  const key = Symbol('served');
+  const servedOn = (socket: Duplex & { [key]?: Served }): Served =>
+    (socket[key] ??= { newest: undefined, owed: createLiveList() });
+  server.on('request', (request, response) => {
+    const served = servedOn(request.socket);
+    served.newest = request;
+    response.once('close', served.owed.add(response));
   });
-  return (socket) => [...(owed.get(socket) ?? [])];
+  return servedOn;
 }
 
 /** A parser error has no request object: the response is written to the socket. */

@@ -1,5 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 
+import { createLiveList } from '../live-list.ts';
+
 /** A finished request. All strings are from closed lists, to bound the number of series. */
 export interface SeenRequest {
   readonly method: string;
@@ -26,13 +28,13 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 
 /** Observes responses without changing them; handlers leave details in `response.locals`. */
 export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObserver {
-  const underWay = new Set<Response>();
+  const underWay = createLiveList<Response>();
   return {
     handler: (request, response, next) => {
       const startedAt = performance.now();
-      underWay.add(response);
+      const remove = underWay.add(response);
       response.once('close', () => {
-        underWay.delete(response);
+        remove();
         const { problem } = response.locals as { readonly problem?: string };
         onEnd({
           method: methods.has(request.method) ? request.method : 'other',
@@ -48,8 +50,9 @@ export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObse
       next();
     },
     open: () => {
-      const streams = [...underWay].filter(isStream).length;
-      return { requests: underWay.size - streams, streams };
+      const responses = [...underWay];
+      const streams = responses.filter(isStream).length;
+      return { requests: responses.length - streams, streams };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { isCheckId, pendingResult, redisKeys, type Check } from '@vantage/contract';
+import { linkSignal, type LinkedSignal } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 import type { Channels } from '../../redis/channels.ts';
@@ -43,9 +44,7 @@ class CheckReads implements Reads {
   readonly read: Reads['read'] = async (id, waitMs, signal) => {
     if (!isCheckId(id)) return undefined;
     const waits = waitMs > 0 && !signal.aborted;
-    const record = waits
-      ? await this.readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
-      : await this.look(id);
+    const record = waits ? await this.readWithin(id, linkSignal(signal, waitMs)) : await this.look(id);
     if (record === undefined) return undefined;
     // By now the state is known, even if the connection was lost and is not restored.
     const picture = record.screenshot.state === 'taken' ? await this.pictureOf(id, record) : undefined;
@@ -65,6 +64,14 @@ class CheckReads implements Reads {
 
   private pictureOf(id: string, { screenshot }: CheckRecord): Promise<Buffer | undefined> {
     return onStore(this.redis, () => readPicture(this.redis, id, screenshot));
+  }
+
+  private async readWithin(id: string, { signal, release }: LinkedSignal): Promise<CheckRecord | undefined> {
+    try {
+      return await this.readWaiting(id, signal);
+    } finally {
+      release();
+    }
   }
 
   private async readWaiting(id: string, signal: AbortSignal): Promise<CheckRecord | undefined> {

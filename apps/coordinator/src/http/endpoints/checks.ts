@@ -25,6 +25,7 @@ import type { ResolvePair } from '../requests/resolve-pair.ts';
 import { readWait } from '../requests/read-wait.ts';
 import { readJson } from '../requests/read-json.ts';
 import { invalid } from '../requests/validate-request.ts';
+import { untilGone } from '../until-gone.ts';
 import type { CompressedCache } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
@@ -44,9 +45,11 @@ export interface CheckEndpointsOptions {
   readonly compressed: CompressedCache;
 }
 
+/** What `limit` has read for `answer`. A `WeakMap` by request would keep requests in memory (`live-list.ts`). */
+const READING = 'reading';
+
 export function createCheck(options: CheckEndpointsOptions): Endpoint {
   const { checks, idempotencyStore, links, readRequest, resolvePair, stopping, limitCreate, targetLimits } = options;
-  const readings = new WeakMap<Request, PromiseSettledResult<Reading>>();
   return {
     path: '/check',
     method: 'POST',
@@ -61,12 +64,12 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
         const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
         return { accepted: readRequest(body, apiKeyOf(request)?.allow), text };
       });
-      readings.set(request, await settled(reading));
+      response.locals[READING] = await settled(reading);
       exchangeOf(response).storeBudget.restart();
     },
     holdMs: (request) => (hasIdempotencyKey(request) ? KEY_WAIT_MS : 0),
     answer: async (request, response) => {
-      const reading = readings.get(request)!;
+      const reading = response.locals[READING] as PromiseSettledResult<Reading>;
       const claim = await settled(claimIn(reading, request, idempotencyStore, stopping));
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
@@ -175,15 +178,11 @@ function fulfilled<T>(outcome: PromiseSettledResult<T>): T {
 
 export function readCheck(options: CheckEndpointsOptions): Endpoint {
   const { checks, retentionSeconds, stopping, limitRead, compressed } = options;
-  const begun = new WeakMap<Request, Promise<Check | undefined>>();
   const read = async (request: Request, response: Response): Promise<Check | undefined> => {
     const { id = '' } = request.params as { readonly id?: string };
     if (!isCheckId(id)) return undefined;
     const waitMs = readWait(request);
-    const gone = new AbortController();
-    // With an explicit reason: the default one is an error with a stack trace.
-    response.once('close', () => gone.abort('closed'));
-    return checks.read(id, waitMs, AbortSignal.any([gone.signal, stopping]));
+    return checks.read(id, waitMs, untilGone(response, stopping));
   };
   return {
     path: '/check/:id/results',
@@ -198,12 +197,13 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
           if (request.method !== 'GET' && request.method !== 'HEAD') return;
           const reading = read(request, response);
           reading.catch(() => undefined);
-          begun.set(request, reading);
+          response.locals[READING] = reading;
         },
       }),
     holdMs: readWait,
     answer: async (request, response) => {
-      const check = await (begun.get(request) ?? read(request, response));
+      const begun = response.locals[READING] as Promise<Check | undefined> | undefined;
+      const check = await (begun ?? read(request, response));
       if (check === undefined) {
         throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
       }

@@ -26,6 +26,7 @@ import { targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import { HttpProblem } from '../problem.ts';
 import type { JudgeRequest } from '../requests/accept-request.ts';
 import { invalid } from '../requests/validate-request.ts';
+import { untilGone } from '../until-gone.ts';
 import { debugText } from './debug-text.ts';
 import { asScrapeFaults, judgeScrape, type JudgedScrape } from './judge-scrape.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
@@ -123,9 +124,7 @@ async function read(
   waitMs: number,
   response: Response,
 ): Promise<Check | undefined> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort('closed'));
-  return checks.read(checkId, Math.max(0, Math.floor(waitMs)), AbortSignal.any([gone.signal, stopping]));
+  return checks.read(checkId, Math.max(0, Math.floor(waitMs)), untilGone(response, stopping));
 }
 
 /** An address literal needs no resolution. */

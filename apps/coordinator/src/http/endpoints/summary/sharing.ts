@@ -7,6 +7,7 @@ import { badge } from '../../sharing/badge.ts';
 import { card } from '../../sharing/card/card.ts';
 import { EMBED_HEADERS, embedPage } from '../../sharing/embed-page.ts';
 import { removedCheck, shownCheck, unknownCheck, type ShownCheck } from '../../sharing/shown-check.ts';
+import { untilGone } from '../../until-gone.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { readSummary, type SummaryReading, type SummarySources } from './read-summary.ts';
 import { sendTagged, sendText } from '../send-json.ts';
@@ -72,9 +73,7 @@ function shared(
       const { id = '' } = request.params as { readonly id?: string };
       response.set('X-Robots-Tag', 'noindex');
       try {
-        const gone = new AbortController();
-        response.once('close', () => gone.abort('closed'));
-        const signal = AbortSignal.any([gone.signal, options.stopping]);
+        const signal = untilGone(response, options.stopping);
         const reading = await readSummary(options, id, { waitMs, signal });
         // A 503 was sent meanwhile.
         if (response.headersSent) return;
