@@ -6,14 +6,14 @@ import { runHttp } from '../../../packages/diagnostics/src/types/http/run.ts';
 import { onLoopback } from '../dns/context.ts';
 
 type Options = ParamsOf<typeof http>['options'];
-type Surroundings = Pick<DiagnosticContext, 'trust'>;
+type Context = Pick<DiagnosticContext, 'trust'>;
 
 /** One http check of the benchmark's target. */
 export function checkHttp(
   url: string,
   httpVersion: Options['httpVersion'],
-  surroundings: Surroundings,
+  context: Context,
 ): Promise<Outcome<typeof http>> {
   const options: Options = { method: 'GET', headers: {}, followRedirects: 0, httpVersion, screenshot: false };
-  return runHttp({ host: url, insecureSSL: false, options }, { ...onLoopback([]), ...surroundings });
+  return runHttp({ host: url, insecureSSL: false, options }, { ...onLoopback([]), ...context });
 }

@@ -10,11 +10,11 @@ import { checkHttp } from './check.ts';
  * `/?target=URL&version=2`. Writes its own port to standard output, and ends with its standard input. Argument: the
  * file of the root certificate to trust.
  */
-const surroundings = { trust: createTrustStore([readFileSync(process.argv[2]!, 'utf8')]) };
+const context = { trust: createTrustStore([readFileSync(process.argv[2]!, 'utf8')]) };
 const server = createServer((request, response) => {
   const { searchParams } = new URL(request.url ?? '', 'http://localhost');
   const version = searchParams.get('version') === '2' ? '2' : '1.1';
-  void checkHttp(searchParams.get('target') ?? '', version, surroundings).then((result) => {
+  void checkHttp(searchParams.get('target') ?? '', version, context).then((result) => {
     response.end(JSON.stringify(result));
   });
 });

@@ -20,7 +20,7 @@ type Phases = Readonly<Record<(typeof phases)[number], number>>;
  * both.
  */
 export async function phasesBesideCurl(target: HttpTarget): Promise<readonly Figure[]> {
-  const surroundings = { trust: createTrustStore([await readFile(target.rootFile, 'utf8')]) };
+  const context = { trust: createTrustStore([await readFile(target.rootFile, 'utf8')]) };
   const figures: Figure[] = [];
   for (const version of ['1.1', '2'] as const) {
     for (const path of ['/', '/slow']) {
@@ -28,7 +28,7 @@ export async function phasesBesideCurl(target: HttpTarget): Promise<readonly Fig
       const ours: Phases[] = [];
       const theirs: Phases[] = [];
       for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-        const { timings } = await checkHttp(url, version, surroundings);
+        const { timings } = await checkHttp(url, version, context);
         const curls = await curl(url, version, target.rootFile);
         if (round < 0) continue;
         ours.push(timings as Phases);

@@ -1,7 +1,7 @@
 import type { TracePacket } from '../probing/trace.ts';
 import { kindOfBalancer, type BalancerKind } from './kinds.ts';
 import { answersIn, seenAs, SILENT } from './slots.ts';
-import type { Place } from './place.ts';
+import type { Vertex } from './vertex.ts';
 import type { Survey } from './survey.ts';
 
 export interface GraphNode {
@@ -42,11 +42,11 @@ export function graphOf(survey: Survey): Graph {
     links.set(key, link);
     return link;
   };
-  for (const place of [survey.probe, ...survey.places].toSorted((a, b) => a.ttl - b.ttl)) {
-    for (const seen of place.seen) noteNode(nodes, place, seen);
-    for (const next of place.next.keys()) {
-      if (place.kind === 'cloud' && next.kind === 'cloud') continue;
-      for (const from of keysOf(place)) {
+  for (const vertex of [survey.probe, ...survey.vertices].toSorted((a, b) => a.ttl - b.ttl)) {
+    for (const seen of vertex.seen) noteNode(nodes, vertex, seen);
+    for (const next of vertex.next.keys()) {
+      if (vertex.kind === 'cloud' && next.kind === 'cloud') continue;
+      for (const from of keysOf(vertex)) {
         for (const to of keysOf(next)) if (from !== to) add(from, to);
       }
     }
@@ -55,20 +55,20 @@ export function graphOf(survey: Survey): Graph {
   return { nodes: [...nodes.values()], links: [...links.values()] };
 }
 
-function noteNode(nodes: Map<string, GraphNode>, place: Place, seen: string): void {
-  const key = keyOf(place, seen);
-  const node = nodes.get(key) ?? { key, seen, ttl: place.ttl, balances: null };
+function noteNode(nodes: Map<string, GraphNode>, vertex: Vertex, seen: string): void {
+  const key = keyOf(vertex, seen);
+  const node = nodes.get(key) ?? { key, seen, ttl: vertex.ttl, balances: null };
   nodes.set(key, node);
-  if (place.kind !== 'cloud' && place.seenNext.size > 1) node.balances = kindOfBalancer(place);
+  if (vertex.kind !== 'cloud' && vertex.seenNext.size > 1) node.balances = kindOfBalancer(vertex);
 }
 
-function keysOf(place: Place): readonly string[] {
-  return place.kind === 'probe' ? [PROBE] : [...place.seen].map((seen) => keyOf(place, seen));
+function keysOf(vertex: Vertex): readonly string[] {
+  return vertex.kind === 'probe' ? [PROBE] : [...vertex.seen].map((seen) => keyOf(vertex, seen));
 }
 
-function keyOf(place: Place, seen: string): string {
+function keyOf(vertex: Vertex, seen: string): string {
   if (seen !== SILENT) return seen;
-  return place.kind === 'silence' ? place.key : `${SILENT}${place.key}`;
+  return vertex.kind === 'silence' ? vertex.key : `${SILENT}${vertex.key}`;
 }
 
 /** Attributes each packet to the link over which it reached its end. */

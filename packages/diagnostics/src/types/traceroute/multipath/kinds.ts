@@ -1,4 +1,4 @@
-import type { Place } from './place.ts';
+import type { Vertex } from './vertex.ts';
 import type { Ask, Survey } from './survey.ts';
 
 /** Bits of evidence that a balancer keeps the packets of a flow together; more if it seems not to. */
@@ -13,38 +13,38 @@ const PACKETS_AT_OWN_HOP = 16;
 
 export type BalancerKind = 'flow' | 'packet' | 'unknown';
 
-/** How a place with several next hops chooses among them. */
-export function kindOfBalancer(place: Place): BalancerKind {
-  if (place.isPacketwise) return place.changes >= CHANGES ? 'packet' : 'unknown';
-  return place.repeats + consistentBeyond(place) >= wantedRepeats(place, BITS) ? 'flow' : 'unknown';
+/** How a vertex with several next hops chooses among them. */
+export function kindOfBalancer(vertex: Vertex): BalancerKind {
+  if (vertex.isPacketwise) return vertex.changes >= CHANGES ? 'packet' : 'unknown';
+  return vertex.repeats + consistentBeyond(vertex) >= wantedRepeats(vertex, BITS) ? 'flow' : 'unknown';
 }
 
 /**
  * Packets that repeat a flow, to distinguish per-packet from per-flow balancers. Sent at once if the next links seem
- * to cross, which suggests the former: then of flows through the next places too, since each of their answers would also
- * change if the place before them balanced per packet.
+ * to cross, which suggests the former: then of flows through the next vertices too, since each of their answers would also
+ * change if the vertex before them balanced per packet.
  */
-export function kindAsks(survey: Survey, places: readonly Place[], which: 'crossed' | 'all'): readonly Ask[] {
-  const before = places.flatMap((place) => [...place.parents]);
-  const crossed = before.filter((place) => place.isPacketwise || hasCrossedLinks(place));
+export function kindAsks(survey: Survey, vertices: readonly Vertex[], which: 'crossed' | 'all'): readonly Ask[] {
+  const before = vertices.flatMap((vertex) => [...vertex.parents]);
+  const crossed = before.filter((vertex) => vertex.isPacketwise || hasCrossedLinks(vertex));
   const beyond = crossed.filter(({ isPacketwise }) => !isPacketwise).flatMap(({ next }) => [...next.keys()]);
-  const parents = new Set(which === 'all' ? places : [...crossed, ...beyond]);
-  for (const place of parents) {
-    const own = asksAtOwnHop(survey, place);
+  const parents = new Set(which === 'all' ? vertices : [...crossed, ...beyond]);
+  for (const vertex of parents) {
+    const own = asksAtOwnHop(survey, vertex);
     if (own.length > 0) return own;
-    const count = missingRepeats(place, beyond.includes(place));
-    const slot = count > 0 ? repeatable(survey, place) : undefined;
+    const count = missingRepeats(vertex, beyond.includes(vertex));
+    const slot = count > 0 ? repeatable(survey, vertex) : undefined;
     if (slot !== undefined) return Array.from({ length: count }, () => slot);
   }
   return [];
 }
 
-/** The first repeats of flows beyond places with several next hops. */
-export function earlyAsks(survey: Survey, places: readonly Place[]): readonly Ask[] {
-  return places.flatMap((place) => {
-    if (place.kind !== 'router' || place.isPacketwise || place.seenNext.size < 2) return [];
-    const wanted = Math.min(EARLY_REPEATS, wantedRepeats(place, BITS)) - place.repeats;
-    const slot = wanted > 0 ? repeatable(survey, place) : undefined;
+/** The first repeats of flows beyond vertices with several next hops. */
+export function earlyAsks(survey: Survey, vertices: readonly Vertex[]): readonly Ask[] {
+  return vertices.flatMap((vertex) => {
+    if (vertex.kind !== 'router' || vertex.isPacketwise || vertex.seenNext.size < 2) return [];
+    const wanted = Math.min(EARLY_REPEATS, wantedRepeats(vertex, BITS)) - vertex.repeats;
+    const slot = wanted > 0 ? repeatable(survey, vertex) : undefined;
     return slot === undefined ? [] : Array.from({ length: wanted }, () => slot);
   });
 }
@@ -53,13 +53,13 @@ export function earlyAsks(survey: Survey, places: readonly Place[]): readonly As
  * Packets to the hop of a router that seems to balance per packet, to exclude that it is merely one of several behind a
  * balancer: of flows not yet probed there if all pass it, since another balancer may choose by flow.
  */
-function asksAtOwnHop({ slots, at, sole, flows }: Survey, place: Place): readonly Ask[] {
-  if (!place.isPacketwise || place.kind !== 'router') return [];
-  const { ttl } = place;
-  const here = [...slots.values()].flatMap((own) => own.get(ttl) ?? []).filter(({ flow }) => at(flow, ttl) === place);
+function asksAtOwnHop({ slots, at, sole, flows }: Survey, vertex: Vertex): readonly Ask[] {
+  if (!vertex.isPacketwise || vertex.kind !== 'router') return [];
+  const { ttl } = vertex;
+  const here = [...slots.values()].flatMap((own) => own.get(ttl) ?? []).filter(({ flow }) => at(flow, ttl) === vertex);
   const missing = PACKETS_AT_OWN_HOP - here.reduce((sum, { packets }) => sum + packets.length, 0);
   if (here.length === 0 || missing <= 0) return [];
-  if (sole(ttl) !== place)
+  if (sole(ttl) !== vertex)
     return Array.from({ length: missing }, (_, index) => ({ flow: here[index % here.length]!.flow, ttl }));
   const isProbed = (flow: number): boolean => slots.get(flow)?.has(ttl) === true;
   const beyond = [...slots].flatMap(([flow, own]) => (own.has(ttl + 1) && !isProbed(flow) ? [flow] : []));
@@ -67,39 +67,40 @@ function asksAtOwnHop({ slots, at, sole, flows }: Survey, place: Place): readonl
   return [...beyond, ...fresh].slice(0, missing).map((flow) => ({ flow, ttl }));
 }
 
-function missingRepeats(place: Place, isBehindCrossed: boolean): number {
-  const { kind, seenNext, isPacketwise, changes, repeats } = place;
+function missingRepeats(vertex: Vertex, isBehindCrossed: boolean): number {
+  const { kind, seenNext, isPacketwise, changes, repeats } = vertex;
   if (seenNext.size < 2 || (kind !== 'router' && kind !== 'silence')) return 0;
-  if (isPacketwise) return changes >= CHANGES ? 0 : Math.max(0, wantedRepeats(place, BITS_IF_PACKETWISE) - repeats);
-  const other = isBehindCrossed || hasCrossedLinks(place) ? 0 : consistentBeyond(place);
-  return Math.max(0, wantedRepeats(place, BITS) - repeats - other);
+  if (isPacketwise) return changes >= CHANGES ? 0 : Math.max(0, wantedRepeats(vertex, BITS_IF_PACKETWISE) - repeats);
+  const other = isBehindCrossed || hasCrossedLinks(vertex) ? 0 : consistentBeyond(vertex);
+  return Math.max(0, wantedRepeats(vertex, BITS) - repeats - other);
 }
 
-function wantedRepeats({ seenNext }: Place, bits: number): number {
+function wantedRepeats({ seenNext }: Vertex, bits: number): number {
   return Math.ceil(bits / Math.log2(Math.max(2, seenNext.size)));
 }
 
-/** True if two of the next places lead to the same two places. */
-function hasCrossedLinks({ next }: Place): boolean {
+/** True if two of the next vertices lead to the same two vertices. */
+function hasCrossedLinks({ next }: Vertex): boolean {
   const sets = [...next.keys()].map(({ seenNext }) => new Set(seenNext.keys())).filter(({ size }) => size > 1);
   return sets.some((one, index) =>
     sets.slice(index + 1).some((other) => [...one].filter((seen) => other.has(seen)).length > 1),
   );
 }
 
-/** Flows beyond the first of each next place that went on alike, if the next places lead to different ones. */
-function consistentBeyond({ next }: Place): number {
-  const places = [...next.keys()].filter(({ samples }) => samples > 0);
-  const beyond = places.flatMap(({ seenNext }) => [...seenNext.keys()]);
-  const isParallel = places.length > 1 && new Set(beyond).size === places.length && beyond.length === places.length;
-  return isParallel ? places.reduce((sum, { samples }) => sum + samples - 1, 0) : 0;
+/** Flows beyond the first of each next vertex that went on alike, if the next vertices lead to different ones. */
+function consistentBeyond({ next }: Vertex): number {
+  const vertices = [...next.keys()].filter(({ samples }) => samples > 0);
+  const beyond = vertices.flatMap(({ seenNext }) => [...seenNext.keys()]);
+  const isParallel =
+    vertices.length > 1 && new Set(beyond).size === vertices.length && beyond.length === vertices.length;
+  return isParallel ? vertices.reduce((sum, { samples }) => sum + samples - 1, 0) : 0;
 }
 
-/** The flow with the most repeats that is known at the place and answered beyond it. */
-function repeatable(survey: Survey, place: Place): Ask | undefined {
+/** The flow with the most repeats that is known at the vertex and answered beyond it. */
+function repeatable(survey: Survey, vertex: Vertex): Ask | undefined {
   const slots = [...survey.slots.values()].flatMap((own) => [...own.values()]);
   const own = slots.filter(
-    ({ flow, ttl, packets }) => survey.at(flow, ttl - 1) === place && packets.some(({ answer }) => answer !== null),
+    ({ flow, ttl, packets }) => survey.at(flow, ttl - 1) === vertex && packets.some(({ answer }) => answer !== null),
   );
   const [most] = own.toSorted((a, b) => b.packets.length - a.packets.length);
   return most && { flow: most.flow, ttl: most.ttl };

@@ -7,7 +7,7 @@ import { isFull, rttOf } from '../probing/trace.ts';
 import type { Multipath } from '../multipath-fields.ts';
 import { graphOf, PROBE, type Graph, type GraphNode } from './graph.ts';
 import { addressIn, isEnd } from './slots.ts';
-import type { Place } from './place.ts';
+import type { Vertex } from './vertex.ts';
 import { surveyOf, type Survey } from './survey.ts';
 import { provedDeadEnds } from './wanted/dead-ends.ts';
 
@@ -80,8 +80,8 @@ function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, tra
   return reaching;
 }
 
-function keysOf(place: Place | undefined): readonly string[] {
-  return place === undefined || place.kind === 'cloud' ? [] : [place.key];
+function keysOf(vertex: Vertex | undefined): readonly string[] {
+  return vertex === undefined || vertex.kind === 'cloud' ? [] : [vertex.key];
 }
 
 function pathOf(
@@ -91,8 +91,8 @@ function pathOf(
 ): (number | null)[] {
   const path: (number | null)[] = [];
   for (let ttl = 1; ttl <= lastTtl && !hasEnded(flow, ttl); ttl += 1) {
-    const place = at(flow, ttl);
-    path.push(place === undefined || place.kind === 'cloud' ? null : (index.get(place.key) ?? null));
+    const vertex = at(flow, ttl);
+    path.push(vertex === undefined || vertex.kind === 'cloud' ? null : (index.get(vertex.key) ?? null));
   }
   return path.slice(0, path.findLastIndex((node) => node !== null) + 1);
 }

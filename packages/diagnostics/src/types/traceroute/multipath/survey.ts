@@ -1,5 +1,5 @@
 import type { TracePacket } from '../probing/trace.ts';
-import { countChanges, newPlace, type Place } from './place.ts';
+import { countChanges, newVertex, type Vertex } from './vertex.ts';
 import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
 
 /** A packet to send; flows from `Survey.flows` on are new ones. */
@@ -11,12 +11,12 @@ export interface Ask {
 export interface Survey {
   readonly slots: Slots;
   readonly flows: number;
-  readonly probe: Place;
-  readonly places: readonly Place[];
-  /** Place of a flow at a TTL, by its answer or because all flows pass there; undefined if unknown. */
-  readonly at: (flow: number, ttl: number) => Place | undefined;
-  /** The place through which all flows pass at a TTL. */
-  readonly sole: (ttl: number) => Place | undefined;
+  readonly probe: Vertex;
+  readonly vertices: readonly Vertex[];
+  /** Vertex of a flow at a TTL, by its answer or because all flows pass there; undefined if unknown. */
+  readonly at: (flow: number, ttl: number) => Vertex | undefined;
+  /** The vertex through which all flows pass at a TTL. */
+  readonly sole: (ttl: number) => Vertex | undefined;
   /** The highest TTL that was probed. */
   readonly lastTtl: number;
   /** True if the flow ended before the TTL. */
@@ -27,7 +27,7 @@ export interface Survey {
 
 /** Packets sent for a slot whose silence may be a loss. */
 const TRIES = 3;
-/** Number of slots of one place that were silent `TRIES` times, after which one silent packet proves any other. */
+/** Number of slots of one vertex that were silent `TRIES` times, after which one silent packet proves any other. */
 const ENOUGH_SILENT = 3;
 
 /** Derives the paths from the packets. Outstanding packets are not considered. */
@@ -38,12 +38,12 @@ export function surveyOf(packets: readonly TracePacket[], flows: number): Survey
 class Surveyor {
   private readonly slots: Slots;
   private readonly flows: number;
-  private readonly places = new Map<string, Place>();
-  private readonly probe = newPlace('probe', 'probe', 0, 0);
-  private readonly located: Map<number, Place>[];
+  private readonly vertices = new Map<string, Vertex>();
+  private readonly probe = newVertex('probe', 'probe', 0, 0);
+  private readonly located: Map<number, Vertex>[];
   /** The lowest TTL at which each flow ended. */
   private readonly endAt: number[];
-  private readonly soles: (Place | undefined)[] = [this.probe];
+  private readonly soles: (Vertex | undefined)[] = [this.probe];
   private readonly again: Slot[] = [];
 
   constructor(packets: readonly TracePacket[], flows: number) {
@@ -54,24 +54,24 @@ class Surveyor {
   }
 
   survey(): Survey {
-    const { slots, flows, probe, places, again } = this;
+    const { slots, flows, probe, vertices, again } = this;
     const last = Math.max(0, ...[...slots.values()].flatMap((own) => [...own.keys()]));
     for (let ttl = 1; ttl <= last; ttl += 1) this.lookAt(ttl);
-    const at = (flow: number, ttl: number): Place | undefined => this.at(flow, ttl);
+    const at = (flow: number, ttl: number): Vertex | undefined => this.at(flow, ttl);
     const hasEnded = (flow: number, ttl: number): boolean => this.hasEnded(flow, ttl);
-    const sole = (ttl: number): Place | undefined => this.soles[ttl];
-    return { slots, flows, probe, places: [...places.values()], at, sole, lastTtl: last, hasEnded, again };
+    const sole = (ttl: number): Vertex | undefined => this.soles[ttl];
+    return { slots, flows, probe, vertices: [...vertices.values()], at, sole, lastTtl: last, hasEnded, again };
   }
 
-  private at(flow: number, ttl: number): Place | undefined {
-    // If it was probed there without a clear answer, other flows do not decide its place.
+  private at(flow: number, ttl: number): Vertex | undefined {
+    // If it was probed there without a clear answer, other flows do not decide its vertex.
     const isAsked = this.slots.get(flow)?.has(ttl) === true;
     return isAsked ? this.located[flow]!.get(ttl) : this.soles[ttl];
   }
 
-  private locate(flow: number, ttl: number, place: Place): void {
-    this.located[flow]!.set(ttl, place);
-    if (place.kind === 'end') this.endAt[flow] = Math.min(this.endAt[flow]!, ttl);
+  private locate(flow: number, ttl: number, vertex: Vertex): void {
+    this.located[flow]!.set(ttl, vertex);
+    if (vertex.kind === 'end') this.endAt[flow] = Math.min(this.endAt[flow]!, ttl);
   }
 
   private hasEnded(flow: number, ttl: number): boolean {
@@ -105,62 +105,62 @@ class Surveyor {
     return slots.filter((slot) => !doubtful.includes(slot));
   }
 
-  private settle(parent: Place, slots: readonly Slot[], ttl: number): void {
+  private settle(parent: Vertex, slots: readonly Slot[], ttl: number): void {
     for (const slot of slots) countChanges(parent, answersIn(slot));
     const isByPacket = parent.isPacketwise || parent.kind === 'cloud';
     const seen = new Set(slots.flatMap(outcomesOf));
     for (const slot of slots) {
       const outcomes = outcomesOf(slot);
-      const place =
-        isByPacket && seen.size > 1 ? this.cloudAfter(parent, ttl, seen) : this.placeOf(outcomes[0]!, parent, ttl);
+      const vertex =
+        isByPacket && seen.size > 1 ? this.cloudAfter(parent, ttl, seen) : this.vertexOf(outcomes[0]!, parent, ttl);
       const weight = isByPacket ? outcomes.length : 1;
-      this.locate(slot.flow, ttl, place);
+      this.locate(slot.flow, ttl, vertex);
       parent.samples += weight;
       parent.repeats += answersIn(slot).length === 0 ? 0 : outcomes.length - 1;
       for (const one of outcomes) parent.seenNext.set(one, (parent.seenNext.get(one) ?? 0) + 1);
-      if (place === parent) continue;
-      parent.next.set(place, (parent.next.get(place) ?? 0) + weight);
-      place.parents.add(parent);
+      if (vertex === parent) continue;
+      parent.next.set(vertex, (parent.next.get(vertex) ?? 0) + weight);
+      vertex.parents.add(parent);
     }
   }
 
-  private placeOf(seen: string, parent: Place, ttl: number): Place {
-    if (seen !== SILENT) return this.place(seen, isEnd(seen) ? 'end' : 'router', ttl, 0, [seen]);
-    return this.place(`${SILENT}${parent.key}`, 'silence', ttl, parent.silence + 1, [seen]);
+  private vertexOf(seen: string, parent: Vertex, ttl: number): Vertex {
+    if (seen !== SILENT) return this.vertex(seen, isEnd(seen) ? 'end' : 'router', ttl, 0, [seen]);
+    return this.vertex(`${SILENT}${parent.key}`, 'silence', ttl, parent.silence + 1, [seen]);
   }
 
-  private cloudAfter(parent: Place, ttl: number, seen: Iterable<string>): Place {
-    return this.place(`~${parent.key}`, 'cloud', ttl, 0, seen);
+  private cloudAfter(parent: Vertex, ttl: number, seen: Iterable<string>): Vertex {
+    return this.vertex(`~${parent.key}`, 'cloud', ttl, 0, seen);
   }
 
-  private place(key: string, kind: Place['kind'], ttl: number, silence: number, seen: Iterable<string>): Place {
-    const place = this.places.get(key) ?? newPlace(key, kind, ttl, silence);
-    this.places.set(key, place);
-    for (const one of seen) place.seen.add(one);
-    return place;
+  private vertex(key: string, kind: Vertex['kind'], ttl: number, silence: number, seen: Iterable<string>): Vertex {
+    const vertex = this.vertices.get(key) ?? newVertex(key, kind, ttl, silence);
+    this.vertices.set(key, vertex);
+    for (const one of seen) vertex.seen.add(one);
+    return vertex;
   }
 
-  /** Flows that were not followed to this TTL are at the place of their answer, unless chance decided that. */
+  /** Flows that were not followed to this TTL are at the vertex of their answer, unless chance decided that. */
   private locateStrays(slots: readonly Slot[], ttl: number): void {
-    const clouds = [...this.places.values()].filter(({ kind }) => kind === 'cloud');
+    const clouds = [...this.vertices.values()].filter(({ kind }) => kind === 'cloud');
     for (const slot of slots) {
       const [first, ...others] = answersIn(slot);
       if (first === undefined || others.some((other) => other !== first)) continue;
       if (clouds.some(({ seen }) => seen.has(first))) continue;
-      this.locate(slot.flow, ttl, this.place(first, isEnd(first) ? 'end' : 'router', ttl, 0, [first]));
+      this.locate(slot.flow, ttl, this.vertex(first, isEnd(first) ? 'end' : 'router', ttl, 0, [first]));
     }
   }
 
-  private soleAt(ttl: number): Place | undefined {
+  private soleAt(ttl: number): Vertex | undefined {
     const before = this.soles[ttl - 1];
     const here = new Set(this.located.flatMap((own) => own.get(ttl) ?? []));
-    const [place] = here;
+    const [vertex] = here;
     const hasEnded = this.located.some((_, flow) => this.hasEnded(flow, ttl));
-    if (here.size !== 1 || place === undefined || place.kind === 'end' || hasEnded) return undefined;
-    if (before !== undefined) return place;
-    // Of several places before it, each leads there: one that leads elsewhere may not have been asked further at this hop.
+    if (here.size !== 1 || vertex === undefined || vertex.kind === 'end' || hasEnded) return undefined;
+    if (before !== undefined) return vertex;
+    // Of several vertices before it, each leads there: one that leads elsewhere may not have been asked further at this hop.
     const allBefore = new Set(this.located.flatMap((own) => own.get(ttl - 1) ?? []));
-    return [...allBefore].every((one) => place.parents.has(one)) ? place : undefined;
+    return [...allBefore].every((one) => vertex.parents.has(one)) ? vertex : undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { FULL_TTL } from '../../result-fields.ts';
 import { isFull, type TracePacket } from '../../probing/trace.ts';
-import type { Place } from '../place.ts';
+import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 
 /** Flows of a dead end that ask the target itself. */
@@ -23,28 +23,28 @@ export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): re
   if (control === undefined) return [];
   const full = packets.filter(isFull);
   const unproved = deadEnds(survey)
-    .map((place) => ({ place, own: flowsAt(survey, place) }))
+    .map((vertex) => ({ vertex, own: flowsAt(survey, vertex) }))
     .filter(({ own }) => {
       const { asked, answered, isReached } = evidence(own, full, packets);
       const isProved = asked >= LOST && answered >= ANSWERED;
       return !isReached && !isProved && asked < MOST_TIMES * own.length;
     });
-  const before = unproved.flatMap(({ place, own }) => own.flatMap((flow) => asksBefore(survey, place, flow)));
+  const before = unproved.flatMap(({ vertex, own }) => own.flatMap((flow) => asksBefore(survey, vertex, flow)));
   if (before.length > 0 || unproved.length === 0) return before;
   const flows = [...unproved.flatMap(({ own }) => own), ...Array<number>(CONTROLS).fill(control)];
   return flows.map((flow) => ({ flow, ttl: FULL_TTL }));
 }
 
-/** The hops from the balancer before a place at which the flow was not probed. */
-function asksBefore({ slots }: Survey, place: Place, flow: number): readonly Ask[] {
-  const first = balancerTtl(place);
-  return Array.from({ length: place.ttl - first }, (_, index) => ({ flow, ttl: first + index })).filter(
+/** The hops from the balancer before a vertex at which the flow was not probed. */
+function asksBefore({ slots }: Survey, vertex: Vertex, flow: number): readonly Ask[] {
+  const first = balancerTtl(vertex);
+  return Array.from({ length: vertex.ttl - first }, (_, index) => ({ flow, ttl: first + index })).filter(
     ({ ttl }) => ttl > 0 && slots.get(flow)?.has(ttl) !== true,
   );
 }
 
-function balancerTtl(place: Place): number {
-  let at = place;
+function balancerTtl(vertex: Vertex): number {
+  let at = vertex;
   for (;;) {
     const [parent, ...others] = at.parents;
     if (parent === undefined || parent.ttl >= at.ttl) return at.ttl;
@@ -53,11 +53,11 @@ function balancerTtl(place: Place): number {
   }
 }
 
-/** Places in which paths are known to end: nothing came back from beyond, while others reached the target. */
-export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]): readonly Place[] {
+/** Vertices in which paths are known to end: nothing came back from beyond, while others reached the target. */
+export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]): readonly Vertex[] {
   const full = packets.filter(isFull);
-  return deadEnds(survey).filter((place) => {
-    const { asked, answered, isReached } = evidence(flowsAt(survey, place), full, packets);
+  return deadEnds(survey).filter((vertex) => {
+    const { asked, answered, isReached } = evidence(flowsAt(survey, vertex), full, packets);
     return !isReached && asked >= LOST && answered >= ANSWERED;
   });
 }
@@ -92,27 +92,27 @@ function flowToTarget(packets: readonly TracePacket[]): number | undefined {
 }
 
 /** Routers beyond which everything is silent, and silence directly after a router that leads other flows on. */
-function deadEnds({ places }: Survey): readonly Place[] {
-  return places.filter((place) => {
-    const { kind, next, parents } = place;
+function deadEnds({ vertices }: Survey): readonly Vertex[] {
+  return vertices.filter((vertex) => {
+    const { kind, next, parents } = vertex;
     if (kind === 'router') return next.size > 0 && [...next.keys()].every(isSilentEnd);
-    return isSilentEnd(place) && [...parents].every(leadsOn);
+    return isSilentEnd(vertex) && [...parents].every(leadsOn);
   });
 }
 
 /** True for a router that leads some flows on; a per-packet balancer has no path that only certain flows take. */
-function leadsOn({ kind, next, isPacketwise }: Place): boolean {
+function leadsOn({ kind, next, isPacketwise }: Vertex): boolean {
   return kind === 'router' && !isPacketwise && ![...next.keys()].every(isSilentEnd);
 }
 
-function isSilentEnd({ kind, next }: Place): boolean {
+function isSilentEnd({ kind, next }: Vertex): boolean {
   return kind === 'silence' && [...next.keys()].every(isSilentEnd);
 }
 
-/** Some flows that were answered at the place, or that found silence there. */
-function flowsAt({ slots, at }: Survey, place: Place): number[] {
+/** Some flows that were answered at the vertex, or that found silence there. */
+function flowsAt({ slots, at }: Survey, vertex: Vertex): number[] {
   const flows = [...slots].flatMap(([flow, own]) =>
-    [...own.keys()].some((ttl) => at(flow, ttl) === place) ? [flow] : [],
+    [...own.keys()].some((ttl) => at(flow, ttl) === vertex) ? [flow] : [],
   );
   return flows.slice(0, FLOWS);
 }

@@ -1,68 +1,68 @@
 import { GAP_LIMIT } from '../../probing/flow-view.ts';
-import type { Place } from '../place.ts';
+import type { Vertex } from '../vertex.ts';
 import { isEnd, SILENT } from '../slots.ts';
 import { RISK, RISK_OF_MANY, stoppingPoint } from '../stopping-points.ts';
 import type { Survey } from '../survey.ts';
 
 /** Packets for a silent node that is followed by silent nodes only. */
 export const SAMPLES_IN_SILENCE = 2;
-/** Packets that show where the paths of a per-packet balancer have met again, which proves the links to that place. */
+/** Packets that show where the paths of a per-packet balancer have met again, which proves the links to that vertex. */
 const SAMPLES_AFTER_CLOUD = 16;
-/** Samples that decide whether the places of a hop have the same successors (phi of MDA-Lite). */
+/** Samples that decide whether the vertices of a hop have the same successors (phi of MDA-Lite). */
 const SAMPLES_OF_EACH = 2;
-/** Divisor of the risk for several places that seem to lead to one. */
+/** Divisor of the risk for several vertices that seem to lead to one. */
 const CONVERGING = 4;
-/** Up to this number, parallel places are probed individually: that takes hardly more packets. */
+/** Up to this number, parallel vertices are probed individually: that takes hardly more packets. */
 const LITE_WIDTH = 4;
 
-/** Samples that the places of one hop need: each of them, and all together. */
+/** Samples that the vertices of one hop need: each of them, and all together. */
 export interface Needs {
-  readonly least: ReadonlyMap<Place, number>;
+  readonly least: ReadonlyMap<Vertex, number>;
   readonly total: number;
 }
 
-export function needsOf(group: readonly Place[], survey: Survey, balancers: number): Needs {
+export function needsOf(group: readonly Vertex[], survey: Survey, balancers: number): Needs {
   const mode = modeOf(group);
   const stop = (found: number, isSole = false): number =>
     stoppingPoint(Math.max(1, found), riskAt(Math.max(1, found), isSole, balancers));
-  const leastOf = (place: Place): number => {
-    if (isEnough(place)) return 0;
-    if (isInSilence(place)) return SAMPLES_IN_SILENCE;
-    if (place.kind === 'cloud' && place.seenNext.size <= 1) return SAMPLES_AFTER_CLOUD;
-    if (mode === 'full' && isMeshed(place, group)) return stoppingPoint(place.seenNext.size);
-    if (mode === 'full') return stop(place.seenNext.size, survey.sole(place.ttl) === place);
+  const leastOf = (vertex: Vertex): number => {
+    if (isEnough(vertex)) return 0;
+    if (isInSilence(vertex)) return SAMPLES_IN_SILENCE;
+    if (vertex.kind === 'cloud' && vertex.seenNext.size <= 1) return SAMPLES_AFTER_CLOUD;
+    if (mode === 'full' && isMeshed(vertex, group)) return stoppingPoint(vertex.seenNext.size);
+    if (mode === 'full') return stop(vertex.seenNext.size, survey.sole(vertex.ttl) === vertex);
     return mode === 'converging' ? 1 : SAMPLES_OF_EACH;
   };
   const total = totalOf(mode, group, stop, balancers);
-  return { least: new Map(group.map((place) => [place, leastOf(place)])), total };
+  return { least: new Map(group.map((vertex) => [vertex, leastOf(vertex)])), total };
 }
 
-/** Samples of all places of a hop together. */
+/** Samples of all vertices of a hop together. */
 function totalOf(
   mode: ReturnType<typeof modeOf>,
-  group: readonly Place[],
+  group: readonly Vertex[],
   stop: (found: number) => number,
   balancers: number,
 ): number {
   if (mode === 'full') return 0;
   if (mode === 'parallel') return stop(nextOf(group).size);
-  // As a rule, if one place has a second successor, so have the others: one stop too early would miss it at all of them.
+  // As a rule, if one vertex has a second successor, so have the others: one stop too early would miss it at all of them.
   return balancers > 0 ? stoppingPoint(1, RISK / CONVERGING) : stop(1);
 }
 
-/** MDA-Lite if the places have similar successors: one in common (`converging`), or one each (`parallel`). Else `full`. */
-function modeOf(group: readonly Place[]): 'full' | 'converging' | 'parallel' {
+/** MDA-Lite if the vertices have similar successors: one in common (`converging`), or one each (`parallel`). Else `full`. */
+function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
   const known = group.filter(({ samples }) => samples > 0);
-  const isAlike = group.every((place) => place.seenNext.size <= 1 && !place.isPacketwise && !isInSilence(place));
-  if (group.length < 2 || !isAlike || group.some((place) => isEnough(place))) return 'full';
+  const isAlike = group.every((vertex) => vertex.seenNext.size <= 1 && !vertex.isPacketwise && !isInSilence(vertex));
+  if (group.length < 2 || !isAlike || group.some((vertex) => isEnough(vertex))) return 'full';
   const next = nextOf(group);
   if (next.size <= 1) return 'converging';
   return group.length >= LITE_WIDTH && next.size === known.length ? 'parallel' : 'full';
 }
 
 /**
- * Accepted probability of missing a next hop at a place. With known balancers, the risks of all count together, with
- * that of one that may have been missed. With a single balancer this applies only to places that all flows pass; there
+ * Accepted probability of missing a next hop at a vertex. With known balancers, the risks of all count together, with
+ * that of one that may have been missed. With a single balancer this applies only to vertices that all flows pass; there
  * a third of the risk suffices, because each such hop is asked by other flows.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
@@ -71,31 +71,31 @@ function riskAt(found: number, isSole: boolean, balancers: number): number {
   return balancers > 1 ? RISK / (2 * balancers) : RISK;
 }
 
-/** True if another place has the same next hops: a further one, which both would have, is missed only by both. */
-function isMeshed(place: Place, group: readonly Place[]): boolean {
-  const { seenNext } = place;
+/** True if another vertex has the same next hops: a further one, which both would have, is missed only by both. */
+function isMeshed(vertex: Vertex, group: readonly Vertex[]): boolean {
+  const { seenNext } = vertex;
   if (seenNext.size < 2) return false;
   return group.some(
     (other) =>
-      other !== place &&
+      other !== vertex &&
       other.seenNext.size === seenNext.size &&
       [...seenNext.keys()].every((seen) => other.seenNext.has(seen)),
   );
 }
 
-function nextOf(group: readonly Place[]): ReadonlySet<string> {
+function nextOf(group: readonly Vertex[]): ReadonlySet<string> {
   return new Set(group.flatMap(({ seenNext }) => [...seenNext.keys()]));
 }
 
 /** The gap is long enough, or follows the last router before the target, which is on its own link. */
-function isEnough(place: Place): boolean {
-  if (place.silence >= GAP_LIMIT) return true;
-  const next = [...place.seenNext.keys()];
-  if (place.kind === 'cloud') return false;
+function isEnough(vertex: Vertex): boolean {
+  if (vertex.silence >= GAP_LIMIT) return true;
+  const next = [...vertex.seenNext.keys()];
+  if (vertex.kind === 'cloud') return false;
   return next.length === 1 && isEnd(next[0]!);
 }
 
-/** True if only silence is known beyond a silent place. */
-export function isInSilence({ silence, seenNext }: Place): boolean {
+/** True if only silence is known beyond a silent vertex. */
+export function isInSilence({ silence, seenNext }: Vertex): boolean {
   return silence > 0 && [...seenNext.keys()].every((seen) => seen === SILENT);
 }

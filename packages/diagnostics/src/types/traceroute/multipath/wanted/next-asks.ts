@@ -4,7 +4,7 @@ import { wantedAsks } from './plan.ts';
 import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
- * The packets that the search sends next; none if all paths are known. When every place has been searched at its own risk, the
+ * The packets that the search sends next; none if all paths are known. When every vertex has been searched at its own risk, the
  * search goes on until the risk of all balancers together, with one that may have been missed, is as small.
  */
 export function nextAsks(
@@ -21,6 +21,6 @@ export function nextAsks(
   return more.length > 0 ? more : deadEndAsks(survey, packets);
 }
 
-function balancersIn({ places }: Survey): number {
-  return places.filter(({ kind, seenNext }) => kind === 'router' && seenNext.size > 1).length;
+function balancersIn({ vertices }: Survey): number {
+  return vertices.filter(({ kind, seenNext }) => kind === 'router' && seenNext.size > 1).length;
 }

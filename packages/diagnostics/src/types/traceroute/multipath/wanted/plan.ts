@@ -3,20 +3,20 @@ import { earlyAsks, kindAsks } from '../kinds.ts';
 import { proofAsks } from './proofs.ts';
 import { isInSilence, needsOf, SAMPLES_IN_SILENCE } from './needs.ts';
 import { stoppingPoint } from '../stopping-points.ts';
-import type { Place } from '../place.ts';
+import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 
 export interface Limits {
   readonly maxHops: number;
   /** Number of packets that may still be sent. */
   readonly room: number;
-  /** Number of known balancers whose risks count together; 0 to search each place with its own risk. */
+  /** Number of known balancers whose risks count together; 0 to search each vertex with its own risk. */
   readonly balancers: number;
 }
 
 /**
  * The packets to send with the present knowledge; the answers determine further ones. Works hop by hop: the
- * successors of the nearest places are found first, because this finds flows for later places.
+ * successors of the nearest vertices are found first, because this finds flows for later vertices.
  */
 export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
   if (survey.again.length > 0) return survey.again.map(({ flow, ttl }) => ({ flow, ttl }));
@@ -25,7 +25,7 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
     if (early.length > 0) return early;
   }
   const byTtl = Map.groupBy(
-    survey.places.filter(({ kind, ttl }) => kind !== 'end' && ttl < limits.maxHops),
+    survey.vertices.filter(({ kind, ttl }) => kind !== 'end' && ttl < limits.maxHops),
     ({ ttl }) => ttl,
   );
   for (const ttl of [...byTtl.keys()].toSorted((a, b) => a - b)) {
@@ -36,32 +36,32 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
     if (early.length > 0) return early;
     const asks = new GroupPlan(survey, group, limits).asks();
     if (asks.length > 0) return asks;
-    const proofs = group.flatMap((place) => proofAsks(survey, place));
+    const proofs = group.flatMap((vertex) => proofAsks(survey, vertex));
     if (proofs.length > 0) return proofs;
   }
-  return kindAsks(survey, survey.places, 'all');
+  return kindAsks(survey, survey.vertices, 'all');
 }
 
 /** Hops at which the first flow found silence, all at once, because each costs a wait. */
-function asksInSilence({ places }: Survey, { maxHops }: Limits): readonly Ask[] {
-  return places
+function asksInSilence({ vertices }: Survey, { maxHops }: Limits): readonly Ask[] {
+  return vertices
     .filter(({ kind, ttl, silence }) => kind === 'silence' && ttl <= maxHops && silence <= GAP_LIMIT)
-    .flatMap((place) => {
-      const count = isInSilence(place) || place.next.size === 0 ? SAMPLES_IN_SILENCE : stoppingPoint(1);
-      return Array.from({ length: count - 1 }, (_, index) => ({ flow: index + 1, ttl: place.ttl }));
+    .flatMap((vertex) => {
+      const count = isInSilence(vertex) || vertex.next.size === 0 ? SAMPLES_IN_SILENCE : stoppingPoint(1);
+      return Array.from({ length: count - 1 }, (_, index) => ({ flow: index + 1, ttl: vertex.ttl }));
     });
 }
 
-/** The places first seen at one hop. */
+/** The vertices first seen at one hop. */
 class GroupPlan {
   private readonly survey: Survey;
-  private readonly group: readonly Place[];
+  private readonly group: readonly Vertex[];
   private readonly limits: Limits;
   private readonly asked: Ask[] = [];
   private readonly known = new Set<string>();
   private fresh: number;
 
-  constructor(survey: Survey, group: readonly Place[], limits: Limits) {
+  constructor(survey: Survey, group: readonly Vertex[], limits: Limits) {
     this.survey = survey;
     this.group = group;
     this.limits = limits;
@@ -69,21 +69,21 @@ class GroupPlan {
   }
 
   asks(): readonly Ask[] {
-    const counts = new Map(this.group.map((place) => [place, place.samples]));
+    const counts = new Map(this.group.map((vertex) => [vertex, vertex.samples]));
     const { least, total } = needsOf(this.group, this.survey, this.limits.balancers);
     const sum = (): number => [...counts.values()].reduce((all, one) => all + one, 0);
-    const short = new Set<Place>();
+    const short = new Set<Vertex>();
     for (;;) {
       const wanting = [...counts]
-        .filter(([place, count]) => !short.has(place) && (count < least.get(place)! || sum() < total))
+        .filter(([vertex, count]) => !short.has(vertex) && (count < least.get(vertex)! || sum() < total))
         .toSorted(([a, has], [b, hasToo]) => has - least.get(a)! - (hasToo - least.get(b)!));
       const [first] = wanting;
       if (first === undefined || this.asked.length >= this.limits.room) break;
-      const [place] = first;
-      if (this.askBeyond(place)) counts.set(place, counts.get(place)! + 1);
-      else short.add(place);
+      const [vertex] = first;
+      if (this.askBeyond(vertex)) counts.set(vertex, counts.get(vertex)! + 1);
+      else short.add(vertex);
     }
-    const missing = [...short].map((place) => ({ place, count: least.get(place)! - counts.get(place)! }));
+    const missing = [...short].map((vertex) => ({ vertex, count: least.get(vertex)! - counts.get(vertex)! }));
     this.steer(
       missing.filter(({ count }) => count > 0),
       Math.max(0, total - sum()),
@@ -97,42 +97,42 @@ class GroupPlan {
     return true;
   }
 
-  private askBeyond(place: Place): boolean {
+  private askBeyond(vertex: Vertex): boolean {
     const { survey, limits } = this;
-    if (place.isPacketwise && this.askAgain(place)) return true;
+    if (vertex.isPacketwise && this.askAgain(vertex)) return true;
     const isNew = (flow: number, ttl: number): boolean =>
       survey.slots.get(flow)?.has(ttl) !== true && !this.known.has(`${flow} ${ttl}`);
-    for (let ttl = place.ttl; ttl < limits.maxHops && ttl < survey.lastTtl + 1; ttl += 1) {
-      const isSole = survey.sole(ttl) === place;
+    for (let ttl = vertex.ttl; ttl < limits.maxHops && ttl < survey.lastTtl + 1; ttl += 1) {
+      const isSole = survey.sole(ttl) === vertex;
       for (let flow = 0; flow < this.fresh; flow += 1) {
-        if (survey.at(flow, ttl) !== place || !isNew(flow, ttl + 1) || survey.hasEnded(flow, ttl)) continue;
-        // Flows not probed there reveal a second place that the others missed, if it leads elsewhere.
+        if (survey.at(flow, ttl) !== vertex || !isNew(flow, ttl + 1) || survey.hasEnded(flow, ttl)) continue;
+        // Flows not probed there reveal a second vertex that the others missed, if it leads elsewhere.
         if (isSole && survey.slots.get(flow)?.has(ttl) === true) continue;
         return this.ask(flow, ttl + 1);
       }
       if (isSole) return this.ask((this.fresh += 1) - 1, ttl + 1);
     }
-    return this.askAgain(place);
+    return this.askAgain(vertex);
   }
 
   /** Beyond a per-packet balancer chance decides: each packet of one flow is a sample. */
-  private askAgain(place: Place): boolean {
-    if (place.kind !== 'cloud' && !place.isPacketwise) return false;
+  private askAgain(vertex: Vertex): boolean {
+    if (vertex.kind !== 'cloud' && !vertex.isPacketwise) return false;
     const slots = [...this.survey.slots.values()].flatMap((own) => [...own.values()]);
-    const slot = slots.find(({ flow, ttl }) => this.survey.at(flow, ttl - 1) === place);
+    const slot = slots.find(({ flow, ttl }) => this.survey.at(flow, ttl - 1) === vertex);
     return slot !== undefined && this.ask(slot.flow, slot.ttl);
   }
 
-  /** Finds flows through places with too few. */
-  private steer(missing: readonly { readonly place: Place; readonly count: number }[], total: number): void {
+  /** Finds flows through vertices with too few. */
+  private steer(missing: readonly { readonly vertex: Vertex; readonly count: number }[], total: number): void {
     const { survey, group } = this;
-    const wanted = missing.filter(({ place }) => place.kind === 'router');
+    const wanted = missing.filter(({ vertex }) => vertex.kind === 'router');
     if (this.asked.length > 0 || (wanted.length === 0 && total === 0)) return;
     const ttl = group[0]!.ttl;
     const here = [...survey.slots.values()].filter((own) => own.has(ttl)).length;
     if (here > MOST_AT_HOP * stoppingPoint(group.length)) return;
     const count = Math.max(total, ...wanted.map((one) => Math.ceil((one.count * group.length) / STEERED_SHARE)));
-    const parents = new Set(wanted.flatMap(({ place }) => [...place.parents]));
+    const parents = new Set(wanted.flatMap(({ vertex }) => [...vertex.parents]));
     for (const parent of parents.size > 0 ? parents : [undefined]) {
       for (let rest = Math.ceil(count / Math.max(1, parents.size)); rest > 0; rest -= 1) {
         if (parent === undefined || parent.kind === 'cloud' || !this.askThrough(parent, ttl)) {
@@ -142,8 +142,8 @@ class GroupPlan {
     }
   }
 
-  /** Probes a flow that is known at the previous place. */
-  private askThrough(parent: Place, ttl: number): boolean {
+  /** Probes a flow that is known at the previous vertex. */
+  private askThrough(parent: Vertex, ttl: number): boolean {
     const { survey } = this;
     for (let flow = 0; flow < survey.flows; flow += 1) {
       const isNew = survey.slots.get(flow)?.has(ttl) !== true && !this.known.has(`${flow} ${ttl}`);
@@ -155,7 +155,7 @@ class GroupPlan {
 }
 
 /**
- * Limit of slots per hop that are probed to find flows through one of its places, as a multiple of its stopping
+ * Limit of slots per hop that are probed to find flows through one of its vertices, as a multiple of its stopping
  * point.
  */
 const MOST_AT_HOP = 4;

@@ -1,8 +1,8 @@
 /**
- * A place on the paths: a router, silence after a node, an end, or the next hops of a per-packet balancer, which no
+ * A vertex of the graph of paths: a router, silence after one, an end, or the next hops of a per-packet balancer, which no
  * flow can address individually.
  */
-export interface Place {
+export interface Vertex {
   readonly key: string;
   readonly kind: 'probe' | 'router' | 'silence' | 'end' | 'cloud';
   /** The lowest TTL at which it was seen. */
@@ -11,9 +11,9 @@ export interface Place {
   readonly seen: Set<string>;
   /** Number of consecutive silent hops up to here. */
   readonly silence: number;
-  readonly parents: Set<Place>;
-  /** The next places, with the flows that lead there; of a cloud, their packets. */
-  readonly next: Map<Place, number>;
+  readonly parents: Set<Vertex>;
+  /** The next vertices, with the flows that lead there; of a cloud, their packets. */
+  readonly next: Map<Vertex, number>;
   /** Packets per address that answered at the next hop. */
   readonly seenNext: Map<string, number>;
   /** Flows probed beyond it, or packets if they are balanced per packet. */
@@ -26,7 +26,7 @@ export interface Place {
   changes: number;
 }
 
-export function newPlace(key: string, kind: Place['kind'], ttl: number, silence: number): Place {
+export function newVertex(key: string, kind: Vertex['kind'], ttl: number, silence: number): Vertex {
   return {
     key,
     kind,
@@ -43,8 +43,8 @@ export function newPlace(key: string, kind: Place['kind'], ttl: number, silence:
   };
 }
 
-/** Records that the answers to one flow beyond the place differed. */
-export function countChanges(parent: Place, answers: readonly string[]): void {
+/** Records that the answers to one flow beyond the vertex differed. */
+export function countChanges(parent: Vertex, answers: readonly string[]): void {
   const changes = answers.slice(1).filter((answer, index) => answer !== answers[index]).length;
   if (changes === 0 || parent.kind === 'cloud') return;
   parent.isPacketwise = true;
