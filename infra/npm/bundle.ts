@@ -7,10 +7,16 @@ interface BundleOptions {
   readonly banner: string;
   /** Expressions that replace identifiers. */
   readonly define?: Readonly<Record<string, string>>;
+  /** Module format; ES modules by default. */
+  readonly format?: 'es' | 'cjs';
 }
 
 /** Bundles a module and its imports, except modules of Node, into one file. */
-export async function bundle(entry: string, file: string, { banner, define = {} }: BundleOptions): Promise<void> {
+export async function bundle(
+  entry: string,
+  file: string,
+  { banner, define = {}, format = 'es' }: BundleOptions,
+): Promise<void> {
   await build({
     configFile: false,
     logLevel: 'error',
@@ -25,7 +31,7 @@ export async function bundle(entry: string, file: string, { banner, define = {} 
       emptyOutDir: false,
       minify: false,
       rolldownOptions: {
-        output: { entryFileNames: basename(file), banner, codeSplitting: false },
+        output: { entryFileNames: basename(file), banner, format, codeSplitting: false },
       },
     },
   });

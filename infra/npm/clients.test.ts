@@ -21,7 +21,7 @@ const readme = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
 const example = /^```ts\n(.*?)^```/ms.exec(readme)![1]!;
 const typed = `
 import { createClient, type CheckEvent, type CheckOf } from '@vantage/client';
-import type { CheckRequestOf, TcpResult } from '@vantage/types';
+import type { CheckRequestOf, MonitorEvent, TcpResult } from '@vantage/types';
 export const request: CheckRequestOf<'tcp'> = { type: 'tcp', host: 'a.example', port: 443, options: { attempts: 1 } };
 // @ts-expect-error -- a port is required
 export const noPort: CheckRequestOf<'tcp'> = { type: 'tcp', host: 'a.example' };
@@ -34,6 +34,7 @@ export function read(event: CheckEvent<'http'>, check: CheckOf<'tcp'>): readonly
   const state: TcpResult['state'] = check.results['a']?.state;
   return [inline, event.result.timings?.total, state];
 }
+export const kinds: Record<MonitorEvent['kind'], string> = { state: '', probe: '', parting: '', path: '' };
 export const text: Promise<string> = createClient({ baseUrl: '' }).check(request).then(({ status }) => status);
 `;
 const compilers = {
@@ -87,7 +88,7 @@ describe('the clients, outside of the repository', () => {
     expect(readdirSync(join(installed, '@vantage/types')).filter((name) => /\.(js|ts)$/.test(name))).toEqual([
       'index.d.ts',
     ]);
-    expect(readFileSync(join(installed, '@vantage/client/index.js'), 'utf8')).not.toMatch(/^import /m);
+    expect(readFileSync(join(installed, '@vantage/client/index.mjs'), 'utf8')).not.toMatch(/^import /m);
     // Links into the repository lead nowhere here.
     const installedReadme = readFileSync(join(installed, '@vantage/client/README.md'), 'utf8');
     expect(installedReadme).toContain(example);
@@ -105,6 +106,34 @@ describe('the clients, outside of the repository', () => {
     const { stdout } = await run(process.execPath, [join(folder, 'out/example.js')]);
 
     expectAnswers(stdout);
+  });
+
+  it.each([
+    ['CommonJS of Node', 'cts', ['--module', 'node16']],
+    ['a bundler', 'ts', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+    ['the oldest resolution', 'ts', ['--module', 'commonjs', '--moduleResolution', 'node10']],
+  ])('have types for %s', async (_reason, extension, modules) => {
+    const file = `typed-${modules.at(-1)}.${extension}`;
+    writeFileSync(join(folder, file), typed);
+    const words = [...options.filter((word) => !/^(--module|nodenext)$/.test(word)), ...modules, '--noEmit', file];
+
+    // The declarations are checked too.
+    const compiled = run(process.execPath, [compilers['TypeScript 5'], ...words], { cwd: folder });
+    expect(await compiled.catch(({ stdout }: { readonly stdout: string }) => ({ stdout }))).toMatchObject({
+      stdout: '',
+    });
+  });
+
+  it('are there for require too', async () => {
+    writeFileSync(
+      join(folder, 'required.cjs'),
+      `const { createClient } = require('@vantage/client');
+      createClient({ baseUrl: '${service.url}' }).check({ type: 'tcp', host: '127.0.0.1', port: ${new URL(service.url).port} })
+        .then(({ results }) => console.log(Object.values(results).map(({ result }) => result).join()));`,
+    );
+    const withoutModules = ['--no-experimental-require-module', join(folder, 'required.cjs')];
+
+    expect((await run(process.execPath, withoutModules)).stdout).toBe('success,success,success\n');
   });
 
   itWithPython('follow a check from Python with httpx alone', async () => {

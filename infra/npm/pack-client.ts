@@ -9,7 +9,8 @@ import { manifestOf, npmPack, writeLicenses, writePackage } from './package.ts';
 const root = join(import.meta.dirname, '../..');
 
 /**
- * Packs the client: one module for Node ≥ 20 and browsers, and its declarations, which import `@vantage/types` alone.
+ * Packs the client: one module for Node ≥ 20 and browsers, once as an ES module and once as CommonJS, and its declarations,
+ * which import `@vantage/types` alone.
  *
  * @param folder of the tarball
  * @returns path of the tarball
@@ -18,15 +19,20 @@ export async function packClient(folder: string): Promise<string> {
   const work = mkdtempSync(join(tmpdir(), 'vantage-pack-client-'));
   try {
     const { version, description, license } = manifestOf('packages/client');
-    await bundle('packages/client/src/index.ts', join(work, 'index.js'), { banner: '' });
+    const entry = 'packages/client/src/index.ts';
+    await bundle(entry, join(work, 'index.mjs'), { banner: '' });
+    await bundle(entry, join(work, 'index.cjs'), { banner: '', format: 'cjs' });
     mkdirSync(join(work, 'types'));
     writeDeclarations(join(work, 'types'));
-    const manifest = { name: '@vantage/client', version, description, license, type: 'module', sideEffects: false };
-    const exports = { '.': { types: './types/index.d.ts', default: './index.js' } };
+    const manifest = { name: '@vantage/client', version, description, license, sideEffects: false };
+    const types = './types/index.d.ts';
+    const exports = { '.': { types, import: './index.mjs', require: './index.cjs' } };
+    // For tools that do not read `exports`.
+    const entries = { main: './index.cjs', module: './index.mjs', types };
     writeLicenses(work, ['eventsource-parser']);
     writePackage(
       work,
-      { ...manifest, exports, dependencies: { '@vantage/types': version }, engines: { node: '>=20' } },
+      { ...manifest, ...entries, exports, dependencies: { '@vantage/types': version }, engines: { node: '>=20' } },
       'packages/client/README.md',
     );
     return npmPack(work, folder);

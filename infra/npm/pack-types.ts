@@ -21,7 +21,8 @@ export function packTypes(folder: string): string {
     const { version, license } = manifestOf('packages/client');
     writeTypes(work);
     const manifest = { name: '@vantage/types', version, description: 'Types of the HTTP API of Vantage', license };
-    const entry = { type: 'module', types: 'index.d.ts', exports: { '.': { types: './index.d.ts' } } };
+    // Not of type module, so that CommonJS modules can import the declarations too.
+    const entry = { types: 'index.d.ts', exports: { '.': { types: './index.d.ts' } } };
     writePackage(work, { ...manifest, ...entry }, 'infra/npm/types-readme.md');
     return npmPack(work, folder);
   } finally {
@@ -48,6 +49,7 @@ function writeTypes(folder: string): void {
         return `  ${type}: ${suffixes.map((suffix) => prefix + suffix).find((name) => name in schemas)!};`;
       })
       .join('\n');
+  const monitorEvents = Object.keys(schemas).filter((name) => /^Monitor\w+Event$/.test(name));
   const perType = `
 /** The request of each check type. */
 export interface CheckRequests {
@@ -70,7 +72,7 @@ export interface EventChecks {
 ${typesOf(['EventCheck', 'Check'])}
 }
 /** An event of a monitor. */
-export type MonitorEvent = MonitorStateEvent | MonitorProbeEvent;
+export type MonitorEvent = ${monitorEvents.join(' | ')};
 export type CheckTypeName = keyof CheckRequests;
 export type CheckRequestOf<Name extends CheckTypeName> = CheckRequests[Name];
 export type PairRequest = CheckRequests['traceroute'];
