@@ -1,14 +1,14 @@
 import type { Failure, Family } from '@vantage/contract';
-import { reverseName, type Query } from '@vantage/contract/dns-message';
+import { reverseName } from '@vantage/contract/dns-message';
 import { linkSignal, readFirstTimer } from '@vantage/timers';
 
 import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.ts';
+import { askRepeatedly, type Question } from './ask-repeatedly.ts';
 import { createControlQuestion } from './control-question.ts';
 import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
-import { type Heard, isReached, isServfail, mostTelling, ofFailingResolver, UNREACHABLE } from './most-telling.ts';
-import { probeShortage } from './probe-shortage.ts';
-import { failure, questionTypes, readAnswer, serversSilent, silence, type StubAnswer } from './stub-answer.ts';
-import { askServer, type ResolverAddress } from './stub-transport.ts';
+import { type Heard, isReached, isServfail, mostTelling, ofFailingResolver } from './most-telling.ts';
+import { questionTypes, serversSilent, silence, type StubAnswer } from './stub-answer.ts';
+import type { ResolverAddress } from './stub-transport.ts';
 
 export type AddressAnswer =
   | { readonly ok: true; readonly addresses: readonly string[] }
@@ -62,8 +62,6 @@ export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: Na
 
 const question = { recursionDesired: true, checkingDisabled: false, edns: { dnssecOk: false, nsid: false } } as const;
 
-type Question = Omit<Query, 'id'>;
-
 /** Queries one server after another until one gives a final answer. An earlier one may still answer meanwhile. */
 async function askInTurn(
   servers: ResolverServers,
@@ -84,7 +82,7 @@ async function askInTurn(
     for (const { server, waitMs } of attempts) {
       if (signal.aborted) break;
       control?.watch(server);
-      const asked = askOnce(server, query, either, (answer) => cut.push(answer));
+      const asked = askRepeatedly(server, query, isOptional ? 0 : waitMs, either, (answer) => cut.push(answer));
       const told = asked.then((answer): Heard => ({ server, answer }));
       open.push(told);
       void told.then((known) => heard.push(known));
@@ -132,62 +130,6 @@ async function firstAnswer(
   } finally {
     stopTimer();
     signal.removeEventListener('abort', giveUp);
-  }
-}
-
-/** Wait for the answer to a query with EDNS before a query without it is sent too, milliseconds. */
-const EDNS_WAIT_MS = 500;
-
-/**
- * Never rejects. EDNS provides large answers and extended errors; some servers, forwarders and firewalls drop such a
- * query, fail, refuse, or answer garbage (RFC 6891 section 7). So the query is also sent without EDNS if there is no
- * quick answer, or none about the name.
- */
-async function askOnce(
-  server: ResolverAddress,
-  query: Question,
-  signal: AbortSignal,
-  onCut: (answer: StubAnswer) => void,
-): Promise<StubAnswer> {
-  const { signal: either, abort } = linkSignal(signal);
-  const withEdns = askOnceAsIs(server, query, either, onCut);
-  const { promise: late, resolve: isLate } = Promise.withResolvers<undefined>();
-  const stopTimer = readFirstTimer(() => isLate(undefined), EDNS_WAIT_MS);
-  try {
-    const early = await Promise.race([withEdns, late]);
-    if (early !== undefined && (early.ok || early.final || !isReached(early))) return early;
-    return await firstAboutName([withEdns, askOnceAsIs(server, { ...query, edns: null }, either, onCut)]);
-  } finally {
-    stopTimer();
-    abort();
-  }
-}
-
-/** Resolves with the first answer that is about the name; if none is, with the first of the list. */
-async function firstAboutName(asked: readonly [Promise<StubAnswer>, Promise<StubAnswer>]): Promise<StubAnswer> {
-  const telling = asked.map(async (each) => {
-    const answer = await each;
-    return answer.ok || answer.final ? answer : Promise.reject(new Error(answer.failure.message));
-  });
-  try {
-    return await Promise.any(telling);
-  } catch {
-    return asked[0];
-  }
-}
-
-/** @param onCut called with a truncated answer while the complete one is requested over TCP */
-async function askOnceAsIs(
-  server: ResolverAddress,
-  query: Question,
-  signal: AbortSignal,
-  onCut: (answer: StubAnswer) => void,
-): Promise<StubAnswer> {
-  try {
-    return readAnswer(await askServer(server, query, signal, (cut) => onCut(readAnswer(cut, query))), query);
-  } catch (error) {
-    const unreached = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
-    return { ok: false, final: false, failure: probeShortage(error, server, query.name) ?? unreached };
   }
 }
 

@@ -38,8 +38,14 @@ export async function askInTurn(
   const reaching = (await askOthers(silent)).find(({ evidence }) => evidence === 'reaches');
   if (reaching === undefined) return best;
   const asked = { server: reaching.server, transport: options.transport };
-  return { answer: null, ...nothing, failure: serversSilent(), asked };
+  // Packets that were lost look like silence about the name.
+  const again = await ask(reaching.server, prepared, { ...options, waitsMs: AGAIN_MS }, signal);
+  if (again.answer === null) return { answer: null, ...nothing, failure: serversSilent(), asked };
+  return { ...again, validation: await checkValidation(again, prepared, options, uncheckedMs, signal), asked };
 }
+
+/** Four more transmissions of the question about the name. */
+const AGAIN_MS = [300, 300, 300, 300];
 
 type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther[]>;
 

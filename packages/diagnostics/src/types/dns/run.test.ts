@@ -538,6 +538,17 @@ describe('the resolver', () => {
     expect([...new Set(others)]).toEqual([expect.stringMatching(/^[a-z0-9]{16}\.com\.$/)]);
   });
 
+  it('that answers when packets are no longer lost, after answers about others, answers about the name', async () => {
+    let lost = 3;
+    const server = await listen((query) =>
+      aboutOther(query) ? [respond(query, { rcode: 3 })] : (lost -= 1) < 0 ? [respond(query)] : [],
+    );
+
+    const outcome = await run(params(), ownResolver(server), undefined, { ...patientWaits, ...impatience });
+
+    expect(outcome).toMatchObject({ result: 'success', error: null });
+  });
+
   it('of the probe is not shown where its address is private', async () => {
     const server = await listen((query) => [respond(query)]);
     const resolvers = [`127.0.0.1:${server.port}`];

@@ -37,10 +37,10 @@ export interface DnsWaits {
   readonly uncheckedMs: number;
 }
 
-/** Three transmissions to one resolver; two to each of several, since the next one may answer sooner. */
+/** Loss must not pass for silence, so queries are repeated often. Of several resolvers the next one may answer sooner. */
 const usualWaits: DnsWaits = {
-  oneMs: [1_000, 2_000, 3_000],
-  eachMs: [800, 1_200],
+  oneMs: [500, 1_000, 1_000, 1_500, 2_000],
+  eachMs: [400, 600, 1_000],
   traceMs: [1_000, 1_500],
   uncheckedMs: 3_000,
 };
