@@ -26,6 +26,7 @@ const common = {
   failingResolver: ofResolver('dns_resolver_failing'),
   silentServers: ofResolver('dns_servers_silent', 'timeout'),
   nameless: bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' }),
+  addressless: bad('dns_no_address', { resolvedIp: null }, { phase: 'resolve' }),
 };
 
 const unreached = bad('timed_out', { url: 'https://example.com/' }, { result: 'timeout', source: 'network' });
@@ -92,6 +93,25 @@ describe.each(Object.keys(reports) as CheckTypeName[])('probes of a %s check tha
     expect(violations(countsHold)).toEqual([]);
   });
 
+  it('are not called all, both or any where others are left out', () => {
+    expect(violations(isLimited)).toEqual([]);
+  });
+
+  it('have reasons that add up', () => {
+    expect(violations(reasonsAddUp)).toEqual([]);
+  });
+
+  it('do not leave a name without an address that one of them resolved', () => {
+    const isResolved = (name: string): boolean => typeof known[name]!.resolvedIp === 'string';
+    expect(
+      summaries.flatMap(([names, { headline }]) =>
+        type !== 'dns' && names.some(isResolved) && headline.includes('does not resolve')
+          ? [`${names.join(' + ')}: ${headline}`]
+          : [],
+      ),
+    ).toEqual([]);
+  });
+
   it('are all in the headline until they have answered', () => {
     expect(
       violations(({ headline, counts: { pending: late } }) =>
@@ -134,6 +154,19 @@ function countsHold({ headline, verdict, counts, agree }: Summary): boolean {
     // Silent probes have measured, too: a headline that counts “those that have measured” must include them.
     (!headline.includes('that has measured') || silent === 0)
   );
+}
+
+function isLimited({ headline, counts: { silent, notMeasured, pending }, findings }: Summary): boolean {
+  const isUnlimited = /\bfrom (?:all \d+|both|any of \d+|\d+ of \d+) probes(?! that )/;
+  const everywhere = findings.filter(({ code }) => code === 'down_everywhere').map(({ text }) => text);
+  return silent + notMeasured + pending === 0 || ![headline, ...everywhere].some((text) => isUnlimited.test(text));
+}
+
+/** Reasons have counts if they differ. */
+function reasonsAddUp({ headline, counts: { down } }: Summary): boolean {
+  const [, reasons = ''] = /(?:fails from|from any of|and not from)[^:]*: (.*?)(?:;|\.$)/.exec(headline) ?? [];
+  const counts = [...reasons.matchAll(/\((\d+)\)/g)].map(([, count]) => Number(count));
+  return counts.length === 0 || counts.reduce((sum, count) => sum + count, 0) === down;
 }
 
 function findingsHold({ verdict, counts, findings }: Summary): boolean {

@@ -2,6 +2,7 @@ import type { Check, Verdict } from '@vantage/contract';
 import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { pairHeadline } from './between/pair-headline.ts';
+import { countedPhrase } from './counted-phrase.ts';
 import type { FindingDraft } from './finding.ts';
 import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
@@ -11,7 +12,7 @@ import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts
 import { findingRules } from './rules.ts';
 import type { Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
-import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique, type Counted } from './words.ts';
+import { asText, countOf, countryName, fromAll, fromAny, listed, ms, naming, shown, unique } from './words.ts';
 
 /** Default of ping(8); every path carries packets of this size. */
 const ORDINARY_PAYLOAD_BYTES = 56;
@@ -49,17 +50,15 @@ function silenceOf({ type }: Check): string {
   return `${type === 'dns' ? 'got no answer to the question' : 'heard nothing back'}, which proves neither`;
 }
 
-/** Describes the counted probes, as opposed to the others. */
-function countedPhrase({ counts: { pending, silent, notMeasured } }: Partition): Counted {
-  if (silent > 0) return { did: 'got an answer' };
-  return pending > 0 ? { did: 'has measured' } : { did: 'could measure', isPart: notMeasured > 0 };
-}
-
 function answerOf(input: HeadlineInput): string {
   const { check, partition, verdict, findings } = input;
   const { up, down, counted } = partition;
   if (verdict === 'unknown') return unknownOf(input);
   if (verdict === 'down') {
+    const resolved = input.probeResults.filter(({ result }) => typeof result.resolvedIp === 'string');
+    if (isNameless(check, down) && resolved.length > 0) {
+      return `The name of ${hostOf(check)} resolves from ${countOf(resolved.length, 'probe')}, and not from ${naming(down)}: ${reasonsOf(down)}`;
+    }
     return `${negative(check, input.probeResults, down)} ${fromAny(down.length, countedPhrase(partition))}: ${reasonsOf(down)}`;
   }
   const answers = `${positive(check, input.probeResults, up)} ${fromAll(confirmingResults(check, up).length, counted.length, countedPhrase(partition))}`;
@@ -126,11 +125,7 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
 
 function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
   const host = measuredHost(check, probeResults);
-  // Nothing is known about the host itself.
-  const isNameless = ofType<'http'>(down).every(
-    ({ result: { error, redirects = [] } }) => error?.phase === 'resolve' && redirects.length === 0,
-  );
-  if (isNameless && check.type !== 'dns') return `The name of ${host} does not resolve`;
+  if (isNameless(check, down)) return `The name of ${host} does not resolve`;
   switch (check.type) {
     case 'ping':
       return `${host} does not answer pings${sizeOf(down)}`;
@@ -149,6 +144,14 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
     default:
       return `${host} does not answer`;
   }
+}
+
+/** True if nothing is known about the host itself. */
+function isNameless({ type }: Check, down: readonly ProbeResult[]): boolean {
+  if (type === 'dns') return false;
+  return ofType<'http'>(down).every(
+    ({ result: { error, redirects = [] } }) => error?.phase === 'resolve' && redirects.length === 0,
+  );
 }
 
 /** True if the packets arrived, and the target itself answers them with an ICMP error. */

@@ -129,8 +129,10 @@ function http2Reason(
 export function reasonsOf(probeResults: readonly ProbeResult[]): string {
   const groups = groupBy(probeResults, reasonOf);
   if (groups.length === 1) return groups[0]![0];
-  return listed(
-    groups.map(([reason, own]) => `${reason} (${own.length})`),
-    3,
-  );
+  const named = groups.length > MOST_REASONS ? groups.slice(0, MOST_REASONS - 1) : groups;
+  const others = groups.slice(named.length).reduce((sum, [, own]) => sum + own.length, 0);
+  const texts = named.map(([reason, own]) => `${reason} (${own.length})`);
+  return listed(others === 0 ? texts : [...texts, `other reasons (${others})`]);
 }
+
+const MOST_REASONS = 3;

@@ -1,3 +1,4 @@
+import { countedPhrase } from './counted-phrase.ts';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
 import { groupBy, probesOf, type ProbeFacts, type ProbeResult, type SparseResultOf } from './probe-result.ts';
@@ -15,9 +16,10 @@ import {
 } from './words.ts';
 
 /** Determines which probes are affected; nothing if every counted probe has an answer. */
-export function findScopes({ up, down, counted }: Partition): readonly FindingDraft[] {
+export function findScopes(partition: Partition): readonly FindingDraft[] {
+  const { up, down, counted } = partition;
   if (down.length === 0) return [];
-  if (up.length === 0) return [downEverywhere(counted)];
+  if (up.length === 0) return [downEverywhere(partition)];
   if (down.length === 1) return [downOne(down[0]!, up)];
   const scoped = [
     ...scope(
@@ -100,14 +102,15 @@ function measuredAddresses({ result }: ProbeResult): readonly string[] {
   return addresses.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }
 
-function downEverywhere(down: readonly ProbeResult[]): FindingDraft {
+function downEverywhere(partition: Partition): FindingDraft {
+  const { down } = partition;
   const reasons = reasonsOf(down);
   if (down.length > 1)
     return buildFinding(
       'down_everywhere',
       'critical',
       down,
-      `It fails ${fromAll(down.length, down.length)}: ${reasons}.`,
+      `It fails ${fromAll(down.length, down.length, countedPhrase(partition))}: ${reasons}.`,
     );
   const text = `It fails from ${down[0]!.probe}: ${reasons}. One probe alone cannot tell whether that is the target’s trouble or its own.`;
   return buildFinding('down_everywhere', 'critical', down, text);

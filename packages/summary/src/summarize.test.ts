@@ -437,7 +437,7 @@ describe('the headline', () => {
       summaryOf('ping', each('fra-1 ber-1', lost)),
     ],
     [
-      'example.com answers pings from 1 of 3 probes, and fails from the 2 probes in Germany: nothing came back in time; one probe has not answered yet.',
+      'example.com answers pings from 1 of 3 probes that have measured, and fails from the 2 probes in Germany: nothing came back in time; one probe has not answered yet.',
       summaryOf('ping', { ...each('fra-1 ber-1', lost), 'nyc-1': good, 'lax-1': pending }),
     ],
     [

@@ -29,7 +29,7 @@ export function countOf(n: number, one: string, many = `${one}s`): string {
  * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe that could measure`.
  */
 export function fromAll(n: number, of: number, { did = 'could measure', isPart = false }: Counted = {}): string {
-  const part = isPart ? ` that ${did}` : '';
+  const part = isPart ? ` that ${plural(did)}` : '';
   if (n < of) return `from ${n} of ${of} probes${part}`;
   if (n === 1) return `from the one probe that ${did}`;
   return `${n === 2 ? 'from both probes' : `from all ${n} probes`}${part}`;
@@ -37,12 +37,17 @@ export function fromAll(n: number, of: number, { did = 'could measure', isPart =
 
 /** The form of `fromAll` after “not”. */
 export function fromAny(n: number, counted: Counted = {}): string {
-  const part = counted.isPart === true ? ` that ${counted.did ?? 'could measure'}` : '';
+  const part = counted.isPart === true ? ` that ${plural(counted.did ?? 'could measure')}` : '';
   return n === 1 ? fromAll(1, 1, counted) : `from any of ${n} probes${part}`;
 }
 
+/** `has measured` of one probe is `have measured` of several. */
+function plural(did: string): string {
+  return did.replace(/^has /, 'have ');
+}
+
 export interface Counted {
-  /** What distinguishes the counted probes. */
+  /** What distinguishes the counted probes, each of them. */
   readonly did?: string | undefined;
   /** True if there are others, of which the sentence says nothing else. */
   readonly isPart?: boolean | undefined;

@@ -36,7 +36,7 @@ function states(probeResults: readonly PortResult[]): readonly FindingDraft[] {
     all.push(buildFinding('port_closed', 'warning', closed, text));
   }
   if (filtered.length > 0) {
-    const text = `The port is filtered for ${naming(filtered)}: packets to it are dropped or refused on the way, or the host is away.`;
+    const text = `The port is filtered for ${naming(filtered)}: packets to it are dropped, lost or refused on the way, or the host is away.`;
     all.push(buildFinding('port_filtered', 'warning', filtered, text));
   }
   const seen = new Set(told.map(({ result }) => result.state));
@@ -75,8 +75,8 @@ function silence(probeResults: readonly UdpResult[]): readonly FindingDraft[] {
   const silent = probeResults.filter(({ result }) => result.state === 'open|filtered');
   if (silent.length === 0) return [];
   const text =
-    `Nothing came back to ${naming(silent)}: the port is filtered, or what listens there does not answer this question. ` +
-    `With UDP the two look the same.${blindness(silent)}`;
+    `Nothing came back to ${naming(silent)}: the port is filtered, what listens there does not answer this question, or packets ` +
+    `were lost. With UDP these look the same.${blindness(silent)}`;
   return [buildFinding('udp_no_answer', 'info', silent, text)];
 }
 
