@@ -139,7 +139,7 @@ function readByKernelReceiver(
 /** A socket whose packets include their IPv6 header. */
 function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSocket.RawSocket {
   const socket = open(1).pauseRecv();
-  socket.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);
+  prepareSender(socket, 6);
   socket.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_HDRINCL, 1);
   return socket;
 }
