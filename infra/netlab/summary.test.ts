@@ -8,7 +8,7 @@ import { summarize } from '../../packages/summary/src/index.ts';
 import { IP } from './namespaces.ts';
 import { netlabMissing } from './netlab.ts';
 import { openTestLab, type Ping, type Traceroute } from './test-lab.ts';
-import { ipv4, ipv6, networks } from './topology.ts';
+import { ipv4, ipv6, networks, SMALL_MTU } from './topology.ts';
 
 const missing = netlabMissing();
 const itInNetlab = itNeeding(missing, process.env['CI']);
@@ -148,6 +148,56 @@ describe('the summary of a network whose truth is known', () => {
       }
     },
   );
+
+  itInNetlab('has a path that becomes shorter, or longer, between two rounds', async () => {
+    const own = (verb: 'add' | 'delete'): readonly Promise<unknown>[] => [
+      lab!.run('r3', IP, 'address', verb, `${ipv4(4, 2)}/32`, 'dev', 'lo'),
+      lab!.run('r3', IP, '-6', 'address', verb, `${ipv6(4, 2)}/128`, 'dev', 'lo'),
+    ];
+    const rounds = 14;
+    const both = (): Promise<readonly Summary[]> =>
+      Promise.all(
+        (['icmp', 'udp', 'tcp'] as const).flatMap((protocol) =>
+          [ipv4(4, 2), ipv6(4, 2)].map((host) => traced(host, { rounds, protocol })),
+        ),
+      );
+    const shorter = both();
+    await setTimeout((rounds / 2) * 1_000);
+    await Promise.all(own('add'));
+    const ofShorter = await shorter;
+    const longer = both();
+    await setTimeout((rounds / 2) * 1_000);
+    await Promise.all(own('delete'));
+
+    for (const summary of ofShorter) {
+      expect(summary.verdict).toBe('up');
+      expect(textOf(summary, 'path_changed')).toMatch(/became shorter .* at hop 4 before and at hop 3 after\./);
+    }
+    for (const summary of await longer) {
+      expect(summary.verdict).toBe('up');
+      expect(textOf(summary, 'path_changed')).toMatch(/became longer .* at hop 3 before and at hop 4 after\./);
+    }
+  });
+
+  itInNetlab('ends the path of packets that are too big at the router that refuses them', async () => {
+    for (const [target, router] of [
+      [ipv4(4, 2), ipv4(3, 2)],
+      [ipv6(4, 2), ipv6(3, 2)],
+    ] as const) {
+      // The second trace: the kernel of the probe remembers the path MTU that the first one met.
+      await lab!.trace(target, { size: SMALL_MTU + 50 });
+      const outcome = await lab!.trace(target, { size: SMALL_MTU + 50 });
+      const summary = summaryOf('traceroute', target, outcome);
+
+      expect(outcome.hops?.map(({ ip }) => ip).at(0)).toBe(target === ipv4(4, 2) ? r1 : ipv6(1, 2));
+      expect(summary.headline).toContain(`packets of ${SMALL_MTU + 50} bytes are too big for the path`);
+      expect(textOf(summary, 'path_refused')).toContain(
+        `A router said that the packets are too big (!F-${SMALL_MTU}) to packets of ${probe}: hop 3, ${router}.`,
+      );
+      expect(summary.paths?.ends).toEqual([{ node: `ip:${router}`, reason: 'refused', probes: [probe] }]);
+      expect(edgesOf(summary).at(-1)).toMatch(new RegExp(`> ip:${router}$`));
+    }
+  });
 
   itInNetlab('names the routers of a circle', async () => {
     const summary = await traced(ipv4(networks.loop, 1));

@@ -43,10 +43,9 @@ function shortestRtt(type: string, { result }: ProbeResult): number | undefined 
     case 'http':
       return (result as SparseResultOf<'http'>).timings?.connect;
     case 'traceroute': {
-      const hop = (result as SparseResultOf<'traceroute'>).hops?.findLast(
-        ({ ip }) => ip !== null && ip === result.resolvedIp,
-      );
-      return least([result.rt, ...(hop?.rtts ?? [])]);
+      const { hops = [], resolvedIp } = result as SparseResultOf<'traceroute'>;
+      const own = hops.flatMap(({ responders }) => responders.filter(({ ip }) => ip !== null && ip === resolvedIp));
+      return least([result.rt, ...(own.at(-1)?.rtts ?? [])]);
     }
     default:
       return undefined;

@@ -86,7 +86,7 @@ function reasonOfAny(probeResult: ProbeResult): string {
   if (code === 'time_exceeded' && ttl !== undefined)
     return `the TTL of ${ttl} that was asked for was used up on the way`;
   if (code === 'packet_too_big' && size !== undefined)
-    return `packets with ${size} bytes of payload are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
+    return `packets ${'hops' in probeResult.result ? `of ${size} bytes` : `with ${size} bytes of payload`} are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
   return `${phrases[code]}${asked(probeResult.result)}`;
 }
 

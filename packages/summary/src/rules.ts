@@ -226,7 +226,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_refused: degrading(
     ['warning', 'info'],
-    `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others. Info for less. One finding for each network of the sender and error.`,
+    `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others, or in the rounds before the first answer of the target. Info for less. One finding for each network of the sender and error.`,
   ),
   path_stops: rule(
     ['warning'],
@@ -274,7 +274,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_changed: rule(
     ['info'],
-    `traceroute, \`rounds\`: one router answered at a hop in the first rounds and another one in all later ones. All such hops agree on the round, and the probability of this order of answers behind a balancer by packet is 2^-${t.pathChangeBits} at most, whatever its shares. A short check, or a change in its first or last rounds, does not suffice. Loss in such a trace is laid to no hop before the target’s.`,
+    `traceroute, \`rounds\`: one router answered at a hop in the first rounds and another one in all later ones. All such hops agree on the round, and the probability of this order of answers behind a balancer by packet is 2^-${t.pathChangeBits} at most, whatever its shares. A short check, or a change in its first or last rounds, does not suffice. Or \`targetHops\`: the target answered at another hop, and a router where it was. Loss in such a trace is laid to no hop before the target’s.`,
   ),
   way_back_differs: rule(
     ['info'],

@@ -25,9 +25,7 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
     return { round, text: `${host} has answered none of ${plural(traces.length, 'probe')} so far.` };
   }
   const from = `${reaching.length} of ${plural(traces.length, 'probe')}`;
-  const unanswered = Math.min(
-    ...reaching.map(({ hops = [], resolvedIp }) => unansweredRounds(hops, resolvedIp ?? null)),
-  );
+  const unanswered = Math.min(...reaching.map(unansweredRounds));
   // One lost packet at the end is no news.
   const end = unanswered < 2 ? '' : `, and none in the last ${unanswered} rounds`;
   return { round, text: `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}${end}.` };
@@ -35,7 +33,9 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
 
 /** Packets to the target’s hop. */
 function sumOf(traces: readonly Traceroute[], field: 'sent' | 'received'): number {
-  return traces.reduce((sum, { hops = [], resolvedIp }) => {
+  return traces.reduce((sum, { hops = [], resolvedIp, targetHops }) => {
+    if (targetHops !== undefined && targetHops.length > 1)
+      return targetHops.reduce((all, one) => all + one[field], sum);
     const target = hops.findLast(({ responders }) => responders.some(({ ip }) => ip !== null && ip === resolvedIp));
     return sum + (target?.stats?.[field] ?? 0);
   }, 0);

@@ -1,10 +1,12 @@
 import type { CanonicalPath } from '@vantage/contract';
 
 import { shown, unique } from '../words.ts';
+import { presentSteps } from './rounds/path-change.ts';
 import { isSilent, type Trace } from './trace.ts';
 
-/** The hops of a path as sets of addresses, up to the last one that answered. Independent of times, names and the order of answers. */
-export function canonicalPath({ steps }: Trace): CanonicalPath {
+/** The hops of a path as sets of addresses, up to the last one that answered. After a change between two rounds those of the new path. Independent of times, names and the order of answers. */
+export function canonicalPath(trace: Trace): CanonicalPath {
+  const steps = presentSteps(trace);
   const last = steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0;
   const hops = Array.from({ length: last }, (_, index) => {
     const own = steps.filter(({ hop }) => hop === index + 1).flatMap(({ routers }) => routers);

@@ -1,10 +1,25 @@
 import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
+import { targetHopsOf } from './rounds/path-change.ts';
 import { isSilent, targetIndex, type Step, type Trace } from './trace.ts';
 
 /** Hops with the packets of flows that reach the target; other flows take other paths. Refused packets are not lost ones. */
 export function countedSteps(trace: Trace): readonly Step[] {
   const { steps, branching } = trace;
+  const moved = targetHopsOf(trace);
+  if (moved.length > 1) return countedOnMove(trace, moved);
   return branching.length > 0 ? countedOnLinks(steps, branching) : countedOnWays(trace).map(withoutRefused);
+}
+
+/** After a change of the distance of the target, its packets are at several hops. */
+function countedOnMove(trace: Trace, hops: ReturnType<typeof targetHopsOf>): readonly Step[] {
+  const [sent, received] = [
+    hops.reduce((sum, one) => sum + one.sent, 0),
+    hops.reduce((sum, one) => sum + one.received, 0),
+  ];
+  const last = targetIndex(trace);
+  return trace.steps.map((step, index) =>
+    index === last ? withoutRefused({ ...step, sent, lost: Math.max(0, sent - received) }) : step,
+  );
 }
 
 function withoutRefused(step: Step): Step {

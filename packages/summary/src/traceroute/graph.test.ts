@@ -17,6 +17,16 @@ function endsOf({ ends }: Paths): readonly string[] {
   return ends.map(({ node, reason, probes }) => `${short(node)} ${reason}: ${probes.join(' ')}`);
 }
 
+/** A trace whose packets are too big for the link behind its second router, by the router’s word. */
+function tooBig(): Result<'traceroute'> {
+  const traced = trace(['192.0.2.1 1', '192.0.2.2 2', '192.0.2.2 3 !F-1400']);
+  const hops = traced.hops!.map((hop) =>
+    hop.icmp === null ? hop : { ...hop, icmp: { ...hop.icmp, from: '192.0.2.2' } },
+  );
+  const flows = [{ reached: false, stopReason: 'unreachable' as const, hops: [[0], [0], [0]] }];
+  return { ...traced, hops, flows, size: 1_450, stopReason: 'unreachable' };
+}
+
 function short(id: string): string {
   return id.replaceAll(/(ip|probe):/g, '');
 }
@@ -205,6 +215,7 @@ describe('the graph of paths', () => {
       trace(['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'], { loop: { start: 1, length: 2 } }),
       '192.0.2.1 loop: fra-1',
     ],
+    ['a refusal of packets that would have gone further', tooBig(), '192.0.2.2 refused: fra-1'],
     ['a refusal', trace(['192.0.2.1 1', '192.0.2.2 2 !X']), '192.0.2.2 refused: fra-1'],
     [
       'what is not known yet',

@@ -36,7 +36,7 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
     const dead = deadWays(trace);
     addBranches(nodes, edges, trace, targets);
     for (const way of trace.branching.length > 0 ? [] : trace.ways) {
-      const hasTail = trace.isFinal && (trace.isReached ? dead.includes(way) : !way.isReached);
+      const hasTail = trace.isFinal && !isRefused(way) && (trace.isReached ? dead.includes(way) : !way.isReached);
       const places = placesOf(way.steps, start, hasTail);
       for (const { step, ids } of places) {
         for (const [index, id] of ids.entries()) {
@@ -167,8 +167,23 @@ function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
   const index =
     reason === 'loop' ? trace.steps.findIndex((step) => step === entry) : answeredOf(trace.steps).length - 1;
   if (trace.branching.length > 0) return { node: lastId(trace.branching, trace.steps[index]) ?? start, reason };
-  const way = trace.ways.find(({ steps }) => steps[index] !== undefined && !isSilent(steps[index]));
-  return { node: way === undefined ? start : idsOf(answeredOf(way.steps), index, start)[0]!, reason };
+  const way = trace.ways.toSorted((a, b) => answeredOf(b.steps).length - answeredOf(a.steps).length)[0];
+  const known = answeredOf(way?.steps ?? []);
+  // A router that refused the packets of a later hop is not at that hop.
+  const last = Math.min(index, known.length - 1);
+  return { node: last < 0 ? start : idsOf(known, last, start)[0]!, reason };
+}
+
+/** True if the hop beyond the last router is none that fell silent: the router refused the packets to it. */
+function isRefused({ steps, isReached }: Way): boolean {
+  const known = answeredOf(steps);
+  const from = steps[known.length]?.icmp?.from;
+  return (
+    !isReached &&
+    from !== undefined &&
+    from !== null &&
+    known.some(({ routers }) => routers.some(({ ip }) => ip === from))
+  );
 }
 
 function lastId(nodes: readonly WayNode[], step: Step | undefined): string | undefined {

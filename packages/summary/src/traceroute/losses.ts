@@ -4,7 +4,7 @@ import { chanceOfMore } from './chance.ts';
 import { countedSteps } from './counted-steps.ts';
 import { weightOfLimits } from './limits.ts';
 import { outageOf } from './rounds/outage.ts';
-import { pathChangeOf } from './rounds/path-change.ts';
+import { isChangedPath } from './rounds/path-change.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
@@ -23,7 +23,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
       // After a change of the path, a hop has other routers than before.
-      reached.filter((trace) => pathChangeOf(trace) === undefined),
+      reached.filter((trace) => !isChangedPath(trace)),
       losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
     ),
   ];
@@ -32,7 +32,7 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
 /** Finds the hop where the loss of each path that reaches the target begins, as far as its packets prove. */
 export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   const lossy = reachedOf(traces).flatMap((trace) => lossyPath(trace) ?? []);
-  const isUnlocated = (path: Path): boolean => pathChangeOf(path.trace) !== undefined || mayBeLimited(path, lossy);
+  const isUnlocated = (path: Path): boolean => isChangedPath(path.trace) || mayBeLimited(path, lossy);
   return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
 }
 

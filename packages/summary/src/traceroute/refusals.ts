@@ -80,7 +80,9 @@ export function findRefusals(
 
 /** `the host is unreachable (!H)` */
 export function meaningOf(mark: string): string {
-  return `${marks.get(mark) ?? 'the packets go no further'} (${shown(mark, 16)})`;
+  // `!F-1400` has the MTU of the next link.
+  const [kind = mark] = mark.split('-');
+  return `${marks.get(kind) ?? 'the packets go no further'} (${shown(mark, 16)})`;
 }
 
 function isEndedByRefusal({ isReached, probeResult, stopReason }: Trace): boolean {
@@ -95,6 +97,14 @@ function passingRefusals(trace: Trace): readonly PathRefusal[] {
     const isEnd = step === last && isEndedByRefusal(trace);
     return step.icmp === null || isEnd ? [] : [sentBy(trace, step.icmp, step)];
   });
+}
+
+/** The round from which on a target was reached that was not in the first ones; undefined without such rounds. */
+function lateStart({ probeResult: { result } }: Trace): string | undefined {
+  const [first] = result.targetHops ?? [];
+  return first === undefined || first.round === 1
+    ? undefined
+    : `round ${first.round} of ${result.rounds ?? first.round}`;
 }
 
 /** True if a router refused packets that were sent far enough for the target, although the target answered others. */
@@ -121,7 +131,9 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
     const refused = sum('refused');
     const sender = isOfTarget ? 'The target itself' : 'A router';
     const some = isPassing && !isOfTarget ? ' some' : '';
-    const rest = isPassing && !isOfTarget ? ' Others passed it.' : '';
+    const late = isPassing ? own.flatMap(({ trace }) => lateStart(trace) ?? []) : [];
+    const others = late[0] === undefined ? ' Others passed it.' : ` The target answered from ${late[0]} on.`;
+    const rest = isPassing && !isOfTarget ? others : '';
     const places = listed(unique(own.map((one) => one.where)), 3);
     const packets =
       refused > 0
@@ -129,7 +141,7 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
         : `${some} packets of ${naming(probeResults)}`;
     const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${places}.${rest}`;
     const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : `the path ends at ${where}`;
-    const isLoss = refused >= thresholds.lostPackets;
+    const isLoss = refused >= thresholds.lostPackets || late.length > 0;
     return buildFinding('path_refused', isPassing && !isLoss ? 'info' : 'warning', probeResults, text, brief);
   });
 }

@@ -3,6 +3,25 @@ import { seeded, type Random } from '../generate.ts';
 import { trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
+/** A trace of 12 rounds whose target was at these hops; `received` of the packets to the last one were answered. */
+export function moving(
+  hops: readonly (readonly [hop: number, round: number])[],
+  received?: number,
+): ReturnType<typeof summaryOf> {
+  const last = Math.max(...hops.map(([hop]) => hop));
+  const ways = Array.from({ length: last }, (_, index) => {
+    const isTarget = hops.some(([hop]) => hop === index + 1);
+    const router = index + 1 === last ? [] : [`192.0.2.${index + 1}`];
+    return `${[...router, ...(isTarget ? ['203.0.113.1'] : [])].join('/')} 5 5 5 5 5 5`;
+  });
+  const targetHops = hops.map(([hop, round], index) => {
+    const sent = (hops[index + 1]?.[1] ?? 13) - round;
+    return { hop, round, sent, received: index === hops.length - 1 ? (received ?? sent) : sent };
+  });
+  const flow = { reached: true, stopReason: 'completed' as const, hops: ways.map(() => [0, 0, 0, 0, 0, 0]) };
+  return summaryOf('traceroute', { 'fra-1': trace(ways, { rounds: 12, targetHops, flows: [flow] }) });
+}
+
 /** For each hop the routers that answered, round by round: `a`, `b` …; `*` for none. */
 export function inRounds(...hops: readonly string[]): ReturnType<typeof summaryOf> {
   const rounds = Math.max(...hops.map(({ length }) => length));
@@ -35,6 +54,20 @@ export const pathChangeCases: FindingCases = {
       ['two hops have other routers from one round on', inRounds(all, split(8), split(8))],
       ['the hops disagree by a round', inRounds(all, split(12), split(13))],
       ['answers are missing meanwhile', inRounds(all, 'aaaaaaaa***bbbbbbbbb', 'aaaaaaaaa**bbbbbbbbb')],
+      [
+        'the path became longer',
+        moving([
+          [3, 1],
+          [5, 7],
+        ]),
+      ],
+      [
+        'the path became shorter',
+        moving([
+          [5, 1],
+          [3, 7],
+        ]),
+      ],
       ['one hop alone, in many rounds', inRounds('a'.repeat(40), 'a'.repeat(20) + 'b'.repeat(20))],
     ],
     absent: [

@@ -53,10 +53,16 @@ const unreachableV6: readonly (Verdict | undefined)[] = [
  * The mark of traceroute(8) for the error; null for errors that only tell how far the packet got.
  *
  * @param isOfTarget whether the target sent it: a closed port is the goal of a trace, unless a router reports it
+ * @param protocol of the sent packets: echo requests have no port
  */
-export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean): string | null {
+export function icmpMark(
+  family: Family,
+  error: IcmpError,
+  isOfTarget: boolean,
+  protocol: PacketProtocol = 'udp',
+): string | null {
   const { code, mark } = verdict(family, error);
-  if (code === 'port_unreachable' && !isOfTarget) return `!<${error.code}>`;
+  if (code === 'port_unreachable' && (!isOfTarget || protocol === 'icmp')) return `!<${error.code}>`;
   return error.kind === 'too-big' && error.mtu > 0 ? `!F-${error.mtu}` : mark;
 }
 
@@ -80,10 +86,11 @@ export function icmpFailure(
   if (error.kind === 'unreachable' && from === source && from !== destination) {
     return { phase, ...ofProbeItself(code, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
   }
-  // A host refuses a SYN by RST (RFC 9293 section 3.5.2), never by port unreachable; and another sender knows nothing
-  // of the target's listeners.
-  const isOfFilter = code === 'port_unreachable' && (protocol === 'tcp' || sender !== target);
-  const text = isOfFilter ? 'the port is refused, as packet filters do' : plain;
+  // A host refuses a SYN by RST (RFC 9293 section 3.5.2), never by port unreachable; echo requests have no port; and another
+  // sender knows nothing of the target's listeners.
+  const isOfFilter = code === 'port_unreachable' && (protocol !== 'udp' || sender !== target);
+  const what = protocol === 'icmp' ? 'the packets are refused' : 'the port is refused';
+  const text = isOfFilter ? `${what}, as packet filters do` : plain;
   const who = sender === target ? 'The target' : sender === null ? 'A router with a private address' : sender;
   const mtu = error.kind === 'too-big' && error.mtu > 0 ? `, which carries ${error.mtu} bytes` : '';
   const message = `${who} said that ${text}${mtu} (ICMP type ${error.type} code ${error.code}).`;

@@ -6,10 +6,10 @@ import { replyTexts, unansweredRounds } from './reply-texts.ts';
 import type { HopStats } from './options/round-options.ts';
 
 export const description: Description<typeof traceroute> = {
-  line: ({ hops, resolvedIp, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, ...others }) => [
+  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, ...others }) => [
     told(hops, ({ length }) => count(length, 'hop')),
     told(others.rounds, (sent) => count(sent, 'round')),
-    told(others.rounds === undefined ? null : silenceOf(unansweredRounds(hops ?? [], resolvedIp ?? null))),
+    told(others.rounds === undefined ? null : silenceOf(unansweredRounds({ hops, ...others }))),
     told(others.roundsEnded, () => 'ended because no client followed it'),
     reached === true ? told(rt, ms) : undefined,
     reached === false && (echo?.received ?? 0) > 0

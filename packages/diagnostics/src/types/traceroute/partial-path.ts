@@ -1,6 +1,8 @@
 import type { ParamsOf, Target } from '@vantage/contract';
 
-import type { DiagnosticContext } from '../../diagnostic.ts';
+import type { TraceLimits } from './probing/flow-view.ts';
+import { countsByTargetHop } from './probing/rounds/view-rounds.ts';
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import type { Clock } from '../../sockets/packet-socket.ts';
 import { worstClock } from '../../sockets/provide-packets.ts';
 import type { traceroute } from './contract.ts';
@@ -15,7 +17,7 @@ type Traceroute = typeof traceroute;
 /** @returns a function that emits the state of a trace as a partial result */
 export function partialsOf(
   target: Target,
-  protocol: ParamsOf<Traceroute>['options']['protocol'],
+  options: TraceLimits & Pick<ParamsOf<Traceroute>['options'], 'protocol'>,
   names: HopNames,
   dress: HopDress,
   context: DiagnosticContext<Traceroute>,
@@ -26,12 +28,22 @@ export function partialsOf(
     context.emitPartial({
       resolvedIp: target.address,
       hops: fitHops(hops),
-      protocol,
+      protocol: options.protocol,
       reached: isReached(trace),
       clock: clockOf(trace),
-      ...(trace.rounds === undefined ? {} : { rounds: trace.rounds }),
+      ...roundsShown(trace, options),
     });
   };
+}
+
+/** The number of rounds, and the hops of the target as far as they changed. */
+export function roundsShown(
+  { rounds, packets }: Trace,
+  limits: TraceLimits,
+): Pick<Outcome<Traceroute>, 'rounds' | 'targetHops'> {
+  if (rounds === undefined) return {};
+  const targetHops = countsByTargetHop(packets, limits);
+  return targetHops === undefined ? { rounds } : { rounds, targetHops: [...targetHops] };
 }
 
 function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {

@@ -36,8 +36,18 @@ function interfaceText({ role, name, index, ip, mtu }: NonNullable<Reply['interf
   return `${role} interface${who}${known === '' ? '' : ` (${known})`}`;
 }
 
+interface RoundsResult {
+  readonly hops?: readonly Pick<Hop, 'hop' | 'responders' | 'rtts'>[] | undefined;
+  readonly resolvedIp?: string | null | undefined;
+  readonly targetHops?: readonly { readonly hop: number }[] | undefined;
+}
+
 /** Last packets of the rounds that the target did not answer although it had answered before; a router may have refused them. */
-export function unansweredRounds(hops: readonly Pick<Hop, 'responders' | 'rtts'>[], target: string | null): number {
-  const row = hops.findLast(({ responders }) => responders.some(({ ip }) => ip !== null && ip === target));
+export function unansweredRounds({ hops = [], resolvedIp: target, targetHops }: RoundsResult): number {
+  const last = targetHops?.at(-1);
+  const row =
+    last === undefined
+      ? hops.findLast(({ responders }) => responders.some(({ ip }) => ip !== null && ip === target))
+      : hops.find(({ hop }) => hop === last.hop);
   return row === undefined ? 0 : row.rtts.length - 1 - row.rtts.findLastIndex((rtt) => rtt !== null);
 }

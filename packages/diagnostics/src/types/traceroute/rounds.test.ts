@@ -209,6 +209,127 @@ describe('rounds in which a router refuses packets to a target that answered oth
   });
 });
 
+describe('rounds over a path that becomes longer or shorter', () => {
+  /** A path whose target is at another hop from a round on; each hop gets one packet a round. */
+  const moving = (lengthIn: (round: number) => number) => {
+    let round = 0;
+    return path(0, (one) => {
+      if (one.packet.length >= 200) return [];
+      if (one.ttl === 1) round += 1;
+      const length = lengthIn(Math.max(1, round));
+      return [one.ttl < length ? expired(one, router(one.ttl)) : arrived(one, length)];
+    });
+  };
+  const rows = ({ hops = [] }: Awaited<ReturnType<typeof traceOver>>['outcome']) =>
+    hops.map(({ responders, stats }) => [
+      responders.map(({ ip }) => (ip === TARGET ? 'target' : ip)).join(' '),
+      `${stats!.received}/${stats!.sent}`,
+    ]);
+
+  it('follow the target to a hop that is farther', async () => {
+    const { outcome } = await traceOver(
+      moving((round) => (round < 5 ? 3 : 5)),
+      { rounds: 12 },
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
+    expect(rows(outcome)).toEqual([
+      [router(1), '12/12'],
+      [router(2), '12/12'],
+      [`${router(3)} target`, '12/12'],
+      [router(4), '7/7'],
+      ['target', '6/6'],
+    ]);
+    expect(outcome.targetHops).toEqual([
+      { hop: 3, round: 1, sent: 4, received: 4 },
+      { hop: 5, round: 7, sent: 6, received: 6 },
+    ]);
+  });
+
+  it('follow the target to a hop that is nearer, and ask no hop beyond it', async () => {
+    const { outcome } = await traceOver(
+      moving((round) => (round < 5 ? 5 : 3)),
+      { rounds: 12 },
+      { inTime: true },
+    );
+
+    expect(rows(outcome)).toEqual([
+      [router(1), '12/12'],
+      [router(2), '12/12'],
+      [`target ${router(3)}`, '12/12'],
+      [`${router(4)} target`, '5/5'],
+      ['target', '5/5'],
+    ]);
+    expect(outcome.targetHops).toEqual([
+      { hop: 5, round: 1, sent: 4, received: 4 },
+      { hop: 3, round: 5, sent: 8, received: 8 },
+    ]);
+  });
+
+  it('find a target whose router refused it at first', async () => {
+    let round = 0;
+    const { outcome } = await traceOver(
+      (one) => {
+        if (one.packet.length >= 200) return [];
+        if (one.ttl === 1) round += 1;
+        if (one.ttl < 3 || (round > 4 && one.ttl === 3)) return [expired(one, router(one.ttl))];
+        return [round > 4 ? arrived(one, 4) : unreachable(one, 1, router(3))];
+      },
+      { rounds: 12 },
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, error: null });
+    expect(rows(outcome).slice(2)).toEqual([
+      [router(3), '12/12'],
+      ['target', '7/7'],
+    ]);
+    expect(outcome.targetHops).toEqual([{ hop: 4, round: 6, sent: 7, received: 7 }]);
+  });
+
+  it('count the target once where it answers at the first hop of several in a round', async () => {
+    let round = 0;
+    const { outcome } = await traceOver(
+      (one) => {
+        if (one.packet.length >= 200) return [];
+        if (one.ttl === 1) round += 1;
+        if (one.ttl < 3) return [expired(one, router(one.ttl))];
+        // The first answer at the target's own hop is missing.
+        return round < 4 || (round === 4 && one.ttl === 3) ? [] : [arrived(one, 3)];
+      },
+      { rounds: 10, maxHops: 8 },
+      { inTime: true },
+    );
+
+    expect(rows(outcome)).toEqual([
+      [router(1), '10/10'],
+      [router(2), '10/10'],
+      ['target', '6/10'],
+    ]);
+    expect(outcome.targetHops).toEqual([{ hop: 3, round: 4, sent: 7, received: 6 }]);
+  });
+
+  it('take no silence and no refusal for a change of its length', async () => {
+    const sent = new Map<number, number>();
+    const { outcome } = await traceOver(
+      path(4, (one) => {
+        if (one.packet.length >= 200 || one.ttl < 3) return undefined;
+        const number = (sent.get(one.ttl) ?? 0) + 1;
+        sent.set(one.ttl, number);
+        if (number > 8 || number < 3) return undefined;
+        return number % 2 === 0 ? [] : [unreachable(one, 1, router(2))];
+      }),
+      { rounds: 12 },
+      { inTime: true },
+    );
+
+    expect(outcome.hops).toHaveLength(4);
+    expect(outcome.hops?.[3]).toMatchObject({ stats: { sent: 12, received: 6 }, icmp: { count: 3 } });
+    expect(outcome.targetHops).toBeUndefined();
+  });
+});
+
 describe('rounds that no client follows any more', () => {
   const trace = (abandoned: AbortSignal, network = path(4)) =>
     traceOver(network, { rounds: 20, endWithStream: true }, { inTime: true, abandoned });

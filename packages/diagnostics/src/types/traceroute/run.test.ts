@@ -234,6 +234,18 @@ describe('traceroute', () => {
     expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!X', from: TARGET } });
   });
 
+  it('is refused by a filter if the target answers echo requests by port unreachable', async () => {
+    const { outcome } = await traceOver((sent) => [
+      sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, TARGET),
+    ]);
+
+    expect(outcome).toMatchObject({ result: 'failure', reached: true, error: { code: 'port_unreachable' } });
+    expect(outcome.error?.message).toBe(
+      'The target said that the packets are refused, as packet filters do (ICMP type 3 code 3).',
+    );
+    expect(outcome.hops?.at(-1)?.icmp).toEqual({ type: 3, code: 3, mark: '!<3>', from: TARGET, count: 3 });
+  });
+
   it('learns the path MTU from routers that refuse what is too big', async () => {
     const { outcome } = await traceOver(
       path(3, (sent) => (sent.packet.length + 20 > 1_300 ? [unreachable(sent, 4, router(2), 1_300)] : undefined)),

@@ -7,12 +7,13 @@ import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { portOf, refusedPort, type traceroute } from './contract.ts';
 import { demoteFilters } from './probing/answer-kind.ts';
 import { fitHops } from './hops/fit-hops.ts';
-import { viewFlows } from './probing/flow-view.ts';
+import { viewFlows, type TraceLimits } from './probing/flow-view.ts';
+import { viewRounds } from './probing/rounds/view-rounds.ts';
 import { hopNames } from './hops/hop-names.ts';
 import { fullTtlOf, shownPath, type HopDress } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
 import { multipathOf } from './multipath/multipath.ts';
-import { clockOf, partialsOf } from './partial-path.ts';
+import { clockOf, partialsOf, roundsShown } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
@@ -56,7 +57,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   const dress = dressOf(params, target, names, context);
   const plan = planOf(params.options, [...opened.flows], target, context.remainingMs());
   try {
-    const showPartial = partialsOf(target, protocol, names, dress, context);
+    const showPartial = partialsOf(target, params.options, names, dress, context);
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
     // If the kernel sends no packet, no path can have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
@@ -81,7 +82,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       mtuBlackHole,
       echo: mtu.echo(),
       clock: clockOf(trace),
-      ...roundFields(trace),
+      ...roundFields(trace, plan),
       ...verdict(trace, protocol, target, dress.shown),
     };
   } finally {
@@ -91,9 +92,11 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   }
 }
 
-function roundFields({ rounds, isAbandoned }: Trace): Partial<Outcome<Traceroute>> {
-  if (rounds === undefined) return {};
-  return isAbandoned === true ? { rounds, roundsEnded: 'stream_closed' } : { rounds };
+function roundFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Traceroute>> {
+  const fields = roundsShown(trace, limits);
+  return trace.rounds !== undefined && trace.isAbandoned === true
+    ? { ...fields, roundsEnded: 'stream_closed' }
+    : fields;
 }
 
 /** Result fields for options that agents of earlier releases ignore: their presence shows that the options were applied. */
@@ -111,6 +114,7 @@ function dressOf(
 ): HopDress {
   return {
     family: target.family,
+    protocol: options.protocol,
     firstHop: options.firstHop,
     maxHops: options.maxHops,
     shown: (address) => shownAddress(address, target, context),
@@ -148,7 +152,10 @@ async function demoteFilter(
   const asked = isFilter(refuser, target, packets, { tag: attribution.payloadTag, dscp }, signal);
   if (!(await asked.catch(() => false))) return;
   demoteFilters(refuser.address, plan.destination, trace.packets);
-  trace.views = viewFlows(trace.packets, plan.flows.length, plan, new Set());
+  trace.views =
+    trace.rounds === undefined
+      ? viewFlows(trace.packets, plan.flows.length, plan, new Set())
+      : [viewRounds(trace.packets, plan)];
 }
 
 function refusedByPolicy(message: string): Failure {

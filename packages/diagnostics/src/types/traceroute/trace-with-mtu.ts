@@ -11,7 +11,7 @@ import type { openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
 import { pursue, type PursuitFlow, type PursuitPlan } from './probing/pursue.ts';
-import { ROUND_MS, runRounds } from './probing/rounds.ts';
+import { ROUND_MS, runRounds } from './probing/rounds/rounds.ts';
 import type { Trace } from './probing/trace-state.ts';
 import { MAX_WAIT_MS } from './probing/waits.ts';
 

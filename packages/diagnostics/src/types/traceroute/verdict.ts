@@ -41,6 +41,7 @@ function failureOf(
       { error: refusal.error, from: refusal.from },
       shown(refusal.from),
       target.address,
+      protocol === 'icmp' ? 'icmp' : 'udp',
     );
   if (isReached(trace)) return null;
   const loop = trace.views.find((view) => view.loop !== null)?.loop;

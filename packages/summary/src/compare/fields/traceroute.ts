@@ -43,6 +43,10 @@ export function targetHop({ hops = [], resolvedIp }: Traceroute): Hops[number] |
 export function lossAtTarget(result: Traceroute): Sample | undefined {
   const target = targetHop(result);
   if (target === undefined) return undefined;
+  if ((result.targetHops?.length ?? 0) > 1) {
+    const sum = (field: 'sent' | 'received'): number => result.targetHops!.reduce((all, one) => all + one[field], 0);
+    return { sent: sum('sent'), lost: Math.max(0, sum('sent') - sum('received')) };
+  }
   const { rtts, stats } = target;
   if (stats !== undefined) return { sent: stats.sent, lost: Math.max(0, stats.sent - stats.received) };
   return { sent: rtts.length, lost: rtts.filter((rtt) => rtt === null).length };

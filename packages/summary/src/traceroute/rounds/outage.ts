@@ -2,6 +2,7 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
+import { lastOf, targetHopsOf } from './path-change.ts';
 import { chanceOfMore } from '../chance.ts';
 import { meaningOf, sentBy, type PathRefusal } from '../refusals.ts';
 import { placeKey, stepText, targetIndex, type Step, type Trace } from '../trace.ts';
@@ -27,16 +28,27 @@ export function outageOf(trace: Trace): Outage | undefined {
   const index = targetIndex(trace);
   const [flow] = flows;
   if (!isFinal || rounds < 2 || index === undefined || flow === undefined) return undefined;
-  const { hop } = steps[index]!;
+  const hop = targetHopsOf(trace).at(-1)?.hop ?? steps[index]!.hop;
   const hops = hopsOf(trace);
-  const row = hops.find((one) => one.hop === hop)!;
+  const row = hops.find((one) => one.hop === hop);
+  if (row === undefined) return undefined;
   const answers = answersOf(row, flow.hops[hop - 1] ?? []);
   const unanswered = answers.length - 1 - answers.lastIndexOf(true);
   if (unanswered < thresholds.outage.refused || unanswered >= Math.min(answers.length, rounds)) return undefined;
   const share = unanswered / rounds;
   const refusal = refusalIn(trace, hops, hop, share);
   if (refusal === undefined && !isProved(answers, unanswered)) return undefined;
-  return { trace, rounds, unanswered, refusal, alive: aliveIn(steps.slice(0, index), hops, share) };
+  return {
+    trace,
+    rounds,
+    unanswered,
+    refusal,
+    alive: aliveIn(
+      steps.filter((step) => step.hop < hop),
+      hops,
+      share,
+    ),
+  };
 }
 
 /** True for each packet to the target's hop that was answered; older agents count refusals as answers of their senders. */
@@ -79,11 +91,6 @@ function aliveIn(steps: readonly Step[], hops: readonly Hop[], share: number): S
     const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
     return lastOf(rtts, share).some((rtt) => rtt !== null);
   });
-}
-
-/** The entries of the last rounds. Routers take turns if the packets of a check do not suffice. */
-function lastOf<T>(entries: readonly T[], share: number): readonly T[] {
-  return entries.slice(entries.length - Math.floor(entries.length * share));
 }
 
 function hopsOf({ probeResult }: Trace): readonly Hop[] {

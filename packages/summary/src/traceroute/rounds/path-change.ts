@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { thresholds } from '../../thresholds.ts';
-import { shown } from '../../words.ts';
-import type { Trace } from '../trace.ts';
+import { listed, shown } from '../../words.ts';
+import type { Step, Trace } from '../trace.ts';
 
 /** A hop that one router answered in the first rounds, and another one in all later ones. */
 interface ChangedHop {
@@ -26,13 +26,67 @@ const SPREAD = 1;
 /** Finding: the path changed between two rounds of a trace. */
 export function findPathChanges(traces: readonly Trace[]): readonly FindingDraft[] {
   return traces.flatMap((trace) => {
+    const { probeResult } = trace;
+    const ofLength = lengthChangeText(trace);
+    if (ofLength !== undefined) return [buildFinding('path_changed', 'info', [probeResult], ofLength)];
     const change = pathChangeOf(trace);
     if (change === undefined) return [];
     const { hop, rounds } = change;
-    const { probeResult } = trace;
     const text = `The path from ${probeResult.probe} changed during the check, about round ${hop.first} of ${rounds}: hop ${hop.hop} was ${hop.from} before and ${hop.to} after. From there on its hops show both paths, and what they lost belongs to no router.`;
     return [buildFinding('path_changed', 'info', [probeResult], text)];
   });
+}
+
+/** True if hops of the trace show more than one path. */
+export function isChangedPath(trace: Trace): boolean {
+  return targetHopsOf(trace).length > 1 || pathChangeOf(trace) !== undefined;
+}
+
+/** The hops of the target in the order of rounds; empty if it stayed where it was. */
+export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHop[] {
+  return isFinal ? (probeResult.result.targetHops ?? []) : [];
+}
+
+type TargetHop = NonNullable<Trace['probeResult']['result']['targetHops']>[number];
+
+/** The hops of the path after its last change between two rounds; all of them without a change. */
+export function presentSteps(trace: Trace): readonly Step[] {
+  const { rounds = 1, flows = [], hops = [] } = trace.probeResult.result;
+  const moved = targetHopsOf(trace);
+  const since = moved.length > 1 ? moved.at(-1)! : pathChangeOf(trace)?.hop;
+  const [flow] = flows;
+  if (since === undefined || flow === undefined) return trace.steps;
+  const share = 1 - ('round' in since ? since.round : since.first) / rounds;
+  const steps = moved.length > 1 ? trace.steps.filter(({ hop }) => hop <= since.hop) : trace.steps;
+  return steps.map((step) => {
+    const responders = hops.find(({ hop }) => hop === step.hop)?.responders ?? [];
+    const seen = new Set(lastOf(flow.hops[step.hop - 1] ?? [], share).map((index) => responders[index ?? -1]?.ip));
+    const routers = step.routers.filter(({ ip }) => seen.has(ip));
+    return { ...step, routers, isPrivate: routers.length === 0 && seen.has(null) };
+  });
+}
+
+/** The entries of the last rounds, by their share. Routers take turns if the packets of a check do not suffice. */
+export function lastOf<T>(entries: readonly T[], share: number): readonly T[] {
+  return entries.slice(entries.length - Math.floor(entries.length * share));
+}
+
+function lengthChangeText(trace: Trace): string | undefined {
+  const { probe, result } = trace.probeResult;
+  const hops = targetHopsOf(trace);
+  const [before, after] = hops;
+  if (before === undefined || after === undefined) return undefined;
+  const { rounds = after.round } = result;
+  const lost = 'and what they lost belongs to no router.';
+  if (hops.length === 2) {
+    const how = after.hop > before.hop ? 'longer' : 'shorter';
+    return `The path from ${probe} became ${how} during the check, about round ${after.round} of ${rounds}: the target was at hop ${before.hop} before and at hop ${after.hop} after. From there on its hops show both paths, ${lost}`;
+  }
+  const places = listed(
+    hops.map(({ hop }) => String(hop)),
+    8,
+  );
+  return `The length of the path from ${probe} changed ${hops.length - 1} times in ${rounds} rounds: the target was at hop ${places}. Its hops show all these paths, ${lost}`;
 }
 
 /**

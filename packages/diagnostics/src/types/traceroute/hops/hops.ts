@@ -1,6 +1,7 @@
 import { roundMs, type Family } from '@vantage/contract';
 
 import { rttStatistics } from '../../../shared/rtt-statistics.ts';
+import type { PacketProtocol } from '../../../sockets/packet-socket.ts';
 import { icmpMark } from '../../../sockets/icmp/icmp-failure.ts';
 import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop } from '../result-fields.ts';
 import type { HopStats } from '../options/round-options.ts';
@@ -14,6 +15,7 @@ import { isFull, rttOf, type TraceAnswer, type TracePacket } from '../probing/tr
 
 export interface HopDress {
   readonly family: Family;
+  readonly protocol: PacketProtocol;
   readonly firstHop: number;
   readonly maxHops: number;
   /** True to report the header fields of the replies of each hop. */
@@ -63,11 +65,7 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
 function keptPackets({ packets, views }: Trace, firstHop: number): TracePacket[][] {
   return Array.from({ length: Math.max(0, lastHop(views) - firstHop + 1) }, (_, index) => {
     const ttl = index + firstHop;
-    return packets.filter((packet) => {
-      const { end, horizon, atEnd } = views[packet.flow]!;
-      // Packets with a higher TTL that reached the same end substitute for packets not sent there, answered or not.
-      return ttl === end ? atEnd.includes(packet) : packet.ttl === ttl && ttl <= horizon;
-    });
+    return packets.filter((packet) => views[packet.flow]!.hopOf(packet) === ttl);
   });
 }
 
@@ -147,9 +145,9 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
 }
 
 /** The first ICMP error other than time exceeded, or a closed port of the target, and how many packets got it. */
-function icmpOf(answers: readonly TraceAnswer[], { family, shown }: HopDress): Hop['icmp'] {
+function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopDress): Hop['icmp'] {
   const errors = answers.flatMap(({ kind, error, from }) => {
-    const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target');
+    const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target', protocol);
     return error === null || mark === null ? [] : [{ type: error.type, code: error.code, mark, from: shown(from) }];
   });
   const [first] = errors;

@@ -75,5 +75,5 @@ export function mtuSearch(
 
 /** True if the target left packets unanswered that count at its hop. */
 function isLossy({ views }: Trace): boolean {
-  return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null));
+  return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null || answer.kind === 'refused'));
 }

@@ -28,6 +28,23 @@ export const roundResults = {
     maximum: MAX_ROUNDS,
     description: 'Rounds that were sent; absent if none were requested, and from an agent that does not know them.',
   }),
+  targetHops: Type.Array(
+    Type.Object(
+      {
+        hop: Type.Integer({ minimum: 1, maximum: 64 }),
+        round: Type.Integer({ minimum: 1, maximum: MAX_ROUNDS, description: 'First round in which it was there.' }),
+        sent: Type.Integer({ minimum: 0, maximum: 640, description: 'Packets to it meanwhile.' }),
+        received: Type.Integer({ minimum: 0, maximum: 640, description: 'Its answers to them.' }),
+      },
+      { additionalProperties: false },
+    ),
+    {
+      maxItems: MAX_ROUNDS,
+      description:
+        'The hops of the target, if the path became longer or shorter between the rounds, when each hop has the packets of its TTL, ' +
+        'or if the target first answered in a later round.',
+    },
+  ),
   roundsEnded: Type.Enum(['stream_closed'], {
     description: 'Why fewer rounds than requested were sent: no client followed the check any more (`endWithStream`).',
   }),

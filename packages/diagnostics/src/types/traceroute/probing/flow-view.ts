@@ -35,6 +35,8 @@ export interface FlowView {
    * Packets that decide whether the end was reached: the first ones that went that far, up to the first answered one.
    */
   readonly atEnd: readonly TracePacket[];
+  /** The hop at which a packet of the flow counts; null if at none. */
+  readonly hopOf: (packet: TracePacket) => number | null;
 }
 
 /**
@@ -122,6 +124,7 @@ function viewFlow(
   const gapEnd = isShort ? nearest : lastAnswered + GAP_LIMIT;
   const horizon = end ?? Math.min(maxHops, gapEnd, loop?.provedAt ?? maxHops);
   const mayScout = isStalled && end === null && loop === null && (reached || !isShort);
+  const atEnd = countedAtEnd(beyond, reached ? 'target' : 'refused', queries);
   const doubtful = end !== null && reached ? doubtfulHops(own, end, nearest, queries) : [];
   return {
     end,
@@ -132,7 +135,12 @@ function viewFlow(
     sentAt,
     scoutsTo: mayScout ? maxHops : horizon,
     wantedAt: (ttl) => (doubtful.includes(ttl) ? queries + DOUBT_QUERIES : queries),
-    atEnd: countedAtEnd(beyond, reached ? 'target' : 'refused', queries),
+    atEnd,
+    hopOf: (packet) => {
+      // Packets with a higher TTL that reached the same end substitute for packets not sent there, answered or not.
+      if (end !== null && packet.ttl >= end) return atEnd.includes(packet) ? end : null;
+      return packet.ttl <= horizon ? packet.ttl : null;
+    },
   };
 }
 

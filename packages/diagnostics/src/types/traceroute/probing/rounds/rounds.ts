@@ -1,15 +1,16 @@
 import type { Failure } from '@vantage/contract';
 import { awakeClock, readFirstTimer } from '@vantage/timers';
 
-import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
-import { isTooLate, takeAnswer } from './answer-kind.ts';
-import { LENGTHS, type FlowAnswer } from './flow.ts';
-import { viewFlows } from './flow-view.ts';
-import type { PursuitPlan } from './pursue.ts';
-import { ROUND_MS, roundSchedule, type RoundPacket } from './round-schedule.ts';
-import type { Trace } from './trace-state.ts';
-import type { TracePacket } from './trace.ts';
-import { waitMs } from './waits.ts';
+import type { ReceivedPacket } from '../../../../sockets/packet-socket.ts';
+import { isTooLate, takeAnswer } from '../answer-kind.ts';
+import { LENGTHS, type FlowAnswer } from '../flow.ts';
+import { viewRounds } from './view-rounds.ts';
+import type { PursuitPlan } from '../pursue.ts';
+import { DuePackets } from './due-packets.ts';
+import { ROUND_MS } from './round-schedule.ts';
+import type { Trace } from '../trace-state.ts';
+import type { TracePacket } from '../trace.ts';
+import { waitMs } from '../waits.ts';
 
 export { ROUND_MS } from './round-schedule.ts';
 
@@ -44,7 +45,7 @@ class Rounds {
   private readonly onChange: (trace: Trace) => void;
   private readonly resolve: () => void;
   private readonly clock = awakeClock();
-  private readonly due: RoundPacket[];
+  private readonly due: DuePackets;
   private readonly endsAtMs: number;
   private readonly firstMs: number;
   private stopTimer = (): void => undefined;
@@ -62,9 +63,7 @@ class Rounds {
     this.signal = signal;
     this.onChange = onChange;
     this.resolve = resolve;
-    const { end, reached, lastAnswered, horizon } = trace.views[0]!;
-    const hops = reached ? (end ?? lastAnswered) : horizon;
-    this.due = [...roundSchedule(plan.firstHop, hops, plan.rounds, plan.maxPackets)];
+    this.due = new DuePackets(trace, plan);
     const nowMs = performance.now();
     this.endsAtMs = nowMs + plan.budgetMs;
     this.firstMs = this.clock.now() + Math.max(0, ROUND_MS - (nowMs - plan.startedMs));
@@ -88,8 +87,8 @@ class Rounds {
 
   /** Packets under way are still awaited. */
   private readonly abandon = (): void => {
-    if (this.due.length > 0) this.trace.isAbandoned = true;
-    this.due.length = 0;
+    if (this.due.next !== undefined) this.trace.isAbandoned = true;
+    this.due.drop();
   };
 
   private finish(failure?: Failure): void {
@@ -106,7 +105,7 @@ class Rounds {
   }
 
   private look(): void {
-    this.trace.views = viewFlows(this.trace.packets, 1, this.plan, new Set());
+    this.trace.views = [viewRounds(this.trace.packets, this.plan)];
   }
 
   private awaited(): TracePacket[] {
@@ -118,12 +117,12 @@ class Rounds {
     this.giveUpSilent();
     this.sendDue();
     const awaited = this.awaited();
-    if (this.due.length === 0 && awaited.length === 0) return this.finish();
+    if (this.due.next === undefined && awaited.length === 0) return this.finish();
     const leftMs = this.endsAtMs - performance.now();
     if (leftMs <= 0) return this.finish();
     const now = this.clock.now();
     const silentIn = awaited.map((packet) => this.silentAt(packet) - now);
-    const dueIn = this.due[0] === undefined ? Infinity : this.firstMs + this.due[0].dueMs - now;
+    const dueIn = this.due.next === undefined ? Infinity : this.firstMs + this.due.next.dueMs - now;
     const restMs = Math.min(leftMs, dueIn, ...silentIn);
     this.stopTimer = readFirstTimer(() => this.step(), Math.max(1, Math.ceil(restMs)));
   }
@@ -144,10 +143,9 @@ class Rounds {
 
   private sendDue(): void {
     const now = this.clock.now();
-    while (this.due[0] !== undefined && this.firstMs + this.due[0].dueMs <= now) {
-      const { round, ttl } = this.due.shift()!;
-      this.send(round, ttl);
-      this.trace.rounds = this.due[0]?.round === round ? round - 1 : round;
+    for (let one = this.due.take(now - this.firstMs); one !== undefined; one = this.due.take(now - this.firstMs)) {
+      this.send(one.round, one.ttl);
+      this.trace.rounds = this.due.next?.round === one.round ? one.round - 1 : one.round;
     }
   }
 

@@ -1,0 +1,63 @@
+import type { TraceLimits } from '../flow-view.ts';
+import type { Trace } from '../trace-state.ts';
+import { ROUND_MS, roundSchedule, type RoundPacket } from './round-schedule.ts';
+import { nextLastHop } from './target-hops.ts';
+
+interface Plan extends TraceLimits {
+  readonly rounds: number;
+  readonly maxPackets: number;
+}
+
+/** The packets of the rounds in sending order. From one round to the next they follow a path that became longer or shorter. */
+export class DuePackets {
+  private readonly trace: Trace;
+  private readonly plan: Plan;
+  private due: RoundPacket[];
+  /** Round whose packets are sent. */
+  private round = 1;
+  /** Last hop that is asked. */
+  private last: number;
+
+  constructor(trace: Trace, plan: Plan) {
+    this.trace = trace;
+    this.plan = plan;
+    const { end, reached, lastAnswered, horizon } = trace.views[0]!;
+    this.last = reached ? (end ?? lastAnswered) : horizon;
+    this.due = this.schedule(2);
+  }
+
+  get next(): RoundPacket | undefined {
+    return this.due[0];
+  }
+
+  drop(): void {
+    this.due = [];
+  }
+
+  /** Removes the next packet, if it is due this long after the first one. */
+  take(atMs: number): RoundPacket | undefined {
+    if (this.next === undefined || this.next.dueMs > atMs) return undefined;
+    if (this.next.round !== this.round) this.follow(this.next.round);
+    return this.due.shift();
+  }
+
+  private follow(round: number): void {
+    this.round = round;
+    const last = nextLastHop(this.trace.packets, this.last, this.plan);
+    if (last === this.last) return;
+    this.last = last;
+    this.due = this.schedule(round);
+  }
+
+  /** Packets of the rounds from `round` on, as far as the check has any left. */
+  private schedule(round: number): RoundPacket[] {
+    const { firstHop, rounds, maxPackets } = this.plan;
+    const left = maxPackets - this.trace.packets.filter((packet) => packet.round !== undefined).length;
+    const past = round - 2;
+    return roundSchedule(firstHop, this.last, rounds - past, Math.max(0, left)).map((packet) => ({
+      ...packet,
+      round: packet.round + past,
+      dueMs: packet.dueMs + past * ROUND_MS,
+    }));
+  }
+}

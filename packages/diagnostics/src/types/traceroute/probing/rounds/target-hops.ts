@@ -1,0 +1,76 @@
+import { GAP_LIMIT, viewFlows, type FlowView, type TraceLimits } from '../flow-view.ts';
+import { distanceOf, type TracePacket } from '../trace.ts';
+
+/** The hop of the target from a round on. */
+export interface TargetHop {
+  hop: number;
+  readonly round: number;
+}
+
+/** Rounds after which a target that was found at one hop, and then at a nearer one, has moved. */
+const FRESH_ROUNDS = 2;
+
+/** What the rounds so far show of the distance of the target. */
+export interface TargetHops {
+  readonly hops: readonly TargetHop[];
+  /** The present hop; null if the target never answered, or if a router answers there since and the target no more. */
+  readonly now: number | null;
+}
+
+/** What the packets of the first round show. */
+export function viewFirstRound(packets: readonly TracePacket[], limits: TraceLimits): FlowView {
+  const own = packets.filter(({ round }) => round === undefined);
+  return viewFlows(own, 1, limits, new Set())[0]!;
+}
+
+/**
+ * Follows the target through the rounds of one flow. Its path became longer if packets run out at a router where the target
+ * was, and shorter if it answers where a router was. Silence and refusals show neither.
+ */
+export function targetHopsOf(packets: readonly TracePacket[], limits: TraceLimits): TargetHops {
+  const first = viewFirstRound(packets, limits);
+  let now = first.reached ? first.end : null;
+  const hops: TargetHop[] = now === null ? [] : [{ hop: now, round: 1 }];
+  const passed = new Set(expiredAt(packets.filter(({ round }) => round === undefined)));
+  const rounds = Map.groupBy(packets, ({ round = 1 }) => round);
+  for (const [round, own] of [...rounds].toSorted(([a], [b]) => a - b)) {
+    if (round === 1) continue;
+    const expired = expiredAt(own);
+    const furthest = Math.max(0, ...expired);
+    const nearest = Math.min(...own.flatMap((packet) => distanceOf(packet, furthest, limits) ?? []));
+    const found = nearest === Infinity || nearest <= furthest ? null : nearest;
+    if (now !== null && furthest >= now) now = found;
+    else if (found !== null && (now === null || found < now)) now = found;
+    for (const ttl of expired) passed.add(ttl);
+    note(hops, now, round, passed);
+  }
+  return { hops, now };
+}
+
+function note(hops: TargetHop[], now: number | null, round: number, passed: ReadonlySet<number>): void {
+  const last = hops.at(-1);
+  if (now === null || now === last?.hop) return;
+  // No router was seen there, and the target was not found long before: its first answers there are missing.
+  const isFresh = last !== undefined && now < last.hop && round - last.round <= FRESH_ROUNDS;
+  if (isFresh && ![...passed].some((ttl) => ttl >= now)) last.hop = now;
+  else hops.push({ hop: now, round });
+}
+
+function expiredAt(packets: readonly TracePacket[]): readonly number[] {
+  return packets.flatMap(({ ttl, answer }) => (answer?.kind === 'expired' ? [ttl] : []));
+}
+
+/**
+ * The last hop that the next round asks: the target's. If a router answers where the target was, or where another one
+ * refused the packets, one hop more each round, as the target gets one packet a round.
+ *
+ * @param last the last hop that was asked
+ */
+export function nextLastHop(packets: readonly TracePacket[], last: number, limits: TraceLimits): number {
+  const { hops, now } = targetHopsOf(packets, limits);
+  if (now !== null) return now;
+  const furthest = Math.max(0, ...expiredAt(packets));
+  const end = hops.at(-1)?.hop ?? viewFirstRound(packets, limits).end;
+  if (end === null || furthest < end) return last;
+  return Math.min(limits.maxHops, Math.max(last, Math.min(last + 1, furthest + GAP_LIMIT)));
+}

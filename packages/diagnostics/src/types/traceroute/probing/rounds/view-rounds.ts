@@ -1,0 +1,60 @@
+import { viewFlows, type FlowView, type TraceLimits } from '../flow-view.ts';
+import { targetHopsOf, viewFirstRound, type TargetHop } from './target-hops.ts';
+import type { TracePacket } from '../trace.ts';
+
+/**
+ * Knowledge about the flow of a trace with rounds. If the path became longer or shorter between them, each packet of a round
+ * counts at the hop of its TTL.
+ */
+export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits): FlowView {
+  const all = viewFlows(packets, 1, limits, new Set())[0]!;
+  if (!all.reached) return all;
+  const first = viewFirstRound(packets, limits);
+  const { hops } = targetHopsOf(packets, limits);
+  if (hops.length === 0) return all;
+  const end = Math.max(...hops.map(({ hop }) => hop));
+  return {
+    ...all,
+    end,
+    horizon: end,
+    scoutsTo: end,
+    hopOf: (packet) => (packet.round === undefined ? first.hopOf(packet) : packet.ttl),
+    atEnd: packets.filter((packet) => isSentToTarget(packet, hops, first)),
+  };
+}
+
+/** How often the target was asked at a hop, and how often it answered. */
+export interface TargetCount extends Readonly<TargetHop> {
+  readonly sent: number;
+  readonly received: number;
+}
+
+/** The hops of the target if its distance changed, or if it first answered in a later round; otherwise undefined. */
+export function countsByTargetHop(
+  packets: readonly TracePacket[],
+  limits: TraceLimits,
+): readonly TargetCount[] | undefined {
+  const first = viewFirstRound(packets, limits);
+  const { hops } = targetHopsOf(packets, limits);
+  if (hops.length < 2 && (hops[0]?.round ?? 1) === 1) return undefined;
+  return hops.map((one, index) => {
+    const own = packets.filter(
+      (packet) =>
+        epochOf(packet, hops) === index &&
+        isSentToTarget(packet, hops, first) &&
+        (packet.answer !== null || packet.isGivenUp),
+    );
+    return { ...one, sent: own.length, received: own.filter(({ answer }) => answer?.kind === 'target').length };
+  });
+}
+
+/** True for a packet that was sent as far as the target was, and did not run out there. */
+function isSentToTarget(packet: TracePacket, hops: readonly TargetHop[], first: FlowView): boolean {
+  if (packet.answer?.kind === 'expired') return false;
+  if (packet.round === undefined) return first.atEnd.includes(packet);
+  return hops[epochOf(packet, hops)]?.hop === packet.ttl;
+}
+
+function epochOf({ round = 1 }: TracePacket, hops: readonly TargetHop[]): number {
+  return hops.findLastIndex((one) => one.round <= round);
+}
