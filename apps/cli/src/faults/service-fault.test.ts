@@ -1,13 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
+import { selfSigned } from '@vantage/test-support/programs/self-signed';
 
 import { runCli } from '../run.ts';
 
@@ -35,18 +32,6 @@ async function withServer(answer: RequestListener, use: (host: string) => Promis
 }
 
 const notFound = { type: 'http://127.0.0.1/problems/not-found', status: 404, title: 'X', detail: 'There is nothing.' };
-
-/** Key and certificate in PEM. */
-function selfSigned(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vantage-certificate-'));
-  const file = join(folder, 'both.pem');
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file];
-  const names = ['-subj', '/CN=x', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const certificate = execFileSync('openssl', ['req', '-x509', '-days', '2', ...newKey, ...names], { stdio: 'pipe' });
-  const key = readFileSync(file, 'utf8');
-  rmSync(folder, { recursive: true });
-  return `${key}${certificate.toString()}`;
-}
 
 describe('the message about a service', () => {
   it.each<[string, RequestListener, RegExp]>([

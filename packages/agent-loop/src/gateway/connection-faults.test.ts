@@ -1,13 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
+import { selfSigned } from '@vantage/test-support/programs/self-signed';
 
 import { connectionFault } from './connection-faults.ts';
 import { enrolOnce } from './enrol-once.ts';
@@ -17,18 +14,6 @@ const identity = {
   confirmed: async () => undefined,
   refused: async () => 'end' as const,
 };
-
-/** Key and certificate in PEM. */
-function selfSigned(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vantage-certificate-'));
-  const file = join(folder, 'both.pem');
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file];
-  const names = ['-subj', '/CN=x', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const certificate = execFileSync('openssl', ['req', '-x509', '-days', '2', ...newKey, ...names], { stdio: 'pipe' });
-  const key = readFileSync(file, 'utf8');
-  rmSync(folder, { recursive: true });
-  return `${key}${certificate.toString()}`;
-}
 
 describe('a service that answers the WebSocket handshake as a request', () => {
   it.each([

@@ -4,7 +4,16 @@ import type { Bucket } from '../../limits/buckets.ts';
 import { MAX_WAIT_SECONDS } from '../../requests/read-wait.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { requestExamples } from '../examples.ts';
-import { checkIdParameter, EXAMPLE_ID, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
+import {
+  checkIdParameter,
+  checkProblemAnswers,
+  EXAMPLE_ID,
+  ifNoneMatch,
+  keyOf,
+  keyProblems,
+  limitOf,
+  notModified,
+} from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';
 
 export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket: Bucket): JsonObject {
@@ -95,19 +104,7 @@ export function readCheckOperation(bucket: Bucket, retentionSeconds: number): Js
         content: { 'application/json': { schema: refTo('Check') } },
       },
       '304': notModified,
-      ...problemAnswers(
-        [
-          'invalid-request',
-          'invalid-http',
-          ...keyProblems,
-          'check-not-found',
-          'check-evicted',
-          'rate-limited',
-          'internal-error',
-          'unavailable',
-        ],
-        true,
-      ),
+      ...checkProblemAnswers('invalid-request'),
     },
   };
 }
@@ -130,19 +127,7 @@ export function showScreenshotOperation(bucket: Bucket): JsonObject {
         content: { 'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } } },
       },
       '304': notModified,
-      ...problemAnswers(
-        [
-          'invalid-http',
-          ...keyProblems,
-          'check-not-found',
-          'check-evicted',
-          'screenshot-not-found',
-          'rate-limited',
-          'internal-error',
-          'unavailable',
-        ],
-        true,
-      ),
+      ...checkProblemAnswers('screenshot-not-found'),
     },
   };
 }
@@ -166,18 +151,7 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Summary') } },
       },
       '304': notModified,
-      ...problemAnswers(
-        [
-          'invalid-http',
-          ...keyProblems,
-          'check-not-found',
-          'check-evicted',
-          'rate-limited',
-          'internal-error',
-          'unavailable',
-        ],
-        true,
-      ),
+      ...checkProblemAnswers(),
     },
   };
 }

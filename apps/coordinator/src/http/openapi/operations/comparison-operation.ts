@@ -1,6 +1,14 @@
 import type { Bucket } from '../../limits/buckets.ts';
-import { headers, problemAnswers } from '../answers.ts';
-import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified, OTHER_EXAMPLE_ID } from './parts.ts';
+import { headers } from '../answers.ts';
+import {
+  checkIdParameter,
+  checkProblemAnswers,
+  ifNoneMatch,
+  keyOf,
+  limitOf,
+  notModified,
+  OTHER_EXAMPLE_ID,
+} from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';
 
 export function showComparisonOperation(bucket: Bucket): JsonObject {
@@ -31,19 +39,7 @@ export function showComparisonOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Comparison') } },
       },
       '304': notModified,
-      ...problemAnswers(
-        [
-          'invalid-http',
-          ...keyProblems,
-          'check-not-found',
-          'checks-not-comparable',
-          'check-evicted',
-          'rate-limited',
-          'internal-error',
-          'unavailable',
-        ],
-        true,
-      ),
+      ...checkProblemAnswers('checks-not-comparable'),
     },
   };
 }

@@ -1,8 +1,8 @@
 import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 
 import type { Bucket } from '../../limits/buckets.ts';
-import { headers, problemAnswers } from '../answers.ts';
-import { checkIdParameter, keyOf, keyProblems, limitOf } from './parts.ts';
+import { headers } from '../answers.ts';
+import { checkIdParameter, checkProblemAnswers, keyOf, limitOf } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';
 
 const description = `Server-Sent Events, for \`EventSource\` or any client that reads lines. First a \`probe\` event for each
@@ -47,19 +47,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
         description: 'The check is completed and `Last-Event-ID` is that of its `completed` event: nothing will come.',
         headers: headers(true, ['Cache-Control']),
       },
-      ...problemAnswers(
-        [
-          'invalid-http',
-          ...keyProblems,
-          'check-not-found',
-          'check-evicted',
-          'rate-limited',
-          'too-many-streams',
-          'internal-error',
-          'unavailable',
-        ],
-        true,
-      ),
+      ...checkProblemAnswers('too-many-streams'),
     },
   };
 }

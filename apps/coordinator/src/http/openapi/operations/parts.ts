@@ -1,7 +1,7 @@
-import { checkIdSchema, type KeyScope } from '@vantage/contract';
+import { checkIdSchema, type KeyScope, type ProblemType } from '@vantage/contract';
 
 import type { Bucket } from '../../limits/buckets.ts';
-import { headers } from '../answers.ts';
+import { headers, problemAnswers } from '../answers.ts';
 import { toJson, type JsonObject } from '../schemas.ts';
 
 export const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
@@ -30,6 +30,12 @@ export const notModified: JsonObject = {
 
 /** Problems of every operation that accepts a key. */
 export const keyProblems = ['unauthorized', 'scope-missing'] as const;
+
+/** Problem responses of an operation that reads a check, with those that only this one has. */
+export function checkProblemAnswers(...more: readonly ProblemType[]): JsonObject {
+  const ofAll = ['check-not-found', 'check-evicted', 'rate-limited', 'internal-error', 'unavailable'] as const;
+  return problemAnswers(['invalid-http', ...keyProblems, ...ofAll, ...more], true);
+}
 
 /** A key is optional; if present, it needs the scope. */
 export function keyOf(scope: KeyScope): JsonObject {
