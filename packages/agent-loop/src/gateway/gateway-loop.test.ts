@@ -355,7 +355,8 @@ describe('an agent at a gateway', () => {
 
   it('says why it does not reach a service whose packets are lost', async () => {
     server.close();
-    const deaf = createTcpServer().listen(0, '127.0.0.1');
+    // Reads, so that its side of a connection ends with the other one, and never answers.
+    const deaf = createTcpServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(deaf, 'listening');
     url = `http://127.0.0.1:${(deaf.address() as AddressInfo).port}`;
     let text = '';
