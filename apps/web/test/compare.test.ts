@@ -170,6 +170,38 @@ describe('the comparison of two checks', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('runs a check of a link again with its options, and says what is not known of them', async () => {
+    const probes = Object.keys(pingCheck.results);
+    const asked: Check = { ...pingCheck, request: { options: { count: 8, endWithStream: true } } };
+    const withHeaders: Check = {
+      ...httpCheck,
+      request: { options: { method: 'HEAD' }, withheld: ['headers'] },
+    };
+    for (const check of [asked, withHeaders]) showcase.checks.set(check.testId, check);
+    const again: Check = { ...asked, testId: 'pingAgainAAAAAAAAAAAAA' };
+    showcase.checks.set(again.testId, again);
+    showcase.answers.push({ status: 202, body: { checkId: again.testId, status: 'pending', message: '' } });
+    await tab.page.goto(`${showcase.url}/c/${asked.testId}`);
+    await untilText(tab.page, 'probes agree');
+    expect(await textOf(tab.page, '.result-head .note')).toMatch(/^Count 8 · /);
+    expect(await tab.page.title()).toBe('ping www.example.com (Count 8) · Vantage');
+
+    await press('Again');
+    await untilTrue(tab.page, `document.querySelector('.verdict-word')?.textContent === 'Same'`);
+    expect(showcase.posted).toEqual([
+      { type: 'ping', host: pingCheck.host, options: { count: 8, endWithStream: true }, probes },
+    ]);
+    expect(await tab.page.evaluate('location.search')).toBe('');
+    expect(await textOf(tab.page, '[aria-label=Comparison]')).not.toContain('default options');
+
+    await tab.page.goto(`${showcase.url}/c/${withHeaders.testId}`);
+    await untilText(tab.page, 'Again without its headers');
+    expect(await textOf(tab.page, '.result-head .note')).toMatch(/^Method HEAD · Headers · /);
+    await tab.page.goto(`${showcase.url}/`);
+    await untilText(tab.page, 'Method HEAD · Headers');
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('says why a check is not run again', async () => {
     showcase.answers.push({
       status: 429,

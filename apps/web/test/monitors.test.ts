@@ -1,10 +1,20 @@
 import type { ServerResponse } from 'node:http';
 
 import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
-import type { Monitor } from '@vantage/contract';
+import type { Check, Monitor } from '@vantage/contract';
 import type { Browser } from 'puppeteer-core';
 
-import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import {
+  axeViolations,
+  here,
+  openBrowser,
+  openTab,
+  textOf,
+  untilText,
+  untilTrue,
+  WAIT_LIMIT_MS,
+  type Tab,
+} from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase } from './showcase.ts';
 import { pingCheck, world } from './world.ts';
@@ -127,22 +137,22 @@ describe('monitors on the page', () => {
     await start([...others, bad]);
     await open('/m', '1 bad, 60 ok, 1 unknown');
     const cards = (): Promise<unknown> => tab.page.evaluate(`document.querySelectorAll('.monitor-list > li').length`);
-    const textOf = (index: number): Promise<unknown> =>
+    const card = (index: number): Promise<unknown> =>
       tab.page.evaluate(`document.querySelectorAll('.monitor-list > li')[${index}].innerText`);
     const first = await cards();
     await tab.page.click('button.rest');
     await untilTrue(tab.page, `document.querySelectorAll('.monitor-list > li').length > ${String(first)}`);
 
     // Healthy probes are counted, others are named.
-    expect(await textOf(0)).toContain('fra-1, failing');
-    expect(await textOf(2)).not.toContain('fra-1');
-    expect(await textOf(2)).toContain('4 other probes, ok');
+    expect(await card(0)).toContain('fra-1, failing');
+    expect(await card(2)).not.toContain('fra-1');
+    expect(await card(2)).toContain('4 other probes, ok');
     expect(await axeViolations(tab.page)).toEqual([]);
 
     await tab.page.type('#seek', 'SITE-42');
     await untilText(tab.page, '1 monitor');
     await untilTrue(tab.page, `document.querySelectorAll('.monitor-list > li').length === 1`);
-    expect(await textOf(0)).toContain('site-42');
+    expect(await card(0)).toContain('site-42');
     expect(tab.faults).toEqual([]);
   });
 
@@ -213,8 +223,9 @@ describe('monitors on the page', () => {
       await tab.page.type(selector, text);
     }
 
-    async function openDialog(withKey: boolean): Promise<void> {
+    async function openDialog(withKey: boolean, check: Check = pingCheck): Promise<void> {
       await start();
+      showcase.checks.set(check.testId, check);
       if (withKey) await tab.page.evaluateOnNewDocument(`sessionStorage.setItem('vantage.key', '${key}')`);
       await open(`/c/${pingCheck.testId}`, 'probes agree');
       await press('Repeat this');
@@ -244,6 +255,26 @@ describe('monitors on the page', () => {
           body: { check, every: '60s', alarm: { when: '3 of 5', networks: 1 } },
         },
       ]);
+      expect(tab.faults).toEqual([]);
+    });
+
+    itInBrowser('of a link with its options, and say which are not known', async () => {
+      await openDialog(true, { ...pingCheck, request: { options: { count: 8 } } });
+      await untilText(tab.page, 'Count 8');
+      expect(await textOf(tab.page, 'dialog')).not.toContain('known only where');
+      await type('#repeat-name', 'of-page');
+      await press('Make the monitor');
+      await untilTrue(tab.page, `location.pathname === '/m/of-page'`);
+      expect(written).toMatchObject([{ body: { check: { options: { count: 8 } } } }]);
+
+      showcase.checks.set(pingCheck.testId, { ...pingCheck, request: { withheld: ['headers'] } });
+      await open(`/c/${pingCheck.testId}`, 'probes agree');
+      await press('Repeat this');
+      await untilText(tab.page, 'It runs without its headers: they are known only where the check was started.');
+      showcase.checks.set(pingCheck.testId, pingCheck);
+      await open(`/c/${pingCheck.testId}`, 'probes agree');
+      await press('Repeat this');
+      await untilText(tab.page, 'It runs with default options: they are known only where the check was started.');
       expect(tab.faults).toEqual([]);
     });
 

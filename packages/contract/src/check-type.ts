@@ -29,6 +29,8 @@ export interface CheckType<
   readonly fields: Fields;
   /** Options of the type. Those with a `default`, or declared optional, may be omitted. */
   readonly options: Options;
+  /** Options that may have credentials: who has the id of a check reads their names in its `request`, not their values. */
+  readonly privateOptions?: readonly (keyof Options & string)[];
   /**
    * Parameters that only modules of the operator set, in `params.rules` of a job; no client can. Agents of earlier releases
    * ignore them.

@@ -1,4 +1,6 @@
 import { checkIdSchema, nullable, probeIdSchema, timestampSchema } from './formats.ts';
+import { publicRequestSchema, type PublicRequest } from './public-request.ts';
+import type { AnyCheckType } from './check-type.ts';
 import { Type, type Static, type TSchema } from './type.ts';
 
 export const checkStatuses = ['pending', 'completed'] as const;
@@ -39,14 +41,15 @@ const checkFields = {
 /**
  * `GET /check/:id/results` for one check type.
  *
- * @param type the literal schema of the type
  * @param result the schema of one probe's result, pending or final
  */
-export function checkSchema(type: string, title: string, result: TSchema): TSchema {
+export function checkSchema(checkType: AnyCheckType, result: TSchema): TSchema {
+  const { type, title } = checkType;
   return Type.Object(
     {
       ...checkFields,
       type: Type.Literal(type),
+      request: Type.Optional(publicRequestSchema(checkType)),
       results: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), result, {
         additionalProperties: false,
       }),
@@ -59,5 +62,7 @@ const check = Type.Object(checkFields);
 
 /** A check as a client reads it; results by probe id, typed by the check's type. */
 export type Check<Result = Readonly<Record<string, unknown>>> = Static<typeof check> & {
+  /** What was asked, without private options; undefined in a check that an earlier release stored. */
+  readonly request?: PublicRequest;
   readonly results: Readonly<Record<string, Result>>;
 };

@@ -21,6 +21,7 @@ export * from './nearest-word.ts';
 export * from './place.ts';
 export * from './probe.ts';
 export * from './problem.ts';
+export * from './public-request.ts';
 export * from './redis-keys.ts';
 export * from './inline-result.ts';
 export * from './input-rules.ts';

@@ -1,4 +1,4 @@
-import type { Check, Comparison, Verdict } from '@vantage/contract';
+import type { Check, Comparison, PublicRequest, Verdict } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { compareChecks, type ComparedCheck } from '../src/compare/compare-checks.ts';
@@ -10,9 +10,13 @@ export function compared<T extends CheckTypeName>(
   type: T,
   a: Readonly<Record<string, Result<T>>>,
   b: Readonly<Record<string, Result<T>>>,
-  hosts: readonly [string, string] = ['example.com', 'example.com'],
+  asked: {
+    readonly hosts?: readonly [string, string];
+    readonly requests?: readonly [PublicRequest, PublicRequest];
+  } = {},
 ): Comparison {
-  const [checkOfA, checkOfB] = [checkOf(type, a, hosts[0]), checkOf(type, b, hosts[1])];
+  const { hosts = ['example.com', 'example.com'], requests } = asked;
+  const [checkOfA, checkOfB] = [checkOf(type, a, hosts[0], requests?.[0]), checkOf(type, b, hosts[1], requests?.[1])];
   return compareChecks(
     { check: checkOfA, summary: summarize(checkOfA, factsOf(Object.keys(a))) },
     { check: checkOfB, summary: summarize(checkOfB, factsOf(Object.keys(b))) },
@@ -33,12 +37,18 @@ export function comparedWithVerdict<T extends CheckTypeName>(
   return compareChecks(sideOf(a), sideOf(b));
 }
 
-function checkOf<T extends CheckTypeName>(type: T, results: Readonly<Record<string, Result<T>>>, host: string): Check {
+function checkOf<T extends CheckTypeName>(
+  type: T,
+  results: Readonly<Record<string, Result<T>>>,
+  host: string,
+  request?: PublicRequest,
+): Check {
   const createdAt = '2026-01-01T00:00:00.000Z';
   return {
     testId: CHECK_ID,
     type,
     host,
+    ...(request === undefined ? {} : { request }),
     status: 'completed',
     createdAt,
     completedAt: createdAt,

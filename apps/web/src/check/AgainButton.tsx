@@ -6,7 +6,7 @@ import { faultText } from '../faults.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
-import { askedOf, sentBy } from './asked.ts';
+import { askedOf, requestFieldsOf, restrictionOf } from './asked.ts';
 import type { CheckData } from './use-check.ts';
 
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -16,7 +16,7 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
   const { go, service } = useRouter();
   const [fault, setFault] = useState('');
   const [isStarting, setStarting] = useState(false);
-  const isKnown = sentBy(check) !== undefined;
+  const restriction = restrictionOf(check);
   const start = async (): Promise<void> => {
     setStarting(true);
     setFault('');
@@ -27,7 +27,9 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       remember({ id: checkId, type: check.type, host: check.host, at: new Date().toISOString(), request });
-      go(`/c/${check.testId}/compare/${checkId}${isKnown ? '' : '?options=default'}`);
+      go(
+        `/c/${check.testId}/compare/${checkId}${check.request === undefined && restriction !== undefined ? '?options=default' : ''}`,
+      );
     } catch (error) {
       setFault(faultText(error));
     } finally {
@@ -41,14 +43,14 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
         class="quiet"
         disabled={isStarting}
         title={
-          isKnown
+          restriction === undefined
             ? 'Run it again and compare'
-            : 'Run it again and compare; the options of this check are known only where it was started'
+            : `Run it again and compare, ${restriction}: they are known only where it was started`
         }
         onClick={() => void start()}
       >
         <Icon name="repeat" />
-        {isKnown ? 'Again' : 'Again with default options'}
+        {restriction === undefined ? 'Again' : `Again ${restriction}`}
       </button>
       <span class="note" role="status">
         {fault}
@@ -57,9 +59,9 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
   );
 }
 
-/** The request as this browser sent it, else the fields that the results repeat; from the probes of the check. */
+/** The request as far as it is known here, from the probes of the check. */
 export function againOf(check: CheckData): Readonly<Record<string, unknown>> & { readonly type: string } {
-  const { locations: _locations, limit: _limit, ...asked } = askedOf(check);
+  const { locations: _locations, limit: _limit, ...asked } = requestFieldsOf(askedOf(check));
   if (check.between !== undefined) {
     const { host: _host, probes: _probes, ...options } = asked;
     return { ...options, type: check.type, between: check.between };

@@ -3,9 +3,9 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import { Icon } from '../parts/icons.tsx';
-import { recentChecks } from '../recent.ts';
 import { useService } from '../parts/router.tsx';
-import { askedOf } from './asked.ts';
+import { againOf } from './AgainButton.tsx';
+import { askedOf, restrictionOf, sentBy } from './asked.ts';
 import { asBadge, asCurl, asEmbed, asMarkdown } from './copies.ts';
 import type { CheckData } from './use-check.ts';
 
@@ -16,7 +16,7 @@ export function CopyBar(props: { readonly check: CheckData; readonly summary: Su
   const [copied, setCopied] = useState<readonly [string, boolean]>();
   const forms: readonly (readonly [string, string, () => string])[] = [
     ['Link', 'Copy the link to this check', () => `${publicUrl}/c/${check.testId}${location.search}`],
-    ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check.testId))],
+    ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check))],
     ['JSON', 'Copy as JSON', () => JSON.stringify(check, null, 2)],
     ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, askedOf(check))],
     ['Badge', 'Copy a badge with the verdict, as Markdown', () => asBadge(check.testId, publicUrl)],
@@ -45,8 +45,9 @@ export function CopyBar(props: { readonly check: CheckData; readonly summary: Su
   );
 }
 
-function requestOf(id: string): unknown {
-  return recentChecks().find((recent) => recent.id === id)?.request;
+/** Body that repeats the check, if all of its request is known here. */
+function requestOf(check: CheckData): unknown {
+  return sentBy(check) ?? (restrictionOf(check) === undefined ? againOf(check) : undefined);
 }
 
 async function writeClipboard(text: string): Promise<boolean> {

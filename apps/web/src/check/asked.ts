@@ -1,18 +1,49 @@
 import { recentChecks } from '../recent.ts';
 import type { CheckData } from './use-check.ts';
 
-/** Fields of a request, as far as they are known. */
-export type Asked = Readonly<Record<string, unknown>>;
+/** Fields of a request, as far as they are known; `withheld` names those that are not. */
+export type Asked = Readonly<Record<string, unknown>> & { readonly withheld?: readonly string[] | undefined };
 
 /** Request of a check, in the browser that sent it. */
 export function sentBy(check: CheckData): Asked | undefined {
   return recentChecks().find(({ id }) => id === check.testId)?.request as Asked | undefined;
 }
 
-/** Request of a check: known in the browser that sent it; otherwise the fields that the results repeat. */
+/**
+ * Request of a check: as this browser sent it, else as the service repeats it, else, of a check that an earlier release
+ * stored, the fields that the results repeat.
+ */
 export function askedOf(check: CheckData): Asked {
-  const sent = sentBy(check);
-  if (sent !== undefined) return sent;
+  return sentBy(check) ?? withoutStream(check.request) ?? repeatedBy(check);
+}
+
+/** Fields of `askedOf` that a request may have. */
+export function requestFieldsOf(asked: Asked): Readonly<Record<string, unknown>> {
+  const { withheld: _withheld, ...fields } = asked;
+  return fields;
+}
+
+/** How a repetition differs from the check because its request is not wholly known here; undefined if it does not. */
+export function restrictionOf(check: CheckData): string | undefined {
+  if (sentBy(check) !== undefined) return undefined;
+  if (check.request === undefined) return 'with default options';
+  const { withheld = [] } = check.request;
+  return withheld.length === 0 ? undefined : `without its ${withheld.map(withheldText).join(' and ')}`;
+}
+
+function withheldText(name: string): string {
+  return name === 'rules' ? 'module’s rules' : name;
+}
+
+/** The page itself decides whether a check ends with its stream. */
+function withoutStream(request: Asked | undefined): Asked | undefined {
+  if (request === undefined) return undefined;
+  const { options, ...fields } = request;
+  const { endWithStream: _endWithStream, ...kept } = (options ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.keys(kept).length === 0 ? fields : { ...fields, options: kept };
+}
+
+function repeatedBy(check: CheckData): Asked {
   const results = Object.values(check.results);
   const named = (field: string): unknown => results.find((result) => result[field] !== undefined)?.[field];
   const protocol = named('protocol');

@@ -9,7 +9,7 @@ import type { CheckData } from './use-check.ts';
 /**
  * Commands that repeat the check or fetch its results.
  *
- * @param request body of the request, if this browser sent it
+ * @param request body of the request, if all of it is known
  */
 export function asCurl(check: CheckData, publicUrl: string, request: unknown): string {
   const read = `curl -s ${quote(`${publicUrl}/check/${check.testId}/results`)}`;

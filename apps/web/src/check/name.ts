@@ -21,15 +21,16 @@ const NAMED: ReadonlySet<string> = new Set([
   'probes',
   'locations',
   'limit',
+  'withheld',
 ]);
 
 export function nameOfCheck(type: string, host: string, asked: Asked): CheckName {
-  const { port, recordType, options = {} } = asked;
+  const { port, recordType, options = {}, withheld = [] } = asked;
   const fields = Object.entries(asked).filter(([name]) => !NAMED.has(name) && name !== 'options');
   return {
     kind: typeof recordType === 'string' ? `${type} ${recordType}` : type,
     target: typeof port === 'number' ? `${host.includes(':') ? `[${host}]` : host}:${port}` : host,
-    details: [...fields, ...Object.entries(options as object)].map(detail).join(' · '),
+    details: [...[...fields, ...Object.entries(options as object)].map(detail), ...withheld.map(labelOf)].join(' · '),
   };
 }
 

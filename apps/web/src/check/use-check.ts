@@ -1,4 +1,5 @@
 import { ProblemError, type Client, type LostConnection } from '@vantage/client';
+import type { PublicRequest } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
 import { faultText } from '../faults.ts';
@@ -25,6 +26,8 @@ export interface CheckData {
   readonly host: string;
   /** The two probes of a check between them. */
   readonly between?: readonly string[];
+  /** What was asked, without what is withheld; undefined in a check that an earlier release stored. */
+  readonly request?: PublicRequest;
   readonly status: string;
   readonly createdAt: string;
   readonly completedAt: string | null;

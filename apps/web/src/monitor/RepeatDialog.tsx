@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { askedOf } from '../check/asked.ts';
+import { askedOf, restrictionOf } from '../check/asked.ts';
 import { nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { useRouter } from '../parts/router.tsx';
@@ -21,7 +21,8 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
   const [, setChanges] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => service.keys.onChange(() => setChanges((count) => count + 1)), [service]);
-  const { kind, target } = nameOfCheck(check.type, check.host, askedOf(check));
+  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
+  const restriction = restrictionOf(check);
   const isKeyed = service.keys.key() !== undefined;
 
   const make = async (form: HTMLFormElement): Promise<void> => {
@@ -47,6 +48,10 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
         <p>
           A monitor runs {kind} {target} at an interval and turns bad when its probes agree.
         </p>
+        {details === '' ? null : <p class="note">{details}</p>}
+        {restriction === undefined ? null : (
+          <p>It runs {restriction}: they are known only where the check was started.</p>
+        )}
         {isKeyed ? (
           <Fields name={slugOf(`${check.type}-${target}`)} faults={faults} />
         ) : (

@@ -1,9 +1,8 @@
 import { ProblemError, type Client } from '@vantage/client';
 
-import { askedOf } from '../check/asked.ts';
+import { askedOf, requestFieldsOf, sentBy, type Asked } from '../check/asked.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { faultText } from '../faults.ts';
-import { recentChecks } from '../recent.ts';
 
 /** A field of the dialog that makes a monitor of a check. */
 export type RepeatField = 'name' | 'every' | 'when' | 'networks';
@@ -71,9 +70,9 @@ function faultsOf(error: unknown): readonly RepeatFault[] {
 
 /** The request of the check without its screenshot; with the check's probes if another browser sent it. */
 function checkToRepeat(check: CheckData): Readonly<Record<string, unknown>> {
-  const { testId, type, host, results } = check;
-  const sent = recentChecks().find(({ id }) => id === testId)?.request as Readonly<Record<string, unknown>> | undefined;
-  const { options, ...request } = sent ?? { type, host, ...askedOf(check), probes: Object.keys(results) };
+  const { type, host, results } = check;
+  const asked: Asked = { type, host, ...requestFieldsOf(askedOf(check)), probes: Object.keys(results) };
+  const { options, ...request } = sentBy(check) ?? asked;
   const { screenshot: _screenshot, ...kept } = (options ?? {}) as Readonly<Record<string, unknown>>;
   return Object.keys(kept).length === 0 ? request : { ...request, options: kept };
 }

@@ -75,14 +75,14 @@ function Shown(props: {
   const isCompleted = check.status === 'completed';
   const summary = useSummary(client, check.testId, finished, isCompleted);
   const asked = askedOf(check);
-  const { kind, target } = nameOfCheck(check.type, check.host, asked);
+  const { kind, target, details } = nameOfCheck(check.type, check.host, asked);
   const { testId, type, host, createdAt } = check;
 
   useEffect(() => {
-    document.title = `${kind} ${target} · Vantage`;
+    document.title = `${kind} ${target}${details === '' ? '' : ` (${details})`} · Vantage`;
     const verdict = summary?.status === 'completed' ? { verdict: summary.verdict } : {};
     remember({ id: testId, type, host, at: createdAt, asked, ...verdict });
-  }, [testId, summary?.verdict, summary?.status, kind, target]);
+  }, [testId, summary?.verdict, summary?.status, kind, target, details]);
 
   const isViewLoaded = useTypeView(type);
   const isShown = useTogether(!isCompleted || (list !== undefined && summary !== undefined && isViewLoaded));

@@ -2,7 +2,7 @@ import type { Comparison } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-import { askedOf } from '../check/asked.ts';
+import { askedOf, sentBy } from '../check/asked.ts';
 import { nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { ComparedFigures } from '../compare/ComparedFigures.tsx';
@@ -26,6 +26,15 @@ const DEFAULTS =
   'Measured again with the default options: those of the first check are known only where it was started, ' +
   'but for the few that its results repeat. What is the same or differs here may be due to other options.';
 
+/** What the comparison cannot know. */
+function noteOf({ a, b }: Compared, hasDefaults: boolean): string {
+  if (hasDefaults && a.request === undefined) return DEFAULTS;
+  const hidden = (a.request?.withheld ?? []).filter((name) => b.request?.withheld?.includes(name) === true);
+  const areKnown = sentBy(a) !== undefined && sentBy(b) !== undefined;
+  if (hidden.length === 0 || areKnown) return '';
+  return `Both checks were sent with ${hidden.join(' and ')} that are not shown, and may differ.`;
+}
+
 /** Two checks in comparison. Anyone with the link can read both. */
 export function ComparePage({ a, b, hasDefaults }: CompareProps): JSX.Element {
   const { client } = useService();
@@ -33,7 +42,7 @@ export function ComparePage({ a, b, hasDefaults }: CompareProps): JSX.Element {
   useEffect(() => {
     document.title = 'Comparison · Vantage';
   }, []);
-  if (state.kind === 'shown') return <Shown compared={state.compared} note={hasDefaults ? DEFAULTS : ''} />;
+  if (state.kind === 'shown') return <Shown compared={state.compared} note={noteOf(state.compared, hasDefaults)} />;
   if (state.kind === 'failed') {
     return (
       <main class="page plain">

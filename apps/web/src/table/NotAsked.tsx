@@ -1,7 +1,7 @@
 import type { Probes } from '@vantage/contract';
 import type { JSX } from 'preact';
 
-import type { Asked } from '../check/asked.ts';
+import { requestFieldsOf, type Asked } from '../check/asked.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { formOf } from '../form/forms.ts';
 import { queryOf, valuesOf } from '../form/values.ts';
@@ -23,7 +23,7 @@ export function NotAsked(props: {
   );
   if (others.length === 0) return null;
   const form = formOf(check.type);
-  const { locations: _locations, limit: _limit, ...rest } = asked;
+  const { locations: _locations, limit: _limit, ...rest } = requestFieldsOf(asked);
   const ids = others.slice(0, MOST).map(([id]) => id);
   return (
     <details class="not-asked">

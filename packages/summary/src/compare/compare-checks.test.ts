@@ -1,11 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
 
+import type { PublicRequest } from '@vantage/contract';
+
 import { bad, each, ok, type Result } from '../../test/cases.ts';
 import { compared, comparedWithVerdict } from '../../test/compared.ts';
 import { dns, http, info, lost, ping, tcp, tls, trace, udp } from '../../test/results.ts';
 import { seeded, type Random } from '../../test/generate.ts';
 
 const down = bad('probe_offline', {}, { result: 'error', source: 'probe', phase: 'dispatch' });
+
+describe('a comparison of what was asked', () => {
+  const asked = (type: Parameters<typeof compared>[0], a: PublicRequest, b: PublicRequest): readonly string[] =>
+    compared(type, {}, {}, { requests: [a, b] }).differences.flatMap(({ subject, text }) =>
+      subject === 'request' ? text : [],
+    );
+
+  it.each<[string, Parameters<typeof asked>, readonly string[]]>([
+    ['another option', ['ping', { options: { count: 8 } }, {}], ['count 8 → default']],
+    ['another field', ['http', {}, { insecureSSL: true }], ['insecure ssl default → true']],
+    ['headers of one check only', ['http', { withheld: ['headers'] }, {}], ['headers not shown → default']],
+    ['nothing of what results repeat', ['ping', { options: { size: 100 } }, { options: { size: 9 } }], []],
+    ['nothing of both families, of which results tell', ['ping', { options: { family: 'both' } }, {}], []],
+    ['another family', ['ping', { options: { family: 6 } }, {}], ['family 6 → default']],
+    ['no screenshot', ['http', { options: { screenshot: false } }, {}], []],
+    ['nothing else of equal requests', ['http', { withheld: ['headers'] }, { withheld: ['headers'] }], []],
+  ])('names %s', (_name, [type, a, b], texts) => {
+    expect(asked(type, a, b)).toEqual(texts);
+  });
+});
 
 /** The texts of one probe. */
 function textsOf(...[type, a, b]: Parameters<typeof pair>): readonly string[] {
@@ -294,10 +316,9 @@ describe('the whole of a comparison', () => {
   });
 
   it('names other hosts first', () => {
-    const { sentence } = compared('ping', each('fra-1', ping([5, 5, 5])), each('fra-1', lost), [
-      'a.example',
-      'b.example',
-    ]);
+    const { sentence } = compared('ping', each('fra-1', ping([5, 5, 5])), each('fra-1', lost), {
+      hosts: ['a.example', 'b.example'],
+    });
 
     expect(sentence).toBe(
       'Host a.example → b.example; verdict up → down; outcome success → timeout (timed_out) (fra-1).',

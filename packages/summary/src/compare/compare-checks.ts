@@ -5,6 +5,7 @@ import { probeResultsOf } from '../probe-result.ts';
 import { compareProbe, type ProbeDraft } from './compare-probe.ts';
 import { differentValue, overFamily, uncertainly } from './difference.ts';
 import { isUnmeasured } from './fields/common.ts';
+import { askedDifferences } from './fields/asked.ts';
 import { sentenceOf } from './sentence.ts';
 import { sharedDifferences } from './shared.ts';
 
@@ -28,6 +29,7 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
   const drafts = new Map(pairs.map(([ofA, ofB]) => [ofA.probe, compareProbe(type, ofA, ofB, pairs.length)]));
   const ofCheck = [
     ...differentValue({ subject: 'request', name: 'host', label: 'host' }, a.check.host, b.check.host),
+    ...askedDifferences(type, a.check.request, b.check.request),
     ...verdictDifferences(a.summary.verdict, b.summary.verdict),
   ];
   const differences = sharedDifferences(ofCheck, drafts);

@@ -100,6 +100,20 @@ describe('the creation of a check', () => {
     live!.close();
   });
 
+  it('tells readers and followers what was asked, and nothing of a check that an earlier release stored', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+    const request = { options: { budget: 120_000 } };
+    expect(await bed.read(id)).toMatchObject({ request });
+    const live = await bed.core.live.follow(id, () => undefined);
+    await report(bed.redis, 'fra-1', id, success('there'));
+    await until(() => live!.completion() !== undefined);
+    expect(live!.completion()!.check).toMatchObject({ request });
+    live!.close();
+
+    await bed.redis.hdel(redisKeys.check(id), 'request');
+    expect(await bed.read(id)).not.toHaveProperty('request');
+  });
+
   it('reaches an agent that is a BullMQ worker, and leaves nothing of the job behind', async () => {
     const agent = new Redis(bed.server.url, { maxRetriesPerRequest: null });
     const worker = new Worker(

@@ -1,6 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto';
 
-import { redisKeys, screenshotJobId, type Job } from '@vantage/contract';
+import { publicRequest, redisKeys, screenshotJobId, type Job } from '@vantage/contract';
 import { isCluster } from '@vantage/redis-connections';
 import type { Tracing } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
@@ -234,7 +234,8 @@ async function start(
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // Only the check waits for its screenshot; the results keep their deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
-  const record = { id, type, host: submittedHost, between, createdAt, deadlineAt, ...chosen };
+  const request = JSON.stringify(publicRequest(checkType, { ...params }));
+  const record = { id, type, host: submittedHost, between, request, createdAt, deadlineAt, ...chosen };
   const jobOf = jobsOf({ v: 1, checkId: id, type, params, deadlineAt: ofResults }, checkType, hosts);
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);

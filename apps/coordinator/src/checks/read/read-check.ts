@@ -1,4 +1,4 @@
-import { isCheckId, pendingResult, redisKeys, type Check } from '@vantage/contract';
+import { isCheckId, pendingResult, redisKeys, type Check, type PublicRequest } from '@vantage/contract';
 import { linkSignal, type LinkedSignal } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
@@ -129,6 +129,7 @@ function present(id: string, record: CheckRecord, picture: Buffer | undefined): 
     type: record.type,
     host: record.host,
     ...(record.between === undefined ? {} : { between: [...record.between] }),
+    ...(record.request === undefined ? {} : { request: JSON.parse(record.request) as PublicRequest }),
     status: record.completedAt === null ? 'pending' : 'completed',
     createdAt: new Date(record.createdAt).toISOString(),
     completedAt: record.completedAt === null ? null : new Date(record.completedAt).toISOString(),

@@ -1,4 +1,4 @@
-import { pendingResult, redisKeys, type Check, type Screenshot } from '@vantage/contract';
+import { pendingResult, redisKeys, type Check, type PublicRequest, type Screenshot } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
@@ -82,6 +82,7 @@ function checkOf(id: string, flat: readonly string[]): Omit<Check, 'results'> {
     type: fields.get('type') ?? '',
     host: fields.get('host') ?? '',
     ...(fields.has('between') ? { between: fields.get('between')!.split(',') } : {}),
+    ...(fields.has('request') ? { request: JSON.parse(fields.get('request')!) as PublicRequest } : {}),
     status: completedAt === undefined ? 'pending' : 'completed',
     createdAt: new Date(Number(fields.get('createdAt'))).toISOString(),
     completedAt: completedAt === undefined ? null : new Date(Number(completedAt)).toISOString(),

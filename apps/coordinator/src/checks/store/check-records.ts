@@ -16,6 +16,8 @@ export interface CheckRecord {
   readonly host: string;
   /** The two probes of a check between them. */
   readonly between?: readonly string[] | undefined;
+  /** Public part of the request as JSON; undefined in a check of an earlier release. */
+  readonly request?: string | undefined;
   readonly createdAt: number;
   readonly deadlineAt: number;
   readonly completedAt: number | null;
@@ -33,7 +35,7 @@ export interface CheckRecord {
 
 export interface NewCheck extends Pick<
   CheckRecord,
-  'type' | 'host' | 'between' | 'createdAt' | 'deadlineAt' | 'probes'
+  'type' | 'host' | 'between' | 'request' | 'createdAt' | 'deadlineAt' | 'probes'
 > {
   readonly id: string;
   /** Digest of the client to whose budget the results count. */
@@ -80,7 +82,7 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
 
 /** The record of a new check as alternating fields and values, without its version. */
 export function recordFields(check: NewCheck): readonly (string | number)[] {
-  const { type, host, between, createdAt, deadlineAt, probes, screenshot, client, first } = check;
+  const { type, host, between, request, createdAt, deadlineAt, probes, screenshot, client, first } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     'type',
@@ -95,6 +97,7 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
     'deadlineAt',
     deadlineAt,
     ...(between === undefined ? [] : ['between', between.join(',')]),
+    ...(request === undefined ? [] : ['request', request]),
     ...(client === undefined ? [] : ['client', client]),
     ...(first === undefined ? [] : ['first', first]),
     'pending',
@@ -149,6 +152,7 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
     type,
     host: fields.get('host') ?? '',
     between: fields.get('between')?.split(','),
+    request: fields.get('request'),
     createdAt: Number(fields.get('createdAt')),
     deadlineAt: Number(fields.get('deadlineAt')),
     completedAt: completedAt === undefined ? null : Number(completedAt),

@@ -30,6 +30,7 @@ const check: JsonObject = {
   testId: CHECK_ID,
   type: 'ping',
   host: 'www.example.com',
+  request: {},
   status: 'completed',
   createdAt: '2026-11-20T21:00:00.000Z',
   completedAt: '2026-11-20T21:00:01.700Z',

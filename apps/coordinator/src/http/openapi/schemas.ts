@@ -30,6 +30,7 @@ import {
   probeSchema,
   probesSchema,
   problemSchema,
+  publicRequestSchema,
   requestSchema,
   publicResultSchema,
   summarySchema,
@@ -124,6 +125,7 @@ function schemasOfType(checkType: AnyCheckType, known: readonly string[]): reado
   const { type } = checkType;
   return [
     [requestName(type), withoutDefaults(toJson(requestSchema(checkType, known))) as JsonObject],
+    [`${capitalized(type)}Asked`, toJson(publicRequestSchema(checkType))],
     ...readSchemas(checkType, type),
   ];
 }
@@ -156,7 +158,7 @@ function readSchemas(checkType: AnyCheckType, name: string): readonly [string, J
     title: `${checkType.title} result, pending or final`,
     anyOf: [toJson(pending), toJson(result)],
   };
-  const check = toJson(checkSchema(checkType.type, checkType.title, result));
+  const check = toJson(checkSchema(checkType, result));
   const prefix = capitalized(name);
   return [
     [checkName(name), withResults(check, refTo(entryName(name)))],

@@ -1,9 +1,9 @@
 import { escapeText, type Check } from '@vantage/contract';
 
 /** Title of a check, as in the web page: `tcp example.com:443`, `dns MX example.com`; without control characters. */
-export function nameOfCheck({ type, host, results }: Check): string {
+export function nameOfCheck({ type, host, request, results }: Check): string {
   const named = (field: string): unknown =>
-    Object.values(results).find((result) => result[field] !== undefined)?.[field];
+    request?.[field] ?? Object.values(results).find((result) => result[field] !== undefined)?.[field];
   const recordType = named('recordType');
   const port = type === 'traceroute' ? undefined : named('port');
   const kind = typeof recordType === 'string' ? `${type} ${recordType}` : type;

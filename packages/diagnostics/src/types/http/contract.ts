@@ -199,6 +199,7 @@ export const http = defineCheckType({
         'the URL without the check’s method, headers, family and HTTP version.',
     }),
   },
+  privateOptions: ['headers'],
   rules: httpRules,
   added: {
     screenshot: Type.String({

@@ -40,7 +40,8 @@ type Asked = Pick<SparseResultOf<'ping'>, 'size' | 'ttl'> &
   Pick<SparseResultOf<'dns'>, 'recordType' | 'family'> &
   Pick<SparseResultOf<'traceroute'>, 'protocol' | 'dscp' | 'firstHop'>;
 
-const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, string])[]>> = {
+/** Fields of requests that results repeat. */
+export const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, string])[]>> = {
   ping: [
     ['size', 'payload bytes'],
     ['ttl', 'TTL'],

@@ -1,0 +1,85 @@
+import type { AnyCheckType } from './check-type.ts';
+import { Type, type TProperties, type TSchema } from './type.ts';
+
+/** What was asked of a check, as everyone who has its id can read it. */
+export interface PublicRequest {
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** Names of what was asked and is not repeated. */
+  readonly withheld?: readonly string[] | undefined;
+  /** Fields of the check type. */
+  readonly [field: string]: unknown;
+}
+
+/** Name in `withheld` of the rules of an operator's module, which no client can set. */
+const RULES = 'rules';
+
+/**
+ * The fields and options of a request without those that equal their default, and without the private ones of the type, of
+ * which only the names remain.
+ *
+ * @param params parameters of the diagnostic, defaults included
+ */
+export function publicRequest(
+  checkType: AnyCheckType,
+  params: Readonly<Record<string, unknown>> & { readonly options: Readonly<Record<string, unknown>> },
+): PublicRequest {
+  const isPrivate = (name: string): boolean => (checkType.privateOptions ?? []).includes(name);
+  const fields = changed(checkType.fields as TProperties, params);
+  const options = changed(checkType.options as TProperties, params.options);
+  const shown = options.filter(([name]) => !isPrivate(name));
+  const withheld = [
+    ...options.flatMap(([name]) => (isPrivate(name) ? [name] : [])),
+    ...(params[RULES] === undefined ? [] : [RULES]),
+  ];
+  return {
+    ...Object.fromEntries(fields),
+    ...(shown.length === 0 ? {} : { options: Object.fromEntries(shown) }),
+    ...(withheld.length === 0 ? {} : { withheld }),
+  };
+}
+
+function changed(schemas: TProperties, values: Readonly<Record<string, unknown>>): readonly [string, unknown][] {
+  return Object.entries(schemas).flatMap(([name, schema]): [string, unknown][] => {
+    const value = values[name];
+    const standard = (schema as { readonly default?: unknown }).default;
+    return value === undefined || JSON.stringify(value) === JSON.stringify(standard) ? [] : [[name, value]];
+  });
+}
+
+/** Schema of `publicRequest` for one check type. */
+export function publicRequestSchema(checkType: AnyCheckType): TSchema {
+  const { type, title, privateOptions = [] } = checkType;
+  const shown = Object.entries(checkType.options as TProperties).filter(([name]) => !privateOptions.includes(name));
+  const options = Type.Object(optional(Object.fromEntries(shown)), { additionalProperties: false });
+  const withheld = Type.Array(Type.Enum([...privateOptions, RULES]), {
+    minItems: 1,
+    uniqueItems: true,
+    description:
+      'What was asked and is not repeated: options that may have credentials, and the `rules` of an operator’s module. ' +
+      'Absent if nothing is.',
+  });
+  return Type.Object(
+    {
+      ...optional(checkType.fields as TProperties),
+      options: Type.Optional(options),
+      withheld: Type.Optional(withheld),
+    },
+    {
+      additionalProperties: false,
+      title: `What a ${type} check was asked`,
+      description:
+        `Fields and options of the ${title} check as asked, for everyone who has its id. Those with their default value are ` +
+        'absent. Absent as a whole in a check that an earlier release stored.',
+    },
+  );
+}
+
+/** Without defaults: generators of clients take a property with a default as always present. */
+function optional(fields: TProperties): TProperties {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => {
+      const { default: _default, ...rest } = schema as TSchema & { readonly default?: unknown };
+      return [name, Type.Optional(Type.Unsafe(rest))];
+    }),
+  );
+}

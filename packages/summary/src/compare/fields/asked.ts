@@ -1,0 +1,47 @@
+import type { Difference, PublicRequest } from '@vantage/contract';
+
+import { differentValue } from '../difference.ts';
+import { askedFields } from './of-type.ts';
+
+/** Options that change nothing of what is measured. */
+const IGNORED: ReadonlySet<string> = new Set(['endWithStream', 'screenshot']);
+
+/** Differences between what was asked of two checks, except for what their results repeat; none if one is not known. */
+export function askedDifferences(
+  type: string,
+  a: PublicRequest | undefined,
+  b: PublicRequest | undefined,
+): readonly Difference[] {
+  if (a === undefined || b === undefined) return [];
+  const [ofA, ofB] = [a, b].map(valuesOf);
+  const repeated = new Set<string>((askedFields[type] ?? []).map(([field]) => field));
+  const names = [...new Set([...ofA!.keys(), ...ofB!.keys()])].filter(
+    (name) => !IGNORED.has(name) && !repeated.has(name) && !(name === 'family' && isBoth(ofA!, ofB!)),
+  );
+  return names.flatMap((name) =>
+    differentValue(
+      { subject: 'request', name, label: words(name) },
+      ofA!.get(name) ?? DEFAULT,
+      ofB!.get(name) ?? DEFAULT,
+    ),
+  );
+}
+
+const DEFAULT = 'default';
+
+function valuesOf({ options = {}, withheld = [], ...fields }: PublicRequest): ReadonlyMap<string, string> {
+  const shown = Object.entries({ ...fields, ...options }).map(([name, value]): [string, string] => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return new Map([...shown, ...withheld.map((name): [string, string] => [name, 'not shown'])]);
+}
+
+/** The results say that they are of both families. */
+function isBoth(...values: readonly ReadonlyMap<string, string>[]): boolean {
+  return values.some((one) => one.get('family') === 'both');
+}
+
+function words(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+}
