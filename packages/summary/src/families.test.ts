@@ -61,9 +61,7 @@ describe('the second of two measurements that both work', () => {
     const { verdict, headline, findings } = summaryOf('ping', { 'fra-1': withSecond('ping', clean, lossy) });
 
     expect(verdict).toBe('degraded');
-    expect(headline).toBe(
-      'example.com answers pings from the one probe that could measure, but over IPv6 fra-1 loses packets.',
-    );
+    expect(headline).toBe('example.com answers pings from the one probe asked, but over IPv6 fra-1 loses packets.');
     expect(findings.map(({ code, severity, text }) => [code, severity, text])).toEqual([
       ['packet_loss', 'warning', 'Over IPv6: Packets were lost: fra-1 50 % (3 of 6).'],
     ]);
@@ -104,7 +102,7 @@ describe('a check over both families, one of which a probe could not measure', (
     const { verdict, headline, findings } = summaryOf('ping', { 'fra-1': ipv6 as unknown as Result<'ping'> });
 
     expect(verdict).toBe('up');
-    expect(headline).toBe('example.com answers pings from the one probe that could measure (round trip 5 ms).');
+    expect(headline).toBe('example.com answers pings from the one probe asked (round trip 5 ms).');
     expect(findings.find(({ code }) => code === 'family_absent')?.text).toMatch(
       /^Only IPv6 was measured where fra-1 could not measure IPv4 \(.+\)\.$/,
     );

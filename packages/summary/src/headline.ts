@@ -181,10 +181,17 @@ function roundTripOf({ type }: Check, up: readonly ProbeResult[]): string {
 /** The times that a visitor of the page notices, in place of the round trip of TCP. */
 function pageTimeOf(up: readonly ProbeResult[]): string {
   const results = ofType<'http'>(up).map(({ result }) => result);
-  const first = results.flatMap(({ rt }) => rt ?? []);
+  const first = results.flatMap(({ timings }) => firstByteOf(timings) ?? []);
   const total = results.flatMap(({ timings }) => timings?.total ?? []);
   if (first.length === 0 || total.length === 0) return '';
   return ` (${first.length === 1 ? '' : 'median '}first byte ${ms(median(first))}, total ${ms(median(total))})`;
+}
+
+/** Time from the start to the first byte of the response, as `time_starttransfer` of curl; `rt` is the end of the head. */
+function firstByteOf(timings: SparseResultOf<'http'>['timings']): number | undefined {
+  if (timings?.firstByte === undefined) return undefined;
+  const { dns = 0, retries = 0, connect = 0, tls = 0, firstByte } = timings;
+  return dns + retries + connect + tls + firstByte;
 }
 
 function lower(text: string): string {

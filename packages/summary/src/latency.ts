@@ -27,7 +27,7 @@ export function timedOf(type: string, probeResults: readonly ProbeResult[]): rea
   return probeResults.flatMap((probeResult) => {
     const rttMs = shortestRtt(type, probeResult);
     if (rttMs === undefined) return [];
-    // `rt` of an http result is its time to first byte, which includes work of the server.
+    // `rt` of an http result is the end of its head, which includes work of the server.
     const { rt } = type === 'http' ? { rt: null } : probeResult.result;
     return [{ probeResult, rttMs, shownMs: rt ?? rttMs }];
   });

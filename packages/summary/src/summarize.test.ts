@@ -453,7 +453,7 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 ber-1', http(403))),
     ],
     [
-      'https://example.com/ answers with status 200 from the one probe that could measure (first byte 20 ms, total 85 ms); the certificate that fra-1 saw expires in 3 days.',
+      'https://example.com/ answers with status 200 from the one probe asked (first byte 80 ms, total 85 ms); the certificate that fra-1 saw expires in 3 days.',
       summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 3 }) }) }),
     ],
     [
@@ -465,7 +465,7 @@ describe('the headline', () => {
       summaryOf('udp', each('fra-1 ber-1', udp('open|filtered'))),
     ],
     [
-      'example.com resolves (MX) from the one probe that could measure.',
+      'example.com resolves (MX) from the one probe asked.',
       summaryOf('dns', { 'fra-1': dns(['MX 10 mx.example.com.'], { recordType: 'MX' }) }),
     ],
     [
@@ -489,11 +489,11 @@ describe('the headline', () => {
       summaryOf('dns', { 'fra-1': dns([]), 'ber-1': dns([], { authority: [soa] }) }),
     ],
     [
-      'example.com is reached from the one probe that could measure (round trip 5 ms).',
+      'example.com is reached from the one probe asked (round trip 5 ms).',
       summaryOf('traceroute', { 'fra-1': trace(['203.0.113.1 5 6 7']) }),
     ],
     [
-      'example.com is 203.0.113.1, AS64512 (Target Net), Paris, France, as seen from the one probe that could measure.',
+      'example.com is 203.0.113.1, AS64512 (Target Net), Paris, France, as seen from the one probe asked.',
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net', city: 'Paris', countryCode: 'FR' }) }),
     ],
     [
@@ -501,11 +501,11 @@ describe('the headline', () => {
       summaryOf('info', each('fra-1 ber-1', info({})), { host: '203.0.113.1' }),
     ],
     [
-      'https://example.com/ answers with status 200 from both probes (median first byte 20 ms, total 85 ms).',
+      'https://example.com/ answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
       summaryOf('http', each('fra-1 ber-1', http(200))),
     ],
     [
-      '203.0.113.1 is AS64512 (Target Net), as seen from the one probe that could measure.',
+      '203.0.113.1 is AS64512 (Target Net), as seen from the one probe asked.',
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net' }) }, { host: '203.0.113.1' }),
     ],
     [
@@ -593,7 +593,7 @@ describe('the headline', () => {
     ],
     // Agents of earlier releases have the alias in their message alone, which is no field.
     [
-      'The name of example.com does not resolve from the one probe that could measure: the name does not exist.',
+      'The name of example.com does not resolve from the one probe asked: the name does not exist.',
       summaryOf('ping', {
         'fra-1': {
           ...nameless,
@@ -605,11 +605,11 @@ describe('the headline', () => {
       }),
     ],
     [
-      'The name of example.com does not resolve from the one probe that could measure: the name is an alias of gone.example, which does not exist.',
+      'The name of example.com does not resolve from the one probe asked: the name is an alias of gone.example, which does not exist.',
       summaryOf('ping', { 'fra-1': { ...nameless, error: { ...nameless.error!, canonicalName: ALIAS } } }),
     ],
     [
-      'example.com does not answer traces from the one probe that could measure: nothing came back in time.',
+      'example.com does not answer traces from the one probe asked: nothing came back in time.',
       summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5', '* * *']) }),
     ],
     [
@@ -627,7 +627,7 @@ describe('the headline', () => {
       summaryOf('ping', each('fra-1 ber-1', { ...lost, ...bad('port_unreachable', {}, { phase: 'response' }) })),
     ],
     [
-      'example.com is not reached from the one probe that could measure: nothing came back in time.',
+      'example.com is not reached from the one probe asked: nothing came back in time.',
       summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5'], { loop: { start: 1, length: 1 } }) }),
     ],
     [
@@ -727,13 +727,13 @@ describe('the headline', () => {
       summaryOf('dns', each('fra-1 ber-1', result)),
     ]),
     [
-      'example.com does not resolve (A) from the one probe that could measure: a name server of the zone refused to answer (REFUSED).',
+      'example.com does not resolve (A) from the one probe asked: a name server of the zone refused to answer (REFUSED).',
       summaryOf('dns', {
         'fra-1': bad('dns_refused', { ...tracedFields, rcode: 'REFUSED', answerKind: 'error' as const }),
       }),
     ],
     [
-      'example.com does not resolve (A) from the one probe that could measure: a name server of the zone could not be reached.',
+      'example.com does not resolve (A) from the one probe asked: a name server of the zone could not be reached.',
       summaryOf('dns', { 'fra-1': bad('dns_resolver_unreachable', tracedFields) }),
     ],
     [
@@ -741,7 +741,7 @@ describe('the headline', () => {
       summaryOf('dns', { 'fra-1': dns([]), 'ber-1': dns(['A 192.0.2.1']) }),
     ],
     [
-      'example.com is delegated, by the zone above it, as seen from the one probe that could measure.',
+      'example.com is delegated, by the zone above it, as seen from the one probe asked.',
       summaryOf('dns', { 'fra-1': delegated }),
     ],
     [

@@ -26,12 +26,13 @@ export function countOf(n: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe that could measure`.
+ * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe asked`, or `that could measure` if there
+ * are others.
  */
 export function fromAll(n: number, of: number, { did = 'could measure', isPart = false }: Counted = {}): string {
   const part = isPart ? ` that ${plural(did)}` : '';
   if (n < of) return `from ${n} of ${of} probes${part}`;
-  if (n === 1) return `from the one probe that ${did}`;
+  if (n === 1) return `from the one probe ${isPart ? `that ${did}` : 'asked'}`;
   return `${n === 2 ? 'from both probes' : `from all ${n} probes`}${part}`;
 }
 

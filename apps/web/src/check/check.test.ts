@@ -3,7 +3,7 @@ import type { Summary } from '@vantage/contract';
 import { createClient, ProblemError, type Client, type WatchOptions } from '@vantage/client';
 
 import { asCurl, asMarkdown } from './copies.ts';
-import { codeWords, columnsOf } from './columns.ts';
+import { cellsOf, codeWords, columnsOf } from './columns.ts';
 import { sortRows } from '../filter/rows.ts';
 import { observeCheck, type CheckData } from './use-check.ts';
 
@@ -85,6 +85,15 @@ describe('the rows of the table', () => {
     ['by a column that is not there', 'x', false, ['fra-2', 'fra-10', 'nyc-1']],
   ])('sort %s', (_reason, key, isDown, ids) => {
     expect(order(key, isDown)).toEqual(ids);
+  });
+
+  it('have the time from the start to the first byte of an http response, not to the end of its head', () => {
+    const timings = { dns: 1, connect: 10, tls: 20, firstByte: 30, download: 400, total: 461 };
+    const texts = (result: object): object => Object.fromEntries(cellsOf('http', { result: 'success', ...result }));
+
+    expect(texts({ rt: 361, timings })).toMatchObject({ 'First byte': '61.0 ms', Total: '461 ms' });
+    expect(texts({ rt: null, timings: { dns: 1, connect: 10, total: 11 } })).toMatchObject({ 'First byte': '–' });
+    expect(texts({})).toMatchObject({ 'First byte': '–', Total: '–' });
   });
 
   it('have columns for every type, and the common ones for a type that is not known', () => {

@@ -1,5 +1,6 @@
 import { duration, percent } from '../format.ts';
 import { wordOf } from '../words.ts';
+import { phasesOf, type Timings } from '../views/phases.ts';
 import type { Result } from './use-check.ts';
 
 /** A column of the probe table. */
@@ -36,8 +37,8 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   http: [
     outcome,
     number('statusCode', 'Status', String),
-    rt('First byte'),
-    { ...number('', 'Total', duration), key: 'total', sortBy: totalOf, text: (result) => duration(totalOf(result)) },
+    computed('rt', 'First byte', firstByteOf),
+    computed('total', 'Total', totalOf),
     text('httpVersion', 'HTTP'),
     text('sslVersion', 'TLS'),
     address,
@@ -114,6 +115,11 @@ function number(field: string, title: string, write: (value: number) => string):
   return { key: field, title, isNumber: true, sortBy: read, text: shown };
 }
 
+/** A column of durations. */
+function computed(key: string, title: string, read: (result: Result) => number | undefined): Column {
+  return { key, title, isNumber: true, sortBy: read, text: (result) => duration(read(result)) };
+}
+
 function text(field: string, title: string): Column {
   const read = (result: Result): string | undefined => {
     const value = result[field];
@@ -123,8 +129,14 @@ function text(field: string, title: string): Column {
 }
 
 function totalOf(result: Result): number | undefined {
-  const timings = result['timings'] as { readonly total?: number } | undefined;
-  return timings?.total;
+  return (result['timings'] as Timings | undefined)?.total;
+}
+
+/** Time from the start to the first byte of the response; `rt` is the end of its head. */
+function firstByteOf(result: Result): number | undefined {
+  const timings = result['timings'] as Timings | undefined;
+  const phase = timings === undefined ? undefined : phasesOf(timings).find(({ name }) => name === 'firstByte');
+  return phase === undefined ? undefined : phase.start + phase.length;
 }
 
 function answersOf(result: Result): readonly string[] {

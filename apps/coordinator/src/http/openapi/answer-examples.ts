@@ -45,7 +45,7 @@ const summary: JsonObject = {
   verdict: 'up',
   agree: { n: 1, of: 1 },
   counts: { up: 1, down: 0, silent: 0, notMeasured: 0, pending: 0 },
-  headline: 'www.example.com answers pings from the one probe that could measure (round trip 0.88 ms).',
+  headline: 'www.example.com answers pings from the one probe asked (round trip 0.88 ms).',
   findings: [],
   groups: [{ subject: 'addresses', values: ['192.0.2.80'], probes: ['fra-1'] }],
 };

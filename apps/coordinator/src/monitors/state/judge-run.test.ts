@@ -80,7 +80,7 @@ describe('the sentence of a run', () => {
     ],
     [
       judge('http', { a: status(200) }, { status: ['2xx'] }),
-      'ok: https://example.com/ answers with status 200 from the one probe that could measure.',
+      'ok: https://example.com/ answers with status 200 from the one probe asked.',
     ],
     [
       judge('tcp', { a: closed, b: closed }, { result: 'failure' }),
