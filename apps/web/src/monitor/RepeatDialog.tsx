@@ -21,8 +21,7 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
   const [, setChanges] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => service.keys.onChange(() => setChanges((count) => count + 1)), [service]);
-  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
-  const restriction = restrictionOf(check);
+  const { target } = nameOfCheck(check.type, check.host, askedOf(check));
   const isKeyed = service.keys.key() !== undefined;
 
   const make = async (form: HTMLFormElement): Promise<void> => {
@@ -45,13 +44,7 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
         }}
       >
         <h2 id="repeat-title">Repeat this check</h2>
-        <p>
-          A monitor runs {kind} {target} at an interval and turns bad when its probes agree.
-        </p>
-        {details === '' ? null : <p class="note">{details}</p>}
-        {restriction === undefined ? null : (
-          <p>It runs {restriction}: they are known only where the check was started.</p>
-        )}
+        <Intro check={check} />
         {isKeyed ? (
           <Fields name={slugOf(`${check.type}-${target}`)} faults={faults} />
         ) : (
@@ -74,6 +67,23 @@ export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
         </p>
       </form>
     </dialog>
+  );
+}
+
+/** What the monitor runs. */
+function Intro({ check }: { readonly check: CheckData }): JSX.Element {
+  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
+  const restriction = restrictionOf(check);
+  return (
+    <>
+      <p>
+        A monitor runs {kind} {target} at an interval and turns bad when its probes agree.
+      </p>
+      {details === '' ? null : <p class="note">{details}</p>}
+      {restriction === undefined ? null : (
+        <p>It runs {restriction}: they are known only where the check was started.</p>
+      )}
+    </>
   );
 }
 

@@ -261,13 +261,16 @@ describe('a screenshot that fails', () => {
     );
   });
 
-  it('is not handed over to a probe that has found that there is no page', async () => {
+  it.each([
+    ['short', 'nothing'],
+    ['so long that it is stored compressed', 'nothing '.repeat(1_000)],
+  ])('is not handed over to a probe that has found that there is no page: its result is %s', async (_name, said) => {
     const on = probes([true, true]);
     const id = await start(on);
     const first = await photographer(id, on);
     const other = on.find((probe) => probe !== first)!;
     const refused = {
-      ...success('nothing'),
+      ...success(said),
       result: 'failure',
       error: { code: 'connection_refused', phase: 'connect', source: 'target', message: 'No.' },
     };

@@ -15,6 +15,7 @@ import type { Log } from '../../redis/log.ts';
 import { isStoreFault, onStore, replyCode } from '../../redis/store.ts';
 import type { AcceptScreenshot } from './validate-screenshot.ts';
 import { screenshotMember, watchScreenshot, type NewScreenshot, type WaitingReaders } from '../store/check-records.ts';
+import { fromStored } from '../store/stored-json.ts';
 import { dispatchFailure } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
@@ -201,7 +202,7 @@ class PassedOnScreenshots implements CheckScreenshots {
       const probe = this.elect(known, among, except);
       if (probe === undefined) return undefined;
       const result = await onStore(redis, () => redis.hget(redisKeys.checkResults(id), probe));
-      if (typeof result !== 'string' || result === '' || hasPage(result)) return probe;
+      if (typeof result !== 'string' || result === '' || hasPage(fromStored(result))) return probe;
       // A concurrent poll may have reset the count.
       this.underWay.set(probe, Math.max(0, (this.underWay.get(probe) ?? 0) - 1));
       except.push(probe);
