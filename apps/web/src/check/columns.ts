@@ -1,6 +1,6 @@
 import { duration, percent } from '../format.ts';
 import { wordOf } from '../words.ts';
-import { phasesOf, type Timings } from '../views/phases.ts';
+import { phasesOf, type Timings } from '../phases.ts';
 import type { Result } from './use-check.ts';
 
 /** A column of the probe table. */

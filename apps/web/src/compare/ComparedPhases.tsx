@@ -5,7 +5,7 @@ import { Section } from '../parts/section.tsx';
 import { ScaleAxis } from '../views/Axis.tsx';
 import { Legend, Waterfall } from '../views/HttpView.tsx';
 import { scaleTo } from '../views/scale.ts';
-import type { Timings } from '../views/phases.ts';
+import type { Timings } from '../phases.ts';
 import { measurementPairs } from './measurement-pairs.ts';
 import type { Compared } from './use-comparison.ts';
 

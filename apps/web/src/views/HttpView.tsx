@@ -11,7 +11,7 @@ import { useFirst } from '../parts/use-first.tsx';
 import { useGrowing } from '../parts/use-growing.ts';
 import { ScaleAxis } from './Axis.tsx';
 import { Certificates } from './Certificates.tsx';
-import { phaseNames, phasesOf, phaseTitles, type Timings } from './phases.ts';
+import { phaseNames, phasesOf, phaseTitles, type Timings } from '../phases.ts';
 import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 

@@ -5,7 +5,7 @@ import { tracerouteCheck, world } from '../../test/world.ts';
 import { groupMembers } from './group.ts';
 import { layOutPaths, pathsOf } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
-import { phasesOf } from './phases.ts';
+import { phasesOf } from '../phases.ts';
 import { scaleTo } from './scale.ts';
 import { stopText } from './stop-text.ts';
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import { byteCount, duration } from '../../format.ts';
 import { Facts, type Fact } from '../../parts/facts.tsx';
-import { phaseNames, phaseTitles } from '../phases.ts';
+import { phaseNames, phaseTitles } from '../../phases.ts';
 import type { FieldsOf } from '../types.ts';
 
 export function HttpDetails({ result }: { readonly result: FieldsOf<'http'> }): JSX.Element {
