@@ -173,6 +173,21 @@ describe('the page of a check from a hundred probes', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('says that no probe matches the filter, and ends it', async () => {
+    for (const { testId } of worldChecks) {
+      await tab.page.goto(`${showcase.url}/c/${testId}?find=nowhere`);
+      await untilText(tab.page, 'No probe matches the filter.');
+      const text = String(await tab.page.evaluate('document.body.innerText'));
+      expect(text).not.toContain('answered yet');
+      expect(text).not.toContain('0 of 0');
+      expect(await axeViolations(tab.page)).toEqual([]);
+      await tab.page.evaluate(`document.querySelector('.probes-table p button').click()`);
+      await untilTrue(tab.page, `document.querySelector('[data-probe]') !== null`);
+      await untilQuery('');
+    }
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('shares it with the graph of the paths', async () => {
     await open(`/c/${tracerouteCheck.testId}`);
     expect(await count('.node.probe')).toBe(12);

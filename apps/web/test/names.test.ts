@@ -99,6 +99,46 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('are mended where the port or the type contradicts the host', async () => {
+    await open('/?type=tcp&host=www.example.com:29008&port=443', 'measured from 10 of 12 probes');
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'Two ports were given: 29008 behind the host, and 443.');
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await press('TCP www.example.com, port 29008');
+    await untilText(tab.page, 'probes agree');
+
+    await open('/?type=dns&host=198.51.100.7', 'measured from 10 of 12 probes');
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, '198.51.100.7 is an address, which has PTR records only.');
+    await press('DNS PTR 198.51.100.7');
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([
+      { type: 'tcp', host: 'www.example.com', port: 29_008 },
+      { type: 'dns', host: '198.51.100.7', recordType: 'PTR' },
+    ]);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('name what is wrong with an odd host, without a request', async () => {
+    for (const [type, host, message, fix] of [
+      ['ping', '192.168.1.1/24', 'is a network. A check measures one address.', 'Ping 192.168.1.1'],
+      ['ping', '127.1', 'An IPv4 address is written as four decimal numbers.', 'Ping 127.0.0.1'],
+      ['http', 'user:pass@host.example', 'A user name or password', 'HTTP https://host.example'],
+      ['ping', '<b>x</b>', '“<” is part of no host name.', ''],
+    ] as const) {
+      await open(`/?${new URLSearchParams({ type, host }).toString()}`, 'measured from 10 of 12 probes');
+      await tab.page.focus('#host');
+      await tab.page.keyboard.press('Enter');
+      await untilText(tab.page, message);
+      const fixes = `[...document.querySelectorAll('.fixes button')].map((e) => e.innerText).join()`;
+      expect([host, await tab.page.evaluate(fixes)]).toEqual([host, fix]);
+    }
+    expect(showcase.posted).toEqual([]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('run from the probes that were chosen on the map', async () => {
     await open('/', 'measured from 10 of 12 probes');
     const pin = (id: string): Promise<unknown> =>
@@ -176,6 +216,39 @@ describe('checks and mistakes on the page', () => {
     await press('Remove Both sides');
     await untilTrue(tab.page, `!document.body.innerText.includes('Both sides')`);
     expect(await tab.page.evaluate(`localStorage.getItem('vantage.groups')`)).toBe('[]');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('have addresses on one line, and groups with long names, on a small phone', async () => {
+    const name = 'W'.repeat(40);
+    const group = [{ name, values: { locations: 'europe' } }];
+    await tab.page.evaluateOnNewDocument(
+      `localStorage.setItem('vantage.groups', ${JSON.stringify(JSON.stringify(group))})`,
+    );
+    await tab.page.setViewport({ width: 320, height: 800 });
+    await open('/?type=ping&locations=europe', 'measured from');
+    await press('Options · 1');
+    await untilText(tab.page, `Remove ${name}`);
+    expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+
+    for (const type of ['tcp', 'info']) {
+      const check = worldChecks.find((one) => one.type === type)!;
+      const text = JSON.stringify(check).replaceAll(
+        /"(?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d+"/g,
+        '"198.51.100.200"',
+      );
+      showcase.checks.set(check.testId, JSON.parse(text) as typeof check);
+      for (const width of [390, 320]) {
+        await tab.page.setViewport({ width, height: 800 });
+        await open(`/c/${check.testId}`, 'probes agree');
+        await untilTrue(tab.page, `document.querySelector('table:not([aria-busy]) [data-probe]') !== null`);
+        const lines = `[...document.querySelectorAll('.probes-table td')].filter((e) => e.innerText === '198.51.100.200' && e.checkVisibility())
+          .map((e) => { const range = document.createRange(); range.selectNodeContents(e); return new Set([...range.getClientRects()].map((r) => r.top)).size; })`;
+        const counts = (await tab.page.evaluate(lines)) as readonly number[];
+        expect([type, width, new Set(counts)]).toEqual([type, width, new Set([1])]);
+        expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      }
+    }
     expect(tab.faults).toEqual([]);
   });
 

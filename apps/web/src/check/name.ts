@@ -34,6 +34,13 @@ export function nameOfCheck(type: string, host: string, asked: Asked): CheckName
   };
 }
 
+/** Class of a heading: a long target, mostly a URL, has a smaller one. */
+export function headingClass(target: string): string | undefined {
+  return target.length > LONG_TARGET ? 'long' : undefined;
+}
+
+const LONG_TARGET = 60;
+
 function detail([name, value]: [string, unknown]): string {
   if (value === true || typeof value === 'object') return labelOf(name);
   return value === false

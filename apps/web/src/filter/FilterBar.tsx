@@ -4,7 +4,7 @@ import type { CheckData } from '../check/use-check.ts';
 import { plural } from '../format.ts';
 import { toneOf, ToneMark } from '../parts/tone.tsx';
 import { outcomesOf } from './rows.ts';
-import { groupings, isFiltered, type Grouping, type ViewState } from './view-state.ts';
+import { groupings, isFiltered, NO_FILTER, type Grouping, type ViewState } from './view-state.ts';
 
 /** Number of probes from which on the filter is displayed. */
 const MANY = 8;
@@ -61,8 +61,8 @@ export function FilterBar(props: {
       <span class={isFiltered(view) ? 'note' : 'unseen'} role="status">
         {isFiltered(view) ? `${count} of ${plural(total, 'probe')}` : ''}
       </span>
-      {isFiltered(view) ? (
-        <button type="button" class="quiet" onClick={() => onChange({ words: '', outcome: '' })}>
+      {isFiltered(view) && count > 0 ? (
+        <button type="button" class="quiet" onClick={() => onChange(NO_FILTER)}>
           Show all probes
         </button>
       ) : null}

@@ -48,6 +48,9 @@ export function writeView({ words, outcome, group, order, isAll }: ViewState): s
   return text === '' ? '' : `?${text}`;
 }
 
+/** The part of a view that leaves out no row. */
+export const NO_FILTER = { words: '', outcome: '' } as const;
+
 /** True if some rows may be left out. */
 export function isFiltered({ words, outcome }: ViewState): boolean {
   return words.trim() !== '' || outcome !== '';

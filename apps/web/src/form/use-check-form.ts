@@ -1,4 +1,4 @@
-import { endingWithStream, readTarget, targetMistake, type TargetFix } from '@vantage/client';
+import { endingWithStream, readTarget, targetMistake, type TargetFix, type TargetMistake } from '@vantage/client';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { FormDefinition } from '../../build/check-forms.ts';
@@ -79,7 +79,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
     submit: (event) => {
       event.preventDefault();
       if (isStarting) return;
-      const mistake = mistakeIn(host, form);
+      const mistake = mistakeIn(host, form, values);
       setFixes(mistake?.fixes ?? []);
       if (mistake === undefined) void start(form, host, values);
       else setErrors({ ...nothing, fields: { host: mistake.message } });
@@ -101,10 +101,42 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
   };
 }
 
-function mistakeIn(host: string, form: FormDefinition): ReturnType<typeof targetMistake> {
+function mistakeIn(host: string, form: FormDefinition, values: FormValues): ReturnType<typeof targetMistake> {
   if (host.trim() === '') return { message: 'Type what to check: a host name, an address or a URL.', fixes: [] };
   if (form.takesPairs && pairIn(host) !== undefined) return undefined;
-  return targetMistake(host, { ...form, hasPort: 'port' in form.fields, types });
+  return (
+    twoPorts(host, form, values) ??
+    addressAsName(host, form, values) ??
+    targetMistake(host, { ...form, hasPort: 'port' in form.fields, types })
+  );
+}
+
+/** A port in the host that contradicts the field of the port. */
+function twoPorts(typed: string, { type, fields }: FormDefinition, values: FormValues): TargetMistake | undefined {
+  const { host, port } = readTarget(typed);
+  const field = String(values['port'] ?? '').trim();
+  if (!('port' in fields) || port === undefined || field === '' || Number(field) === Number(port)) return undefined;
+  const fixes = [port, field].flatMap((one) => (/^\d+$/.test(one) ? { type, host, port: Number(one) } : []));
+  return { message: `Two ports were given: ${port} behind the host, and ${field}.`, fixes };
+}
+
+/** An address in place of a name, which has PTR records only. */
+function addressAsName(
+  typed: string,
+  { type, hostKind }: FormDefinition,
+  values: FormValues,
+): TargetMistake | undefined {
+  const { host } = readTarget(typed);
+  const isAddress = /^\d+\.\d+\.\d+\.\d+$/.test(host) || /^[\da-f]*:[\da-f:.]*:[\da-f.]*$/i.test(host);
+  if (hostKind !== 'name' || !isAddress || /^(?:ptr|type12)$/i.test(String(values['recordType'] ?? 'A')))
+    return undefined;
+  return {
+    message: `${host} is an address, which has PTR records only.`,
+    fixes: [
+      { type, host, recordType: 'PTR' },
+      { type: 'info', host },
+    ],
+  };
 }
 
 interface Start {

@@ -13,6 +13,7 @@ import { finishedOf, headlineOf, CheckVerdict } from '../check/CheckVerdict.tsx'
 import { FilterBar } from '../filter/FilterBar.tsx';
 import { FEW_ROWS } from '../filter/groups.ts';
 import { probeOf, rowsOf } from '../filter/rows.ts';
+import { NO_FILTER } from '../filter/view-state.ts';
 import { useViewState } from '../filter/use-view-state.ts';
 import { CheckForm } from '../form/CheckForm.tsx';
 import { placeOf } from '../format.ts';
@@ -160,7 +161,7 @@ function Rows(
         ) : null}
       </div>
       {parts < 3 ? null : <FilterBar check={check} view={view} group={group} count={rows.length} onChange={change} />}
-      {parts < 4 ? null : (
+      {parts < 4 || rows.length === 0 ? null : (
         <Kept of={[props, rows, isAll]}>
           <TypeView {...props} rows={rows} isAll={isAll} />
         </Kept>
@@ -174,6 +175,7 @@ function Rows(
           isAll={isAll}
           onSort={(order) => change({ order })}
           onAll={() => change({ isAll: true })}
+          onUnfilter={() => change(NO_FILTER)}
         />
       )}
     </>

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import { askedOf, sentBy } from '../check/asked.ts';
-import { nameOfCheck } from '../check/name.ts';
+import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { ComparedFigures } from '../compare/ComparedFigures.tsx';
 import { ComparedPaths } from '../compare/ComparedPaths.tsx';
@@ -76,7 +76,7 @@ function Shown({ compared, note }: { readonly compared: Compared; readonly note:
   return (
     <main class="page">
       <div class="result-head">
-        <h1>
+        <h1 class={headingClass(target)}>
           <span class="type">{kind}</span> <span class="target">{target}</span>
         </h1>
         <p class="note">

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { askedOf } from '../check/asked.ts';
 import { AgainButton } from '../check/AgainButton.tsx';
 import { CopyBar } from '../check/CopyBar.tsx';
-import { nameOfCheck } from '../check/name.ts';
+import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { ago, clockTime, duration } from '../format.ts';
 import { RepeatButton } from './RepeatButton.tsx';
@@ -16,7 +16,7 @@ export function ResultHead(props: { readonly check: CheckData; readonly summary:
   const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
   return (
     <div class="result-head">
-      <h1>
+      <h1 class={headingClass(target)}>
         <span class="type">{kind}</span> <span class="target">{target}</span>
       </h1>
       <p class="note" title={clockTime(createdAt)}>

@@ -76,8 +76,9 @@ function Cells({ columns, result }: { readonly columns: readonly Column[]; reado
       {columns.slice(1).map((column) => {
         const text = column.text(result);
         const kind = column.isNumber === true ? 'number' : text.length <= SHORT ? 'short' : '';
+        const isAddress = /^\d+\.\d+\.\d+\.\d+$/.test(text);
         return (
-          <td key={column.key} class={kind} data-title={column.title}>
+          <td key={column.key} class={isAddress ? `${kind} ipv4` : kind} data-title={column.title}>
             {column.key === 'result' ? (
               <span class={`outcome ${tone}`}>
                 <ToneMark tone={tone} />

@@ -29,6 +29,8 @@ interface ProbeTableProps {
   readonly onToggle: (probe: string) => void;
   readonly onSort: (order: Order) => void;
   readonly onAll: () => void;
+  /** Ends the filter. */
+  readonly onUnfilter: () => void;
 }
 
 const ROWS_A_FRAME = 8;
@@ -69,7 +71,14 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
           />
         ))}
       </table>
-      {rows.length === 0 ? <p class="note">No probe matches the filter.</p> : null}
+      {rows.length === 0 ? (
+        <p class="note">
+          No probe matches the filter.{' '}
+          <button type="button" class="quiet" onClick={props.onUnfilter}>
+            Show all probes
+          </button>
+        </p>
+      ) : null}
       {wanted < rows.length ? (
         <button type="button" class="quiet rest" onClick={props.onAll}>
           Show all {rows.length} probes

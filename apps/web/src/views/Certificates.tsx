@@ -6,6 +6,7 @@ import { day, plural } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Section } from '../parts/section.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
+import { commonName } from './common-name.ts';
 import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
@@ -169,9 +170,4 @@ function ChainLink(props: {
       )}
     </li>
   );
-}
-
-/** CN of a distinguished name, else the whole name. */
-function commonName(name: string): string {
-  return /(?:^|[\n,/+]\s*)CN\s?=\s?([^\n,/+]+)/.exec(name)?.[1] ?? name;
 }

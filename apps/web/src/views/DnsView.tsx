@@ -7,10 +7,11 @@ import { Section } from '../parts/section.tsx';
 import { Badge, toneOf } from '../parts/tone.tsx';
 import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
 import { groupMembers } from './group.ts';
+import { notYet } from './not-yet.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** Probes grouped by equal answers. */
-export function DnsView({ rows, nameOf, onChoose }: ViewProps): JSX.Element {
+export function DnsView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'dns'>({ rows }).filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, result]) => answerKey(result));
   const most = groups[0]?.length ?? 0;
@@ -20,7 +21,7 @@ export function DnsView({ rows, nameOf, onChoose }: ViewProps): JSX.Element {
       note={groups.length === 1 && answered.length > 1 ? `The same for ${plural(most, 'probe')}` : undefined}
       class="dns-view"
     >
-      {groups.length === 0 ? <p class="note">No probe has answered yet.</p> : null}
+      {groups.length === 0 ? <p class="note">{notYet(check, rows)}</p> : null}
       <div class="cards">
         {groups.map((members) => (
           <div key={answerKey(members[0]![1])} class="group">

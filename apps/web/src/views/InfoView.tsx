@@ -7,10 +7,11 @@ import { Facts } from '../parts/facts.tsx';
 import { Section } from '../parts/section.tsx';
 import { Badge, toneOf } from '../parts/tone.tsx';
 import { groupMembers } from './group.ts';
+import { notYet } from './not-yet.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** One card per resolved address, with its probes. */
-export function InfoView({ rows, nameOf, onChoose }: ViewProps): JSX.Element {
+export function InfoView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'info'>({ rows }).filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');
   return (
@@ -19,7 +20,7 @@ export function InfoView({ rows, nameOf, onChoose }: ViewProps): JSX.Element {
       note={groups.length === 1 && answered.length > 1 ? `The same for ${plural(answered.length, 'probe')}` : undefined}
       class="info-view"
     >
-      {groups.length === 0 ? <p class="note">No probe has answered yet.</p> : null}
+      {groups.length === 0 ? <p class="note">{notYet(check, rows)}</p> : null}
       <div class="cards">
         {groups.map((members) => (
           <AddressCard

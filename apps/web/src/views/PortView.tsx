@@ -6,6 +6,7 @@ import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { Badge, ToneMark, type Tone } from '../parts/tone.tsx';
 import { groupMembers } from './group.ts';
+import { notYet } from './not-yet.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 type PortResult = FieldsOf<'tcp'> | FieldsOf<'udp'>;
@@ -37,7 +38,7 @@ export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX
   const port = answered.find(([, result]) => result.port !== undefined)?.[1].port;
   return (
     <Section title={port === undefined ? 'The port' : `Port ${port}`} note={check.type.toUpperCase()} class="port-view">
-      {groups.length === 0 ? <p class="note">No probe has answered yet.</p> : null}
+      {groups.length === 0 ? <p class="note">{notYet(check, all)}</p> : null}
       <div class="cards">
         {groups.map((members) => {
           const [, first] = members[0]!;

@@ -5,9 +5,23 @@ import { tracerouteCheck, world } from '../../test/world.ts';
 import { groupMembers } from './group.ts';
 import { layOutPaths, pathsOf } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
+import { commonName } from './common-name.ts';
 import { phasesOf } from '../phases.ts';
 import { scaleTo } from './scale.ts';
 import { stopText } from './stop-text.ts';
+
+describe('the common name of a certificate', () => {
+  it.each([
+    ['of several attributes', 'C=DE, O=Example\\, Inc., CN=www.example.com', 'www.example.com'],
+    ['with a comma', 'CN=Example\\, Inc. CA, O=Example', 'Example, Inc. CA'],
+    ['with a slash and a plus', 'CN=R3/E5 \\+ more, O=x', 'R3/E5 + more'],
+    ['with another attribute on its line', 'CN=a + UID=b, O=x', 'a'],
+    ['in UTF-8', 'O=x, CN=Österreich', 'Österreich'],
+    ['that is missing', 'O=Only', 'O=Only'],
+  ])('is whole: %s', (_name, subject, name) => {
+    expect(commonName(subject)).toBe(name);
+  });
+});
 
 describe('a scale', () => {
   it.each([

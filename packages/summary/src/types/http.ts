@@ -44,7 +44,7 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
         'http_server_error',
         severity,
         server,
-        `The server answers with a server error: status ${codes(server)}.`,
+        `The server answers with a server error: status ${codes(server)}.${unknownStatus(server)}`,
       ),
     );
   }
@@ -66,6 +66,12 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
     all.push(buildFinding('http_status_differs', severity, answered, text, 'with different statuses'));
   }
   return all;
+}
+
+/** Clients treat statuses above 599 as server errors (RFC 9110 section 15), which the server may not mean. */
+function unknownStatus(probeResults: readonly HttpResult[]): string {
+  const isKnown = probeResults.every(({ result }) => result.statusCode! < 600);
+  return isKnown ? '' : ' HTTP has no status above 599; clients treat such a one as a server error.';
 }
 
 /** Absolute redirect target of a response; undefined if it does not redirect. */

@@ -337,6 +337,9 @@ describe('an http check', () => {
     expect(textOf(at(http(503, behind)), 'http_server_error')).toBe(
       'The server answers with a server error: status 503 at https://b.example, to which it redirects (fra-1).',
     );
+    expect(textOf(at(http(999)), 'http_server_error')).toBe(
+      'The server answers with a server error: status 999 (fra-1). HTTP has no status above 599; clients treat such a one as a server error.',
+    );
     expect(textOf(at(http(200, { ...behind, tls: tls('1', { daysLeft: 3 }) })), 'certificate_expires_soon')).toBe(
       'The certificate that fra-1 saw at https://b.example, to which it redirects, expires in 3 days.',
     );
