@@ -190,6 +190,7 @@ describe('the summary of a network whose truth is known', () => {
       const summary = summaryOf('traceroute', target, outcome);
 
       expect(outcome.hops?.map(({ ip }) => ip).at(0)).toBe(target === ipv4(4, 2) ? r1 : ipv6(1, 2));
+      expect(summary.verdict).toBe('unknown');
       expect(summary.headline).toContain(`packets of ${SMALL_MTU + 50} bytes are too big for the path`);
       expect(textOf(summary, 'path_refused')).toContain(
         `A router said that the packets are too big (!F-${SMALL_MTU}) to packets of ${probe}: hop 3, ${router}.`,

@@ -66,6 +66,7 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
   if (outcome === 'pending') return 'pending';
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
   if (type === 'ping' && outcome !== 'success') return unansweredEvidence(probeResult.result);
+  if (type === 'traceroute' && isTooLarge(probeResult.result)) return 'notMeasured';
   if (type === 'http') return httpEvidence(outcome, probeResult.result);
   if (type === 'dns') return dnsEvidence(outcome, probeResult.result);
   if (outcome === 'success') return 'up';
@@ -106,6 +107,11 @@ function answersSome(probeResults: readonly ProbeResult[]): boolean {
 /** True if the target answered the echo requests that accompany a trace, but none of the trace's packets. */
 export function answersEchoAlone({ reached, echo }: SparseResultOf<'traceroute'>): boolean {
   return reached !== true && (echo?.received ?? 0) > 0;
+}
+
+/** True for a trace whose requested size did not pass a link of the path: that says nothing about the target. */
+export function isTooLarge({ size, error }: SparseResultOf<'traceroute'>): boolean {
+  return size !== undefined && error?.code === 'packet_too_big';
 }
 
 /** Default TTL of Linux and macOS: ordinary packets do not reach a target beyond it. */

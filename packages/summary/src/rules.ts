@@ -226,7 +226,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_refused: degrading(
     ['warning', 'info'],
-    `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others, or in the rounds before the first answer of the target. Info for less. One finding for each network of the sender and error.`,
+    `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others, or in the rounds before the first answer of the target. Info for less, and for packets whose requested \`size\` is too big for the path. One finding for each network of the sender and error.`,
   ),
   path_stops: rule(
     ['warning'],
@@ -286,7 +286,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   packets_unfit: rule(
     ['warning', 'info'],
-    'ping: `packet_too_big`, and `time_exceeded` if the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s.',
+    'ping, and traceroute with `size`: `packet_too_big`; ping: also `time_exceeded` if the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s.',
   ),
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_older: rule(

@@ -20,7 +20,7 @@ import { findOverOther } from './other-family.ts';
 import { byText, ofType, probeResultsOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import { findScopes } from './scopes.ts';
-import { partitionByOutcome, type Partition } from './partition.ts';
+import { isTooLarge, partitionByOutcome, type Partition } from './partition.ts';
 import { findEnds } from './traceroute/ends.ts';
 import { mergePaths } from './traceroute/graph.ts';
 import { findLosses } from './traceroute/losses.ts';
@@ -104,7 +104,10 @@ function findPaths(
   return groups.flatMap((traces) => [
     ...findLosses(traces),
     ...findEnds(
-      traces.filter(({ probeResult }) => !notMeasured.includes(probeResult as ProbeResult)),
+      // Where the requested size does not pass is a fact of the path.
+      traces.filter(
+        ({ probeResult }) => !notMeasured.includes(probeResult as ProbeResult) || isTooLarge(probeResult.result),
+      ),
       silent,
       placeOf,
     ),

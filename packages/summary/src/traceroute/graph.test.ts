@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Paths } from '@vantage/contract';
 
-import { broken, summaryOf, type Result } from '../../test/cases.ts';
+import { bad, broken, summaryOf, type Result } from '../../test/cases.ts';
 import { multipath, trace } from '../../test/results.ts';
 
 function pathsOf(results: Readonly<Record<string, Result<'traceroute'>>>): Paths {
@@ -24,7 +24,8 @@ function tooBig(): Result<'traceroute'> {
     hop.icmp === null ? hop : { ...hop, icmp: { ...hop.icmp, from: '192.0.2.2' } },
   );
   const flows = [{ reached: false, stopReason: 'unreachable' as const, hops: [[0], [0], [0]] }];
-  return { ...traced, hops, flows, size: 1_450, stopReason: 'unreachable' };
+  const error = bad('packet_too_big', {}, { source: 'network', phase: 'response' }).error;
+  return { ...traced, result: 'failure', error, hops, flows, size: 1_450, stopReason: 'unreachable' };
 }
 
 function short(id: string): string {

@@ -1,5 +1,6 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
+import { isTooLarge } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, naming, shown, unique } from '../words.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace } from './trace.ts';
@@ -142,6 +143,7 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
     const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${places}.${rest}`;
     const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : `the path ends at ${where}`;
     const isLoss = refused >= thresholds.lostPackets || late.length > 0;
-    return buildFinding('path_refused', isPassing && !isLoss ? 'info' : 'warning', probeResults, text, brief);
+    const isInfo = isPassing ? !isLoss : probeResults.every(({ result }) => isTooLarge(result));
+    return buildFinding('path_refused', isInfo ? 'info' : 'warning', probeResults, text, brief);
   });
 }

@@ -11,6 +11,9 @@ const unfit = bad('packet_too_big', {}, { source: 'network' });
 const target = '203.0.113.1 9 9 9';
 
 /** Scope of failures, and probes that could not measure. */
+const tooBig = (fields: { readonly size?: number }) =>
+  bad('packet_too_big', { hops: [], ...fields }, { source: 'network' });
+
 export const scopeCases: FindingCases = {
   down_everywhere: {
     present: [
@@ -114,6 +117,7 @@ export const scopeCases: FindingCases = {
   packets_unfit: {
     present: [
       ['a link of the path is too small for them', summaryOf('ping', { 'fra-1': unfit })],
+      ['a trace has a size that a link does not carry', summaryOf('traceroute', { 'fra-1': tooBig({ size: 1_450 }) })],
       [
         'their TTL was chosen too low',
         summaryOf('ping', { 'fra-1': bad('time_exceeded', { ttl: 3 }, { source: 'network' }) }),
@@ -125,6 +129,7 @@ export const scopeCases: FindingCases = {
         summaryOf('ping', { 'fra-1': bad('time_exceeded', { ttl: 64 }, { source: 'network' }) }),
       ],
       ['nothing came back', summaryOf('ping', { 'fra-1': lost })],
+      ['a link does not carry ordinary ones of a trace', summaryOf('traceroute', { 'fra-1': tooBig({}) })],
     ],
   },
   probes_incapable: {
