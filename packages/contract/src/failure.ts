@@ -114,6 +114,13 @@ export const failureSchema = Type.Object(
           'that does not exist. Absent if the target is no alias, and from agents of earlier releases.',
       }),
     ),
+    family: Type.Optional(
+      Type.Enum([4, 6], {
+        description:
+          'With dns_no_address in the phase `resolve`: the only address family that was asked for; the name may have addresses of ' +
+          'the other one. Absent if both were asked for, and from agents of earlier releases.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'Failure', description: 'Why a result is not a success.' },
 );

@@ -9,6 +9,7 @@ import { timedOf } from './latency.ts';
 import { reasonsOf } from './reasons.ts';
 import { measuredHost } from './measured-host.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
+import { isWithoutFamily } from './resolution.ts';
 import { findingRules } from './rules.ts';
 import type { Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
@@ -125,7 +126,12 @@ function positive(check: Check, probeResults: readonly ProbeResult[], up: readon
 
 function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
   const host = measuredHost(check, probeResults);
-  if (isNameless(check, down)) return `The name of ${host} does not resolve`;
+  if (isNameless(check, down)) {
+    const [family] = down.map(({ result }) => result.error?.family);
+    return down.every(isWithoutFamily)
+      ? `${host} cannot be reached over IPv${family}`
+      : `The name of ${host} does not resolve`;
+  }
   switch (check.type) {
     case 'ping':
       return `${host} does not answer pings${sizeOf(down)}`;

@@ -3,7 +3,7 @@ import type { Partition } from './partition.ts';
 import { reasonsOf } from './reasons.ts';
 import { ofType, type ProbeResult } from './probe-result.ts';
 import { redirectedTo } from './redirected.ts';
-import { isUnresolved } from './resolution.ts';
+import { isUnresolved, isWithoutFamily } from './resolution.ts';
 import { naming } from './words.ts';
 
 /** Probes that did not resolve the target. DNS checks have their own findings. */
@@ -27,6 +27,7 @@ function found(
   if (unresolved.length === 0) return [];
   const isBehindRedirect = ofType<'http'>(unresolved).some(({ result }) => redirectedTo(result) !== undefined);
   const nothing = isBehindRedirect ? '' : ' Nothing was measured of the host itself.';
-  const text = `${naming(unresolved)} could not resolve the name: ${reasonsOf(unresolved)}.${nothing}${count}`;
+  const did = unresolved.every(isWithoutFamily) ? 'found no address to measure' : 'could not resolve the name';
+  const text = `${naming(unresolved)} ${did}: ${reasonsOf(unresolved)}.${nothing}${count}`;
   return [buildFinding('name_not_resolved', severity, unresolved, text)];
 }

@@ -101,11 +101,12 @@ function portReason(result: ProbeResult['result']): string {
 }
 
 /** Phrases for targets that were not resolved, where the general ones would be those of dns checks. */
-function resolutionReason({ code, source, canonicalName }: Failure): string | undefined {
+function resolutionReason({ code, source, canonicalName, family }: Failure): string | undefined {
   if (code === 'timed_out') return 'the name was not resolved in time';
   if (code === 'dns_no_answer') {
     return source === 'target' ? 'its aliases lead in a circle' : 'the resolver gave no answer about the name';
   }
+  if (code === 'dns_no_address' && family !== undefined) return `the name has no IPv${family} address`;
   if (code !== 'dns_nxdomain' || canonicalName === undefined) return undefined;
   return `the name is an alias of ${shown(canonicalName, 120)}, which does not exist`;
 }

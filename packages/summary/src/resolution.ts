@@ -9,6 +9,11 @@ export function isUnresolved({ result: { error } }: ProbeResult): boolean {
   return error.source !== 'target' && error.source !== 'probe';
 }
 
+/** True if the name was asked for addresses of one family alone, and has none: it may have others. */
+export function isWithoutFamily({ result: { error } }: ProbeResult): boolean {
+  return error?.phase === 'resolve' && error.code === 'dns_no_address' && error.family !== undefined;
+}
+
 /** Answers about the name. Agents of earlier releases may name the resolver as their source. */
 const ofName: ReadonlySet<FailureCode> = new Set(['dns_nxdomain', 'dns_no_address']);
 

@@ -48,6 +48,8 @@ const refusedBy = bad(
   { ...asked, rcode: 'REFUSED', answerKind: 'error' as const },
   { source: 'resolver', phase: 'response' },
 );
+const addressless = bad('dns_no_address', { resolvedIp: null }, { phase: 'resolve' });
+const withoutIpv4 = { ...addressless, error: { ...addressless.error!, family: 4 as const } };
 const failingResolver = bad(
   'dns_resolver_failing',
   { ...asked, rcode: 'SERVFAIL', answerKind: 'error' as const },
@@ -558,6 +560,14 @@ describe('the headline', () => {
     [
       'example.com does not resolve (A) from any of 2 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent.',
       summaryOf('dns', each('fra-1 ber-1', serversSilent)),
+    ],
+    [
+      'example.com cannot be reached over IPv4 from any of 2 probes: the name has no IPv4 address.',
+      summaryOf('ping', each('fra-1 ber-1', withoutIpv4)),
+    ],
+    [
+      'The name of example.com does not resolve from any of 2 probes: the name does not exist (1) and the name has no IPv4 address (1).',
+      summaryOf('ping', { 'fra-1': withoutIpv4, 'ber-1': nameless }),
     ],
     [
       'No probe could measure example.com: the resolver could not answer (SERVFAIL), and may fail for every name.',

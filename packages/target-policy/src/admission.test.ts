@@ -276,6 +276,12 @@ describe('the admission of a name', () => {
     expect(await ask({}, { server })).toMatchObject({ failure: { code } });
   });
 
+  it('says which family it asked for alone where the name has no address of it', async () => {
+    const server = await serve(records({ 'AAAA site.example.com': ['2606:4700::1'] }));
+
+    expect(await ask({ family: 4 }, { server })).toMatchObject({ failure: { code: 'dns_no_address', family: 4 } });
+  });
+
   it('says that the probe lacks the only family of the name', async () => {
     const server = await serve(records({ 'AAAA site.example.com': ['2606:4700::1'] }));
 

@@ -99,7 +99,7 @@ async function admitName(
   const resolution = await resolveOnce(request, options.resolver, signal);
   const resolveMs = roundMs(performance.now() - startedMs);
   const addresses = allAddresses(resolution);
-  if (addresses.length === 0) return fail(resolutionFailure(resolution, name), addresses, resolveMs);
+  if (addresses.length === 0) return fail(ofFamily(resolutionFailure(resolution, name), family), addresses, resolveMs);
 
   for (const text of addresses) {
     const refused = judgeAnswer(name, text, judge);
@@ -112,6 +112,11 @@ async function admitName(
   }
   const candidates = usable.map(formatAddress);
   return admit({ host: name, address: candidates[0]!, family: pinned.family, addresses, candidates, resolveMs });
+}
+
+/** Without an address of the only family that was asked for, the name may have others. */
+function ofFamily(failure: Failure, family: Family | undefined): Failure {
+  return failure.code === 'dns_no_address' && family !== undefined ? { ...failure, family } : failure;
 }
 
 /** Addresses of the families that the probe supports, IPv4 first. */
