@@ -79,6 +79,21 @@ describe('the room of a probe', () => {
     expect(load.hasCapacity(probe(20), 'tcp')).toBe(false);
   });
 
+  // The average of three results and the initial estimate of 250 ms: 1,562 and 70 ms.
+  it.each([
+    ['slow', 2_000, 20],
+    ['quick', 10, 429],
+  ])('follows the first results of a type soon if they are %s', (_reason, milliseconds, expected) => {
+    const { fill, end, pass } = bed();
+    for (let round = 0; round < 3; round += 1) {
+      const [id] = fill('udp', 1);
+      pass(milliseconds);
+      end(id!);
+    }
+
+    expect(fill('udp')).toHaveLength(expected);
+  });
+
   it('comes back when jobs end, are taken back, or their end is never heard of', () => {
     const { load, fill, end, listeners, pass } = bed();
     const [first, second] = fill('tcp');

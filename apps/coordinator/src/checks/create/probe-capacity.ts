@@ -35,6 +35,8 @@ interface TypeUsage {
   readonly jobs: Map<string, number>;
   /** Moving average of the time from dispatch to result, milliseconds. */
   tookMs: number;
+  /** Values in the average, the initial estimate among them. */
+  values: number;
 }
 
 interface Given {
@@ -47,7 +49,7 @@ const FINAL = /"probe":"([^"]+)","kind":"final"/;
 
 /** Largest share of a probe's capacity for one type, so that a flood of one type leaves room for the others. */
 const SHARE_OF_TYPE = 0.75;
-/** Weight of the newest value in the moving average. */
+/** Least weight of the newest value in the moving average; the first ones weigh more than that, all of them the same. */
 const NEWEST = 0.1;
 /** Interval of scans for checks whose end was missed. */
 const LOOK_FOR_OLD_MS = 250;
@@ -118,7 +120,7 @@ class LoadOfProbes implements ProbeCapacity {
   private laneOf(probe: string, type: string): TypeUsage {
     const ofProbe = this.lanes.get(probe) ?? new Map<string, TypeUsage>();
     this.lanes.set(probe, ofProbe);
-    const lane = ofProbe.get(type) ?? { jobs: new Map(), tookMs: FIRST_GUESS_MS };
+    const lane = ofProbe.get(type) ?? { jobs: new Map(), tookMs: FIRST_GUESS_MS, values: 1 };
     ofProbe.set(type, lane);
     return lane;
   }
@@ -142,7 +144,8 @@ class LoadOfProbes implements ProbeCapacity {
     const [job] = check.jobs.splice(index, 1);
     const lane = this.laneOf(probe, job!.type);
     lane.jobs.delete(checkId);
-    lane.tookMs += NEWEST * (this.nowMs() - job!.addedAt - lane.tookMs);
+    lane.values += 1;
+    lane.tookMs += Math.max(NEWEST, 1 / lane.values) * (this.nowMs() - job!.addedAt - lane.tookMs);
     if (check.jobs.length === 0) this.removed(checkId);
   }
 
