@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { boolean, integer, list, oneOf, readSettings, setting, text, url } from './index.ts';
+import { boolean, integer, list, number, oneOf, readSettings, setting, text, url } from './index.ts';
 
 const settings = {
   port: setting({ env: 'PORT', kind: integer(1, 65535), default: '8080', description: 'Port.' }),
@@ -35,6 +35,14 @@ describe('readSettings', () => {
     });
 
     expect(values).toMatchObject({ port: 65535, tags: ['a', 'b'], open: true, contact: 'ops' });
+  });
+
+  it('reads each number in its range as Node prints it', () => {
+    const rate = setting({ env: 'RATE', kind: number(0.01, 10), required: true, description: 'Rate.' });
+    const printed = [3.0719999999999996, 0.010000000000000002, 1 / 3, 10].map(String);
+
+    expect(printed.map((RATE) => readSettings({ rate }, { RATE }).rate)).toEqual(printed.map(Number));
+    expect(() => readSettings({ rate }, { RATE: '0.001' })).toThrow('RATE must be a number from 0.01 to 10');
   });
 
   it('lists every fault at once and never prints a secret', () => {
