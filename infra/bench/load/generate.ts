@@ -62,7 +62,8 @@ export async function generate(load: Load): Promise<LoadReport> {
       ],
       {},
     );
-    await once(child, 'exit');
+    const [status] = (await once(child, 'exit')) as [number | null];
+    if (status === 2) throw new Error('The load generator refused its settings.');
     return JSON.parse(readFileSync(file, 'utf8')) as LoadReport;
   } finally {
     if (load.report === undefined) rmSync(folder, { recursive: true, force: true });

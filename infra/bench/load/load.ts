@@ -6,6 +6,7 @@ import type { Figure } from '../goals.ts';
 import { generate, judge } from './generate.ts';
 import { highestRate } from './highest-rate.ts';
 import { idleProbes } from './idle.ts';
+import { keptChecks } from './kept.ts';
 import { posts } from './posts.ts';
 import { countCpu } from './processes.ts';
 import { onStage, PER_CHECK, type Lengths } from './stage.ts';
@@ -13,8 +14,8 @@ import { openStreams } from './streams.ts';
 
 const STREAMS = 1_000;
 
-const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, postSeconds: 9, idleSeconds: 20 };
-const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, postSeconds: 4, idleSeconds: 5 };
+const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, posts: 4_000, idleSeconds: 20 };
+const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, posts: 1_500, idleSeconds: 5 };
 
 /**
  * The capacity of the service, with Redis, coordinators, agents and generators on this machine.
@@ -30,6 +31,7 @@ export async function load(isQuick: boolean, report?: string, only?: string): Pr
     ['rate', () => highestRate(lengths, report)],
     ['idle', () => idleProbes(lengths.idleSeconds)],
     ['streams', streams],
+    ['kept', keptChecks],
   ]);
   const names = [...parts.keys()].filter((name) => only === undefined || only === name);
   if (names.length === 0) throw new Error(`unknown part "${only}"; expected one of ${[...parts.keys()].join(', ')}`);

@@ -44,7 +44,8 @@ export interface Lengths {
   readonly warmUpSeconds: number;
   readonly trySeconds: number;
   readonly holdSeconds: number;
-  readonly postSeconds: number;
+  /** POSTs of a round. */
+  readonly posts: number;
   readonly idleSeconds: number;
 }
 
