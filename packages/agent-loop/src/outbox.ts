@@ -9,7 +9,10 @@ export interface Entry extends ResultEntry {
 export interface Outbox {
   /** Resolves when the entry was confirmed or dropped. */
   readonly add: (entry: Entry) => Promise<void>;
-  /** The oldest entries that are not in flight, which are then marked so, as long as at most `window` are. */
+  /**
+   * The oldest entries that are not in flight, which are then marked so, as long as at most `window` are. Few of them are
+   * screenshots.
+   */
   readonly take: (window: number) => readonly Entry[];
   readonly confirm: (entry: Entry) => void;
   readonly putBack: (entry: Entry) => void;
@@ -33,6 +36,12 @@ interface Slot {
 /** Time after the deadline when a result is useless: the coordinator has expired the check, by a clock that differs little. */
 const USELESS_AFTER_MS = 5_000;
 
+/**
+ * Screenshots in flight, which are sent one after the other: more would keep results out of the window, and those in flight
+ * neither expire nor make room.
+ */
+const SCREENSHOTS_IN_FLIGHT = 2;
+
 /** Queue of results that are not in Redis yet, in order of measurement; screenshots, which are large, come last. */
 export function createOutbox(options: OutboxOptions): Outbox {
   return new BoundedOutbox(options);
@@ -43,6 +52,7 @@ class BoundedOutbox implements Outbox {
   private readonly slots = new Map<Entry, Slot>();
   private bytes = 0;
   private inFlight = 0;
+  private screenshotsInFlight = 0;
 
   constructor(options: OutboxOptions) {
     this.options = options;
@@ -63,9 +73,9 @@ class BoundedOutbox implements Outbox {
     for (const pictures of [false, true]) {
       for (const [entry, slot] of this.slots) {
         if (this.inFlight >= window) return taken;
+        if (pictures && this.screenshotsInFlight >= SCREENSHOTS_IN_FLIGHT) return taken;
         if (slot.inFlight || (entry.kind === 'screenshot') !== pictures) continue;
-        slot.inFlight = true;
-        this.inFlight += 1;
+        this.mark(entry, slot, true);
         taken.push(entry);
       }
     }
@@ -77,8 +87,7 @@ class BoundedOutbox implements Outbox {
   readonly putBack = (entry: Entry): void => {
     const slot = this.slots.get(entry);
     if (slot === undefined) return;
-    slot.inFlight = false;
-    this.inFlight -= 1;
+    this.mark(entry, slot, false);
     const isOvertaken = [...this.slots.keys()].some(
       (other) => other !== entry && other.check === entry.check && other.kind !== 'screenshot',
     );
@@ -103,8 +112,15 @@ class BoundedOutbox implements Outbox {
     if (slot === undefined) return;
     this.slots.delete(entry);
     this.bytes -= slot.bytes;
-    if (slot.inFlight) this.inFlight -= 1;
+    if (slot.inFlight) this.mark(entry, slot, false);
     slot.settle();
+  }
+
+  private mark({ kind }: Entry, slot: Slot, isInFlight: boolean): void {
+    const change = isInFlight ? 1 : -1;
+    slot.inFlight = isInFlight;
+    this.inFlight += change;
+    if (kind === 'screenshot') this.screenshotsInFlight += change;
   }
 
   private drop(entry: Entry, reason: string): void {

@@ -203,6 +203,29 @@ describe('results on their way to Redis', () => {
     expect(redis.written).toEqual(['a partial so far', 'b final done', 'a screenshot {"failure":null} large']);
   });
 
+  it('wait for none of many screenshots that are on their way, of which only two are kept beyond the limit', async () => {
+    const [sent, ends] = [[] as string[], [] as (() => void)[]];
+    const writer = {
+      isReady: () => true,
+      append: (check: string, kind: string) => {
+        sent.push(`${check} ${kind}`);
+        return kind === 'final' ? Promise.resolve() : new Promise<void>((resolve) => void ends.push(resolve));
+      },
+      hint: async () => undefined,
+    };
+    results = createResults({ writer, now: () => 0, log: silent, maxBytes: 1_000 });
+    const png = Buffer.alloc(100);
+    const pictures = Array.from({ length: 100 }, (_, n) => results.screenshot(`p${n}`, { png, failure: null }, soon));
+    let dropped = 0;
+    for (const picture of pictures) void picture.then(() => (dropped += 1));
+
+    await results.final('small', '1', soon);
+    await eventually(() => (dropped > 90 ? true : undefined));
+
+    expect(sent).toEqual(['p0 screenshot', 'p1 screenshot', 'small final']);
+    for (const end of ends) end();
+  });
+
   it('outlast pictures when there is no room', async () => {
     const redis = store({ maxBytes: 200 });
     redis.up = false;

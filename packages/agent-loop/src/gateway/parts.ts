@@ -52,9 +52,9 @@ export function createParts(
 ): Parts {
   const { log, identity, release, concurrency: credit } = options;
   const session = (): Session | undefined => link.session();
-  const writer = createGatewayWriter(session, options.placeOf);
   const time = createTimeQuestions(session);
   const clock = createAgentClock(time.ask);
+  const writer = createGatewayWriter(session, { traceparentOf: options.placeOf, rttMs: clock.rttMs });
   const results = createResults({ writer, now: clock.now, log });
   const settled = trackResults(results);
   const { onAbandoned, abandoned } = listenAbandoned();

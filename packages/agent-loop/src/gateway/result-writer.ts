@@ -1,6 +1,7 @@
-import { SCREENSHOT_PIECE_BYTES, SCREENSHOT_PIECES_IN_FLIGHT, type AgentMessage } from '@vantage/contract';
+import { SCREENSHOT_PIECES_IN_FLIGHT, type AgentMessage } from '@vantage/contract';
 
 import { ConnectionLost, type ResultWriter } from '../results.ts';
+import { createPieceSize, type PieceSize } from './piece-size.ts';
 import type { Session } from './session.ts';
 
 /** Results over the connection to a gateway: each is settled by the gateway's acknowledgement. */
@@ -16,24 +17,29 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export function createGatewayWriter(
-  session: () => Session | undefined,
-  traceparentOf: (check: string) => string | undefined = () => undefined,
-): GatewayWriter {
-  return new Writer(session, traceparentOf);
+interface WriterOptions {
+  readonly traceparentOf?: ((check: string) => string | undefined) | undefined;
+  /** Round trip of the connection, milliseconds. */
+  readonly rttMs?: () => number;
+}
+
+export function createGatewayWriter(session: () => Session | undefined, options: WriterOptions = {}): GatewayWriter {
+  return new Writer(session, options);
 }
 
 class Writer implements GatewayWriter {
   private readonly session: () => Session | undefined;
   private readonly traceparentOf: (check: string) => string | undefined;
+  private readonly pieceSize: PieceSize;
   private readonly waiting = new Map<Session, Map<number, Waiting>>();
   private uploads = 0;
   /** Screenshots are sent one after the other. */
   private uploading: Promise<unknown> = Promise.resolve();
 
-  constructor(session: Writer['session'], traceparentOf: Writer['traceparentOf']) {
+  constructor(session: Writer['session'], { traceparentOf = () => undefined, rttMs = () => 0 }: WriterOptions) {
     this.session = session;
     this.traceparentOf = traceparentOf;
+    this.pieceSize = createPieceSize(rttMs);
   }
 
   readonly isReady = (): boolean => this.session()?.isOpen() === true;
@@ -85,17 +91,22 @@ class Writer implements GatewayWriter {
     return one;
   }
 
-  /** Few pieces are in flight at a time, so that a concurrent result waits for these only. */
+  /** Few pieces are in flight at a time, small ones on a slow connection: a concurrent result waits for these only. */
   private async upload(on: Session, png: Uint8Array): Promise<number> {
     const number = (this.uploads += 1);
     const inFlight = new Set<Promise<void>>();
-    for (let at = 0; at < png.length; at += SCREENSHOT_PIECE_BYTES) {
-      const part = png.subarray(at, at + SCREENSHOT_PIECE_BYTES);
+    for (let at = 0; at < png.length;) {
+      const part = png.subarray(at, at + this.pieceSize.bytes());
+      at += part.length;
+      const sentAt = performance.now();
       const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
       const sent = this.settle(on, (seq) => on.sendPiece({ seq, upload: number, bytes }));
       inFlight.add(sent);
       void sent.then(
-        () => inFlight.delete(sent),
+        () => {
+          inFlight.delete(sent);
+          this.pieceSize.acknowledged(performance.now() - sentAt);
+        },
         () => undefined,
       );
       if (inFlight.size >= SCREENSHOT_PIECES_IN_FLIGHT) await Promise.race(inFlight);

@@ -66,7 +66,7 @@ export function openSession(options: SessionOptions): Session {
   const { socket, identity, hello, read, onMessage, onClosed } = options;
   let seq = 0;
   let error: Error | undefined;
-  const stopPings = keepPinging(socket, (isSilent) => options.onSilence?.(isSilent, session));
+  const pings = keepPinging(socket, (isSilent) => options.onSilence?.(isSilent, session));
 
   const session: Session = {
     isOpen: () => socket.readyState === socket.OPEN,
@@ -94,6 +94,7 @@ export function openSession(options: SessionOptions): Session {
     const message = frame.kind === 'message' ? read(frame.message) : undefined;
     // Later releases may send messages that this one does not know.
     if (message === undefined) return;
+    if (message.t === 'ack') pings.answered();
     if (message.t !== 'challenge') return onMessage(message, session);
     options.onChallenged?.(session);
     if (!session.isOpen()) return;
@@ -108,26 +109,33 @@ export function openSession(options: SessionOptions): Session {
   });
   socket.on('error', (cause) => (error ??= connectionFault(cause)));
   socket.on('close', (code, reason) => {
-    stopPings();
+    pings.stop();
     onClosed({ code, reason: reason.toString(), error }, session);
   });
   return session;
 }
 
-/** Sends pings and watches for pongs: other messages of the gateway do not prove that it receives anything. */
-function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void): () => void {
+interface Pings {
+  /** To be called for an acknowledgement: on a slow connection, pings wait behind results. */
+  readonly answered: () => void;
+  readonly stop: () => void;
+}
+
+/** Sends pings and watches for pongs: most messages of the gateway do not prove that it receives anything. */
+function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void): Pings {
   let unanswered = 0;
+  const answered = (): void => {
+    if (unanswered >= SILENT_AFTER) onSilence(false);
+    unanswered = 0;
+  };
   const timer = setInterval(() => {
     if (unanswered === SILENT_AFTER) onSilence(true);
     if (unanswered >= DEAD_AFTER) return socket.terminate();
     unanswered += 1;
     if (socket.readyState === socket.OPEN) socket.ping();
   }, GATEWAY_PING_MS);
-  socket.on('pong', () => {
-    if (unanswered >= SILENT_AFTER) onSilence(false);
-    unanswered = 0;
-  });
-  return () => clearInterval(timer);
+  socket.on('pong', answered);
+  return { answered, stop: () => clearInterval(timer) };
 }
 
 interface WithSocket {

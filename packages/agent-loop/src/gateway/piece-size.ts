@@ -1,0 +1,28 @@
+import { SCREENSHOT_PIECE_BYTES } from '@vantage/contract';
+
+/** The size of the pieces of screenshots: results and pings wait for the pieces that are in flight. */
+export interface PieceSize {
+  readonly bytes: () => number;
+  /** To be called when a piece was acknowledged, with the time since it was sent. */
+  readonly acknowledged: (ms: number) => void;
+}
+
+/** Smaller ones would make a busy gateway, which acknowledges late, a slow connection. */
+const LEAST_BYTES = 4 * 1_024;
+const FIRST_BYTES = 8 * 1_024;
+/** Times beyond a round trip: below the first one pieces grow, above the second one they shrink. */
+const FAST_MS = 500;
+const SLOW_MS = 1_000;
+
+/** @param rttMs of the connection when nothing else is sent: a distant gateway is no slow connection */
+export function createPieceSize(rttMs: () => number): PieceSize {
+  let bytes = FIRST_BYTES;
+  return {
+    bytes: () => bytes,
+    acknowledged: (ms) => {
+      const waitedMs = ms - rttMs();
+      if (waitedMs > SLOW_MS) bytes = Math.max(LEAST_BYTES, bytes / 2);
+      else if (waitedMs < FAST_MS) bytes = Math.min(SCREENSHOT_PIECE_BYTES, bytes * 2);
+    },
+  };
+}
