@@ -1,6 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { escapeText, parseEscaped } from './index.ts';
+import { escapeText, isShowable, parseEscaped } from './index.ts';
+
+describe('isShowable', () => {
+  it.each(['Frankfurt 1', 'Hétzner – 東京', 'می‌خواهم', '👩\u200D💻'])('is true for %s', (text) => {
+    expect(isShowable(text)).toBe(true);
+  });
+
+  it.each(['a\u001B[31mb', 'a\nb', 'a\u202Eb', 'a\u2066b', 'a\u2028b', 'a\u0000b', 'a\uD800b', '  ', '\u200B', ''])(
+    'is false for %j',
+    (text) => {
+      expect(isShowable(text)).toBe(false);
+    },
+  );
+});
 
 describe('escapeText', () => {
   it.each([

@@ -37,6 +37,16 @@ const ESCAPED_IN_JSON = /\\[bfnrtu]/;
 /** Cc, Cf (bidi controls, zero width, soft hyphen), Cs (lone surrogates), Co, Cn, line and paragraph separators. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
 
+/**
+ * True if an operator's text can be shown as it is: it has a visible character, and none that ends a line, controls a
+ * terminal or changes the direction of text. Joiners are allowed, which some scripts and emojis need.
+ */
+export function isShowable(text: string): boolean {
+  return /[^\s\p{Cf}]/u.test(text) && !CONTROLS.test(text);
+}
+
+const CONTROLS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
 function truncate(text: string, maxCodePoints: number): string {
   return `${Array.from(text)
     .slice(0, maxCodePoints - 1)

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-import { escapeText, type ProbeRecord } from '@vantage/contract';
+import { escapeText, isShowable, type ProbeRecord } from '@vantage/contract';
 
 import { keyUsages } from './keys/key-arguments.ts';
 import { readInvitation, type Invitation } from './invitation.ts';
@@ -179,6 +179,8 @@ function readOffering(id: string, texts: readonly string[], { is, output }: Opti
 function readSuspend(id: string, { text, output }: Options): Parsed {
   const reason = text('reason') ?? '';
   if (reason.length > 200) return { faults: ['--reason: must have at most 200 characters'] };
+  if (reason !== '' && !isShowable(reason))
+    return { faults: ['--reason: must have no line breaks or control characters'] };
   return withId(id, { command: 'suspend', id, reason, ...output });
 }
 

@@ -38,15 +38,17 @@ function degrees(text: string | undefined): number | string | null {
   return text.trim() === '' || !Number.isFinite(number) ? text : number;
 }
 
+const TEXT = '1 to 128 characters that can be shown, without line breaks, control characters and changes of direction';
+
 /** Allowed values, as continuations of "must be". */
 const expected: Readonly<Record<string, string>> = {
   id: '1 to 63 lower-case letters, digits and hyphens',
-  name: '1 to 128 characters',
-  datacenter: '1 to 128 characters',
+  name: TEXT,
+  datacenter: TEXT,
   countryCode: 'a two-letter country code (ISO 3166-1)',
-  isp: '1 to 128 characters',
+  isp: TEXT,
   asNumber: 'AS and digits, such as AS64500',
-  city: '1 to 128 characters',
+  city: TEXT,
   latitude: 'degrees from -90 to 90',
   longitude: 'degrees from -180 to 180',
   tags: 'at most 32 different tags, each 1 to 63 lower-case letters, digits and hyphens',

@@ -21,3 +21,9 @@ it('an agent that is newer than the gateway is not: the service is to be upgrade
   expect(why).toMatch(/release 2\.0\.0\).*version 5 .*gateway is older.*version 4 at most: upgrade the service\.$/);
   expect(nearest).toBe(4);
 });
+
+it('the release that an agent claims cannot control a terminal', () => {
+  const { why } = refusedVersion({ v: 1, release: '1\u001B[2J\n\u202E' }, versions)!;
+
+  expect(why).toContain(String.raw`(release 1\u{1b}[2J\u{a}\u{202e})`);
+});

@@ -1,4 +1,4 @@
-import { gatewayVersions, type AgentHello } from '@vantage/contract';
+import { escapeText, gatewayVersions, type AgentHello } from '@vantage/contract';
 
 /** Why an agent cannot be served, for its operator, and the spoken version that is nearest to its own. */
 export interface RefusedVersion {
@@ -12,7 +12,7 @@ export function refusedVersion(
   { oldest, newest }: { readonly oldest: number; readonly newest: number } = gatewayVersions,
 ): RefusedVersion | undefined {
   if (v >= oldest && v <= newest) return undefined;
-  const said = `Its agent (release ${release}) speaks version ${v} of the gateway's protocol;`;
+  const said = `Its agent (release ${escapeText(release, 64)}) speaks version ${v} of the gateway's protocol;`;
   if (v < oldest)
     return { why: `${said} version ${oldest} is the oldest that works: upgrade the agent.`, nearest: oldest };
   const why = `${said} the gateway is older and speaks version ${newest} at most: upgrade the service.`;

@@ -1,4 +1,5 @@
 import { once, type EventEmitter } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 import { afterEach, expect, it } from '@jest/globals';
@@ -42,6 +43,22 @@ async function errorThrough(answer: string): Promise<string> {
   await Promise.all(closed);
   return error.message;
 }
+
+it.each(['/vantage', '/vantage/'])(
+  'the path of the address, here %s, stays before that of the gateway',
+  async (path) => {
+    const server = createHttpServer().listen(0, '127.0.0.1');
+    closers.push(() => server.close());
+    await once(server, 'listening');
+    const requested = once(server, 'upgrade') as Promise<[IncomingMessage, Socket]>;
+    const socket = createDial({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}` })();
+    socket.on('error', () => undefined);
+    const [{ url }, connection] = await requested;
+    connection.destroy();
+
+    expect(url).toBe('/vantage/agent');
+  },
+);
 
 it('a proxy that is silent, is none or does not reach the service is named, and its connection is closed', async () => {
   const answers = ['', 'nonsense\r\n', 'HTTP/1.1 200 OK\r\n\r\n'];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { enrolmentToken, redisKeys, type Place, type ProbeRecord } from '@vantage/contract';
+import { enrolmentToken, escapeText, redisKeys, type Place, type ProbeRecord } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { switchOffUser } from '../../probes/access/switch-off.ts';
@@ -165,8 +165,18 @@ function readPlace(json: string | undefined): SeenPlace | undefined {
 function withPlace(record: ProbeRecord, place: SeenPlace | undefined): ProbeRecord | undefined {
   if (typeof place?.countryCode !== 'string') return undefined;
   const { countryCode, city = null, latitude = null, longitude = null, isp, asn } = place;
-  const network = { isp: isp?.slice(0, 128) ?? record.isp, asNumber: asn ?? record.asNumber };
-  return { ...record, countryCode, city: city?.slice(0, 128) ?? null, latitude, longitude, ...network };
+  const network = {
+    isp: isp === undefined || isp === null ? record.isp : escapeText(isp, 128),
+    asNumber: asn ?? record.asNumber,
+  };
+  return {
+    ...record,
+    countryCode,
+    city: city === null ? null : escapeText(city, 128),
+    latitude,
+    longitude,
+    ...network,
+  };
 }
 
 function describePlace({ city, countryCode, isp, asNumber }: ProbeRecord): string {

@@ -1,4 +1,11 @@
-import { heartbeatSchema, parseEscaped, probeRecordSchema, type Heartbeat, type ProbeRecord } from '@vantage/contract';
+import {
+  heartbeatSchema,
+  isShowable,
+  parseEscaped,
+  probeRecordSchema,
+  type Heartbeat,
+  type ProbeRecord,
+} from '@vantage/contract';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
@@ -39,8 +46,8 @@ export function createProbeValidators(): ProbeValidators {
     readHeartbeat: (json) => read(json, parseEscaped, heartbeatValidator()),
     recordFaults: (record) => {
       const isRecord = recordValidator();
-      if (isRecord(record)) return [];
-      const faults = new Map<string, string>();
+      const faults = new Map(unshowable(record).map((field) => [field, 'must be text that can be shown']));
+      if (isRecord(record)) return [...faults].map(([field, message]) => ({ field, message }));
       for (const error of isRecord.errors ?? []) {
         const field = fieldOf(error);
         // Keeps the first error of a field; a union adds one per branch.
@@ -49,6 +56,15 @@ export function createProbeValidators(): ProbeValidators {
       return [...faults].map(([field, message]) => ({ field, message }));
     },
   };
+}
+
+/** Not in the schema: a record of an earlier release stays valid. */
+function unshowable(record: unknown): readonly string[] {
+  const fields = (record ?? {}) as Readonly<Record<string, unknown>>;
+  return ['name', 'datacenter', 'isp', 'city'].filter((field) => {
+    const text = fields[field];
+    return typeof text === 'string' && !isShowable(text);
+  });
 }
 
 function fieldOf({ instancePath, params }: ErrorObject): string {
