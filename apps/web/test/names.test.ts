@@ -252,6 +252,24 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('count answers and addresses, not probes that got none', async () => {
+    const error = { code: 'probe_timeout', phase: 'exec', source: 'probe', message: 'It did not answer in time.' };
+    for (const [type, title] of [
+      ['info', 'About this address'],
+      ['dns', 'Answer'],
+    ] as const) {
+      const check = worldChecks.find((one) => one.type === type)!;
+      const [first, second, third] = Object.keys(check.results) as [string, string, string];
+      const result = Object.values(check.results).find((one) => one['result'] === 'success')!;
+      const none = { result: 'error', rt: null, resolvedIp: null, error, startedAt: null };
+      showcase.checks.set(check.testId, { ...check, results: { [first]: result, [second]: result, [third]: none } });
+      await open(`/c/${check.testId}`, 'probes agree');
+      await untilText(tab.page, 'The same for 2 probes');
+      expect(await tab.page.evaluate(`document.querySelector('.${type}-view h2').innerText`)).toBe(title);
+    }
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('name the probes that were not asked', async () => {
     const [check] = worldChecks;
     const results = Object.fromEntries(

@@ -14,11 +14,14 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 export function DnsView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'dns'>({ rows }).filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, result]) => answerKey(result));
-  const most = groups[0]?.length ?? 0;
+  // Without a response code there is no answer.
+  const [same, ...others] = groups.filter(([first]) => typeof first![1].rcode === 'string');
   return (
     <Section
-      title={groups.length > 1 ? `${groups.length} different answers` : 'Answer'}
-      note={groups.length === 1 && answered.length > 1 ? `The same for ${plural(most, 'probe')}` : undefined}
+      title={others.length > 0 ? `${1 + others.length} different answers` : 'Answer'}
+      note={
+        others.length === 0 && (same?.length ?? 0) > 1 ? `The same for ${plural(same!.length, 'probe')}` : undefined
+      }
       class="dns-view"
     >
       {groups.length === 0 ? <p class="note">{notYet(check, rows)}</p> : null}

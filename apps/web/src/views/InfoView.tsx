@@ -14,10 +14,14 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 export function InfoView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'info'>({ rows }).filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');
+  // A failure is no address.
+  const [same, ...others] = groups.filter(([first]) => typeof first![1].ip === 'string');
   return (
     <Section
-      title={groups.length > 1 ? `${groups.length} different addresses` : 'About this address'}
-      note={groups.length === 1 && answered.length > 1 ? `The same for ${plural(answered.length, 'probe')}` : undefined}
+      title={others.length > 0 ? `${1 + others.length} different addresses` : 'About this address'}
+      note={
+        others.length === 0 && (same?.length ?? 0) > 1 ? `The same for ${plural(same!.length, 'probe')}` : undefined
+      }
       class="info-view"
     >
       {groups.length === 0 ? <p class="note">{notYet(check, rows)}</p> : null}
