@@ -171,11 +171,11 @@ describe('the summary of a network whose truth is known', () => {
 
     for (const summary of ofShorter) {
       expect(summary.verdict).toBe('up');
-      expect(textOf(summary, 'path_changed')).toMatch(/became shorter .* at hop 4 before and at hop 3 after\./);
+      expect(textOf(summary, 'path_lengths')).toMatch(/ at hop 4, and from about round \d+ of 14 on at hop 3: /);
     }
     for (const summary of await longer) {
       expect(summary.verdict).toBe('up');
-      expect(textOf(summary, 'path_changed')).toMatch(/became longer .* at hop 3 before and at hop 4 after\./);
+      expect(textOf(summary, 'path_lengths')).toMatch(/ at hop 3, and from about round \d+ of 14 on at hop 4: /);
     }
   });
 

@@ -98,6 +98,7 @@ export const findingCodes = {
   dscp_changed: 'Routers change the DSCP of the packets.',
   path_translated: 'Addresses of the packets are translated on the path (NAT).',
   hidden_tunnel: 'Routers quote TTLs as those of a tunnel do that shows no labels.',
+  path_lengths: 'The target answered at several hops during the rounds of a trace.',
   path_changed: 'The path changed between two rounds of a trace.',
   way_back_differs: 'Replies seem to come back over more or fewer hops than the packets take.',
   // Probes excluded from the verdict.

@@ -272,9 +272,13 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     'traceroute: two or more successive hops without `mpls` whose time exceeded errors quote a TTL of 2, 3, 4 …: one more at each.',
   ),
+  path_lengths: rule(
+    ['info'],
+    'traceroute, `rounds`: `targetHops` has two hops or more, and the order of the answers does not prove that the path changed: packets may take ways of different length. Loss in such a trace is laid to no hop before the target’s.',
+  ),
   path_changed: rule(
     ['info'],
-    `traceroute, \`rounds\`: one router answered at a hop in the first rounds and another one in all later ones. All such hops agree on the round, and the probability of this order of answers behind a balancer by packet is 2^-${t.pathChangeBits} at most, whatever its shares. A short check, or a change in its first or last rounds, does not suffice. Or \`targetHops\`: the target answered at another hop, and a router where it was. Loss in such a trace is laid to no hop before the target’s.`,
+    `traceroute, \`rounds\`: one router answered at a hop in the first rounds and another one in all later ones. All such hops agree on the round, and the probability of this order of answers behind a balancer by packet is 2^-${t.pathChangeBits} at most, whatever its shares. A short check, or a change in its first or last rounds, does not suffice. Loss in such a trace is laid to no hop before the target’s.`,
   ),
   way_back_differs: rule(
     ['info'],

@@ -3,24 +3,41 @@ import { seeded, type Random } from '../generate.ts';
 import { trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
-/** A trace of 12 rounds whose target was at these hops; `received` of the packets to the last one were answered. */
+/**
+ * A trace whose target was at these hops from these rounds on, with the router and the target at the nearest of them in the
+ * order of the rounds; `received` of the packets to the last one were answered.
+ */
 export function moving(
+  rounds: number,
   hops: readonly (readonly [hop: number, round: number])[],
   received?: number,
 ): ReturnType<typeof summaryOf> {
-  const last = Math.max(...hops.map(([hop]) => hop));
+  const [first, last] = [Math.min(...hops.map(([hop]) => hop)), Math.max(...hops.map(([hop]) => hop))];
+  const rtts = Array<number>(rounds).fill(5).join(' ');
   const ways = Array.from({ length: last }, (_, index) => {
-    const isTarget = hops.some(([hop]) => hop === index + 1);
     const router = index + 1 === last ? [] : [`192.0.2.${index + 1}`];
-    return `${[...router, ...(isTarget ? ['203.0.113.1'] : [])].join('/')} 5 5 5 5 5 5`;
+    return `${[...router, ...(index + 1 < first ? [] : ['203.0.113.1'])].join('/')} ${rtts}`;
   });
+  const atFirst = Array.from({ length: rounds }, (_, index) =>
+    hops.findLast(([, round]) => round <= index + 1)![0] === first ? 1 : 0,
+  );
+  const answers = ways.map((_, index) => (index + 1 === first ? atFirst : Array<number>(rounds).fill(0)));
   const targetHops = hops.map(([hop, round], index) => {
-    const sent = (hops[index + 1]?.[1] ?? 13) - round;
+    const sent = (hops[index + 1]?.[1] ?? rounds + 1) - round;
     return { hop, round, sent, received: index === hops.length - 1 ? (received ?? sent) : sent };
   });
-  const flow = { reached: true, stopReason: 'completed' as const, hops: ways.map(() => [0, 0, 0, 0, 0, 0]) };
-  return summaryOf('traceroute', { 'fra-1': trace(ways, { rounds: 12, targetHops, flows: [flow] }) });
+  const flow = { reached: true, stopReason: 'completed' as const, hops: answers };
+  return summaryOf('traceroute', { 'fra-1': trace(ways, { rounds, targetHops, flows: [flow] }) });
 }
+
+const longer = [
+  [3, 1],
+  [5, 21],
+] as const;
+const shorter = [
+  [5, 1],
+  [3, 21],
+] as const;
 
 /** For each hop the routers that answered, round by round: `a`, `b` …; `*` for none. */
 export function inRounds(...hops: readonly string[]): ReturnType<typeof summaryOf> {
@@ -49,28 +66,28 @@ export function byChance(random: Random, routers: number, rounds: number, skew =
 }
 
 export const pathChangeCases: FindingCases = {
+  path_lengths: {
+    present: [
+      ['the target moved, in too few rounds to exclude chance', moving(24, shorter)],
+      ['the target is at two hops in turns', moving(40, [...longer, [3, 30]])],
+    ],
+    absent: [
+      ['the order of the answers proves a change', moving(40, shorter)],
+      ['the target stayed where it was', inRounds('a'.repeat(20))],
+    ],
+  },
   path_changed: {
     present: [
       ['two hops have other routers from one round on', inRounds(all, split(8), split(8))],
       ['the hops disagree by a round', inRounds(all, split(12), split(13))],
       ['answers are missing meanwhile', inRounds(all, 'aaaaaaaa***bbbbbbbbb', 'aaaaaaaaa**bbbbbbbbb')],
-      [
-        'the path became longer',
-        moving([
-          [3, 1],
-          [5, 7],
-        ]),
-      ],
-      [
-        'the path became shorter',
-        moving([
-          [5, 1],
-          [3, 7],
-        ]),
-      ],
+      ['the path became longer', moving(40, longer)],
+      ['the path became shorter', moving(40, shorter)],
       ['one hop alone, in many rounds', inRounds('a'.repeat(40), 'a'.repeat(20) + 'b'.repeat(20))],
     ],
     absent: [
+      ['the target moved, in too few rounds to exclude chance', moving(24, shorter)],
+      ['the target is at two hops in turns', moving(40, [...longer, [3, 30]])],
       ['no router changed', inRounds(all, all)],
       ['a router fell silent', inRounds(all, `${'a'.repeat(8)}${'*'.repeat(12)}`)],
       ['one hop, in too few rounds to exclude chance', inRounds(all, split(10))],

@@ -12,7 +12,7 @@ describe('a target that stops answering during the rounds', () => {
 
     expect(summary.verdict).toBe('degraded');
     expect(summary.headline).toBe(
-      'example.com is reached from the one probe that could measure, but not to the end: it answered none of the last 7 of 12 rounds of fra-1.',
+      'example.com is reached from the one probe asked, but not to the end: it answered none of the last 7 of 12 rounds of fra-1.',
     );
     expect(found(summary)).toEqual([
       'warning target_stops: The target stopped answering during the check: it answered none of the last 7 of 12 rounds of fra-1, and hop 2, 192.0.2.1 in AS64511 (Transit Net) said that the host is unreachable (!H).',

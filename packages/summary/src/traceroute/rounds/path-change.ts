@@ -27,9 +27,8 @@ const SPREAD = 1;
 export function findPathChanges(traces: readonly Trace[]): readonly FindingDraft[] {
   return traces.flatMap((trace) => {
     const { probeResult } = trace;
-    const ofLength = lengthChangeText(trace);
-    if (ofLength !== undefined) return [buildFinding('path_changed', 'info', [probeResult], ofLength)];
     const change = pathChangeOf(trace);
+    if (targetHopsOf(trace).length > 1) return [ofLength(trace, change)];
     if (change === undefined) return [];
     const { hop, rounds } = change;
     const text = `The path from ${probeResult.probe} changed during the check, about round ${hop.first} of ${rounds}: hop ${hop.hop} was ${hop.from} before and ${hop.to} after. From there on its hops show both paths, and what they lost belongs to no router.`;
@@ -49,13 +48,15 @@ export function targetHopsOf({ isFinal, probeResult }: Trace): readonly TargetHo
 
 type TargetHop = NonNullable<Trace['probeResult']['result']['targetHops']>[number];
 
-/** The hops of the path after its last change between two rounds; all of them without a change. */
+/** The hops of the path after its change between two rounds; all of them without a proved change. */
 export function presentSteps(trace: Trace): readonly Step[] {
   const { rounds = 1, flows = [], hops = [] } = trace.probeResult.result;
   const moved = targetHopsOf(trace);
-  const since = moved.length > 1 ? moved.at(-1)! : pathChangeOf(trace)?.hop;
+  const change = pathChangeOf(trace)?.hop;
   const [flow] = flows;
-  if (since === undefined || flow === undefined) return trace.steps;
+  // Alternatives of a balancer are one set.
+  if (change === undefined || flow === undefined || moved.length > 2) return trace.steps;
+  const since = moved[1] ?? change;
   const share = 1 - ('round' in since ? since.round : since.first) / rounds;
   const steps = moved.length > 1 ? trace.steps.filter(({ hop }) => hop <= since.hop) : trace.steps;
   return steps.map((step) => {
@@ -71,22 +72,28 @@ export function lastOf<T>(entries: readonly T[], share: number): readonly T[] {
   return entries.slice(entries.length - Math.floor(entries.length * share));
 }
 
-function lengthChangeText(trace: Trace): string | undefined {
-  const { probe, result } = trace.probeResult;
+/** Finding: the target answered at several hops. Only the order of the answers tells a change from ways of different length. */
+function ofLength(trace: Trace, change: RouteChange | undefined): FindingDraft {
+  const { probeResult } = trace;
+  const { probe, result } = probeResult;
   const hops = targetHopsOf(trace);
-  const [before, after] = hops;
-  if (before === undefined || after === undefined) return undefined;
+  const [before, after] = hops as [TargetHop, TargetHop];
   const { rounds = after.round } = result;
-  const lost = 'and what they lost belongs to no router.';
-  if (hops.length === 2) {
-    const how = after.hop > before.hop ? 'longer' : 'shorter';
-    return `The path from ${probe} became ${how} during the check, about round ${after.round} of ${rounds}: the target was at hop ${before.hop} before and at hop ${after.hop} after. From there on its hops show both paths, ${lost}`;
-  }
   const places = listed(
     hops.map(({ hop }) => String(hop)),
     8,
   );
-  return `The length of the path from ${probe} changed ${hops.length - 1} times in ${rounds} rounds: the target was at hop ${places}. Its hops show all these paths, ${lost}`;
+  if (hops.length === 2 && change !== undefined) {
+    const how = after.hop > before.hop ? 'longer' : 'shorter';
+    const text = `The path from ${probe} became ${how} during the check, about round ${after.round} of ${rounds}: the target was at hop ${before.hop} before and at hop ${after.hop} after. From there on its hops show both paths, and what they lost belongs to no router.`;
+    return buildFinding('path_changed', 'info', [probeResult], text);
+  }
+  const order =
+    hops.length === 2
+      ? `at hop ${before.hop}, and from about round ${after.round} of ${rounds} on at hop ${after.hop}`
+      : `at hop ${places} in the course of ${rounds} rounds`;
+  const text = `The target answered ${probe} ${order}: the path changed, or packets take ways of different length. What its hops lost belongs to no router.`;
+  return buildFinding('path_lengths', 'info', [probeResult], text);
 }
 
 /**
