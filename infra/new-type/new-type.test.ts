@@ -7,8 +7,15 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 const repository = join(import.meta.dirname, '../..');
 const NAME = 'madeup';
-/** Projects of TypeScript, with all that they reference. */
-const PROGRAMS = ['apps/standalone', 'apps/probe-agent', 'apps/cli', 'apps/load', 'apps/web/tsconfig.page.json'];
+/** Projects of TypeScript with all that they reference, the tests of the repository among them. */
+const PROGRAMS = [
+  'apps/standalone',
+  'apps/probe-agent',
+  'apps/cli',
+  'apps/load',
+  'apps/web/tsconfig.page.json',
+  'tsconfig.test.json',
+];
 
 jest.setTimeout(600_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FailureCode, Summary } from '@vantage/contract';
-import type { CheckTypeName } from '@vantage/diagnostics/contract';
+import { checkTypeNames, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { bad, broken, pending, summaryOf, type Result } from '../test/cases.ts';
 import { dns, http, info, lost, ping, refused, tcp, trace, udp } from '../test/results.ts';
@@ -31,8 +31,8 @@ const common = {
 
 const unreached = bad('timed_out', { url: 'https://example.com/' }, { result: 'timeout', source: 'network' });
 
-/** What a probe may report, by type. */
-const reports: Readonly<Record<CheckTypeName, Readonly<Record<string, Result<CheckTypeName>>>>> = {
+/** What a probe may report, by type; a type that is not listed has the common reports alone. */
+const reports: Readonly<Partial<Record<CheckTypeName, Readonly<Record<string, Result<CheckTypeName>>>>>> = {
   ping: { up: ping([20, 21, 22, 20]), lossy: ping([20, null, 22, null]), down: lost, ...common },
   tcp: { up: tcp('open'), closed: tcp('closed'), filtered: tcp('filtered'), ...common },
   udp: { up: udp('open'), closed: udp('closed'), silent: udp('open|filtered'), ...common },
@@ -75,8 +75,8 @@ function choices(names: readonly string[], size: number): readonly (readonly str
   return names.flatMap((name, index) => choices(names.slice(index), size - 1).map((rest) => [name, ...rest]));
 }
 
-describe.each(Object.keys(reports) as CheckTypeName[])('probes of a %s check that disagree', (type) => {
-  const known = reports[type];
+describe.each(checkTypeNames)('probes of a %s check that disagree', (type) => {
+  const known: Readonly<Record<string, Result<CheckTypeName>>> = reports[type] ?? common;
   const sizes = Array.from({ length: MOST_PROBES }, (_, index) => index + 1);
   const summaries = sizes.flatMap((size) =>
     choices(Object.keys(known), size).map((names): readonly [readonly string[], Summary] => [
