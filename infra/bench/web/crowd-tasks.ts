@@ -4,6 +4,7 @@ import { openBrowser, openTab, untilTrue } from '../../../apps/web/test/browser.
 import { startShowcase } from '../../../apps/web/test/showcase.ts';
 import { worldChecks } from '../../../apps/web/test/world.ts';
 import { crowd, crowded } from '../../../apps/web/test/world/crowd.ts';
+import type { Progress } from '../../command/progress.ts';
 import { median, type Figure } from '../goals.ts';
 import { recordTasks } from './main-thread.ts';
 
@@ -14,7 +15,7 @@ const LONG_TASK_MS = 50;
 const SETTLE_MS = 2_000;
 
 /** The longest task of the main thread while a completed check from a hundred probes opens, as it is and with all rows. */
-export async function crowdTasks(): Promise<readonly Figure[]> {
+export async function crowdTasks(progress: Progress): Promise<readonly Figure[]> {
   const checks = worldChecks.map(crowded);
   const showcase = await startShowcase({ probes: crowd, checks });
   const browser = await openBrowser();
@@ -22,6 +23,7 @@ export async function crowdTasks(): Promise<readonly Figure[]> {
     const figures: Figure[] = [];
     for (const { type, testId } of checks) {
       for (const query of ['', '?show=all']) {
+        progress.step(`${type}${query}, page ${1 + figures.length} of ${2 * checks.length}`);
         const longest: number[] = [];
         for (let run = 0; run < RUNS; run += 1) {
           longest.push(await longestTask(browser, showcase.url, `/c/${testId}${query}`));

@@ -2,6 +2,7 @@ import type { Check } from '../../../packages/contract/src/index.ts';
 import { here, openBrowser, openTab, untilText, untilTrue } from '../../../apps/web/test/browser.ts';
 import { startShowcase } from '../../../apps/web/test/showcase.ts';
 import { world } from '../../../apps/web/test/world.ts';
+import type { Progress } from '../../command/progress.ts';
 import type { Figure } from '../goals.ts';
 import { recordTasks } from './main-thread.ts';
 
@@ -12,7 +13,7 @@ const names = Array.from({ length: PROBES }, (_, index) => `p-${index}`);
 const probes = Object.fromEntries(names.map((name) => [name, Object.values(world)[0]!]));
 
 /** Main-thread work per frame while a traceroute of 60 rounds from 20 probes comes in, all rows open. */
-export async function liveFrames(): Promise<readonly Figure[]> {
+export async function liveFrames(progress: Progress): Promise<readonly Figure[]> {
   if (here.missing !== null) throw new Error(here.missing);
   const states = new Map(names.map((name) => [name, stateAt(0)]));
   const checkOf = (): Check => ({
@@ -36,6 +37,7 @@ export async function liveFrames(): Promise<readonly Figure[]> {
     await untilTrue(tab.page, `document.querySelectorAll('table.hops.rounds').length === ${PROBES}`);
     const endRecording = await recordTasks(tab.page);
     for (let round = 1; round <= ROUNDS; round += 1) {
+      progress.step(`round ${round} of ${ROUNDS}`);
       for (const name of names) {
         states.set(name, stateAt(round));
         showcase.show(checkOf());

@@ -6,6 +6,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 import { openBrowser, openTab, untilTrue } from '../../../apps/web/test/browser.ts';
 import { startService } from '../../../apps/standalone/test/service.ts';
+import type { Progress } from '../../command/progress.ts';
 import { median, quantile, type Figure } from '../goals.ts';
 import { crowdTasks } from './crowd-tasks.ts';
 import { liveFrames } from './live-frames.ts';
@@ -13,9 +14,17 @@ import { liveFrames } from './live-frames.ts';
 const CHECKS = 40;
 const KIB = 1024;
 
-/** Size of the page, and the time until a result is on the screen. */
-export async function web(): Promise<readonly Figure[]> {
-  return [...sizes(), ...(await crowdTasks()), ...(await delays()), ...(await liveFrames())];
+/**
+ * Size of the page, and the time until a result is on the screen: five minutes on an idle machine, a multiple on a busy one.
+ * Each part is printed when it begins, since the figures come at the end.
+ */
+export async function web(progress: Progress): Promise<readonly Figure[]> {
+  progress.print('1 of 3: pages of a hundred probes');
+  const tasks = await crowdTasks(progress);
+  progress.print(`2 of 3: ${CHECKS} checks`);
+  const times = await delays(progress);
+  progress.print('3 of 3: a live trace, one minute');
+  return [...sizes(), ...tasks, ...times, ...(await liveFrames(progress))];
 }
 
 /**
@@ -74,7 +83,7 @@ function importsOf(folder: string, file: string, known: Set<string>): readonly s
  * Time from the answer at the last probe to the frame that displays it, by the clock of this machine, which agents
  * and browser share.
  */
-async function delays(): Promise<readonly Figure[]> {
+async function delays(progress: Progress): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-bench-web-'));
   const service = await startService(folder, ['--allow', '127.0.0.0/8', '--rate-limit', '1000000']);
   const browser = await openBrowser();
@@ -84,6 +93,7 @@ async function delays(): Promise<readonly Figure[]> {
     const shown: number[] = [];
     const drawn: number[] = [];
     for (let check = 0; check <= CHECKS; check += 1) {
+      progress.step(`check ${check} of ${CHECKS}`);
       await page.goto(`${service.url}/?type=ping&host=127.0.0.1`);
       await untilTrue(page, `document.querySelector('#host')?.value === '127.0.0.1'`);
       await page.focus('#host');
