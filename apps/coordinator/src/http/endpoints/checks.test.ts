@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { AnyCheckType } from '@vantage/contract';
@@ -8,6 +9,9 @@ import { post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../
 import { CHECK_ID } from '../../../test/http-fakes.ts';
 import type { Checks } from '../../checks/checks.ts';
 import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
+
+/** Far longer than requests that have arrived take. */
+const UNHEARD_MS = 1_000;
 
 let bed: HttpBed | undefined;
 
@@ -130,6 +134,8 @@ describe('POST /check', () => {
     const statuses = Array.from({ length: 3 }, () => spawnSync('curl', options).status);
 
     const answer = await ask('/check', post({ type: 'tcp', host: 'b.example', port: 1 }));
+    // The other requests are read and answered, unheard, after this one.
+    await sleep(UNHEARD_MS);
 
     expect(statuses).toEqual([28, 28, 28]);
     expect(answer.status).toBe(202);
