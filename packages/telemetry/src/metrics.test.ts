@@ -33,6 +33,15 @@ describe('metrics', () => {
     await server.close();
   });
 
+  it('have the suffix _total for counters alone', async () => {
+    const text = await (await open()).scrape();
+
+    const wrong = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].filter(
+      ([, name, type]) => name!.endsWith('_total') !== (type === 'counter'),
+    );
+    expect(wrong.map(([, name, type]) => `${name} ${type}`)).toEqual([]);
+  });
+
   it('hold every metric of the process that is documented', async () => {
     const metrics = await open();
 

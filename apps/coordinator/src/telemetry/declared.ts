@@ -71,7 +71,7 @@ export const coordinatorMetrics = {
   resultsByProbe: {
     kind: 'counter',
     name: 'vantage_probe_results_total',
-    help: 'The same by probe.',
+    help: 'Committed final results of agents, by probe.',
     labels: { probe: 'Identifier of the probe.', result },
   },
   resultLag: {
