@@ -3,6 +3,7 @@
  * way that it claims to withstand. Packets go only to loopback and into network namespaces, which need root.
  */
 import { report, type Figure } from '../bench/goals.ts';
+import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { tryFuzz, tryHostileInputs } from './api-audit.ts';
@@ -44,6 +45,7 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 const seconds = Number(values.seconds);
+endWithChildren();
 
 const progress = openProgress('audit');
 const { print } = progress;

@@ -83,9 +83,13 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
     const logFolder = logDisk?.path ?? logs;
     const { keepLogsIn } = options;
     if (keepLogsIn !== undefined) {
-      stoppers.push(() => {
+      const keepLogs = (): void => {
+        process.removeListener('exit', keepLogs);
         if (existsSync(logFolder)) cpSync(logFolder, keepLogsIn, { recursive: true });
-      });
+      };
+      stoppers.push(keepLogs);
+      // Before the listener that removes the files of a command that a signal ends.
+      process.prependListener('exit', keepLogs);
     }
 
     const logFile = (name: string): string => join(logFolder, `${name}.log`);

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { report, type Figure } from '../bench/goals.ts';
+import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress, type Progress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { chooseFaults, storeOf } from './choose-faults.ts';
@@ -67,6 +68,7 @@ async function breakAll(): Promise<void> {
   const wanted = chooseFaults(faults, values);
   if (typeof wanted === 'string') return refuse(wanted);
   if (wanted.length === 0 && !PARTS.some(isWanted)) return refuse('no fault matches all of the given flags');
+  endWithChildren();
   const progress = openProgress('chaos');
   print = progress.print;
   const folder = values.history === undefined ? mkdtempSync(join(tmpdir(), 'vantage-chaos-history-')) : undefined;
@@ -91,16 +93,11 @@ function refuse(reason: string): void {
 
 /** @returns the reasons why faults were skipped */
 async function runAll(all: typeof faults, history: History, progress: Progress): Promise<readonly string[]> {
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => interrupted.abort(new Error(signal)));
-  }
   const shared = {
     rate: Number(values.rate),
     scale: Number(values.scale),
     indulgenceMs: Number(values.indulgence),
     history,
-    signal: interrupted.signal,
     keepLogsIn: values.logs,
     report: (name: string): void => {
       progress.step(name);

@@ -31,8 +31,6 @@ export interface RunOptions {
   /** Receives the observations of the clients. */
   readonly history: History;
   readonly report: (line: string) => void;
-  /** Ends the run at once, with everything that it started. */
-  readonly signal?: AbortSignal;
   readonly screenshots?: boolean;
   readonly keepLogsIn?: string | undefined;
 }
@@ -50,9 +48,6 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
   const { store, seed, rate, scale, indulgenceMs = 0, history } = options;
   // Separate generators for faults and for requests: the speed of responses must not change the faults.
   const [random, randomOfClients] = [seededRandom(seed), seededRandom(seed + 0x5eed)];
-  const { promise: aborted, reject: abort } = Promise.withResolvers<never>();
-  aborted.catch(() => undefined);
-  options.signal?.addEventListener('abort', () => abort(options.signal?.reason));
   const { agents = 2, screenshots = false, keepLogsIn } = options;
   const deployment = await startDeployment({ agents, gatewayAgents: agents, store, screenshots, keepLogsIn });
   history.add({ kind: 'setup', store, indulgenceMs });
@@ -92,10 +87,10 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
     const skipped = await injectAll(options, {
       deployment,
       random,
-      inject: (fault) => Promise.race([inject(fault), aborted]),
+      inject,
     });
     options.report('looking at every check to its end');
-    await Promise.race([observer.finish(), aborted]);
+    await observer.finish();
     return skipped;
   } finally {
     ended.abort();

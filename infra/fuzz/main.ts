@@ -3,6 +3,7 @@
  * validates every response against it.
  */
 import { report } from '../bench/goals.ts';
+import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { startFuzzBed } from './bed.ts';
@@ -20,6 +21,7 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
   process.exit(2);
 }
 
+endWithChildren();
 const bed = await startFuzzBed();
 const progress = openProgress('fuzz', { totalMs: minutes * 60_000 });
 try {
