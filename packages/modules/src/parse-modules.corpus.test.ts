@@ -8,6 +8,7 @@ import { packagesMissing, unpackPackages, type UnpackedPackages } from '@vantage
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { corpus } from '../test/corpus.ts';
+import { refusedTexts } from '../test/odd-texts.ts';
 import { DEFAULT_MODULES, parseModules } from './parse-modules.ts';
 
 jest.setTimeout(300_000);
@@ -49,6 +50,17 @@ describe('a file of modules', () => {
     expect(corpus.filter(({ text }) => parseModules(text).ok).length).toBeGreaterThan(40);
     expect(corpus.filter(({ text }) => !parseModules(text).ok).length).toBeGreaterThan(40);
   });
+
+  itWithExporter(
+    'is refused for a character that is a line break in YAML 1.1 only, or replaces other bytes',
+    async () => {
+      const message = 'has a control character, a line separator or bytes that are not UTF-8';
+      for (const { name, text } of refusedTexts) {
+        expect([name, askExporter(text).accepted]).toEqual([name, true]);
+        expect(parseModules(text)).toMatchObject({ ok: false, faults: [{ message }] });
+      }
+    },
+  );
 
   itWithExporter('is that of Debian’s package, of which the modules with grpc cannot be run', async () => {
     // A package that the system has is not unpacked.

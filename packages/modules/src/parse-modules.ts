@@ -4,7 +4,7 @@ import { planModules, type PlannedModules, type PlanSources } from './plan/plan-
 
 export type ModulesParsing =
   | ({ readonly ok: true } & PlannedModules)
-  /** blackbox_exporter refuses the file too. Never empty. */
+  /** Never empty. blackbox_exporter refuses the file too, unless its only fault is a character (`readFile`). */
   | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
 /** Parses a `blackbox.yml`. Without sources, modules that name files are refused, and no name of a question is judged. */

@@ -1,5 +1,15 @@
 const http = (options: string): string => `modules:\n  m:\n    prober: http\n    http: {${options}}\n`;
 
+/** Files that blackbox_exporter accepts, with a character that this parser refuses. */
+export const refusedTexts: readonly { readonly name: string; readonly text: string }[] = [
+  { name: 'U+FFFD in a comment', text: 'modules: {}\n# \ufffd\n' },
+  { name: 'U+FFFD in a value', text: http('headers: {a: "\ufffd"}') },
+  { name: 'U+0085 in a value', text: http('headers: {a: "b\u0085c"}') },
+  { name: 'U+0085 as a line break', text: 'modules:\u0085  m: {prober: icmp}\n' },
+  { name: 'U+2028 in a value', text: http('headers: {a: "b\u2028c"}') },
+  { name: 'U+2029 as a line break', text: 'modules:\u2029  m: {prober: icmp}\n' },
+];
+
 /** Files at the bounds of YAML and of Go's types. */
 export const oddTexts: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'a merge given twice', text: 'modules:\n  a: &a {prober: http}\n  b:\n    <<: *a\n    <<: *a\n' },
@@ -8,6 +18,8 @@ export const oddTexts: readonly { readonly name: string; readonly text: string }
   { name: 'a deletion', text: 'modules: {}\n# \u007f\n' },
   { name: 'a control character beyond ASCII', text: 'modules: {}\n# \u009f\n' },
   { name: 'no character', text: 'modules: {}\n# \uffff\n' },
+  { name: 'a byte order mark at the start', text: '\ufeffmodules: {}\n' },
+  { name: 'a byte order mark in a value', text: http('headers: {a: "b\ufeffc"}') },
   { name: 'half a character', text: 'modules:\n  a: {prober: "\\ud83d"}\n' },
   { name: 'YAML 1.1', text: '%YAML 1.1\n---\nmodules: {}\n' },
   { name: 'YAML 1.2', text: '%YAML 1.2\n---\nmodules: {}\n' },

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml';
 
-/** A fault of the file, for which blackbox_exporter refuses it too. */
+/** A fault of the file. */
 export interface ModuleFault {
   /** Line number, from 1. */
   readonly line: number;

@@ -3,8 +3,11 @@ import { LineCounter, parseAllDocuments, type Node } from 'yaml';
 import type { Decoding, ModuleFault } from './decode.ts';
 import { modulesFile, type RawModule } from './shape.ts';
 
-/** Characters that YAML forbids: control characters, and U+FFFD, which replaces bytes that are not UTF-8. */
-const NO_TEXT = /[^\P{Cc}\t\n\r]|[\ufffd-\uffff]/u;
+/**
+ * Characters that YAML forbids, and some that it allows: U+0085, U+2028 and U+2029 are line breaks in the YAML 1.1 of
+ * blackbox_exporter and text in the YAML 1.2 of this parser, and U+FFFD replaces bytes that are not UTF-8.
+ */
+const REFUSED = /[^\P{Cc}\t\n\r]|[\u2028\u2029\ufffd-\uffff]/u;
 
 export interface RawFile {
   /** Modules by name, in the order of the file. */
@@ -17,13 +20,13 @@ export type FileReading =
   | { readonly ok: true; readonly file: RawFile }
   | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
-/** Parses a `blackbox.yml`. Accepts what blackbox_exporter accepts, including modules that cannot be run. */
+/** Parses a `blackbox.yml`. Accepts the files that blackbox_exporter accepts, except for some characters (`REFUSED`). */
 export function readFile(text: string): FileReading {
-  const oddLine = text.split('\n').findIndex((line) => NO_TEXT.test(line));
+  const oddLine = text.split('\n').findIndex((line) => REFUSED.test(line));
   if (oddLine >= 0)
     return {
       ok: false,
-      faults: [{ line: oddLine + 1, message: 'has a control character or bytes that are not UTF-8' }],
+      faults: [{ line: oddLine + 1, message: 'has a control character, a line separator or bytes that are not UTF-8' }],
     };
   const counter = new LineCounter();
   // Keys that are there twice are found while decoding: the parser would compare each key with all others.
