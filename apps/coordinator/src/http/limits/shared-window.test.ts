@@ -141,11 +141,11 @@ describe('the shared window', () => {
 
   it('waits for a frozen Redis no longer than its own patience', async () => {
     open.server = await startRedisServer({ executable });
-    const redis = await connection(open.server.url);
+    // Longer than a test may take: only the timeout of the window can end the wait.
+    const redis = await connection(open.server.url, 10 * PATIENT_MS);
     const window = createSharedWindow(redis, pino({ level: 'silent' }), () => performance.now(), 50);
     process.kill(open.server.pid, 'SIGSTOP');
 
-    // A timeout that the test does not reach.
     expect(await admitted(window, 4)).toEqual([true, true, true, false]);
   });
 
