@@ -23,7 +23,7 @@ const LANGUAGES = 'en de fr es it pt nl pl cs sk sl hr hu ro da sv nb fi et lv l
 const SCRIPTS = 'ja zh zh-Hant ko ru uk bg sr el ar he fa hi th ka hy'.split(' ');
 /** Minimum population of a city that a state's name selects: smaller places are found by their own name. */
 const MIN_STATE_CITY = 5_000;
-/** The codes of GeoNames are those of ISO 3166-2. */
+/** Countries for which the state codes of GeoNames are those of ISO 3166-2. */
 const SAME_CODES = new Set(['US', 'CH']);
 /** A city of each state, by the state's code of ISO 3166-2, for countries to which GeoNames gives other codes. */
 const STATE_CITIES: Readonly<Record<string, string>> = {

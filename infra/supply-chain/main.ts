@@ -19,7 +19,7 @@ FOLDER is release where it is not given.
 
 const repository = join(import.meta.dirname, '../..');
 const ATTESTATION = 'provenance.dsse.json';
-/** Files that determine the contents of a build. */
+/** Files that pin the contents from other sources; the commit identifies our own. */
 const materials = [
   'pnpm-lock.yaml',
   'pnpm-workspace.yaml',

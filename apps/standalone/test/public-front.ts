@@ -9,7 +9,7 @@ import type { Certificate } from './certificates.ts';
 export interface Front {
   readonly url: string;
   readonly port: number;
-  /** Port of the coordinator that the test asks. */
+  /** Port of the coordinator that `route` set. */
   readonly target: () => number;
   readonly route: (port: number) => void;
   readonly close: () => void;

@@ -14,7 +14,7 @@ export interface Impairments {
   readonly holes?: readonly string[];
   /** Nodes that neither forward nor answer. */
   readonly gone?: readonly string[];
-  /** Nodes that pass on without answering. */
+  /** Nodes that forward and do not answer. */
   readonly silent?: (name: string) => boolean;
   /** Probability that a packet is lost on its way into a node. */
   readonly loss?: (name: string) => number;

@@ -23,7 +23,7 @@ export function wantsBothFamilies(options: Asked): boolean {
   return options.family === 'both' || (options.family === undefined && isMarked(options));
 }
 
-/** Whether this is one of two measurements, which together have the packets of a check. */
+/** Whether this is one of the two measurements of a check over both families, which share its limit of packets. */
 export function isOneOfBoth(options: Asked): boolean {
   return typeof options.family === 'number' && isMarked(options);
 }

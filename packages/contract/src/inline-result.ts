@@ -1,8 +1,8 @@
 import { CHECK_ID_PATTERN } from './formats.ts';
 
 /**
- * Inline payload of a notification: the final result that the agent has just appended to its stream. Coordinators can
- * publish it before they read the stream. Pub/sub is lossy; the stream entry is authoritative.
+ * Inline payload of a notification: the final result that the agent has just appended to its stream. The coordinator
+ * that created the check can commit it without reading the stream. Pub/Sub is lossy; the stream entry is authoritative.
  */
 export interface InlineResult {
   readonly check: string;

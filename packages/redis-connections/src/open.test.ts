@@ -240,7 +240,7 @@ describe('connections to a cluster', () => {
   });
 });
 
-/** Enables TLS on a free port; the port may be taken between the search and its use. */
+/** Enables TLS on a random port below the ephemeral ones; tries others while Redis cannot bind it. */
 async function freePortFor(redis: Redis): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);

@@ -2,7 +2,6 @@ import type { JSX } from 'preact';
 
 import type { Scale } from './scale.ts';
 
-/** Labels of a scale. */
 export function ScaleAxis({ scale }: { readonly scale: Scale }): JSX.Element {
   return (
     <div class="axis" aria-hidden="true">

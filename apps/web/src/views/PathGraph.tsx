@@ -124,7 +124,7 @@ function Legend({ networks }: { readonly networks: ReturnType<typeof networksOf>
 /** Nodes and links that are rendered in one frame, and later updated together. */
 const PARTS_A_SHARE = 24;
 
-/** The first of many in shares of a fixed size. */
+/** Splits the first `count` parts into groups, each of which is rendered as one component. */
 function sharesOf<T>(all: readonly T[], count: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(Math.min(all.length, count) / PARTS_A_SHARE) }, (_, index) =>
     all.slice(index * PARTS_A_SHARE, (index + 1) * PARTS_A_SHARE),

@@ -60,7 +60,7 @@ export interface Sending {
 
 /** Limits on receiving an answer. */
 export interface ReceiveBounds {
-  /** Bytes of the body that an answer with this head is read to. */
+  /** Maximum bytes to read of the body that follows this head. */
   readonly bodyCapOf: (head: Head) => number;
   /** Called with the body bytes that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;

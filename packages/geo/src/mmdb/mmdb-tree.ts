@@ -2,9 +2,9 @@ import type { Address } from '../address.ts';
 
 /** The search tree of an MMDB file (MaxMind DB file format 2.0, "Binary Search Tree Section"). */
 export interface MmdbTree {
-  /** The tree's value for the address, and the bits of the address that lead to it. */
+  /** The value for the address and the length of its prefix; null if the tree has no data for it. */
   readonly find: (address: Address) => TreeHit | null;
-  /** The two sides of a node. */
+  /** The records of a node. */
   readonly sidesOf: (node: number) => readonly [left: number, right: number];
 }
 

@@ -10,7 +10,7 @@ import { coordinatesOf, countryCodeOf, label, type Facts } from '../facts.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { geoipLiteFolder } from './package-folders.ts';
 
-/** geoip-lite: old data that is always available; takes 109 MB of memory from its first use. */
+/** geoip-lite: old data without a licence key or a download; takes 109 MB of memory from its first use. */
 export interface Fallback extends Credited {
   readonly state: () => 'idle' | 'loading' | 'ready' | 'missing';
   /** Reason why the fallback is unavailable; null if it is available. */

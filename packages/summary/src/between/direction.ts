@@ -37,9 +37,10 @@ export interface LoneNetwork {
 }
 
 /**
- * Networks on two hops or more of one direction and on none of the other. On one and the same way each link has an address at
- * both ends, so that both directions show its network; hops without an address may hide as many as there are. Networks of the
- * ends are left out: the first link is seen in one direction only.
+ * Networks on at least two hops of one direction and on none of the other. If both directions use the same links, both show
+ * the network of each link, because the addresses of its two ends are of one network. A network counts only if the other
+ * direction has fewer hops without a known network than this one has hops in it: they may hide it. Networks of the ends are
+ * left out, because only one direction shows the first link.
  *
  * @param ends networks of both probes
  */

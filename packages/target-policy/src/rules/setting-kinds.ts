@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import { targetPolicyFaults, type TargetPolicyOptions } from './policy.ts';
 
-/** Parser and description of an operator's setting, compatible with `Kind` of the settings package. */
+/** Parser and description of an operator's setting, compatible with `VariableKind` of the settings package. */
 export interface SettingKind {
   readonly name: string;
   /** @throws Error whose message completes the sentence “<VARIABLE> …” */

@@ -67,7 +67,7 @@ export function createFollowers(redis: Redis): Followers {
 class CheckFollowers implements Followers {
   readonly #redis: Redis;
   readonly #own = randomUUID();
-  /** Streams of each check that ends with its streams. */
+  /** Number of open event streams by check, of checks that end when their last stream is closed. */
   readonly #streams = new Map<string, number>();
   #renewal: NodeJS.Timeout | undefined;
   #isStopped = false;

@@ -12,7 +12,7 @@ export interface AgentSocket {
   readonly onFrame: (listener: (frame: Frame) => void) => void;
   readonly onClosed: (listener: () => void) => void;
   readonly isOpen: () => boolean;
-  /** Adds a rate to that of every connection. */
+  /** Sets a second limit, which the connections of an agent share; each connection also has one. */
   readonly limitBy: (rate: Pick<TokenBucket, 'take'>) => void;
   /** Reads no more from the network until `resume`. */
   readonly pause: () => void;

@@ -278,7 +278,7 @@ describe('an agent over Redis whose probe is also invited', () => {
     const working = { transport: 'redis', version: '0.1.0', state: 'connected', reason: null };
     await until(async () => (await bed.core.probes.agents())['both-1']?.state === 'connected');
     const invited = await seenBy('both-1');
-    // As vantage-agent enrol: the agent over Redis goes on.
+    // Simulates `vantage-agent enrol` on the same machine, while the agent over Redis keeps running.
     await connect(createAgentKey('both-1'), 1, token);
     await until(async () => bed.core.access.of('both-1').key !== null);
     const enrolledToo = await seenBy('both-1');

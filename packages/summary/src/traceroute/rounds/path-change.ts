@@ -54,7 +54,7 @@ export function presentSteps(trace: Trace): readonly Step[] {
   const moved = targetHopsOf(trace);
   const change = pathChangeOf(trace)?.hop;
   const [flow] = flows;
-  // Alternatives of a balancer are one set.
+  // A target that moves more than once is behind a balancer, whose alternatives all remain.
   if (change === undefined || flow === undefined || moved.length > 2) return trace.steps;
   const since = moved[1] ?? change;
   const share = 1 - ('round' in since ? since.round : since.first) / rounds;

@@ -1,7 +1,4 @@
-/**
- * Ports to which no trace sends datagrams: those of protocols that answer a small question with a large answer, and those
- * on which only the question of the protocol is ever sent. The target policy has the same list.
- */
+/** Amplification ports, and those of DNS, NTP and SNMP: they get protocol payloads only, as in the target policy. */
 const closedPorts: ReadonlySet<number> = new Set([
   7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11211,
 ]);

@@ -7,7 +7,7 @@ export interface TargetHop {
   readonly round: number;
 }
 
-/** Rounds after which a target that was found at one hop, and then at a nearer one, has moved. */
+/** Rounds in which a nearer hop corrects that of the target, whose first answers there were lost; later the path has changed. */
 const FRESH_ROUNDS = 2;
 
 /** What the rounds so far show of the distance of the target. */
