@@ -94,7 +94,7 @@ export const tlsVersion = scalar((text) => {
   return text;
 });
 
-/** A URL as accepted by Go's `net/url`. */
+/** A URL. Refuses the most common texts that Go's `net/url` refuses; it also refuses malformed hosts and ports. */
 export const goUrl = scalar((text) => {
   const hasControls = /\p{Cc}/u.test(text);
   if (hasControls || text.startsWith(':') || /%(?![0-9a-f]{2})/i.test(text)) throw new Error(`"${text}" is not a URL`);
