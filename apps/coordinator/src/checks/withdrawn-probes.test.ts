@@ -1,4 +1,4 @@
-import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { JOB_QUEUE, redisKeys, screenshotJobId } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
@@ -86,12 +86,15 @@ describe('a probe that is suspended or removed', () => {
     await report(bed.redis, gone, id, { ...success('page'), statusCode: 200 });
     await until(async () => (await bed.read(id)).results[gone]!['result'] === 'success');
 
+    expect(await isWaiting(gone, screenshotJobId(id))).toBe(true);
+
     await suspend(gone, 'Suspended by its operator.');
 
     const { results } = await bed.read(id, PATIENT_MS);
     expect(results[gone]).toMatchObject({ result: 'success' });
     const outcome = await bed.core.checks.screenshot(id);
     expect(outcome?.screenshot).toMatchObject({ state: 'given_up', reason: { code: 'probe_suspended' } });
+    await until(async () => !(await isWaiting(gone, screenshotJobId(id))));
   });
 });
 

@@ -226,7 +226,10 @@ class PassedOnScreenshots implements CheckScreenshots {
     }
     const hasTime = deadlineAt - (await onStore(redis, () => clock.now(redis))) >= LEAST_MS;
     const to = hasTime ? await this.next(id, probes, asked) : undefined;
-    if (to === undefined) return this.giveUp(id, { probe: from, reason, onlyWhile: from }, writtenAt);
+    if (to === undefined) {
+      await this.giveUp(id, { probe: from, reason, onlyWhile: from }, writtenAt);
+      return this.takeBack(id, from);
+    }
     const { said, params } = await onStore(redis, () => handOverScreenshot(redis, id, { from, to, reason, writtenAt }));
     if (params === undefined) {
       counters.screenshotsDropped += 1;
