@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 
-import { CheckEvicted, QueuesFull, StoreUnavailable, WritesRefused } from '../redis/store-errors.ts';
+import { CheckEvicted, QueuesFull, RecordsLost, StoreUnavailable, WritesRefused } from '../redis/store-errors.ts';
 import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
@@ -41,11 +41,15 @@ function sendProblem(response: Response, problem: HttpProblem, links: Links): vo
     .send(Buffer.from(body));
 }
 
+function faultOf(thrown: StoreUnavailable): string {
+  if (thrown instanceof WritesRefused) return 'answers, but refuses writes now';
+  return thrown instanceof RecordsLost ? 'has the record of no probe any more' : 'is not available now';
+}
+
 function toProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
   if (thrown instanceof StoreUnavailable) {
-    const what = thrown instanceof WritesRefused ? 'answers, but refuses writes now' : 'is not available now';
-    return new HttpProblem('unavailable', `The store of the service ${what}. Nothing was accepted.`, {
+    return new HttpProblem('unavailable', `The store of the service ${faultOf(thrown)}. Nothing was accepted.`, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
       cause: thrown,
     });

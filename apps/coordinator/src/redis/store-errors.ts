@@ -25,6 +25,11 @@ export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }
 
+/** Redis had records of probes and has none now, for example because its data was deleted. */
+export class RecordsLost extends StoreUnavailable {
+  override readonly name = 'RecordsLost';
+}
+
 /** Redis answers and refuses writes, for example because its disk or memory is full. */
 export class WritesRefused extends StoreUnavailable {
   override readonly name = 'WritesRefused';

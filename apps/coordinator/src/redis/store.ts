@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-import { CheckEvicted, QueuesFull, StoreUnavailable, WritesRefused } from './store-errors.ts';
+import { CheckEvicted, QueuesFull, RecordsLost, StoreUnavailable, WritesRefused } from './store-errors.ts';
 
 /**
  * Errors with which a server refuses any command: out of memory, read-only replica, disk failure, loading, failed
@@ -39,7 +39,7 @@ export async function onStore<T>(connection: Redis, run: (redis: Redis) => Promi
   try {
     return await run(connection);
   } catch (error) {
-    if (error instanceof QueuesFull || error instanceof CheckEvicted) throw error;
+    if (error instanceof QueuesFull || error instanceof CheckEvicted || error instanceof RecordsLost) throw error;
     if (isStoreFault(error)) throw storeUnavailable('Redis cannot serve now', error);
     throw error;
   }

@@ -18,7 +18,7 @@ import type { CheckTypes } from '../store/check-type-cache.ts';
 import { removeCheck, settle, type NewScreenshot } from '../store/check-records.ts';
 import type { CheckMetrics } from '../check-metrics.ts';
 import type { AcceptedRequest, AdmitCheck, Checks, Creation } from '../checks.ts';
-import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
+import { QueuesFull, RecordsLost, StoreUnavailable } from '../../redis/store-errors.ts';
 import { dispatchFailure, errorResult } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
@@ -30,7 +30,7 @@ import { ClockSteppedBack, NotGranted, type NewJob, type StartCheck } from './en
 export interface CreateCheckDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
-  readonly directory: Pick<ProbeDirectory, 'probes' | 'noteActive'>;
+  readonly directory: Pick<ProbeDirectory, 'probes' | 'isEmptied' | 'noteActive'>;
   readonly startCheck: StartCheck;
   readonly queues: Pick<JobQueues, 'removeWaiting'>;
   readonly types: CheckTypes;
@@ -95,6 +95,8 @@ async function createCheck(
   // If Redis refuses writes, it refuses heartbeats too, and probes look offline: not the fault of the request.
   writes.requireWrites();
   const known = await directory.probes();
+  // Any request is right then, even one that names a probe which is no longer known.
+  if (directory.isEmptied()) throw new RecordsLost('Redis has the record of no probe any more.');
   const selection = selectWithCapacity(dependencies, known, request);
   if (!selection.selected) {
     counters.checksRefused += 1;

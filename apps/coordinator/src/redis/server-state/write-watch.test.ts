@@ -36,15 +36,22 @@ describe('a Redis that answers but refuses writes', () => {
   });
 });
 
+const nameOf = (error: unknown): string => (Error.isError(error) ? error.name : String(error));
+
 describe('a Redis that was emptied', () => {
   it('is reported until probes are registered again', async () => {
     await until(async () => (await bed.core.ready()).healthyProbes === 1);
     await bed.redis.flushall();
 
     await until(async () => (await bed.core.ready()).isEmptied);
+    const refused = await Promise.all(
+      [bed.start(), bed.start({ probes: ['fra-1'] })].map((start) => start.catch(nameOf)),
+    );
     await bed.addProbe('fra-1');
     await until(async () => (await bed.core.ready()).healthyProbes === 1);
 
+    expect(refused).toEqual(['RecordsLost', 'RecordsLost']);
     expect((await bed.core.ready()).isEmptied).toBe(false);
+    expect(await bed.start()).toHaveLength(22);
   });
 });
