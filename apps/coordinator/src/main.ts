@@ -15,6 +15,7 @@ import { upgradeAddress } from './http/client-address.ts';
 import { createKeyPolicies } from './keys/key-policies.ts';
 import { followModules } from './modules/follow-modules.ts';
 import { createQuestionFault } from './modules/question-fault.ts';
+import { rejectAddress } from './port-fault.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
@@ -47,13 +48,13 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   const server = await startServer({ ...config, behindProxies }, (publicUrl) => {
     app = openApp(parts, core, publicUrl, stopping.signal);
     return app;
-  });
+  }).catch(rejectAddress('HOST, PORT'));
   const gateway = config.gateway !== 'off' ? core.openGateway(new URL(server.publicUrl).origin) : undefined;
   server.onAgent(
     gateway && ((request, socket, head) => gateway.upgrade(request, socket, head, app && upgradeAddress(app, request))),
   );
   core.announceUrl(server.publicUrl);
-  await telemetry.watch(core, modules, dropped);
+  await telemetry.watch(core, modules, dropped).catch(rejectAddress('METRICS_HOST, METRICS_PORT'));
   const openFiles = openFilesLimit();
   if (isShortOfFiles(openFiles)) log.warn({ openFiles }, 'few open files allowed: fewer connections accepted');
   compactHeap();

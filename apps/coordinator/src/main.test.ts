@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { programEnv } from '@vantage/test-support/programs/program-env';
+
+import { startCoreBed, type CoreBed } from '../test/core-bed.ts';
+
+jest.setTimeout(60_000);
+
+let bed: CoreBed;
+let holder: Server;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+});
+
+afterAll(async () => {
+  holder.close();
+  await bed.stop();
+});
+
+describe('a coordinator whose port is taken', () => {
+  it.each([
+    ['PORT', 'HOST, PORT'],
+    ['METRICS_PORT', 'METRICS_HOST, METRICS_PORT'],
+  ])('ends and names the setting: %s', async (setting, named) => {
+    const { port } = holder.address() as AddressInfo;
+    const env = { HOST: '127.0.0.1', PORT: '0', METRICS_HOST: '127.0.0.1', REDIS_URL: bed.server.url };
+    const child = spawn(
+      process.execPath,
+      ['--conditions=vantage-source', '--no-warnings', fileURLToPath(new URL('main.ts', import.meta.url))],
+      { env: programEnv({ ...env, [setting]: String(port) }), stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+
+    expect(said).toBe(`${named}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
+    expect(status).toBe(1);
+  });
+});
