@@ -1,5 +1,11 @@
 const http = (options: string): string => `modules:\n  m:\n    prober: http\n    http: {${options}}\n`;
 
+const urls = [
+  ['http://a:b/', 'http://a:/', 'http://u:p@a:1/', 'http://[::1', 'http://[::1]x/', 'http://[::1]:1/'],
+  ['http://[fe80::1%25eth0]/', 'http://a b/', 'http://a|b/', 'http://%41/', 'http://ä/', 'http://a@b c@d/'],
+  ['http://a/%zz', 'http://a/?x=%zz', 'http://a/#%zz', 'a:b/c', '1a:b', '///a:b', '//a:b', 'a b', '\u0001'],
+].flat();
+
 /** Files that blackbox_exporter accepts, with a character that this parser refuses. */
 export const refusedTexts: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'U+FFFD in a comment', text: 'modules: {}\n# \ufffd\n' },
@@ -30,5 +36,6 @@ export const oddTexts: readonly { readonly name: string; readonly text: string }
     name: 'a token and a header for a proxy',
     text: http('proxy_connect_header: {a: [b]}, oauth2: {client_id: a, client_secret: b, token_url: "http://x"}'),
   },
+  ...urls.map((url) => ({ name: `the proxy ${url}`, text: http(`proxy_url: ${JSON.stringify(url)}`) })),
   { name: 'a timeout beyond 64 bits', text: 'modules:\n  m: {prober: http, timeout: 9999999999h}\n' },
 ];

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 
 import { scalar } from './decode.ts';
+import { isGoUrl } from './go-url.ts';
 
 /** Like gopkg.in/yaml.v3 with Go types, so that both programs accept the same files. */
 export const string = scalar((text) => {
@@ -94,9 +95,8 @@ export const tlsVersion = scalar((text) => {
   return text;
 });
 
-/** A URL. Refuses the most common texts that Go's `net/url` refuses; it also refuses malformed hosts and ports. */
+/** A URL as accepted by Go's `net/url`. */
 export const goUrl = scalar((text) => {
-  const hasControls = /\p{Cc}/u.test(text);
-  if (hasControls || text.startsWith(':') || /%(?![0-9a-f]{2})/i.test(text)) throw new Error(`"${text}" is not a URL`);
+  if (!isGoUrl(text)) throw new Error(`"${text}" is not a URL`);
   return text;
 });
