@@ -12,8 +12,10 @@ import {
 import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
 import { takesPayload } from './reflectors.ts';
 
-/** Time to wait for an answer to one datagram before the next is sent. */
-export const ATTEMPT_WAIT_MS = 2_000;
+/** Waits of an attempt, one after each of its datagrams: the loss of one packet must not look like a silent port. */
+export const DATAGRAM_WAITS_MS = [1_000, 1_000] as const;
+/** Time to wait for an answer to an attempt before the next. */
+export const ATTEMPT_WAIT_MS = DATAGRAM_WAITS_MS.reduce((sum, waitMs) => sum + waitMs, 0);
 
 /** Number of leading bytes of an answer in the result. */
 export const MAX_RESPONSE_BYTES = 256;
@@ -46,7 +48,7 @@ export const udp = defineCheckType({
       minimum: 1,
       maximum: 3,
       default: 3,
-      description: 'Datagrams to send, two seconds apart, until a reply arrives.',
+      description: 'Attempts, two seconds apart, until a reply arrives. Each sends its datagram again after a second.',
     }),
     family: Type.Optional(familySchema),
   },
@@ -78,14 +80,14 @@ export const udp = defineCheckType({
     icmpUnread: icmpUnreadSchema,
     attempts: Type.Array(
       Type.Object({ rt: nullable(durationSchema), error: nullable(failureSchema) }, { additionalProperties: false }),
-      { maxItems: 3, description: 'One row per datagram: time to its reply, or the error.' },
+      { maxItems: 3, description: 'One row per attempt: time from the answered datagram to its reply, or the error.' },
     ),
   },
   requiredOnSuccess: ['state', 'port', 'payload', 'responseBytes', 'response', 'icmp', 'attempts'],
   needsRawSockets: false,
   traffic: ({ options: { attempts } }) => ({
-    packets: attempts,
-    bytes: attempts * (MAX_PAYLOAD_BYTES + HEADER_BYTES) + MAX_DATAGRAM_BYTES,
+    packets: attempts * DATAGRAM_WAITS_MS.length,
+    bytes: attempts * DATAGRAM_WAITS_MS.length * (MAX_PAYLOAD_BYTES + HEADER_BYTES) + MAX_DATAGRAM_BYTES,
   }),
   budgetMs: ({ options }) => options.attempts * ATTEMPT_WAIT_MS + 3_000,
   inputRules: [

@@ -14,7 +14,7 @@ export type Heard =
   /** `notice` is the ICMP error that caused the failure, if known. */
   | { readonly kind: 'failure'; readonly failure: Failure; readonly notice: IcmpNotice | null };
 
-export interface Attempt {
+export interface Datagram {
   /** The response so far. */
   readonly heard: () => Heard | null;
   /** Resolves with the first response. */
@@ -40,7 +40,7 @@ export async function sendDatagram(
   port: number,
   payload: Uint8Array,
   context: IcmpContext,
-): Promise<Attempt> {
+): Promise<Datagram> {
   const socket = createSocket(target.family === 6 ? 'udp6' : 'udp4');
   const settled = Promise.withResolvers<void>();
   let heard: Heard | null = null;
@@ -67,7 +67,7 @@ export async function sendDatagram(
     stopGrace?.();
     stopGrace = awakeTimer(() => hear(one), AFTER_ERROR_MS);
   };
-  const attempt = (): Attempt => ({
+  const datagram = (): Datagram => ({
     heard: () => heard,
     settled: settled.promise,
     // A datagram that was never sent cannot cause an ICMP error.
@@ -87,13 +87,13 @@ export async function sendDatagram(
     watch = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, onNotice);
   } catch (error) {
     onUnsent(error);
-    return attempt();
+    return datagram();
   }
   sentAtMs = performance.now();
   socket.send(payload, (error) => {
     if (error !== null) onUnsent(error);
   });
-  return attempt();
+  return datagram();
 }
 
 /** Only the target's statement about its port is conclusive; another sender's concerns one packet on one path. */

@@ -11,7 +11,7 @@ import { checksum } from '../../sockets/wire/checksum.ts';
 import { testContext } from '@vantage/test-support/context';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { standStill } from '@vantage/test-support/stand-still';
-import { ATTEMPT_WAIT_MS, udp } from './contract.ts';
+import { ATTEMPT_WAIT_MS, DATAGRAM_WAITS_MS, udp } from './contract.ts';
 import { runUdp } from './run.ts';
 
 const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
@@ -50,9 +50,9 @@ describe('a udp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('shows what it sends, and each datagram as it is answered or given up', async () => {
+  it('shows what it sends, and each attempt as it is answered or given up', async () => {
     const server = await listen((_bytes, from) =>
-      server.received.length < 2 ? undefined : server.socket.send('x', from.port, from.address),
+      server.received.length <= DATAGRAM_WAITS_MS.length ? undefined : server.socket.send('x', from.port, from.address),
     );
     const context = testContext<typeof udp>();
 
@@ -127,14 +127,36 @@ describe('a udp check', () => {
     const ports = new Set<number>();
     const server = await listen((_bytes, from) => {
       ports.add(from.port);
-      if (ports.size === 2) server.socket.send('x', from.port, from.address);
+      if (ports.size === 3) server.socket.send('x', from.port, from.address);
     });
 
     const outcome = await runUdp(params(server.port), testContext());
 
     expect(outcome).toMatchObject({ result: 'success', state: 'open' });
     expect(outcome.attempts).toMatchObject([{ rt: null, error: { code: 'timed_out' } }, { error: null }]);
-    expect(ports.size).toBe(2);
+    expect(outcome.rt).toBeLessThan(DATAGRAM_WAITS_MS[0]);
+    expect(ports.size).toBe(3);
+  });
+
+  it('takes a lost datagram for no silence of the port: an attempt sends it again', async () => {
+    const server = await listen((_bytes, from) => {
+      if (server.received.length > 1) server.socket.send('x', from.port, from.address);
+    });
+
+    const outcome = await runUdp(params(server.port, { attempts: 1, payload: '68656c6c6f' }), testContext());
+
+    expect(outcome).toMatchObject({ result: 'success', state: 'open', attempts: [{ error: null }] });
+    expect(outcome.rt).toBeLessThan(DATAGRAM_WAITS_MS[0]);
+    expect(server.received.map(String)).toEqual(['hello', 'hello']);
+  });
+
+  it('sends a silent port no more datagrams than are counted for it', async () => {
+    const server = await listen();
+    const asked = params(server.port);
+
+    await runUdp(asked, testContext());
+
+    expect(server.received).toHaveLength(udp.traffic(asked).packets);
   });
 
   it('sends nothing again for an answer that came while the machine stood still', async () => {
@@ -152,8 +174,8 @@ describe('a udp check', () => {
   it('counts a late answer as the answer to the datagram that it is for', async () => {
     let first: RemoteInfo | undefined;
     const server = await listen((_bytes, from) => {
-      if (first === undefined) first = from;
-      else server.socket.send('late', first.port, first.address);
+      first ??= from;
+      if (server.received.length > DATAGRAM_WAITS_MS.length) server.socket.send('late', first.port, first.address);
     });
 
     const outcome = await runUdp(params(server.port), testContext());
@@ -334,10 +356,9 @@ describe('a udp check of a probe with raw sockets', () => {
   it('awaits a later datagram for as long as the answer to an earlier one took', async () => {
     let first: RemoteInfo | undefined;
     const server = await listen((_bytes, from) => {
-      const earlier = first;
       first ??= from;
-      if (earlier === undefined) return;
-      server.socket.send('late', earlier.port, earlier.address);
+      if (server.received.length <= DATAGRAM_WAITS_MS.length) return;
+      server.socket.send('late', first.port, first.address);
       setTimeout(() => server.socket.send('late too', from.port, from.address), ATTEMPT_WAIT_MS / 2);
     });
 

@@ -3,8 +3,8 @@ import { awakeTimer } from '@vantage/timers';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { ATTEMPT_WAIT_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
-import { isOfClosedPort, sendDatagram, type Attempt, type Heard } from './datagram.ts';
+import { ATTEMPT_WAIT_MS, DATAGRAM_WAITS_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
+import { isOfClosedPort, sendDatagram, type Datagram, type Heard } from './datagram.ts';
 import { questionFor } from './questions.ts';
 import { takesPayload } from './reflectors.ts';
 import { addressFields } from '../../shared/address-fields.ts';
@@ -15,7 +15,10 @@ type Fields = ResultFieldsOf<Udp>;
 /** Limit for later answers, as a multiple of an earlier one's time. */
 const LATER_ANSWER_FACTOR = 1.25;
 
-/** Sends up to three datagrams, two seconds apart, until the port answers or an ICMP error arrives. */
+/** The datagrams of one attempt, all the same. */
+type Attempt = readonly Datagram[];
+
+/** Makes up to three attempts, two seconds apart, until the port answers or an ICMP error arrives. */
 export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<Udp>): Promise<Outcome<Udp>> {
   const { host, port, options } = params;
   // The coordinator refuses this too, but only the probe's decision counts.
@@ -29,24 +32,45 @@ export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<U
       ? questionFor(port, host, context.attribution.payloadTag)
       : Uint8Array.from(Buffer.from(options.payload, 'hex'));
   const sent: Fields = { port, payload: Buffer.from(payload).toString('hex') };
-  const attempts: Attempt[] = [];
+  const attempts: Datagram[][] = [];
   const show = (): void => {
-    const rows = attempts.map(({ heard }) => rowOf(heard()));
-    context.emitPartial({ ...sent, resolvedIp: target.address, attempts: rows });
+    context.emitPartial({ ...sent, resolvedIp: target.address, attempts: rowsOf(attempts) });
   };
   show();
   try {
-    while (attempts.length < options.attempts && !context.signal.aborted) {
-      attempts.push(await sendDatagram(target, port, payload, context));
-      await firstHeard(attempts, ATTEMPT_WAIT_MS, context.signal);
+    while (attempts.length < options.attempts && !isOver(attempts, context.signal)) {
+      attempts.push([]);
+      await attempt(attempts, () => sendDatagram(target, port, payload, context), context.signal);
       show();
-      if (attempts.some(({ heard }) => heard() !== null)) break;
     }
     await othersHeard(attempts, context.signal);
     return outcome(target, sent, attempts);
   } finally {
-    for (const attempt of attempts) attempt.close();
+    for (const datagram of attempts.flat()) datagram.close();
   }
+}
+
+/** Adds datagrams to the last attempt, until one of any attempt is answered. */
+async function attempt(
+  attempts: readonly Datagram[][],
+  send: () => Promise<Datagram>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const waitMs of DATAGRAM_WAITS_MS) {
+    attempts.at(-1)?.push(await send());
+    await firstHeard(attempts.flat(), waitMs, signal);
+    if (isOver(attempts, signal)) return;
+  }
+}
+
+function isOver(attempts: readonly Attempt[], signal: AbortSignal): boolean {
+  return signal.aborted || attempts.some((datagrams) => heardOf(datagrams) !== null);
+}
+
+/** What was heard of an attempt; an answer counts before an ICMP error. */
+function heardOf(datagrams: Attempt): Heard | null {
+  const heard = datagrams.map((datagram) => datagram.heard()).filter((one) => one !== null);
+  return heard.find(({ kind }) => kind === 'answer') ?? heard[0] ?? null;
 }
 
 async function admit(
@@ -63,24 +87,27 @@ async function admit(
 }
 
 /** While waiting for a later answer, one to an earlier datagram counts too. */
-async function firstHeard(attempts: readonly Attempt[], waitMs: number, signal: AbortSignal): Promise<void> {
+async function firstHeard(datagrams: readonly Datagram[], waitMs: number, signal: AbortSignal): Promise<void> {
   const over = Promise.withResolvers<void>();
   const stopTimer = awakeTimer(over.resolve, waitMs);
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
-  await Promise.race([over.promise, ...attempts.map(({ settled }) => settled)]);
+  await Promise.race([over.promise, ...datagrams.map(({ settled }) => settled)]);
   stopTimer();
 }
 
 /**
- * Extends the wait for the other datagrams to the time of the answered one: a slow service answers all of them late,
+ * Extends the wait for the other attempts to the time of the answered one: a slow service answers all of them late,
  * and a shorter wait would report loss.
  */
 async function othersHeard(attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
-  const longestMs = Math.max(0, ...attempts.map(({ heard }) => waitOf(heard())));
-  const open = attempts.filter(({ heard }) => heard() === null);
+  const longestMs = Math.max(0, ...attempts.map((datagrams) => waitOf(heardOf(datagrams))));
+  const open = attempts.filter((datagrams) => heardOf(datagrams) === null);
   await Promise.all(
-    open.map((attempt) => firstHeard([attempt], attempt.sentAtMs + longestMs - performance.now(), signal)),
+    open.map((datagrams) => {
+      const sentAtMs = Math.max(0, ...datagrams.map((datagram) => datagram.sentAtMs));
+      return firstHeard(datagrams, sentAtMs + longestMs - performance.now(), signal);
+    }),
   );
 }
 
@@ -90,9 +117,9 @@ function waitOf(heard: Heard | null): number {
 }
 
 function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Outcome<Udp> {
-  const heard = attempts.map((attempt) => attempt.heard());
-  const isBlind = attempts.some(({ readsIcmp }) => !readsIcmp);
-  const fields: Fields = { ...sent, attempts: heard.map(rowOf), ...(isBlind ? { icmpUnread: true } : {}) };
+  const heard = attempts.map(heardOf);
+  const isBlind = attempts.flat().some(({ readsIcmp }) => !readsIcmp);
+  const fields: Fields = { ...sent, attempts: rowsOf(attempts), ...(isBlind ? { icmpUnread: true } : {}) };
   const common = addressFields(target);
   const answer = heard.find((one) => one?.kind === 'answer');
   if (answer !== undefined) {
@@ -117,6 +144,10 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
 
 function ended(failure: Failure, fields: Fields): Outcome<Udp> {
   return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };
+}
+
+function rowsOf(attempts: readonly Attempt[]): NonNullable<Fields['attempts']> {
+  return attempts.map((datagrams) => rowOf(heardOf(datagrams)));
 }
 
 function rowOf(heard: Heard | null): NonNullable<Fields['attempts']>[number] {
