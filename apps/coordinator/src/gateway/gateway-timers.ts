@@ -11,9 +11,11 @@ const MOST_LOOKS = 10;
 const STATUS_EVERY_MS = 2_000;
 /** Interval of the search for silent connections; agents send pings every two seconds. */
 const LOOK_FOR_QUIET_MS = 4_000;
+/** Well within the two pings after which an agent looks for another gateway. */
+const ANSWER_PARTS_MS = 1_000;
 
 /**
- * Looks for jobs and silent connections, writes heartbeats and renews the lease of the gateway.
+ * Looks for jobs, silent connections and slow ones, writes heartbeats and renews the lease of the gateway.
  *
  * @returns functions that stop the timers
  */
@@ -28,9 +30,13 @@ export function startTimers(connections: Connections, beats: Beats, renewLease: 
   const lookForQuiet = (): void => {
     for (const { socket } of connections.all()) socket.look();
   };
+  const answerParts = (): void => {
+    for (const { socket } of connections.all()) socket.answerPart();
+  };
   const timers = [
     setInterval(lookInTurn, LOOK_EVERY_MS),
     setInterval(lookForQuiet, LOOK_FOR_QUIET_MS),
+    setInterval(answerParts, ANSWER_PARTS_MS),
     setInterval(beats.beatAll, STATUS_EVERY_MS),
     setInterval(renewLease, HEARTBEAT_EVERY_MS),
   ];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 
@@ -107,7 +108,7 @@ class AgentGateway implements Gateway {
     watchAttempt(socket, attempt);
     this.turns.add(() => {
       this.server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
-        const agent = openAgentSocket(opened);
+        const agent = openAgentSocket(opened, bytesReadOf(socket));
         this.admit(agent, address, attempt).catch(() => agent.close(1013));
       });
     });
@@ -140,6 +141,11 @@ class AgentGateway implements Gateway {
     const now = await this.enrolment.accessOf(probe).catch(() => told);
     for (const connection of this.connections.of(probe)) applyAccess(connection, now, this.beats);
   }
+}
+
+/** Without a count, only whole frames show that an agent sends. */
+function bytesReadOf(socket: Duplex): () => number {
+  return () => (socket instanceof Socket ? socket.bytesRead : 0);
 }
 
 /** @returns functions that stop it */

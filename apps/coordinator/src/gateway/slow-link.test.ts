@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createGatewayLoop, type AgentLoop, type JobRunner, type RunnerLink } from '@vantage/agent-loop';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { MAX_RESULT_BYTES } from '@vantage/contract';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 
 import { startGatewayBed, type GatewayBed } from '../../test/gateway-bed.ts';
 
 /** A modem: two pieces of the maximum size take eight seconds. */
-const BYTES_PER_SECOND = 8 * 1_024;
+const MODEM = 8 * 1_024;
+/** A result of the maximum size takes longer than both sides wait without a sign of the other. */
+const SLOWEST = 2_560;
 const CHUNK = 512;
 const SCREENSHOT_BYTES = 120_000;
 
@@ -20,24 +24,23 @@ interface SlowProxy {
 }
 
 let test: GatewayBed;
-let proxy: SlowProxy;
-let loop: AgentLoop;
+const closers: (() => unknown)[] = [];
 
 beforeAll(async () => {
   test = await startGatewayBed();
 });
 
-afterAll(async () => {
-  await loop.close();
-  proxy.close();
-  await test.stop();
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
 });
 
-/** Forwards to a port of this machine; all connections together send at `BYTES_PER_SECOND`. */
-async function startSlowProxy(port: number): Promise<SlowProxy> {
+afterAll(() => test.stop());
+
+/** Forwards to a port of this machine; all connections together send at this rate. */
+async function startSlowProxy(port: number, bytesPerSecond: number): Promise<SlowProxy> {
   let bytes = 0;
   let turn: Promise<unknown> = Promise.resolve();
-  const server = createServer({ highWaterMark: CHUNK }, (client) => {
+  const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
     const end = (): void => void [client, upstream].map((socket) => socket.destroy());
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
@@ -45,9 +48,12 @@ async function startSlowProxy(port: number): Promise<SlowProxy> {
     client.on('data', (chunk: Buffer) => {
       client.pause();
       turn = turn.then(async () => {
-        await sleep((chunk.length * 1_000) / BYTES_PER_SECOND);
-        bytes += chunk.length;
-        upstream.write(chunk);
+        for (let at = 0; at < chunk.length; at += CHUNK) {
+          const part = chunk.subarray(at, at + CHUNK);
+          await sleep((part.length * 1_000) / bytesPerSecond);
+          bytes += part.length;
+          upstream.write(part);
+        }
         client.resume();
       });
     });
@@ -57,10 +63,17 @@ async function startSlowProxy(port: number): Promise<SlowProxy> {
   return { url: `http://127.0.0.1:${own}`, bytes: () => bytes, close: () => server.close() };
 }
 
-it('an agent on a slow connection sends a screenshot once, keeps its connection, and results overtake it', async () => {
+interface SlowAgent {
+  readonly outlet: RunnerLink['outlet'];
+  /** What it logged. */
+  readonly lines: readonly string[];
+  readonly sentBytes: () => number;
+}
+
+async function startSlowAgent(probe: string, bytesPerSecond: number): Promise<SlowAgent> {
   const gateway = await test.startGateway();
-  proxy = await startSlowProxy(Number(new URL(gateway.url).port));
-  const { key, token } = await test.invite('slow-1');
+  const proxy = await startSlowProxy(Number(new URL(gateway.url).port), bytesPerSecond);
+  const { key, token } = await test.invite(probe);
   let counter = 0;
   let link: RunnerLink | undefined;
   const lines: string[] = [];
@@ -80,10 +93,10 @@ it('an agent on a slow connection sends a screenshot once, keeps its connection,
     },
     close: async () => undefined,
   };
-  loop = createGatewayLoop({
+  const loop: AgentLoop = createGatewayLoop({
     url: proxy.url,
     identity: {
-      probeId: () => 'slow-1',
+      probeId: () => probe,
       answer: async (nonce) => {
         counter += 1;
         const { token: presented, ...proof } = key.prove(counter, nonce, counter === 1 ? { token } : {});
@@ -98,15 +111,21 @@ it('an agent on a slow connection sends a screenshot once, keeps its connection,
     log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
     open: async () => runner,
   });
+  closers.push(loop.close, proxy.close);
   await loop.start();
+  return { outlet: link!.outlet, lines, sentBytes: proxy.bytes };
+}
+
+it('an agent on a slow connection sends a screenshot once, keeps its connection, and results overtake it', async () => {
+  const { outlet, lines, sentBytes } = await startSlowAgent('slow-1', MODEM);
   const deadlineAt = Date.now() + 600_000;
   const order: string[] = [];
 
   const png = Buffer.alloc(SCREENSHOT_BYTES);
-  const screenshot = link!.outlet.screenshot('A'.repeat(22), { png, failure: null }, deadlineAt);
+  const screenshot = outlet.screenshot('A'.repeat(22), { png, failure: null }, deadlineAt);
   void screenshot.then(() => order.push('screenshot'));
   for (const check of ['B', 'C', 'D']) {
-    await link!.outlet.final(check.repeat(22), '{}', deadlineAt);
+    await outlet.final(check.repeat(22), '{}', deadlineAt);
     order.push(check);
   }
   await screenshot;
@@ -114,5 +133,18 @@ it('an agent on a slow connection sends a screenshot once, keeps its connection,
   expect(order).toEqual(['B', 'C', 'D', 'screenshot']);
   expect(lines).toEqual([]);
   // Heads, results and pings are the rest.
-  expect(proxy.bytes()).toBeLessThan(SCREENSHOT_BYTES * 1.2);
+  expect(sentBytes()).toBeLessThan(SCREENSHOT_BYTES * 1.2);
+}, 180_000);
+
+it('a result that takes longer than a silent connection is kept is sent once, over the same connection', async () => {
+  const { outlet, lines, sentBytes } = await startSlowAgent('slow-2', SLOWEST);
+  const text = randomBytes(MAX_RESULT_BYTES).toString('base64url');
+  const data = JSON.stringify({ text: text.slice(0, MAX_RESULT_BYTES - 100) });
+  const startedAt = performance.now();
+  await outlet.final('E'.repeat(22), data, Date.now() + 120_000);
+
+  // Three pauses between looks of the gateway, and eight pings of the agent.
+  expect(performance.now() - startedAt).toBeGreaterThan(16_000);
+  expect(lines).toEqual([]);
+  expect(sentBytes()).toBeLessThan(MAX_RESULT_BYTES);
 }, 180_000);

@@ -19,6 +19,11 @@ export interface AgentSocket {
   readonly resume: () => void;
   /** Closes the connection if nothing arrived since the look before the last one; a live agent sends pings. */
   readonly look: () => void;
+  /**
+   * Sends a pong if a part of a frame has arrived since the last call, and no whole frame: on a slow connection the pings
+   * of the agent wait behind a large result.
+   */
+  readonly answerPart: () => void;
   /** True if it was closed because the agent was silent. */
   readonly wasSilent: () => boolean;
 }
@@ -37,12 +42,16 @@ const QUIET_LOOKS = 2;
 /** Time for the peer to answer a close. */
 const CLOSE_MS = 2_000;
 
-export function openAgentSocket(socket: WebSocket): AgentSocket {
-  return new WebSocketOfAgent(socket);
+/** @param bytesRead of its TCP connection */
+export function openAgentSocket(socket: WebSocket, bytesRead: () => number): AgentSocket {
+  return new WebSocketOfAgent(socket, bytesRead);
 }
 
 class WebSocketOfAgent implements AgentSocket {
   private readonly socket: WebSocket;
+  private readonly bytesRead: () => number;
+  private seenBytes = 0;
+  private hasFrame = false;
   private readonly rate = createTokenBucket(RATE);
   private rateOfAgent: Pick<TokenBucket, 'take'> = { take: () => 0 };
   private listener: (frame: Frame) => void = () => undefined;
@@ -52,8 +61,9 @@ class WebSocketOfAgent implements AgentSocket {
   private isFull = false;
   private isFast = false;
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, bytesRead: () => number) {
     this.socket = socket;
+    this.bytesRead = bytesRead;
     socket.on('message', this.takeData);
     socket.on('ping', this.takeControl);
     socket.on('pong', this.takeControl);
@@ -108,10 +118,20 @@ class WebSocketOfAgent implements AgentSocket {
     this.socket.terminate();
   };
 
+  readonly answerPart = (): void => {
+    const bytes = this.bytesRead();
+    const isPart = bytes !== this.seenBytes && !this.hasFrame;
+    [this.seenBytes, this.hasFrame] = [bytes, false];
+    if (!isPart || !this.isOpen()) return;
+    this.quietLooks = 0;
+    // RFC 6455 section 5.5.3 allows a pong without a ping.
+    this.socket.pong();
+  };
+
   readonly wasSilent = (): boolean => this.isSilent;
 
   private readonly takeData = (payload: Buffer, isBinary: boolean): void => {
-    this.quietLooks = 0;
+    this.heard();
     const frame = decodeFrame(payload, isBinary);
     this.slowDown(MESSAGE_COST_BYTES + (frame.kind === 'message' ? frame.bytes : payload.length));
     this.listener(frame);
@@ -119,10 +139,14 @@ class WebSocketOfAgent implements AgentSocket {
 
   /** Pings are answered before this, whether or not the socket is paused. */
   private readonly takeControl = (data: Buffer): void => {
-    this.quietLooks = 0;
+    this.heard();
     this.slowDown(MESSAGE_COST_BYTES + data.length);
     if (this.socket.bufferedAmount > MOST_BUFFERED_BYTES) this.close(4413);
   };
+
+  private heard(): void {
+    [this.quietLooks, this.hasFrame] = [0, true];
+  }
 
   private slowDown(bytes: number): void {
     const pauseMs = Math.max(this.rate.take(bytes), this.rateOfAgent.take(bytes));
