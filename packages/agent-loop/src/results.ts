@@ -1,8 +1,9 @@
-import type { EntryKind, ScreenshotReport } from '@vantage/contract';
+import { MAX_RESULT_BYTES, type EntryKind, type ScreenshotReport } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import { createHint, type Hint } from './hint.ts';
 import { createOutbox, type Entry, type Outbox } from './outbox.ts';
+import { failureResult, probeFailure } from './probe-failure.ts';
 
 /** The connection was lost before an entry was confirmed: it is sent again on the next one. */
 export class ConnectionLost extends Error {}
@@ -90,11 +91,20 @@ class BufferedResults implements Results {
   }
 
   readonly partial = (check: string, data: string, deadlineAt: number): void => {
-    void this.add({ check, kind: 'partial', data, deadlineAt });
+    if (!isTooLarge(data)) void this.add({ check, kind: 'partial', data, deadlineAt });
   };
 
-  readonly final = (check: string, data: string, deadlineAt: number): Promise<void> =>
-    this.add({ check, kind: 'final', data, deadlineAt });
+  /** A result above the limit is replaced: a gateway would close the connection each time that it is sent. */
+  readonly final = (check: string, data: string, deadlineAt: number): Promise<void> => {
+    const { now, log } = this.options;
+    if (!isTooLarge(data)) return this.add({ check, kind: 'final', data, deadlineAt });
+    log.error(
+      { check, bytes: Buffer.byteLength(data), limit: MAX_RESULT_BYTES },
+      'result too large: replaced by an error',
+    );
+    const replacement = failureResult(probeFailure('invalid_result'), null, new Date(now()).toISOString());
+    return this.add({ check, kind: 'final', data: replacement, deadlineAt });
+  };
 
   readonly screenshot = (check: string, picture: ReportedPicture, deadlineAt: number): Promise<void> => {
     const { png, failure, cutAt } = picture;
@@ -175,4 +185,8 @@ class BufferedResults implements Results {
     this.reportedAt = performance.now();
     this.rejections = 0;
   }
+}
+
+function isTooLarge(data: string): boolean {
+  return Buffer.byteLength(data) > MAX_RESULT_BYTES;
 }

@@ -2,6 +2,8 @@ import { agentMessageSchemas, gatewayMessageSchemas } from '@vantage/contract';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 
+import { createAgentMessageReader } from './validate.ts';
+
 describe('the schemas of messages between agents and gateways', () => {
   it.each<readonly [string, object]>([
     ...Object.entries(agentMessageSchemas).map(([type, schema]) => [`${type} of an agent`, schema] as const),
@@ -11,5 +13,22 @@ describe('the schemas of messages between agents and gateways', () => {
 
     expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
     expect(ajv.validateSchema({ ...schema, type: 'no type' })).toBe(false);
+  });
+});
+
+describe('a message of an agent that is none', () => {
+  const check = 'A'.repeat(22);
+
+  it.each<readonly [object, string]>([
+    [
+      { t: 'result', seq: 1, check, kind: 'final', data: 'x'.repeat(90_000) },
+      'invalid message: result/data must NOT have more than 65536 characters',
+    ],
+    [{ t: 'time' }, "invalid message: time must have required property 'id'"],
+    [{ t: 'status', status: {} }, "invalid message: status/status must have required property 'capabilities'"],
+    [{ t: 'x'.repeat(300) }, 'invalid message: t is of no message'],
+    [[], 'invalid message: t is of no message'],
+  ])('is named with its field', (message, reason) => {
+    expect(createAgentMessageReader().faultOf(message)).toBe(reason);
   });
 });

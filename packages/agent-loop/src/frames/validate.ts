@@ -1,8 +1,15 @@
 import { agentMessageSchemas, gatewayMessageSchemas, type AgentMessage, type GatewayMessage } from '@vantage/contract';
 import { Ajv, type ValidateFunction } from 'ajv';
 
-/** @returns the message, or undefined if it is not one */
-export type ReadMessage<M> = (message: unknown) => M | undefined;
+export interface ReadMessage<M> {
+  /** @returns the message, or undefined if it is not one */
+  (message: unknown): M | undefined;
+  /** What is wrong with a message that is none, short enough for the reason of a close frame. */
+  readonly faultOf: (message: unknown) => string;
+}
+
+/** RFC 6455 section 5.5: 125 bytes, less two for the code. */
+const MOST_REASON = 123;
 
 export function createAgentMessageReader(): ReadMessage<AgentMessage> {
   return readerOf<AgentMessage>(agentMessageSchemas);
@@ -24,8 +31,19 @@ function readerOf<M>(schemas: Readonly<Record<string, object>>): ReadMessage<M> 
     validators.set(type, made);
     return made;
   };
-  return (message) => {
+  const validatorFor = (message: unknown): { type: string; validate: ValidateFunction } | undefined => {
     const type = typeof message === 'object' && message !== null && 't' in message ? message.t : undefined;
-    return typeof type === 'string' && validatorOf(type)?.(message) === true ? (message as M) : undefined;
+    const validate = typeof type === 'string' ? validatorOf(type) : undefined;
+    return validate && { type: type as string, validate };
   };
+  const read = (message: unknown): M | undefined =>
+    validatorFor(message)?.validate(message) === true ? (message as M) : undefined;
+  const faultOf = (message: unknown): string => {
+    const known = validatorFor(message);
+    if (known === undefined) return 'invalid message: t is of no message';
+    known.validate(message);
+    const { instancePath = '', message: fault = '' } = known.validate.errors?.[0] ?? {};
+    return `invalid message: ${known.type}${instancePath} ${fault}`.slice(0, MOST_REASON);
+  };
+  return Object.assign(read, { faultOf });
 }

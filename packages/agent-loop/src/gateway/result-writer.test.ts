@@ -66,4 +66,24 @@ describe('results over connections to gateways', () => {
 
     expect(lines.join('')).toContain('the gateway could not write it');
   });
+
+  it('that are above the limit of a result are replaced by an error, and partial ones are not sent', async () => {
+    const session = openSession();
+    const writer = createGatewayWriter(() => session);
+    const { results, lines } = openResults(writer);
+
+    results.partial('check-a', 'x'.repeat(90_000), 10_000);
+    void results.final('check-a', 'x'.repeat(90_000), 10_000);
+    await eventually(() => (session.sent.length > 0 ? true : undefined));
+    results.close();
+
+    expect(session.sent).toMatchObject([{ seq: 1, check: 'check-a', kind: 'final' }]);
+    expect(JSON.parse((session.sent[0] as { data: string }).data)).toMatchObject({
+      result: 'error',
+      error: { code: 'invalid_result', source: 'probe' },
+    });
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 50, check: 'check-a', bytes: 90_000, limit: 65_536, msg: 'result too large: replaced by an error' },
+    ]);
+  });
 });

@@ -151,7 +151,7 @@ class ConnectionOfAgent implements AgentConnection {
     if (frame.kind === 'piece') return this.results.addPiece(frame);
     if (frame.kind === 'fault') return this.socket.close(frame.code, frame.reason);
     const message = readMessage(frame.message);
-    if (message === undefined) this.socket.close(4400, 'invalid message');
+    if (message === undefined) this.socket.close(4400, readMessage.faultOf(frame.message));
     else this.take(message);
   };
 
