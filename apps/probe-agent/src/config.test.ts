@@ -87,6 +87,13 @@ describe('the configuration of the agent', () => {
     );
   });
 
+  it('refuses an entry of NO_PROXY that matches nothing, by name', () => {
+    const read = (): unknown =>
+      readConfig({ VANTAGE_URL: 'https://vantage.example.com', NO_PROXY: 'localhost,169.254/16' });
+
+    expect(read).toThrow('NO_PROXY has "169.254/16"; allowed: a network such as 10.0.0.0/8');
+  });
+
   it('describes every setting in a sentence', () => {
     for (const { env, description } of Object.values(settings)) {
       expect(env).toMatch(/^[A-Z][A-Z_]+$/);

@@ -62,3 +62,11 @@ it.each(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'])('the clock of the machine is
 
   expect(Math.abs(Date.now() - said)).toBeLessThan(60_000);
 });
+
+it('failures of several addresses of a name, which Node gives together without a text, are all named', () => {
+  const refused = ['127.0.0.1', '::1'].map((address) => new Error(`connect ECONNREFUSED ${address}:443`));
+
+  expect(connectionFault(new AggregateError(refused)).message).toBe(
+    'connect ECONNREFUSED 127.0.0.1:443; connect ECONNREFUSED ::1:443',
+  );
+});

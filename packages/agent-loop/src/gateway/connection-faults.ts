@@ -11,10 +11,23 @@ const UNTRUSTED =
 export function connectionFault(error: NodeJS.ErrnoException): Error {
   const { code, message } = error;
   const isOutOfTime = code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED';
+  if (error instanceof AggregateError && message === '') return Object.assign(new Error(textOf(error)), { code });
   if (!isUntrustedIssuer(error) && !isOutOfTime) return error;
   const text = isOutOfTime ? `${message}; the clock of this machine says ${new Date().toISOString()}` : UNTRUSTED;
   // Without a cause: its text would be logged, too.
   return Object.assign(new Error(text), { code });
+}
+
+/** Names the setting in the message of an error before the tunnel: it has the address of the proxy, if any. */
+export function proxyFault(error: NodeJS.ErrnoException): void {
+  const isBefore = error.syscall === 'connect' || error.syscall === 'getaddrinfo' || error instanceof AggregateError;
+  if (isBefore) error.message = `no connection to the proxy (HTTPS_PROXY): ${textOf(error)}`;
+}
+
+/** Node gives the failures of several addresses together, without a message. */
+function textOf(error: Error): string {
+  if (!(error instanceof AggregateError)) return error.message;
+  return error.errors.map((each) => (Error.isError(each) ? each.message : String(each))).join('; ');
 }
 
 /** Explains an HTTP response to a WebSocket handshake that does not come from a gateway that accepts it. */

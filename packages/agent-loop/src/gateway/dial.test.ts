@@ -81,3 +81,28 @@ it('a connection through a proxy that is given up is closed', async () => {
 
   expect(connection.destroyed).toBe(true);
 }, 20_000);
+
+it('a proxy that is not there is named with its setting', async () => {
+  const proxy = createServer().listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  proxy.close();
+  await once(proxy, 'close');
+  const socket = createDial({ url: 'https://vantage.example.com', proxy: { url: `http://127.0.0.1:${port}` } })();
+  const [error] = (await once(socket, 'error')) as [Error];
+
+  expect(error.message).toBe(`no connection to the proxy (HTTPS_PROXY): connect ECONNREFUSED 127.0.0.1:${port}`);
+});
+
+it('a service that NO_PROXY has in a network is dialled without the proxy', async () => {
+  const service = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  closers.push(() => service.close());
+  await once(service, 'listening');
+  const connected = once(service, 'connection');
+  const url = `https://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const socket = createDial({ url, proxy: { url: 'http://192.0.2.1:9', except: 'localhost,127.0.0.0/8' } })();
+  const [error] = (await once(socket, 'error')) as [Error];
+  await connected;
+
+  expect(error.message).not.toContain('proxy');
+});

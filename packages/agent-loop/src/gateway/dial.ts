@@ -1,7 +1,9 @@
 import { GATEWAY_PATH, MAX_GATEWAY_MESSAGE_BYTES } from '@vantage/contract';
 import { WebSocket } from 'ws';
 
-import { TunnelAgent } from './tunnel-agent.ts';
+import { proxyFault } from './connection-faults.ts';
+import { isExcepted } from './proxy/no-proxy.ts';
+import { TunnelAgent } from './proxy/tunnel-agent.ts';
 
 export interface DialOptions {
   /** Base address of the service, `http:` or `https:`. */
@@ -17,12 +19,13 @@ const HANDSHAKE_MS = 10_000;
 /** Opens connections to the gateway; Node tries both address families. The certificate is always verified. */
 export function createDial({ url, certificates, proxy }: DialOptions): () => WebSocket {
   const address = gatewayAddress(url);
+  const proxyUrl = isExcepted(address, proxy?.except ?? '') ? undefined : proxy?.url;
   const agent =
     address.protocol === 'wss:'
       ? new TunnelAgent({
           ...(certificates === undefined ? {} : { ca: certificates }),
           rejectUnauthorized: true,
-          proxyEnv: { HTTPS_PROXY: proxy?.url, NO_PROXY: proxy?.except },
+          proxyEnv: { HTTPS_PROXY: proxyUrl },
         })
       : undefined;
   return () => {
@@ -35,6 +38,7 @@ export function createDial({ url, certificates, proxy }: DialOptions): () => Web
     });
     const connection = agent?.latest;
     socket.once('close', () => connection?.destroy());
+    if (agent !== undefined && proxyUrl !== undefined) socket.prependListener('error', proxyFault);
     return socket;
   };
 }
