@@ -75,6 +75,18 @@ describe('the partial results of a probe', () => {
     expect(shown).toEqual(['50 first', '300 second', '300 first again', '550 third']);
   });
 
+  it('never wait a negative time, at which Node warns, though the process stands still meanwhile', () => {
+    const waits = jest.spyOn(globalThis, 'setTimeout');
+    const [first, second] = [partials.open(() => jest.advanceTimersByTime(300)), partials.open(show)];
+    first.offer('first');
+    jest.advanceTimersByTime(40);
+    second.offer('second');
+    jest.advanceTimersByTime(1_000);
+
+    expect(waits.mock.calls.map(([, ms]) => ms)).toEqual([50, 0]);
+    expect(shown).toEqual(['350 second']);
+  });
+
   it('show those of a run while another one ends', () => {
     const [first, second] = [partials.open(show), partials.open(show)];
     first.offer('first');

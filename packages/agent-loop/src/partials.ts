@@ -45,7 +45,8 @@ export function createPartials(times: Partial<PartialTimes> = {}): PartialsOfPro
     const [oldest] = waiting.values();
     if (oldest === undefined || timer !== undefined) return;
     const dueMs = Math.max(oldest.sinceMs + holdMs, shownMs + everyMs);
-    timer = setTimeout(showRipe, dueMs - performance.now());
+    // Negative after a stall of the process since the time was read.
+    timer = setTimeout(showRipe, Math.max(0, dueMs - performance.now()));
   };
 
   return {
