@@ -69,7 +69,7 @@ describe('the unit of the package', () => {
 
     expect(unit).not.toMatch(/\/opt\/|\/usr\/bin\/node|DynamicUser/);
     expect(unit).toContain(
-      '\nExecStart=/usr/lib/vantage-agent/node --max-semi-space-size=2 --optimize-for-size --expose-gc /usr/lib/vantage-agent/dist/main.js\n',
+      '\nExecStart=/usr/lib/vantage-agent/node --max-semi-space-size=2 /usr/lib/vantage-agent/dist/main.js\n',
     );
     expect(unit).toContain('\nUser=vantage-agent\n');
     expect(unit).toContain('\nAmbientCapabilities=CAP_NET_RAW\n');

@@ -42,4 +42,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "PORT", "HOST", "/healthz"]
 # Bounds of the heap, in addition to those of malloc above: docs/performance.md.
-CMD ["node", "--max-semi-space-size=4", "--heap-growing-percent=50", "--expose-gc", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=4", "dist/main.js"]

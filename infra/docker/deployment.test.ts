@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { settings as coordinatorSettings } from '@vantage/coordinator';
 import { settings as agentSettings } from '@vantage/probe-agent';
@@ -227,6 +229,15 @@ describe('the bounds of memory', () => {
     const text = read(file).replaceAll(/\[\s+/g, '[').replaceAll(/,\s+/g, ', ');
 
     expect(text).toContain(command);
+  });
+
+  it.each(Object.entries(nodeFlags))('leave Node the compiled code of its own modules: %s', async (_name, flags) => {
+    const count =
+      "require('node:https'); const { internalBinding } = require('internal/test/binding'); " +
+      "console.log(internalBinding('builtins').getCacheUsage().compiledWithoutCache.size)";
+    const words = [...flags, '--expose-internals', '--no-warnings', '--eval', count];
+
+    expect((await promisify(execFile)(process.execPath, words)).stdout.trim()).toBe('0');
   });
 
   it.each([

@@ -68,4 +68,4 @@ EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz", "METRICS_PORT_FILE"]
 # Bounds of the heap, in addition to those of malloc above: docs/performance.md.
-CMD ["node", "--max-semi-space-size=2", "--optimize-for-size", "--expose-gc", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=2", "dist/main.js"]

@@ -57,7 +57,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   await telemetry.watch(core, modules, dropped).catch(rejectAddress('METRICS_HOST, METRICS_PORT'));
   const openFiles = openFilesLimit();
   if (isShortOfFiles(openFiles)) log.warn({ openFiles }, 'few open files allowed: fewer connections accepted');
-  compactHeap();
+  compactHeap('--heap-growing-percent=50');
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });
 

@@ -1,12 +1,10 @@
 /**
  * Flags of Node for each program. They bound the young generation of the heap, in MiB: without a bound it grows to tens of
- * megabytes under load and stays. The old generation grows slowly too, for some CPU time: by half of what lives in it
- * before it is collected, and in an agent by less, because probes are small machines. `compactHeap` needs the last one.
- * The packet process has its own flags.
+ * megabytes under load and stays. The flags of the old generation are set by `compactHeap`, and the packet process has its own.
  */
 export const nodeFlags = {
-  coordinator: ['--max-semi-space-size=4', '--heap-growing-percent=50', '--expose-gc'],
-  'probe-agent': ['--max-semi-space-size=2', '--optimize-for-size', '--expose-gc'],
+  coordinator: ['--max-semi-space-size=4'],
+  'probe-agent': ['--max-semi-space-size=2'],
 } as const;
 
 /**

@@ -40,11 +40,8 @@ export interface PacketChildListeners {
 const START_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 1_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
-/**
- * By default the young generation would grow to many times the required size, and stay there. With the second flag the
- * process compacts its heap once it has started.
- */
-const NODE_FLAGS = ['--max-semi-space-size=1', '--expose-gc'];
+/** By default the young generation would grow to many times the required size, and stay there. */
+const NODE_FLAGS = ['--max-semi-space-size=1'];
 
 /**
  * Starts a packet process and waits until it is ready.

@@ -1,4 +1,6 @@
 import { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { frame, frameReader } from '../channel/frames.ts';
 import { decodeRequest, encodeAnswer, type Answer } from '../channel/messages.ts';
@@ -31,8 +33,7 @@ async function main(): Promise<void> {
     answerNow({ op: 'ready', errno: '', reason: '' });
     const isFull = (): boolean => pipe.writableLength >= MAX_BACKLOG_BYTES;
     const server = new PacketServer(library, await findLibc(), { answer, isFull });
-    // Frees the 3 MiB that loading the modules took.
-    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    freeHeapOfStart();
     const reader = frameReader();
     pipe.on('data', (piece: Buffer) => {
       for (const body of reader.push(piece)) server.handle(decodeRequest(body));
@@ -41,6 +42,16 @@ async function main(): Promise<void> {
     answerNow({ op: 'ready', errno: errnoOf(error), reason: Error.isError(error) ? error.message : String(error) });
     pipe.end();
   }
+}
+
+/**
+ * Frees the 3 MiB that loading the modules took. The flag is set here because on the command line it would let V8 discard
+ * the compiled code of Node's own modules.
+ */
+function freeHeapOfStart(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as NonNullable<typeof globalThis.gc>;
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 /**
