@@ -10,6 +10,7 @@ import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { closedPort } from '../../test/closed-port.ts';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { skip } from '@vantage/test-support/virtual-time';
+import { connectPinned } from './connect.ts';
 import { createPacketSockets } from './packet-sockets.ts';
 import type { PacketSocket, ReceivedPacket } from './packet-socket.ts';
 import { echoRequest, parseIcmp } from './wire/icmp.ts';
@@ -296,6 +297,26 @@ describe('the packet process', () => {
 
     expect([early.isRecallPartial, late.isRecallPartial]).toEqual([true, false]);
     await own.close();
+  });
+
+  itWithIpv4('misses no error about a packet sent after its first socket opened', async () => {
+    const own = createPacketSockets();
+    await own.probePrivilege();
+    const { port, close } = await closedPort();
+    const context = { packets: own, showPrivateAddresses: true, isPrivateAddress: () => false };
+    const target = {
+      host: '127.0.0.1',
+      address: '127.0.0.1',
+      addresses: ['127.0.0.1'],
+      family: 4,
+      resolveMs: 0,
+    } as const;
+
+    const refused = await connectPinned(target, port, new AbortController().signal, { icmp: context });
+    await close();
+    await own.close();
+
+    expect(refused).toMatchObject({ failure: { code: 'connection_refused' }, icmpUnread: false });
   });
 
   itWithIpv4('kills a packet process that no longer answers, and is there again for the next', async () => {

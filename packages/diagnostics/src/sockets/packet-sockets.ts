@@ -4,7 +4,7 @@ import type { Family } from '@vantage/contract';
 
 import { errnoError } from './errno.ts';
 import { freeIdentifier, identifierKey } from './identifiers.ts';
-import { PARTIAL_RECALL, type Request } from './channel/messages.ts';
+import type { Request } from './channel/messages.ts';
 import { isBoundPort } from './bound-ports.ts';
 import type { PacketProcessOptions } from './packet-child.ts';
 import { PacketLink, type PacketProcessStatus } from './packet-link.ts';
@@ -17,6 +17,7 @@ import {
   type ReceivedPacket,
 } from './packet-socket.ts';
 import { isPacketProcessLost, privilegeText } from './privilege.ts';
+import { ListeningTimes, recallWithSlack } from './recall.ts';
 
 /** Availability of raw sockets by family: null, or the reason why there are none. */
 export interface PacketPrivilege {
@@ -37,9 +38,6 @@ interface Listeners {
   packet: (packet: ReceivedPacket) => void;
   lost: (error: Error) => void;
 }
-
-/** Maximum of the message field: 16 bits. */
-const MAX_RECALL_MS = 0xffff;
 
 /** The agent's side of the packet process, which is started on first use, and again after a crash. */
 export function createPacketSockets(options: PacketProcessOptions = {}): PacketProcess {
@@ -80,8 +78,8 @@ class OpenSockets {
   readonly link: PacketLink;
   private readonly sockets = new Map<number, Listeners>();
   private readonly identifiers = new Set<string>();
-  /** Families whose ICMP descriptors the packet process holds permanently, so opening another socket cannot fail. */
-  private readonly families = new Set<Family>();
+  /** The packet process keeps the ICMP descriptor of a family, so opening another socket for it cannot fail. */
+  private readonly listening = new ListeningTimes();
 
   constructor(options: PacketProcessOptions) {
     this.link = new PacketLink(options, {
@@ -91,6 +89,7 @@ class OpenSockets {
   }
 
   async open(wanted: PacketSocketOptions): Promise<PacketSocket> {
+    const calledMs = performance.now();
     if (await isBoundToOther(wanted)) throw errnoError('EADDRINUSE', 'The port belongs to another socket.');
     await this.link.ready();
     const { family, protocol, errorsOnly } = wanted;
@@ -101,21 +100,22 @@ class OpenSockets {
     const listeners: Listeners = { packet: (packet) => early.push(packet), lost: () => undefined };
     this.sockets.set(ref, listeners);
     const common = { ref, family, protocol, identifier } as const;
-    const recallMs = Math.min(MAX_RECALL_MS, Math.ceil(errorsOnly?.recallMs ?? 0));
-    const isKnown = protocol === 'icmp' && errorsOnly === undefined && this.families.has(family);
+    const recallMs = errorsOnly?.recallMs ?? 0;
+    const isKnown = protocol === 'icmp' && errorsOnly === undefined && this.listening.has(family);
     const request: Request =
-      errorsOnly === undefined ? { op: 'open', ...common, isAwaited: !isKnown } : { op: 'watch', ...common, recallMs };
+      errorsOnly === undefined
+        ? { op: 'open', ...common, isAwaited: !isKnown }
+        : { op: 'watch', ...common, recallMs: recallWithSlack(recallMs) };
     const errno = isKnown ? this.tell(request) : await this.ask(ref, request);
-    const isRecallPartial = errno === PARTIAL_RECALL;
-    if (errno !== '' && !isRecallPartial) {
+    if (errno !== '') {
       release();
       this.sockets.delete(ref);
       throw errnoError(errno, `No raw socket for ${protocol} over IPv${family}.`);
     }
-    if (protocol === 'icmp' && this.sockets.has(ref)) this.families.add(family);
+    if (this.sockets.has(ref)) this.listening.note(family);
     return {
       identifier,
-      isRecallPartial,
+      isRecallPartial: recallMs > 0 && this.listening.isPartial(family, calledMs - recallMs),
       send: (...sent) => this.send(ref, ...sent),
       close: () => {
         if (this.sockets.has(ref)) release();
@@ -179,7 +179,7 @@ class OpenSockets {
     const open = [...this.sockets.values()];
     this.sockets.clear();
     this.identifiers.clear();
-    this.families.clear();
+    this.listening.clear();
     for (const listeners of open) listeners.lost(error);
   }
 }

@@ -52,9 +52,6 @@ export type Answer =
   | { readonly op: 'source'; readonly token: number; readonly address: string; readonly errno: string }
   | ({ readonly op: 'packet'; readonly ref: number } & ReceivedPacket);
 
-/** Instead of an errno: the watch is open, but does not cover all of the time to be recalled. */
-export const PARTIAL_RECALL = 'ENODATA';
-
 const requestOps = ['open', 'close', 'send', 'source', 'watch'] as const;
 const answerOps = ['ready', 'opened', 'sent', 'source', 'packet'] as const;
 const protocols: readonly PacketProtocol[] = ['icmp', 'udp', 'tcp'];

@@ -80,12 +80,6 @@ export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | u
   return first ?? (isUnread ? undefined : null);
 }
 
-/**
- * Allows for a slow packet process. A local port is not reused for the same target so soon, so nothing older is
- * recalled.
- */
-const RECALL_SLACK_MS = 1_000;
-
 /** A response within this time needs no watch. */
 const WATCH_AFTER_MS = 30;
 
@@ -128,5 +122,5 @@ export function watchIcmpIfSilent(
 
 /** @param startedMs just before the packet left */
 export function recallSince(startedMs: number): number {
-  return performance.now() - startedMs + RECALL_SLACK_MS;
+  return performance.now() - startedMs;
 }

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 
 import type { Family } from '@vantage/contract';
 
-import { PARTIAL_RECALL, type Answer, type Request } from '../channel/messages.ts';
+import type { Answer, Request } from '../channel/messages.ts';
 import { errnoOf } from '../errno.ts';
 import type { Libc } from '../libc.ts';
 import type { PacketProtocol } from '../packet-socket.ts';
@@ -29,7 +29,6 @@ export class PacketServer {
   readonly #opened = new Map<number, OpenRequest>();
   readonly #owners = new Map<string, number>();
   readonly #shared = new Map<string, SharedRawSocket>();
-  readonly #openedAtMs = new Map<string, number>();
   readonly #watched = new Map<number, WatchRequest>();
   readonly #recent = createRecentErrors<Packet>();
 
@@ -79,7 +78,6 @@ export class PacketServer {
     const known = this.#shared.get(key);
     if (known !== undefined) return known;
     const socket = openRawSocket(this.#library, this.#libc, family, protocol, (packet) => this.#onPacket(packet));
-    this.#openedAtMs.set(key, performance.now());
     this.#shared.set(key, socket);
     return socket;
   }
@@ -98,9 +96,7 @@ export class PacketServer {
       if (errno !== '') return answer({ op: 'opened', ref, errno });
       this.#watched.set(ref, request);
       for (const packet of this.#recent.since(keyOf(request), recallMs)) this.#handOn(ref, packet);
-      // The time before the socket existed is unknown.
-      const listensMs = performance.now() - (this.#openedAtMs.get(`${request.family}/icmp`) ?? 0);
-      return answer({ op: 'opened', ref, errno: recallMs > listensMs ? PARTIAL_RECALL : '' });
+      return answer({ op: 'opened', ref, errno });
     });
   }
 
