@@ -73,3 +73,12 @@ describe('the other targets of the set-up in a fresh checkout', () => {
     expect(startFresh(words, target)).toEqual({ status: 2, printed: expect.stringMatching(printed) });
   });
 });
+
+it('names a wrong flag of npm test before the other checks begin', () => {
+  const program = [join(root, 'infra/check.mjs'), '--wrong-flag'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, program, { cwd: root, encoding: 'utf8' });
+
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain('Unrecognized option "wrong-flag"');
+  expect(stderr).not.toContain('format');
+});

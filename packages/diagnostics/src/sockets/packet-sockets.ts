@@ -17,7 +17,7 @@ import {
   type ReceivedPacket,
 } from './packet-socket.ts';
 import { isPacketProcessLost, privilegeText } from './privilege.ts';
-import { ListeningTimes, recallWithSlack } from './recall.ts';
+import { ListeningTimes, recallWithSlack } from './channel/recall.ts';
 
 /** Availability of raw sockets by family: null, or the reason why there are none. */
 export interface PacketPrivilege {
