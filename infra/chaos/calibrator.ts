@@ -11,6 +11,9 @@ const WORK = Buffer.alloc(4 * 1_024 * 1_024);
 /** Delays up to this are not reported: they are normal on a shared core. */
 const WAITS_MS = 60;
 
+// The parent was killed.
+process.once('disconnect', () => process.exit());
+
 let before = historyNow();
 for (;;) {
   await new Promise((resolve) => setTimeout(resolve, EVERY_MS));

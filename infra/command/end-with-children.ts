@@ -16,7 +16,8 @@ export function endWithChildren(signals: readonly NodeJS.Signals[] = ['SIGINT', 
     // A process that was killed may still be writing.
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
-  for (const signal of signals) process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  // Not `once`: without a listener a second signal would end the process before its files are removed.
+  for (const signal of signals) process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
 /** All processes that a process has started, and theirs; none on a system without /proc. */
