@@ -86,4 +86,21 @@ describe('the path MTU of a path that carries 1500 bytes', () => {
 
     expect(claims).toEqual([]);
   });
+
+  it.each([256, 64, 33, 19, 9, 4])(
+    'is never another where a link of %i kbit/s delays large packets',
+    async (kbitPerSecond) => {
+      const { outcome } = await traceOver(
+        (sent) => {
+          const rttMs = 20 + (2 * 8 * (sent.packet.length + 20)) / kbitPerSecond;
+          return [sent.ttl < DISTANCE ? expired(sent, router(sent.ttl), 20) : arrived(sent, rttMs)];
+        },
+        {},
+        { inTime: true },
+      );
+
+      expect([1_500, null]).toContain(outcome.pathMtu);
+      expect(outcome.mtuBlackHole).toBeNull();
+    },
+  );
 });

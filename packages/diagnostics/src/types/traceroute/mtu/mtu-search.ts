@@ -11,7 +11,7 @@ import { isReached, rtOf } from '../hops/target-answers.ts';
 export interface MtuSearch {
   /** Starts the search together with the trace if the packet limit allows, so that it takes no additional time. */
   readonly start: () => void;
-  /** Derives the timeout of answers from the trace so far. */
+  /** Derives the timeout of answers from this trace, from now on. */
   readonly note: (trace: Trace) => void;
   /** Unknown if the target was not reached, unless routers reported it. */
   readonly result: (trace: Trace) => Promise<PathMtu>;
@@ -31,7 +31,7 @@ export function mtuSearch(
   const context = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
   const planned = ((maxHops - firstHop + 1) * queries + FULL_QUERIES) * flows;
   let found: Promise<PathMtu> | undefined;
-  let rttMs: number | null = null;
+  let noted: Trace | undefined;
   const echo: EchoCount = { sent: 0, received: 0 };
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
   const hasRoom = planned + MAX_MTU_PACKETS <= mostPackets;
@@ -42,7 +42,14 @@ export function mtuSearch(
     found ??= findPathMtu(
       opening ?? open(),
       target,
-      { rttMs: () => rttMs, maxPackets, echo, isAsking: protocol !== 'icmp', dscp },
+      // Computed when needed: the send time of a packet can arrive after the last answer of the trace.
+      {
+        rttMs: () => (noted === undefined ? null : rtOf(noted)),
+        maxPackets,
+        echo,
+        isAsking: protocol !== 'icmp',
+        dscp,
+      },
       context,
     );
   };
@@ -51,7 +58,7 @@ export function mtuSearch(
       if (hasRoom) search(MAX_MTU_PACKETS);
     },
     note: (trace) => {
-      rttMs = rtOf(trace);
+      noted = trace;
     },
     result: async (trace) => {
       const named = trace.packets.flatMap(({ answer }) =>

@@ -72,7 +72,11 @@ export async function findPathMtu(
   { rttMs, maxPackets, echo, isAsking, dscp }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
-  const waitMs = (): number => Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, (rttMs() ?? Infinity) * WAIT_RTTS));
+  // The packets of the trace are small: on a slow link the answer to a large one takes longer.
+  const waitMs = (): number => {
+    const longestMs = Math.max(rttMs() ?? Infinity, socket?.arrivals.latestMs ?? 0);
+    return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, longestMs * WAIT_RTTS));
+  };
   let socket: SharedSocket | undefined;
   let sequence = 0;
   const attempt: Try = async (bytes, tries) => {
@@ -86,6 +90,7 @@ export async function findPathMtu(
       if (answer.kind === 'unsent') sequence -= 1;
       else echo.sent += 1;
       if (answer.kind === 'arrived') echo.received += 1;
+      if (answer.kind === 'silent' && socket!.arrivals.largest >= bytes) answer = { kind: 'arrived' };
       if (answer.kind === 'silent' && answer.isStalled && stallsLeft > 0) stallsLeft -= 1;
       else left -= 1;
     }

@@ -29,6 +29,15 @@ export type Answer =
 /** Shares one socket among concurrent tries. */
 export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
   readonly listeners: Set<Listener>;
+  readonly arrivals: Arrivals;
+}
+
+/** Echo requests that the target answered, even if the answer came after the timeout. */
+interface Arrivals {
+  /** Size of the largest one. */
+  largest: number;
+  /** Longest round trip of a late answer, milliseconds; 0 if none was late. */
+  latestMs: number;
 }
 
 interface Listener {
@@ -41,7 +50,13 @@ export function sharedSocket(socket: PacketSocket, dscp: number | undefined): Sh
   socket.onPacket((received) => [...listeners].forEach(({ packet }) => packet(received)));
   socket.onLost((error) => [...listeners].forEach(({ lost }) => lost(error)));
   const send: PacketSocket['send'] = (packet, destination, ttl) => socket.send(packet, destination, ttl, { dscp });
-  return { identifier: socket.identifier, send, close: socket.close, listeners };
+  return {
+    identifier: socket.identifier,
+    send,
+    close: socket.close,
+    listeners,
+    arrivals: { largest: 0, latestMs: 0 },
+  };
 }
 
 /** Sends an echo request of this size, including the IP header, with fragmentation forbidden. */
@@ -60,32 +75,32 @@ export function tryBytes(
     const clock = awakeClock();
     let awaitedMs = clock.now();
     const startedMs = performance.now() - awaitedMs;
+    let sentMs: number | undefined;
+    let isLate = false;
     const giveUp = (): void => {
+      isLate = true;
       const stalledMs = performance.now() - clock.now() - startedMs;
       settle({ kind: 'silent', isStalled: stalledMs >= STALL_MS });
     };
     // Timers run before sockets are read: the answer may be there.
     const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && setImmediate(giveUp), LOOK_EVERY_MS);
-    const settle = (answer: Answer): void => {
-      end();
-      resolve(answer);
-    };
-    const fail = (error: unknown): void => {
-      end();
-      reject(error);
-    };
-    const end = (): void => {
+    const settle = (answer: Answer): void => resolve(end(answer));
+    const fail = (error: unknown): void => reject(end(error));
+    // The listener stays until the socket is closed, for an answer that comes late.
+    const end = <T>(outcome: T): T => {
       clearInterval(timer);
       clock.stop();
-      socket.listeners.delete(listener);
       signal.removeEventListener('abort', giveUp);
+      return outcome;
     };
     signal.addEventListener('abort', giveUp);
     const onPacket = (received: ReceivedPacket): void => {
       const message = received.protocol === 'icmp' ? parseIcmp(family, received.data) : undefined;
       if (message === undefined || !message.intact) return;
       if (message.kind === 'echo-reply') {
-        if (Buffer.compare(message.payload, payload) === 0) settle({ kind: 'arrived' });
+        if (Buffer.compare(message.payload, payload) !== 0) return;
+        noteArrival(socket.arrivals, bytes, isLate && sentMs !== undefined ? received.receivedMs - sentMs : 0);
+        settle({ kind: 'arrived' });
         return;
       }
       const { quoted } = message;
@@ -96,10 +111,18 @@ export function tryBytes(
     const listener = { packet: onPacket, lost: fail };
     socket.listeners.add(listener);
     socket.send(request, address, TTL).then(
-      () => void (awaitedMs = clock.now()),
+      (atMs) => {
+        awaitedMs = clock.now();
+        sentMs = atMs;
+      },
       (error: unknown) => (errnoOf(error) === 'EMSGSIZE' ? settle({ kind: 'unsent' }) : fail(error)),
     );
   });
+}
+
+function noteArrival(arrivals: Arrivals, bytes: number, lateMs: number): void {
+  arrivals.largest = Math.max(arrivals.largest, bytes);
+  arrivals.latestMs = Math.max(arrivals.latestMs, lateMs);
 }
 
 /** Whether a quotation matches the packet: the header, and the quoted part of the random payload. */
