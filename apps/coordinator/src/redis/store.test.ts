@@ -50,6 +50,15 @@ describe('errors of Redis', () => {
 
   it('are the fault of the store where nothing was answered', () => {
     expect(isStoreFault(new Error('Command timed out'))).toBe(true);
+    expect(isStoreFault(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))).toBe(true);
+  });
+
+  it('are not the errors of a program', async () => {
+    const broken = await failureOf(onStore(bed.redis, async () => JSON.parse('{')));
+    const faults = [broken, new TypeError('x is undefined'), new ReferenceError('x'), new RangeError('x')];
+
+    expect(broken).toMatchObject({ name: 'SyntaxError' });
+    expect(faults.map(isStoreFault)).toEqual(faults.map(() => false));
   });
 });
 

@@ -25,6 +25,9 @@ const serverStates = new Set([
 /** Errors of a server that is reachable but cannot write. */
 const writeRefusals = new Set(['MISCONF', 'OOM', 'READONLY', 'NOREPLICAS']);
 
+/** Errors of a program: neither a server nor a connection causes them, and they must not stay unlogged as its fault. */
+const programErrors = new Set(['TypeError', 'SyntaxError', 'ReferenceError', 'RangeError', 'AssertionError']);
+
 /** The NOPERM error of Redis 7 for a command inside a script. */
 const NOT_PERMITTED_IN_SCRIPT = "ERR The user executing the script can't run";
 
@@ -55,9 +58,9 @@ export function isWriteRefusal(error: unknown): boolean {
   return error instanceof WritesRefused || writeRefusals.has(replyCode(error));
 }
 
-/** True for errors of the server or connection; false if one key or command is at fault. */
+/** True for errors of the server or connection; false if one key, one command or this program is at fault. */
 export function isStoreFault(error: unknown): boolean {
-  if (!Error.isError(error)) return false;
+  if (!Error.isError(error) || programErrors.has(error.name)) return false;
   if (error.name !== 'ReplyError') return true;
   return serverStates.has(replyCode(error)) || error.message.startsWith(NOT_PERMITTED_IN_SCRIPT);
 }
