@@ -13,7 +13,8 @@ interface TraceEvent {
 /**
  * Records the tasks of a page's main thread.
  *
- * @returns a function that ends the recording, with the CPU time of each task over half a millisecond
+ * @returns a function that ends the recording, with the CPU time of each task over half a millisecond; it rejects if the
+ * browser ends
  */
 export async function recordTasks(page: Tab['page']): Promise<() => Promise<readonly number[]>> {
   const session = await page.createCDPSession();
@@ -24,9 +25,12 @@ export async function recordTasks(page: Tab['page']): Promise<() => Promise<read
     transferMode: 'ReportEvents',
   });
   return async () => {
-    const ended = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
-    await session.send('Tracing.end');
-    await ended;
+    const ended = new Promise((resolve, reject) => {
+      session.once('Tracing.tracingComplete', resolve);
+      // The browser sends its last events after it has answered, or ends before.
+      page.browser().once('disconnected', () => reject(new Error('the browser ended')));
+    });
+    await Promise.all([ended, session.send('Tracing.end')]);
     return taskTimes(events);
   };
 }

@@ -86,6 +86,9 @@ function importsOf(folder: string, file: string, known: Set<string>): readonly s
 async function delays(progress: Progress): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-bench-web-'));
   const service = await startService(folder, ['--allow', '127.0.0.0/8', '--rate-limit', '1000000']);
+  // An interrupt ends this process as soon as the browser is gone, and not the service.
+  const endService = (): void => void process.kill(service.pid, 'SIGINT');
+  process.once('exit', endService);
   const browser = await openBrowser();
   try {
     const { page } = await openTab(browser, service.url);
@@ -119,6 +122,7 @@ async function delays(progress: Progress): Promise<readonly Figure[]> {
     ];
   } finally {
     await browser.close();
+    process.off('exit', endService);
     await service.stop();
     rmSync(folder, { recursive: true, force: true });
   }
