@@ -4,6 +4,7 @@ import {
   lineText,
   piece,
   type Piece,
+  requestText,
   resultDetails,
   type Style,
   table,
@@ -68,7 +69,9 @@ export async function displayCheck(
   // The stream ends with `completed`; without it, read the results.
   check ??= await client.results(checkId, { signal });
   const summary = await client.summary(checkId, { signal }).catch(missing);
-  const lines = [...finalLines(check, probes), ...summaryLines(summary)];
+  // The client that starts a check knows its request.
+  const asked = type === undefined ? askedLines(check) : [];
+  const lines = [...asked, ...finalLines(check, probes), ...summaryLines(summary)];
   screen.print(lines.map((line) => lineText(line, colors)));
   return check;
 }
@@ -110,6 +113,11 @@ function linesOf(
     const details = isCheckTypeName(type) && isDetailed(result) ? resultDetails(type, result) : [];
     return [lines[index]!, ...details.map((detail) => [piece(`    ${detail}`)])];
   });
+}
+
+function askedLines(check: DisplayedCheck): readonly Line[] {
+  const asked = requestText(check);
+  return asked === undefined ? [] : [[piece(`asked  ${asked}`, 'dim')], []];
 }
 
 const severities: Readonly<Record<string, Style>> = { critical: 'bad', warning: 'warning', info: 'dim' };

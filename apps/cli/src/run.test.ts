@@ -24,7 +24,9 @@ describe('what the program writes', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
     const result = { result: 'success', resolvedIp: HOSTILE, error: null, screenshot: 'iVBORw0KGgo=' };
-    const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', results: { [HOSTILE]: result } };
+    const request = { options: { method: HOSTILE }, withheld: ['headers'] };
+    const results = { [HOSTILE]: result };
+    const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', request, results };
     const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The page is cut off. ${HOSTILE}` };
     const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [finding] };
     const difference = { subject: 'answers', certain: true, text: HOSTILE };
@@ -120,6 +122,13 @@ describe('what the program writes', () => {
     const { output } = await written(['http', 'https://example.com']);
 
     expect(output).toContain('  · The page is cut off. ');
+  });
+
+  it('says what was asked of a check that is shown', async () => {
+    const [shown, started] = [await written(['show', 'a']), await written(['http', 'https://example.com'])];
+
+    expect(shown.output).toMatch(/^asked  http '.+' --method '.+'  \(not shown: headers\)\n\n/);
+    expect(started.output).not.toContain('asked');
   });
 
   it('is JSON and nothing else where that is asked for', async () => {

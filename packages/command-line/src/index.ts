@@ -11,3 +11,4 @@ export { flagName, flagsOf, type Flag } from './flags.ts';
 export { checkHelp, helpRow, helpRows, type HelpFlags } from './help.ts';
 export { jsonText, withoutControls } from './json-text.ts';
 export { lineText, piece, table, type Line, type Piece, type Style } from './pieces.ts';
+export { requestText } from './request-text.ts';
