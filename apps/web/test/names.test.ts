@@ -56,7 +56,7 @@ describe('checks and mistakes on the page', () => {
   itInBrowser('fill the form from a link, and again from the list', async () => {
     await open('/?type=tcp&host=www.example.com&port=443', 'measured from 10 of 12 probes');
     expect(await tab.page.evaluate(`document.querySelector('[data-field=port]').value`)).toBe('443');
-    await open('/?type=ping&host=www.example.com&options.count=8&limit=3&unknown=1', 'measured from 10 of 12 probes');
+    await open('/?type=ping&host=www.example.com&options.count=8&limit=3&unknown=1', 'measured from 3 of 12 probes');
     await tab.page.focus('#host');
     await tab.page.keyboard.press('Enter');
     await untilText(tab.page, 'probes agree');
@@ -158,6 +158,31 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('say from which probes they run as the link and the options select them', async () => {
+    const lead = `document.querySelector('.lead').innerText`;
+    for (const [query, text] of [
+      ['', '10 of 12 probes at once, across networks and countries. The map and the options choose others.'],
+      ['limit=3', '3 of 12 probes at once, across networks and countries. The map and the options choose others.'],
+      ['limit=1', 'one of 12 probes. The map and the options choose others.'],
+      ['limit=50', '12 probes at once.'],
+      ['limit=many', '10 of 12 probes at once, across networks and countries. The map and the options choose others.'],
+      ['locations=US', 'up to 10 of the probes that match the options, at once.'],
+      ['locations=US&limit=1', 'one of the probes that match the options.'],
+      ['probes=mad-1,bom-1,nrt-1&limit=2', '3 chosen probes at once.'],
+    ] as const) {
+      await open(`/?type=ping&${query}`, 'measured from');
+      await untilTrue(tab.page, `${lead} === ${JSON.stringify(`One check, measured from ${text}`)}`);
+    }
+    await tab.page.evaluate(`document.querySelector('.pin[title^="Madrid 1"]').click()`);
+    await untilText(tab.page, 'From bom-1, nrt-1');
+    await untilTrue(tab.page, `${lead} === 'One check, measured from 2 chosen probes at once.'`);
+    await press('Options · 2');
+    await untilTrue(tab.page, `document.querySelector('[data-field=probes]').value === 'bom-1, nrt-1'`);
+    await tab.page.type('[data-field=probes]', ', mad-1');
+    await untilText(tab.page, 'From bom-1, nrt-1, mad-1');
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('run from countries, networks and tags, each with its number of probes', async () => {
     await open('/?type=ping&host=www.example.com', 'measured from 10 of 12 probes');
     await press('Options');
@@ -177,7 +202,7 @@ describe('checks and mistakes on the page', () => {
   });
 
   itInBrowser('run from a group that was saved, removed again, or linked', async () => {
-    await open('/?type=ping&host=www.example.com&locations=US', 'measured from 10 of 12 probes');
+    await open('/?type=ping&host=www.example.com&locations=US', 'measured from up to 10 of the probes that match');
     await press('Options · 1');
     await untilTrue(tab.page, `document.querySelector('.saved-groups input') !== null`);
     const words = (await tab.page.evaluate(

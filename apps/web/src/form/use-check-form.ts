@@ -1,11 +1,12 @@
 import { endingWithStream, readTarget, targetMistake, type TargetFix, type TargetMistake } from '@vantage/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import type { FormDefinition } from '../../build/check-forms.ts';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
 import { formOf, forms } from './forms.ts';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
+import { useSelection, type Selection } from './use-selection.ts';
 import { pairIn, requestOf, valuesOf, type FormValues } from './values.ts';
 
 /** Request timeout, far longer than the service takes: detects a connection that died without a reset. */
@@ -22,6 +23,8 @@ export interface CheckFormStart {
   readonly initial?: FormValues | undefined;
   /** Probes chosen outside of the form; undefined until one was. */
   readonly probes?: readonly string[] | undefined;
+  /** Called with the fields that select probes, whenever they change. */
+  readonly onSelect?: (selection: Selection) => void;
 }
 
 /** What the user has entered, and the state of the request. */
@@ -53,9 +56,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
   const { errors, setErrors, isStarting, start } = useStart();
   const form = formOf(type) ?? forms[0]!;
   const change = (name: string, value: string | boolean): void => setValues((all) => ({ ...all, [name]: value }));
-  useEffect(() => {
-    if (props.probes !== undefined) change('probes', props.probes.join(', '));
-  }, [props.probes]);
+  useSelection(props, values, change);
 
   return {
     form,

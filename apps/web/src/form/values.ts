@@ -61,7 +61,7 @@ function valueOf(schema: FieldSchema, typed: string | boolean | undefined): unkn
   return text;
 }
 
-function listOf(text: string): readonly string[] {
+export function listOf(text: string): readonly string[] {
   return text
     .split(',')
     .map((part) => part.trim())

@@ -4,7 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { CheckForm } from '../form/CheckForm.tsx';
 import { formOf, forms } from '../form/forms.ts';
-import { valuesFromQuery } from '../form/values.ts';
+import { selectionOf, type Selection } from '../form/use-selection.ts';
+import { listOf, valuesFromQuery } from '../form/values.ts';
 import { plural } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { Link, useService } from '../parts/router.tsx';
@@ -19,9 +20,12 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
   const form = formOf(query.get('type'));
   const { client } = useService();
   const probes = useProbes();
-  const [chosen, choose] = useState<readonly string[]>();
+  const initial = valuesFromQuery(form ?? forms[0]!, query);
+  const [selection, select] = useState<Selection>(() => selectionOf(initial));
+  const [picked, pick] = useState<readonly string[]>();
+  const chosen = [...new Set(listOf(selection.probes))];
   const toggle = (id: string): void =>
-    choose((before = []) => (before.includes(id) ? before.filter((other) => other !== id) : [...before, id]));
+    pick(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
   const me = useLoad((signal) => client.me({ signal }));
   useEffect(() => {
     document.title = 'Vantage: network diagnostics from several places';
@@ -34,32 +38,26 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
     latitude: probe.latitude,
     longitude: probe.longitude,
     tone: statusTone(probe.status),
-    isFaint: chosen !== undefined && chosen.length > 0 && !chosen.includes(id),
+    isFaint: chosen.length > 0 && !chosen.includes(id),
   }));
   return (
     <main class="page home">
       <div class="hero">
         <h1>Is it them, is it you, and where does it break?</h1>
         <p class={online.length > DEFAULT_LIMIT ? 'lead has-choice' : 'lead'}>
-          {entries.length === 0 ? 'One check, measured from several places at once.' : leadOf(online.length, chosen)}
+          {entries.length === 0 ? 'One check, measured from several places at once.' : leadOf(online.length, selection)}
         </p>
         <CheckForm
           type={form?.type}
           host={query.get('host') ?? undefined}
-          initial={valuesFromQuery(form ?? forms[0]!, query)}
-          probes={chosen}
+          initial={initial}
+          probes={picked}
+          onSelect={select}
           hasFocus={matchMedia('(pointer: fine)').matches}
         />
       </div>
       <ProbeMap probes={onMap} onChoose={toggle} />
-      {chosen === undefined || chosen.length === 0 ? null : (
-        <p class="note chosen" role="status">
-          From {chosen.join(', ')}{' '}
-          <button type="button" class="quiet" onClick={() => choose([])}>
-            Any probes
-          </button>
-        </p>
-      )}
+      <Chosen ids={chosen} onClear={() => pick([])} />
       <p class="unseen">
         <Link to="/status">{entries.length === 0 ? 'The probes' : `${plural(online.length, 'probe')} online`}</Link>
       </p>
@@ -72,16 +70,37 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
   );
 }
 
+/** The chosen probes by name, since the map has only pins. */
+function Chosen(props: { readonly ids: readonly string[]; readonly onClear: () => void }): JSX.Element | null {
+  if (props.ids.length === 0) return null;
+  return (
+    <p class="note chosen" role="status">
+      From {props.ids.join(', ')}{' '}
+      <button type="button" class="quiet" onClick={props.onClear}>
+        Any probes
+      </button>
+    </p>
+  );
+}
+
 /** Number of probes that a check without a selection has. */
 const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
-/** The number of probes of a check; if more are online than it uses by default, also how they are selected. */
-function leadOf(online: number, chosen: readonly string[] = []): string {
+/** The probes of a check as the form selects them; if more are online than it uses, also how to choose others. */
+function leadOf(online: number, { probes, locations, limit }: Selection): string {
   if (online === 0) return 'No probe is online now.';
   const measured = 'One check, measured from';
-  if (chosen.length > 0) return `${measured} ${atOnce(chosen.length, 'chosen probe')}`;
-  if (online <= DEFAULT_LIMIT) return `${measured} ${atOnce(online, 'probe')}`;
-  return `${measured} ${DEFAULT_LIMIT} of ${plural(online, 'probe')} at once, in different networks and countries. The map and the options choose others.`;
+  const chosen = new Set(listOf(probes)).size;
+  if (chosen > 0) return `${measured} ${atOnce(chosen, 'chosen probe')}`;
+  const most = /^[1-9]\d*$/.test(limit.trim()) ? Number(limit) : DEFAULT_LIMIT;
+  if (listOf(locations).length > 0) {
+    const matching = 'of the probes that match the options';
+    return most === 1 ? `${measured} one ${matching}.` : `${measured} up to ${most} ${matching}, at once.`;
+  }
+  if (online <= most) return `${measured} ${atOnce(online, 'probe')}`;
+  const some = most === 1 ? 'one' : most;
+  const how = most === 1 ? '' : ' at once, across networks and countries';
+  return `${measured} ${some} of ${plural(online, 'probe')}${how}. The map and the options choose others.`;
 }
 
 /** `at once` only of several. */

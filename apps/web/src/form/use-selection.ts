@@ -1,0 +1,34 @@
+import { useLayoutEffect } from 'preact/hooks';
+
+import type { FormValues } from './values.ts';
+
+/** The fields that select probes, as typed. */
+export interface Selection {
+  readonly probes: string;
+  readonly locations: string;
+  readonly limit: string;
+}
+
+export function selectionOf(values: FormValues): Selection {
+  const [probes, locations, limit] = ['probes', 'locations', 'limit'].map((name) => String(values[name] ?? ''));
+  return { probes: probes!, locations: locations!, limit: limit! };
+}
+
+interface SelectionProps {
+  readonly probes?: readonly string[] | undefined;
+  readonly onSelect?: (selection: Selection) => void;
+}
+
+/** Takes over the probes that are chosen outside of the form, and reports the selection. */
+export function useSelection(
+  { probes, onSelect }: SelectionProps,
+  values: FormValues,
+  change: (name: string, value: string) => void,
+): void {
+  const selection = selectionOf(values);
+  // Before the next event: two quick clicks on the map must both count.
+  useLayoutEffect(() => {
+    if (probes !== undefined) change('probes', probes.join(', '));
+  }, [probes]);
+  useLayoutEffect(() => onSelect?.(selection), Object.values(selection));
+}
