@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
 import { numbers } from '../../../test/numbers.ts';
-import { arrived, expired, router, traceOver } from '../../../test/trace-network.ts';
+import { arrived, expired, router, traceOver, unreachable } from '../../../test/trace-network.ts';
 import type { FakeSent } from '../../../test/fake-packets.ts';
 
 jest.setTimeout(300_000);
@@ -103,4 +103,29 @@ describe('the path MTU of a path that carries 1500 bytes', () => {
       expect(outcome.mtuBlackHole).toBeNull();
     },
   );
+});
+
+describe('a router that refuses large packets', () => {
+  it.each([
+    [20, 1_400],
+    [200, 1_400],
+    [300, 1_400],
+    [700, 1_400],
+    [1_500, 1_400],
+    [3_000, 1_400],
+    [3_000, 1_499],
+    [6_000, 1_400],
+  ])('is no black hole if it takes %i ms for the error, which reports %i bytes', async (errorMs, mtu) => {
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.ttl < DISTANCE) return [expired(sent, router(sent.ttl), 20)];
+        if (sent.packet.length + 20 <= mtu) return [arrived(sent, 20)];
+        return [{ ...unreachable(sent, 4, router(2), mtu), rttMs: errorMs }];
+      },
+      {},
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ pathMtu: mtu, mtuBlackHole: null });
+  });
 });

@@ -50,8 +50,14 @@ export interface EchoCount {
   received: number;
 }
 
-/** Sends a packet of this size, repeatedly if there is no answer; undefined if no more can be sent. */
-type Try = (bytes: number, tries: number) => Promise<Answer | undefined>;
+/**
+ * Sends a packet of this size, repeatedly if there is no answer; undefined if no more can be sent.
+ *
+ * @param leastMs shortest time to wait for an answer
+ */
+type Try = (bytes: number, tries: number, leastMs?: number) => Promise<Answer | undefined>;
+
+type Refusal = Extract<Answer, { readonly kind: 'too-big' }>;
 
 interface Pair {
   readonly small: Answer | undefined;
@@ -72,25 +78,26 @@ export async function findPathMtu(
   { rttMs, maxPackets, echo, isAsking, dscp }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
-  // The packets of the trace are small: on a slow link the answer to a large one takes longer.
+  // The packets of the trace are small: on a slow link the answer to a large one takes longer, as an error may.
   const waitMs = (): number => {
-    const longestMs = Math.max(rttMs() ?? Infinity, socket?.arrivals.latestMs ?? 0);
+    const longestMs = Math.max(rttMs() ?? Infinity, socket?.answers.latestMs ?? 0);
     return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, longestMs * WAIT_RTTS));
   };
   let socket: SharedSocket | undefined;
   let sequence = 0;
-  const attempt: Try = async (bytes, tries) => {
+  const attempt: Try = async (bytes, tries, leastMs = 0) => {
+    const patienceMs = (): number => Math.max(leastMs, waitMs());
     let answer: Answer | undefined;
     let [left, stallsLeft] = [tries, STALLED_TRIES];
     while (left > 0 && (answer === undefined || answer.kind === 'silent')) {
-      const isOver = sequence >= maxPackets || signal.aborted || remainingMs() < waitMs() + RESERVE_MS;
+      const isOver = sequence >= maxPackets || signal.aborted || remainingMs() < patienceMs() + RESERVE_MS;
       if (isOver) return undefined;
       sequence += 1;
-      answer = await tryBytes(socket!, target, sequence, bytes, waitMs, signal);
+      answer = await tryBytes(socket!, target, sequence, bytes, patienceMs, signal);
       if (answer.kind === 'unsent') sequence -= 1;
       else echo.sent += 1;
       if (answer.kind === 'arrived') echo.received += 1;
-      if (answer.kind === 'silent' && socket!.arrivals.largest >= bytes) answer = { kind: 'arrived' };
+      if (answer.kind === 'silent') answer = lateAnswer(socket!, bytes) ?? answer;
       if (answer.kind === 'silent' && answer.isStalled && stallsLeft > 0) stallsLeft -= 1;
       else left -= 1;
     }
@@ -109,15 +116,22 @@ export async function findPathMtu(
   }
 }
 
+/** The answer to an earlier packet that decides this size too; it came late. */
+function lateAnswer({ answers }: SharedSocket, bytes: number): Answer | undefined {
+  if (answers.largest >= bytes) return { kind: 'arrived' };
+  const mtu = answers.refused.get(bytes);
+  return mtu === undefined ? undefined : { kind: 'too-big', mtu };
+}
+
 async function search(attempt: Try, smallest: number): Promise<PathMtu> {
   let bytes = FIRST_BYTES;
   let said: number | null = null;
   for (;;) {
-    const answer = await attempt(bytes, TRIES);
+    let answer: Answer | PathMtu | undefined = await attempt(bytes, TRIES);
+    if (answer?.kind === 'silent') answer = await findBlackHole(attempt, smallest, bytes);
     if (answer === undefined) return { mtu: said, blackHole: null };
+    if (!('kind' in answer)) return answer;
     if (answer.kind === 'arrived') return { mtu: bytes, blackHole: null };
-    if (answer.kind === 'silent')
-      return (await findBlackHole(attempt, smallest, bytes)) ?? { mtu: said, blackHole: null };
     if (answer.kind === 'unsent') bytes -= 1;
     else {
       const isSaid = answer.mtu > 0 && answer.mtu < bytes;
@@ -131,16 +145,21 @@ async function search(attempt: Try, smallest: number): Promise<PathMtu> {
 }
 
 /**
- * The largest size that arrives and the smallest that is lost. Undefined if inconclusive: the target answers no echo
- * requests, or packets of any size are lost, randomly or on one of several paths.
+ * The largest size that arrives and the smallest that is lost, or the answer of a router that refuses packets after
+ * all. Undefined if inconclusive: the target answers no echo requests, or packets of any size are lost, randomly or
+ * on one of several paths.
  */
-async function findBlackHole(attempt: Try, smallest: number, vanishing: number): Promise<PathMtu | undefined> {
+async function findBlackHole(
+  attempt: Try,
+  smallest: number,
+  vanishing: number,
+): Promise<PathMtu | Refusal | undefined> {
   let [arrived, vanished] = [smallest, vanishing];
   if ((await attempt(arrived, TRIES))?.kind !== 'arrived') return undefined;
   while (vanished - arrived > 1) {
     const middle = Math.floor((arrived + vanished) / 2);
     const answer = await attempt(middle, TRIES);
-    if (answer === undefined) return undefined;
+    if (answer === undefined || answer.kind === 'too-big') return answer;
     if (answer.kind === 'arrived') arrived = middle;
     else vanished = middle;
   }
@@ -148,10 +167,14 @@ async function findBlackHole(attempt: Try, smallest: number, vanishing: number):
     const { small, large } = await sendPair(attempt, arrived, vanished, first);
     if (small?.kind !== 'arrived') return undefined;
     if (large?.kind === 'silent') continue;
+    if (large?.kind === 'too-big') return large;
     // An earlier loss was random, so that of the largest packet may be too.
     const isWhole = large?.kind === 'arrived' && (await attempt(vanishing, TRIES))?.kind === 'arrived';
     return isWhole ? { mtu: vanishing, blackHole: null } : undefined;
   }
+  // The router may refuse the packets, but take long for each error.
+  const last = await attempt(vanished, 1, MAX_WAIT_MS);
+  if (last?.kind !== 'silent') return last?.kind === 'too-big' ? last : undefined;
   return { mtu: arrived, blackHole: vanished };
 }
 

@@ -29,13 +29,15 @@ export type Answer =
 /** Shares one socket among concurrent tries. */
 export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
   readonly listeners: Set<Listener>;
-  readonly arrivals: Arrivals;
+  readonly answers: Answers;
 }
 
-/** Echo requests that the target answered, even if the answer came after the timeout. */
-interface Arrivals {
-  /** Size of the largest one. */
+/** Answers to all tries so far, even after their timeout. */
+interface Answers {
+  /** Size of the largest echo request that the target answered. */
   largest: number;
+  /** MTU that a router reported, by the size of the packet that it refused. */
+  readonly refused: Map<number, number>;
   /** Longest round trip of a late answer, milliseconds; 0 if none was late. */
   latestMs: number;
 }
@@ -55,7 +57,7 @@ export function sharedSocket(socket: PacketSocket, dscp: number | undefined): Sh
     send,
     close: socket.close,
     listeners,
-    arrivals: { largest: 0, latestMs: 0 },
+    answers: { largest: 0, refused: new Map(), latestMs: 0 },
   };
 }
 
@@ -95,18 +97,10 @@ export function tryBytes(
     };
     signal.addEventListener('abort', giveUp);
     const onPacket = (received: ReceivedPacket): void => {
-      const message = received.protocol === 'icmp' ? parseIcmp(family, received.data) : undefined;
-      if (message === undefined || !message.intact) return;
-      if (message.kind === 'echo-reply') {
-        if (Buffer.compare(message.payload, payload) !== 0) return;
-        noteArrival(socket.arrivals, bytes, isLate && sentMs !== undefined ? received.receivedMs - sentMs : 0);
-        settle({ kind: 'arrived' });
-        return;
-      }
-      const { quoted } = message;
-      if (message.kind === 'too-big' && quoted.destination === destination && isQuotationOf(request, quoted.payload)) {
-        settle({ kind: 'too-big', mtu: message.mtu });
-      }
+      const answer = answerIn(received, family, request, destination);
+      if (answer === undefined) return;
+      note(socket.answers, bytes, answer, isLate && sentMs !== undefined ? received.receivedMs - sentMs : 0);
+      settle(answer);
     };
     const listener = { packet: onPacket, lost: fail };
     socket.listeners.add(listener);
@@ -120,9 +114,27 @@ export function tryBytes(
   });
 }
 
-function noteArrival(arrivals: Arrivals, bytes: number, lateMs: number): void {
-  arrivals.largest = Math.max(arrivals.largest, bytes);
-  arrivals.latestMs = Math.max(arrivals.latestMs, lateMs);
+/** The answer to this request that a received packet is, if any. */
+function answerIn(
+  received: ReceivedPacket,
+  family: Target['family'],
+  request: Uint8Array,
+  destination: string,
+): Answer | undefined {
+  const message = received.protocol === 'icmp' ? parseIcmp(family, received.data) : undefined;
+  if (message === undefined || !message.intact) return undefined;
+  if (message.kind === 'echo-reply') {
+    return Buffer.compare(message.payload, request.subarray(ECHO_BYTES)) === 0 ? { kind: 'arrived' } : undefined;
+  }
+  const { quoted } = message;
+  const isOwn = quoted.destination === destination && isQuotationOf(request, quoted.payload);
+  return message.kind === 'too-big' && isOwn ? { kind: 'too-big', mtu: message.mtu } : undefined;
+}
+
+function note(answers: Answers, bytes: number, answer: Answer, lateMs: number): void {
+  if (answer.kind === 'arrived') answers.largest = Math.max(answers.largest, bytes);
+  if (answer.kind === 'too-big') answers.refused.set(bytes, answer.mtu);
+  answers.latestMs = Math.max(answers.latestMs, lateMs);
 }
 
 /** Whether a quotation matches the packet: the header, and the quoted part of the random payload. */
