@@ -197,6 +197,7 @@ describe('the summary of a network whose truth is known', () => {
       );
       expect(summary.paths?.ends).toEqual([{ node: `ip:${router}`, reason: 'refused', probes: [probe] }]);
       expect(edgesOf(summary).at(-1)).toMatch(new RegExp(`> ip:${router}$`));
+      expect(summary.paths?.canonical?.[probe]?.hops.slice(2)).toEqual([[router]]);
     }
   });
 

@@ -15,7 +15,7 @@ export const canonicalPathSchema = Type.Object(
       maxItems: 64,
       description:
         'For each hop from 1 to the last one that answered, the addresses of its routers in alphabetical order; empty for a hop that was ' +
-        'silent or whose address is not shown.',
+        'silent or whose address is not shown. A router that refused the packets to a later hop is at its own hop only.',
     }),
   },
   { additionalProperties: false, title: 'Canonical path' },

@@ -2,17 +2,23 @@ import type { CanonicalPath } from '@vantage/contract';
 
 import { shown, unique } from '../words.ts';
 import { presentSteps } from './rounds/path-change.ts';
-import { isSilent, type Trace } from './trace.ts';
+import { isSilent, onTheWay, type Step, type Trace } from './trace.ts';
 
 /** The hops of a path as sets of addresses, up to the last one that answered. After a change between two rounds those of the new path. Independent of times, names and the order of answers. */
 export function canonicalPath(trace: Trace): CanonicalPath {
-  const steps = presentSteps(trace);
+  const steps = presentSteps(trace).map((step, ...others) => (isAtHop(trace, step) ? step : onTheWay(step, ...others)));
   const last = steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0;
   const hops = Array.from({ length: last }, (_, index) => {
     const own = steps.filter(({ hop }) => hop === index + 1).flatMap(({ routers }) => routers);
     return [...unique(own.map(({ ip }) => shown(ip, 45)))];
   });
   return { hash: hashOf(JSON.stringify(hops)), hops };
+}
+
+/** True if the sender of a hop's ICMP error is at this hop of some flow. */
+function isAtHop({ ways }: Trace, { hop, icmp }: Step): boolean {
+  const own = ways.flatMap(({ steps }) => steps.filter((step) => step.hop === hop));
+  return own.some(({ routers }) => routers.some(({ ip }) => ip === icmp?.from));
 }
 
 const [OFFSET, PRIME] = [0xcbf29ce484222325n, 0x100000001b3n];

@@ -253,6 +253,35 @@ describe('the graph of paths', () => {
     expect(canonical['syd-1']!.hash).not.toBe(canonical['fra-1']!.hash);
   });
 
+  it('has a router that refused the packets to later hops once in the canonical path', () => {
+    const { canonical = {} } = pathsOf({ 'fra-1': tooBig(), 'nyc-1': trace(['192.0.2.1 1', '192.0.2.2 2', '* *']) });
+
+    expect(canonical['fra-1']!.hops).toEqual([['192.0.2.1'], ['192.0.2.2']]);
+    expect(canonical['fra-1']!.hash).toBe(canonical['nyc-1']!.hash);
+  });
+
+  it('has a router twice in the canonical path that is at a later hop of another flow', () => {
+    const traced = trace(['192.0.2.1/192.0.2.3 1 1', '192.0.2.3/192.0.2.2 2 2 !X']);
+    const hops = traced.hops!.map((hop) =>
+      hop.icmp === null ? hop : { ...hop, icmp: { ...hop.icmp, from: '192.0.2.3' } },
+    );
+    const flows = [
+      [[0], [0]],
+      [[1], [1]],
+    ].map((own) => ({
+      reached: false,
+      stopReason: 'unreachable' as const,
+      hops: own,
+    }));
+
+    const { canonical = {} } = pathsOf({ 'fra-1': { ...traced, hops, flows } });
+
+    expect(canonical['fra-1']!.hops).toEqual([
+      ['192.0.2.1', '192.0.2.3'],
+      ['192.0.2.2', '192.0.2.3'],
+    ]);
+  });
+
   it('has nothing of a probe without hops, and is there for traceroutes alone', () => {
     expect(pathsOf({ 'fra-1': broken('probe_offline') })).toEqual({
       nodes: [],

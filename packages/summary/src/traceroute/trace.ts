@@ -106,7 +106,7 @@ function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly 
 }
 
 /** Removes a router that rejected a packet before this hop: it belongs to another hop. */
-function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
+export function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
   const from = step.icmp?.from;
   const standsBefore = steps.slice(0, index).some(({ routers }) => routers.some(({ ip }) => ip === from));
   if (from === undefined || from === null || !standsBefore) return step;
