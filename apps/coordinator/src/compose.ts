@@ -14,7 +14,7 @@ import type { Logger } from 'pino';
 
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createCore, type Core } from './core.ts';
+import { createCore, missing, type Core } from './core.ts';
 import { createMonitorReader } from './http/requests/read-monitor.ts';
 import type { createKeyPolicies } from './keys/key-policies.ts';
 import { moduleWarnings, type Modules } from './modules/follow-modules.ts';
@@ -105,16 +105,4 @@ function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: Tar
     haveIpv6: () => true,
   });
   return createSendWebhook({ admit, secret });
-}
-
-/** A process that serves only agents is ready without probes: agents could not connect otherwise. */
-async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly string[]> {
-  const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
-  if (!redis) return ['Redis does not answer.'];
-  return [
-    ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal.replace(/\.$/, '')}.`]),
-    ...(isEmptied ? ['Redis has lost the records of all probes: restore its data, or add the probes again.'] : []),
-    ...(healthyProbes === 0 && !isGatewayOnly ? ['No probe is healthy.'] : []),
-    ...stalledTasks.map((name) => `A background task does not end: ${name}.`),
-  ];
 }

@@ -45,7 +45,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
     readonly healthyProbes: number;
     /** The error with which Redis refuses writes, if it does. */
     readonly writeRefusal: string | undefined;
-    /** True if Redis has lost all probe records. */
+    /** True if Redis had probe records before and has none now: they were lost, or the last probe was removed. */
     readonly isEmptied: boolean;
     /** Background tasks whose current run has taken about ten seconds or more. */
     readonly stalledTasks: readonly string[];
@@ -94,3 +94,19 @@ export function createCore(options: CoreOptions): Core {
     },
   };
 }
+
+/** What the service lacks to be ready, in sentences. A process that serves only agents needs no probe: agents could not connect otherwise. */
+export async function missing({ ready }: Pick<Core, 'ready'>, isGatewayOnly: boolean): Promise<readonly string[]> {
+  const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await ready();
+  if (!redis) return ['Redis does not answer.'];
+  return [
+    ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal.replace(/\.$/, '')}.`]),
+    ...(isEmptied ? [NO_RECORDS] : []),
+    ...(healthyProbes === 0 && !isGatewayOnly ? ['No probe is healthy.'] : []),
+    ...stalledTasks.map((name) => `A background task does not end: ${name}.`),
+  ];
+}
+
+/** Lost data and a removed last probe look alike. */
+const NO_RECORDS =
+  'Redis has the record of no probe any more: add a probe, or restore the data of Redis if it was lost.';

@@ -25,7 +25,7 @@ export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }
 
-/** Redis had records of probes and has none now, for example because its data was deleted. */
+/** Redis had records of probes and has none now, because its data was deleted or the last probe removed. */
 export class RecordsLost extends StoreUnavailable {
   override readonly name = 'RecordsLost';
 }

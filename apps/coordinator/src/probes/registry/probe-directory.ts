@@ -177,7 +177,7 @@ class Directory implements ProbeDirectory {
       this.changed += 1;
     }
     const isEmpty = records.length === 0 && (this.idsRead.size > 0 || this.emptied);
-    if (isEmpty && !this.emptied) log.error({ probes: this.idsRead.size }, 'Redis has lost the records of all probes');
+    if (isEmpty && !this.emptied) log.error({ probes: this.idsRead.size }, 'Redis has the record of no probe any more');
     this.emptied = isEmpty;
     if (this.listed !== records) this.list(records);
     await this.take(await this.due(), nowMs, wasLooking);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { redisKeys } from '@vantage/contract';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { missing } from '../../core.ts';
 
 let bed: CoreBed;
 
@@ -53,5 +55,23 @@ describe('a Redis that was emptied', () => {
     expect(refused).toEqual(['RecordsLost', 'RecordsLost']);
     expect((await bed.core.ready()).isEmptied).toBe(false);
     expect(await bed.start()).toHaveLength(22);
+  });
+
+  it.each([
+    ['its data was lost', () => bed.redis.flushall()],
+    [
+      'the last probe was removed',
+      () => bed.redis.multi().srem(redisKeys.probeIds, 'fra-1').del(redisKeys.probeRecord('fra-1')).exec(),
+    ],
+  ])('is reported in words that are true if %s', async (_why, empty) => {
+    await bed.addProbe('fra-1');
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+    await empty();
+    await until(async () => (await bed.core.ready()).isEmptied);
+
+    expect(await missing(bed.core, false)).toEqual([
+      'Redis has the record of no probe any more: add a probe, or restore the data of Redis if it was lost.',
+      'No probe is healthy.',
+    ]);
   });
 });
