@@ -129,11 +129,24 @@ function http2Reason(
 /** Reasons of several probes, most frequent first, with counts if they differ. */
 export function reasonsOf(probeResults: readonly ProbeResult[]): string {
   const groups = groupBy(probeResults, reasonOf);
-  if (groups.length === 1) return groups[0]![0];
+  if (groups.length === 1) return ofAll(groups[0]!);
   const named = groups.length > MOST_REASONS ? groups.slice(0, MOST_REASONS - 1) : groups;
   const others = groups.slice(named.length).reduce((sum, [, own]) => sum + own.length, 0);
-  const texts = named.map(([reason, own]) => `${reason} (${own.length})`);
+  const texts = named.map((group) => `${ofAll(group)} (${group[1].length})`);
   return listed(others === 0 ? texts : [...texts, `other reasons (${others})`]);
 }
 
 const MOST_REASONS = 3;
+
+/** A reason of several probes, with a plural where its sentence is about the probe. */
+function ofAll([reason, probeResults]: readonly [string, readonly ProbeResult[]]): string {
+  if (probeResults.length === 1) return reason;
+  return reason
+    .replace(/^the clock of the probe is\b/, 'the clocks of the probes are')
+    .replace(/^the policy of the probe refuses\b/, 'the policies of the probes refuse')
+    .replace(/^the probe (was|has|lacks)?/, (_all, verb?: keyof typeof pluralVerbs) =>
+      verb === undefined ? 'the probes ' : `the probes ${pluralVerbs[verb]}`,
+    );
+}
+
+const pluralVerbs = { was: 'were', has: 'have', lacks: 'lack' };

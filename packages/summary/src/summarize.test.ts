@@ -773,7 +773,7 @@ describe('the headline', () => {
       summaryOf('dns', each('fra-1 ber-1', dns(['CNAME a.example.']))),
     ],
     [
-      'No probe could measure https://example.com/: the clock of the probe is wrong.',
+      'No probe could measure https://example.com/: the clocks of the probes are wrong.',
       summaryOf('http', each('fra-1 ber-1', misdated('tls_expired'))),
     ],
     [
@@ -808,11 +808,40 @@ describe('the headline', () => {
     ],
     ['No probe has measured example.com yet.', summaryOf('ping', each('fra-1 ber-1', pending))],
     [
-      'No probe could measure example.com: the probe was offline.',
+      'No probe could measure example.com: the probes were offline.',
       summaryOf('ping', each('fra-1 ber-1', broken('probe_offline'))),
+    ],
+    [
+      'No probe could measure example.com: the probe was offline.',
+      summaryOf('ping', { 'fra-1': broken('probe_offline') }),
+    ],
+    [
+      'No probe could measure example.com: the probes did not answer in time (2) and the probe was removed (1).',
+      summaryOf('ping', { ...each('fra-1 ber-1', broken('probe_timeout')), 'par-1': broken('probe_removed') }),
+    ],
+    [
+      'No probe could measure example.com: the probes have no connectivity of the address family.',
+      summaryOf('ping', each('fra-1 ber-1', broken('family_unavailable'))),
+    ],
+    [
+      'No probe could measure example.com: the probes lack what the check needs.',
+      summaryOf('ping', each('fra-1 ber-1', broken('capability_missing'))),
     ],
   ])('%s', (headline, summary) => {
     expect(summary.headline).toBe(headline);
+  });
+});
+
+describe('different answers of dns', () => {
+  it('are counted as sets of records, since a name that does not exist for others is another finding', () => {
+    const { findings } = summaryOf('dns', {
+      'fra-1': dns(['A 192.0.2.1']),
+      'ber-1': dns(['A 192.0.2.2']),
+      'par-1': dns('NXDOMAIN'),
+    });
+
+    const [text] = findings.flatMap((one) => (one.code === 'dns_answers_differ' ? [one.text] : []));
+    expect(text).toMatch(/^There are 2 different sets of records: /);
   });
 });
 

@@ -121,7 +121,7 @@ function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   if (groups.length < 2) return [];
   const type = whole[0]!.result.recordType ?? '';
   const seen = tally(whole, (probeResult) => shown(answersOf(probeResult)!.join(' | '), 80));
-  const text = `There are ${groups.length} different answers: ${seen}. ${whyDifferent(type)}`;
+  const text = `There are ${groups.length} different sets of records: ${seen}. ${whyDifferent(type)}`;
   return [buildFinding('dns_answers_differ', isUsuallyDifferent(type) ? 'info' : 'warning', whole, text)];
 }
 
