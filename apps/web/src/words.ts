@@ -1,3 +1,5 @@
+import type { Summary } from '@vantage/contract';
+
 const outcomeWords: Readonly<Record<string, string>> = {
   success: 'Success',
   failure: 'Failure',
@@ -9,4 +11,21 @@ const outcomeWords: Readonly<Record<string, string>> = {
 /** Display name of an outcome. */
 export function wordOf(result: string): string {
   return outcomeWords[result] ?? result;
+}
+
+/** What an answer proves, and what the lack of one does, by check type. */
+const proven: Readonly<Record<string, readonly [up: string, down: string]>> = {
+  dns: ['the name exists', 'the name does not resolve'],
+  info: ['the host can be looked up', 'the host cannot be looked up'],
+  tcp: ['the port is open', 'the port is not open'],
+  udp: ['the port is open', 'the port is not open'],
+  traceroute: ['the target is reached', 'the target is not reached'],
+};
+const provenOfOthers = ['it answers', 'it fails'] as const;
+
+/** What most probes agree about. Names it, because their answers may differ; undefined without a majority of several. */
+export function agreementOf({ type, agree, counts }: Pick<Summary, 'type' | 'agree' | 'counts'>): string | undefined {
+  if (agree.of < 2 || counts.up === counts.down) return undefined;
+  const [up, down] = proven[type] ?? provenOfOthers;
+  return `${agree.n} of ${agree.of} probes agree that ${counts.up > counts.down ? up : down}`;
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
-import type { Check, Monitor } from '@vantage/contract';
+import type { Check, Monitor, MonitorInList } from '@vantage/contract';
 import type { Browser } from 'puppeteer-core';
 
 import {
@@ -30,6 +30,8 @@ describe('monitors on the page', () => {
   let showcase: Showcase;
   let tab: Tab;
   let monitors: Map<string, Monitor>;
+  /** Listed in addition. */
+  let others: readonly MonitorInList[];
   let followers: Set<ServerResponse>;
   /** Requests with `PUT` and `DELETE`. */
   let written: { readonly what: string; readonly body: unknown }[];
@@ -47,6 +49,7 @@ describe('monitors on the page', () => {
   async function start(given: readonly Monitor[] = [bad], basePath = ''): Promise<void> {
     monitors = new Map(given.map((monitor) => [monitor.name, monitor]));
     [followers, written] = [new Set(), []];
+    others = given.length === 0 ? [] : [newMonitor];
     answer = { status: 201, body: {} };
     showcase = await startShowcase({ probes: world, basePath, before: serveMonitors });
     tab = await openTab(browser!, showcase.url);
@@ -66,7 +69,7 @@ describe('monitors on the page', () => {
     }
     if (name === undefined) {
       const list = [...monitors.values()].map((monitor): [string, unknown] => [monitor.name, inList(monitor)]);
-      return send(response, 200, Object.fromEntries([...list, ['new', newMonitor]]));
+      return send(response, 200, Object.fromEntries([...list, ...others.map((other) => [other.name, other])]));
     }
     const monitor = monitors.get(name);
     if (monitor === undefined) return send(response, 404, problem(404, 'There is no monitor with this name.'));
@@ -116,6 +119,15 @@ describe('monitors on the page', () => {
       expect(tab.faults).toEqual([]);
     });
   }
+
+  itInBrowser('are not counted if there are none', async () => {
+    await start([]);
+    await open('/m', 'There are no monitors.');
+
+    expect(await textOf(tab.page, 'main')).not.toMatch(/\d (?:bad|ok|unknown)/);
+    expect(await axeViolations(tab.page)).toEqual([]);
+    expect(tab.faults).toEqual([]);
+  });
 
   itInBrowser('have a list, bad ones first, that leads to each', async () => {
     await start([{ ...monitorAfter(20), name: 'a-site' }, bad], '/net');

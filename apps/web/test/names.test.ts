@@ -183,6 +183,56 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('count the answers of dns once, and say what the probes agree about', async () => {
+    await open(`/c/${idOf('dns')}`, 'probes agree that the name exists');
+    const text = String(await tab.page.evaluate(`document.querySelector('main').innerText`));
+
+    expect(text).toContain('There are 2 different sets of records: ');
+    expect(text).toContain('Different answers');
+    expect(text).not.toMatch(/\d different answers/);
+    await open(`/c/${idOf('info')}`, 'has different addresses for different probes');
+    await untilText(tab.page, '13 of 13 probes agree that the host can be looked up');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('of a pair of probes are measured from these two alone', async () => {
+    const lead = (text: string): Promise<void> =>
+      untilTrue(tab.page, `document.querySelector('.lead').innerText === 'One check, measured ${text}'`);
+    await open('/?type=traceroute&host=fra-1%20%3C-%3E%20nyc-1', 'One check');
+    await lead('between two probes, from each to the other.');
+    await tab.page.type('#host', 'x');
+    await lead('between two probes, from each to the other.');
+    await tab.page.type('#host', '.example');
+    await untilText(tab.page, 'measured from 10 of 12 probes');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('run from places or from probes, whichever was chosen last', async () => {
+    const fields = (locations: string, probes: string): Promise<void> =>
+      untilTrue(
+        tab.page,
+        `['locations', 'probes'].map((name) => document.querySelector('[data-field=' + name + ']').value).join('; ') ===
+          '${locations}; ${probes}'`,
+      );
+    await open('/?type=ping&host=www.example.com&locations=US', 'measured from up to 10');
+    await tab.page.evaluate(`document.querySelector('.pin[title^="Madrid 1"]').click()`);
+    await untilText(tab.page, 'measured from one chosen probe.');
+    await press('Options · 1');
+    await fields('', 'mad-1');
+    await untilText(tab.page, '11 countries');
+    await tab.page.evaluate(`for (const details of document.querySelectorAll('.places details')) details.open = true`);
+    await press('United States 2');
+    await fields('US', '');
+    await tab.page.evaluate(`document.querySelector('.pin[title^="Madrid 1"]').click()`);
+    await fields('', 'mad-1');
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+
+    expect(showcase.posted).toEqual([{ type: 'ping', host: 'www.example.com', probes: ['mad-1'] }]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('run from countries, networks and tags, each with its number of probes', async () => {
     await open('/?type=ping&host=www.example.com', 'measured from 10 of 12 probes');
     await press('Options');

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { plural } from '../format.ts';
 import { Sentence } from '../parts/prose.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
+import { agreementOf } from '../words.ts';
 import { roundProgressOf } from './round-progress.ts';
 import type { CheckData } from './use-check.ts';
 
@@ -35,6 +36,7 @@ export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps)
   const rounds = roundProgressOf(check);
   const progress = rounds === undefined ? undefined : `Round ${rounds.round}`;
   const isSettled = check.status === 'completed' && summary?.status === 'completed';
+  const agreement = isSettled ? agreementOf(summary) : undefined;
   return (
     <div class="verdict">
       <p class="verdict-line">
@@ -46,11 +48,7 @@ export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps)
             {check.status === 'completed' ? 'Comparing' : (progress ?? `${finished} of ${total} finished`)}
           </span>
         )}
-        {isSettled && summary.agree.of > 1 ? (
-          <span class="agree">
-            {summary.agree.n} of {summary.agree.of} probes agree
-          </span>
-        ) : null}
+        {agreement === undefined ? null : <span class="agree">{agreement}</span>}
       </p>
       <p class="headline">
         <Sentence text={headlineOf(check, summary)} />

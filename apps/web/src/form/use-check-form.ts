@@ -6,7 +6,7 @@ import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
 import { formOf, forms } from './forms.ts';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
-import { useSelection, type Selection } from './use-selection.ts';
+import { selectionOf, useSelection, type Selection } from './use-selection.ts';
 import { pairIn, requestOf, valuesOf, type FormValues } from './values.ts';
 
 /** Request timeout, far longer than the service takes: detects a connection that died without a reset. */
@@ -56,7 +56,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
   const { errors, setErrors, isStarting, start } = useStart();
   const form = formOf(type) ?? forms[0]!;
   const change = (name: string, value: string | boolean): void => setValues((all) => ({ ...all, [name]: value }));
-  useSelection(props, values, change);
+  useSelection(props, selectionOf(form, host, values), change);
 
   return {
     form,

@@ -1,17 +1,25 @@
 import { useLayoutEffect } from 'preact/hooks';
 
-import type { FormValues } from './values.ts';
+import type { FormDefinition } from '../../build/check-forms.ts';
+import { pairIn, type FormValues } from './values.ts';
 
 /** The fields that select probes, as typed. */
 export interface Selection {
   readonly probes: string;
   readonly locations: string;
   readonly limit: string;
+  /** True if the host is a pair of probes, which are then the only ones. */
+  readonly isPair: boolean;
 }
 
-export function selectionOf(values: FormValues): Selection {
+export function selectionOf(form: FormDefinition, host: string, values: FormValues): Selection {
   const [probes, locations, limit] = ['probes', 'locations', 'limit'].map((name) => String(values[name] ?? ''));
-  return { probes: probes!, locations: locations!, limit: limit! };
+  return {
+    probes: probes!,
+    locations: locations!,
+    limit: limit!,
+    isPair: form.takesPairs && pairIn(host) !== undefined,
+  };
 }
 
 interface SelectionProps {
@@ -22,13 +30,15 @@ interface SelectionProps {
 /** Takes over the probes that are chosen outside of the form, and reports the selection. */
 export function useSelection(
   { probes, onSelect }: SelectionProps,
-  values: FormValues,
+  selection: Selection,
   change: (name: string, value: string) => void,
 ): void {
-  const selection = selectionOf(values);
   // Before the next event: two quick clicks on the map must both count.
   useLayoutEffect(() => {
-    if (probes !== undefined) change('probes', probes.join(', '));
+    if (probes === undefined) return;
+    change('probes', probes.join(', '));
+    // The service refuses both.
+    if (probes.length > 0) change('locations', '');
   }, [probes]);
   useLayoutEffect(() => onSelect?.(selection), Object.values(selection));
 }

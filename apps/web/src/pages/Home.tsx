@@ -21,7 +21,9 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
   const { client } = useService();
   const probes = useProbes();
   const initial = valuesFromQuery(form ?? forms[0]!, query);
-  const [selection, select] = useState<Selection>(() => selectionOf(initial));
+  const [selection, select] = useState<Selection>(() =>
+    selectionOf(form ?? forms[0]!, query.get('host') ?? '', initial),
+  );
   const [picked, pick] = useState<readonly string[]>();
   const chosen = [...new Set(listOf(selection.probes))];
   const toggle = (id: string): void =>
@@ -87,8 +89,9 @@ function Chosen(props: { readonly ids: readonly string[]; readonly onClear: () =
 const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
 
 /** The probes of a check as the form selects them; if more are online than it uses, also how to choose others. */
-function leadOf(online: number, { probes, locations, limit }: Selection): string {
+function leadOf(online: number, { probes, locations, limit, isPair }: Selection): string {
   if (online === 0) return 'No probe is online now.';
+  if (isPair) return 'One check, measured between two probes, from each to the other.';
   const measured = 'One check, measured from';
   const chosen = new Set(listOf(probes)).size;
   if (chosen > 0) return `${measured} ${atOnce(chosen, 'chosen probe')}`;

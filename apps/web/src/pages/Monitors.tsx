@@ -30,16 +30,9 @@ export function MonitorsPage(): JSX.Element {
   const shown = all.filter((monitor) => textOf(monitor).includes(sought.trim().toLowerCase()));
   const [wanted, setWanted] = useState(FIRST);
   const drawn = shown.length <= Math.max(MANY, wanted) ? shown.length : wanted;
-  const count = (state: string): number => all.filter((monitor) => monitor.state === state).length;
   return (
     <main class="page">
-      <ListHead
-        title="Monitors"
-        counts={
-          monitors === undefined ? undefined : `${count('bad')} bad, ${count('ok')} ok, ${count('unknown')} unknown`
-        }
-        error={error}
-      />
+      <ListHead title="Monitors" counts={monitors === undefined ? undefined : countsOf(all)} error={error} />
       {monitors === undefined || all.length > 0 ? null : (
         <p class="note">
           There are no monitors. “Repeat this” on a check makes one, and so does the <a href={path('/docs')}>API</a>,
@@ -69,6 +62,12 @@ export function MonitorsPage(): JSX.Element {
       )}
     </main>
   );
+}
+
+function countsOf(all: readonly MonitorInList[]): string {
+  if (all.length === 0) return 'None yet';
+  const count = (state: string): number => all.filter((monitor) => monitor.state === state).length;
+  return `${count('bad')} bad, ${count('ok')} ok, ${count('unknown')} unknown`;
 }
 
 function rankOf({ state }: MonitorInList): number {

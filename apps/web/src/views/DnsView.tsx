@@ -18,7 +18,7 @@ export function DnsView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Eleme
   const [same, ...others] = groups.filter(([first]) => typeof first![1].rcode === 'string');
   return (
     <Section
-      title={others.length > 0 ? `${1 + others.length} different answers` : 'Answer'}
+      title={others.length > 0 ? 'Different answers' : 'Answer'}
       note={
         others.length === 0 && (same?.length ?? 0) > 1 ? `The same for ${plural(same!.length, 'probe')}` : undefined
       }
