@@ -1,4 +1,3 @@
-import { unreadableException } from '@vantage/agent-loop';
 import { url, type VariableKind } from '@vantage/settings';
 
 const http = url(['http:', 'https:']);
@@ -21,17 +20,6 @@ export const proxyAddress: VariableKind<string> = {
     const { username, password } = new URL(http.parse(value));
     // Node decodes them with each connection, and throws.
     for (const part of [username, password]) decodeURIComponent(part);
-    return value;
-  },
-};
-
-/** Hosts that are reached without the proxy. An entry that matches nothing is a mistake. */
-export const proxyExceptions: VariableKind<string> = {
-  name: 'names, addresses, networks and ranges of addresses, with commas in between',
-  parse: (value) => {
-    const entry = unreadableException(value);
-    if (entry !== undefined)
-      throw new Error(`has ${JSON.stringify(entry.slice(0, 80))}; allowed: a network such as 10.0.0.0/8`);
     return value;
   },
 };

@@ -19,7 +19,7 @@ import {
 import { policyKinds, resolverKind } from '@vantage/target-policy';
 import { telemetrySettings } from '@vantage/telemetry';
 
-import { proxyAddress, proxyExceptions, serviceAddress } from './addresses.ts';
+import { proxyAddress, serviceAddress } from './addresses.ts';
 import { screenshotWishes } from './screenshot-offer.ts';
 
 const probeId: VariableKind<string> = {
@@ -181,10 +181,10 @@ export const settings = {
   }),
   noProxy: setting({
     env: 'NO_PROXY',
-    kind: proxyExceptions,
+    kind: text,
     description:
       'Hosts that are reached without the proxy, such as `example.com,10.0.0.0/8`. A name includes all names below; `host:port` ' +
-      'holds for this port alone; `*` is any text, alone all hosts. Names are not resolved to be found in a network.',
+      'holds for this port alone; `*` is any text, alone all hosts. Names are not resolved to be found in a network. An entry with `/` that is no network is logged.',
   }),
   probeId: setting({
     env: 'PROBE_ID',

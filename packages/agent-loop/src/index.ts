@@ -5,7 +5,6 @@ export { createAgentMessageReader } from './frames/validate.ts';
 export { enrolOnce } from './gateway/enrol-once.ts';
 export { createGatewayLoop } from './gateway/gateway-loop.ts';
 export type { GatewayLoopOptions } from './gateway/parts.ts';
-export { unreadableException } from './gateway/proxy/no-proxy.ts';
 export type { AgentIdentity } from './gateway/session.ts';
 export { createHint, type Hint } from './hint.ts';
 export type { JobRunner, RunnerLink, WatchedLoop, Work } from './job-runner.ts';

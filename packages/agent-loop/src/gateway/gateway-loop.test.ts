@@ -12,6 +12,7 @@ import { eventually } from '../../test/eventually.ts';
 import type { AgentLoop } from '../agent-loop.ts';
 import type { JobRunner, RunnerLink } from '../job-runner.ts';
 import { createGatewayLoop } from './gateway-loop.ts';
+import type { GatewayLoopOptions } from './parts.ts';
 import type { AgentIdentity } from './session.ts';
 
 const silent = pino({ level: 'silent' });
@@ -91,7 +92,7 @@ const identity: AgentIdentity = {
   refused: async () => 'end',
 };
 
-async function start(onHopeless?: () => void): Promise<void> {
+async function start(onHopeless?: () => void, proxy?: GatewayLoopOptions['proxy']): Promise<void> {
   const runner: JobRunner = {
     prepare: (given) => {
       link = given;
@@ -118,6 +119,7 @@ async function start(onHopeless?: () => void): Promise<void> {
     concurrency: 2,
     drainMs: 10_000,
     log,
+    proxy,
     onHopeless,
     open: async () => runner,
   });
@@ -368,6 +370,16 @@ describe('an agent at a gateway', () => {
 
     expect(text).toContain('Opening handshake has timed out');
   }, 60_000);
+
+  it('names an entry of NO_PROXY that matches nothing, and connects', async () => {
+    const lines: string[] = [];
+    log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    await start(undefined, { url: 'http://192.0.2.1:9', except: 'localhost,169.254/16' });
+
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ entry: '169.254/16', msg: expect.stringMatching(/^NO_PROXY has an entry/) }),
+    ]);
+  });
 
   it('gives up if its token is refused for good', async () => {
     const hopeless = Promise.withResolvers<void>();

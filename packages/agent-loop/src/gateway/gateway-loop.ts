@@ -6,6 +6,7 @@ import { pause, within } from '@vantage/timers';
 
 import type { AgentLoop } from '../agent-loop.ts';
 import { createParts, type GatewayLoopOptions, type Parts } from './parts.ts';
+import { unreadableException } from './proxy/no-proxy.ts';
 import type { Session } from './session.ts';
 
 /** Interval at which changes of the status are sent. */
@@ -21,7 +22,18 @@ const MAX_REASON = 256;
 
 /** A probe that gets its jobs from a gateway and returns the results over the same connection. */
 export function createGatewayLoop(options: GatewayLoopOptions): AgentLoop {
+  warnOfExceptions(options);
   return new GatewayAgent(options);
+}
+
+/** The service may be reached all the same, as before an upgrade. */
+function warnOfExceptions({ proxy, log }: Pick<GatewayLoopOptions, 'proxy' | 'log'>): void {
+  const entry = proxy?.url === undefined ? undefined : unreadableException(proxy.except ?? '');
+  if (entry === undefined) return;
+  log.warn(
+    { entry: entry.slice(0, 80) },
+    'NO_PROXY has an entry that matches nothing; a network is written as 10.0.0.0/8',
+  );
 }
 
 class GatewayAgent implements AgentLoop {
