@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createGatewayLoop, type AgentLoop, type JobRunner, type RunnerLink } from '@vantage/agent-loop';
@@ -8,14 +8,18 @@ import { MAX_RESULT_BYTES } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 
+import { until } from '../../test/core-bed.ts';
 import { startGatewayBed, type GatewayBed } from '../../test/gateway-bed.ts';
 
 /** A modem: two pieces of the maximum size take eight seconds. */
 const MODEM = 8 * 1_024;
 /** A result of the maximum size takes longer than both sides wait without a sign of the other. */
 const SLOWEST = 2_560;
+const FAST = 1_024 * 1_024;
 const CHUNK = 512;
 const SCREENSHOT_BYTES = 120_000;
+/** Its compression saves a quarter. */
+const LARGE_JOB_BYTES = 63 * 1_024;
 
 interface SlowProxy {
   readonly url: string;
@@ -36,52 +40,69 @@ afterEach(async () => {
 
 afterAll(() => test.stop());
 
-/** Forwards to a port of this machine; all connections together send at this rate. */
-async function startSlowProxy(port: number, bytesPerSecond: number): Promise<SlowProxy> {
-  let bytes = 0;
-  let turn: Promise<unknown> = Promise.resolve();
+/** Forwards to a port of this machine; all connections together send and receive at these rates. */
+async function startSlowProxy(port: number, { up, down }: Rates): Promise<SlowProxy> {
+  const [sent, received] = [createSlowWay(up), createSlowWay(down)];
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
     const end = (): void => void [client, upstream].map((socket) => socket.destroy());
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
-    upstream.on('data', (chunk) => client.write(chunk));
-    client.on('data', (chunk: Buffer) => {
-      client.pause();
+    received.forward(upstream, client);
+    sent.forward(client, upstream);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: own } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${own}`, bytes: sent.bytes, close: () => server.close() };
+}
+
+interface Rates {
+  readonly up: number;
+  readonly down: number;
+}
+
+/** One direction of a link, at a rate in bytes per second. */
+function createSlowWay(bytesPerSecond: number) {
+  let bytes = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+  const forward = (from: Socket, to: Socket): void => {
+    from.on('data', (chunk: Buffer) => {
+      from.pause();
       turn = turn.then(async () => {
         for (let at = 0; at < chunk.length; at += CHUNK) {
           const part = chunk.subarray(at, at + CHUNK);
           await sleep((part.length * 1_000) / bytesPerSecond);
           bytes += part.length;
-          upstream.write(part);
+          to.write(part);
         }
-        client.resume();
+        from.resume();
       });
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: own } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${own}`, bytes: () => bytes, close: () => server.close() };
+  };
+  return { forward, bytes: () => bytes };
 }
 
 interface SlowAgent {
   readonly outlet: RunnerLink['outlet'];
   /** What it logged. */
   readonly lines: readonly string[];
+  /** Jobs that reached it. */
+  readonly ran: readonly string[];
   readonly sentBytes: () => number;
 }
 
-async function startSlowAgent(probe: string, bytesPerSecond: number): Promise<SlowAgent> {
+async function startSlowAgent(probe: string, rates: Partial<Rates>): Promise<SlowAgent> {
   const gateway = await test.startGateway();
-  const proxy = await startSlowProxy(Number(new URL(gateway.url).port), bytesPerSecond);
+  const proxy = await startSlowProxy(Number(new URL(gateway.url).port), { up: FAST, down: FAST, ...rates });
   const { key, token } = await test.invite(probe);
   let counter = 0;
   let link: RunnerLink | undefined;
   const lines: string[] = [];
+  const ran: string[] = [];
   const runner: JobRunner = {
     prepare: (given) => {
       link = given;
       return {
-        run: async () => undefined,
+        run: async ({ id }) => void ran.push(id),
         isAside: () => false,
         isCheckId: () => true,
         describe: () => ({
@@ -113,11 +134,11 @@ async function startSlowAgent(probe: string, bytesPerSecond: number): Promise<Sl
   });
   closers.push(loop.close, proxy.close);
   await loop.start();
-  return { outlet: link!.outlet, lines, sentBytes: proxy.bytes };
+  return { outlet: link!.outlet, lines, ran, sentBytes: proxy.bytes };
 }
 
 it('an agent on a slow connection sends a screenshot once, keeps its connection, and results overtake it', async () => {
-  const { outlet, lines, sentBytes } = await startSlowAgent('slow-1', MODEM);
+  const { outlet, lines, sentBytes } = await startSlowAgent('slow-1', { up: MODEM });
   const deadlineAt = Date.now() + 600_000;
   const order: string[] = [];
 
@@ -137,7 +158,7 @@ it('an agent on a slow connection sends a screenshot once, keeps its connection,
 }, 180_000);
 
 it('a result that takes longer than a silent connection is kept is sent once, over the same connection', async () => {
-  const { outlet, lines, sentBytes } = await startSlowAgent('slow-2', SLOWEST);
+  const { outlet, lines, sentBytes } = await startSlowAgent('slow-2', { up: SLOWEST });
   const text = randomBytes(MAX_RESULT_BYTES).toString('base64url');
   const data = JSON.stringify({ text: text.slice(0, MAX_RESULT_BYTES - 100) });
   const startedAt = performance.now();
@@ -147,4 +168,21 @@ it('a result that takes longer than a silent connection is kept is sent once, ov
   expect(performance.now() - startedAt).toBeGreaterThan(16_000);
   expect(lines).toEqual([]);
   expect(sentBytes()).toBeLessThan(MAX_RESULT_BYTES);
+}, 180_000);
+
+it('a job that takes longer than a silent gateway is kept arrives once, over the same connection', async () => {
+  const { lines, ran } = await startSlowAgent('slow-3', { down: SLOWEST });
+  await until(async () =>
+    (await test.bed.core.knownProbes()).some(({ record, alive }) => record.id === 'slow-3' && alive),
+  );
+  const startedAt = performance.now();
+  const host = randomBytes(LARGE_JOB_BYTES).toString('base64url').slice(0, LARGE_JOB_BYTES);
+  const params = { host, options: { budget: 120_000 } };
+  const check = await test.bed.start({ probes: ['slow-3'], params });
+  await until(() => ran.length > 0);
+
+  // Eight pings of the agent.
+  expect(performance.now() - startedAt).toBeGreaterThan(16_000);
+  expect(lines).toEqual([]);
+  expect(ran).toEqual([check]);
 }, 180_000);

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 import {
   GATEWAY_PING_MS,
   gatewayVersions,
@@ -121,29 +123,45 @@ interface Pings {
   readonly stop: () => void;
 }
 
-/** Sends pings and watches for pongs: most messages of the gateway do not prove that it receives anything. */
+/**
+ * Sends pings and watches for pongs: most messages of the gateway do not prove that it receives anything. On a slow
+ * connection a pong waits behind a large job, so a ping does not count as unanswered while a part of a message arrives.
+ */
 function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void): Pings {
   let unanswered = 0;
+  let seenBytes = 0;
+  const bytesRead = (): number => tcpOf(socket)?.bytesRead ?? 0;
+  const arrivesInParts = (): boolean => {
+    const before = seenBytes;
+    seenBytes = bytesRead();
+    return seenBytes !== before;
+  };
   const answered = (): void => {
     if (unanswered >= SILENT_AFTER) onSilence(false);
     unanswered = 0;
   };
   const timer = setInterval(() => {
-    if (unanswered === SILENT_AFTER) onSilence(true);
-    if (unanswered >= DEAD_AFTER) return socket.terminate();
-    unanswered += 1;
+    if (!arrivesInParts()) {
+      if (unanswered === SILENT_AFTER) onSilence(true);
+      if (unanswered >= DEAD_AFTER) return socket.terminate();
+      unanswered += 1;
+    }
     if (socket.readyState === socket.OPEN) socket.ping();
   }, GATEWAY_PING_MS);
   socket.on('pong', answered);
+  // What arrived before the end of a message, or with it, is no part of a later one.
+  for (const event of ['open', 'message', 'pong'] as const) socket.on(event, () => (seenBytes = bytesRead()));
   return { answered, stop: () => clearInterval(timer) };
 }
 
 interface WithSocket {
-  readonly _socket?: { readonly remoteAddress?: string; readonly remotePort?: number } | null;
+  readonly _socket?: Partial<Pick<Socket, 'remoteAddress' | 'remotePort' | 'bytesRead'>> | null;
 }
+
+const tcpOf = (socket: WebSocket): WithSocket['_socket'] => (socket as unknown as WithSocket)._socket;
 
 /** The peer of the TCP connection: the gateway, or a proxy in between. */
 function remoteOf(socket: WebSocket): ReturnType<Session['remote']> {
-  const { _socket: tcp } = socket as unknown as WithSocket;
+  const tcp = tcpOf(socket);
   return { address: tcp?.remoteAddress, port: tcp?.remotePort };
 }
