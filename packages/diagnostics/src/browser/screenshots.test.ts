@@ -13,12 +13,18 @@ import { lateHeadersBrowser } from '../../test/late-headers-browser.ts';
 import { certificateMint } from '@vantage/test-support/certificate-mint';
 import { startServer } from '@vantage/test-support/loopback';
 import { itNeeding } from '@vantage/test-support/needs';
+import { canMakeNamespace } from './process/namespace.ts';
 import { createScreenshots, type CaptureRequest, type Screenshots, type ScreenshotsOptions } from './screenshots.ts';
 
 jest.setTimeout(120_000);
 
 const browser = browserHere(process.env['PATH']);
 const itWithBrowser = itNeeding(browser.missing, process.env['CI']);
+const canHaveNamespace = await canMakeNamespace(process.getuid?.() === 0 ? { uid: 65_534 } : {});
+const itInNamespace = itNeeding(
+  browser.missing ?? (canHaveNamespace ? null : 'a browser cannot have a network namespace here'),
+  process.env['CI'],
+);
 
 const colours = `<!doctype html><body style="margin: 0; background: rgb(255, 0, 0)">
 <div style="position: absolute; left: 640px; top: 400px; width: 640px; height: 400px; background: rgb(0, 0, 255)"></div></body>`;
@@ -395,5 +401,20 @@ describe('the self-test', () => {
 
     expect(await screenshots.selfTest(soon())).toMatch(/sandbox of the browser is off/);
     expect(screenshots.status().selfTest).toMatch(/sandbox/);
+  });
+
+  itInNamespace('keeps the namespace where it only lacks time', async () => {
+    const screenshots = open({ selfTestMs: 1 });
+
+    expect(await screenshots.selfTest(soon())).toMatch(/in time/);
+    expect(screenshots.status().namespace).toBe(true);
+  });
+
+  itInNamespace('gives up the namespace where the browser fails in it', async () => {
+    const screenshots = open({ changeFlags: (flags) => ['--no-sandbox', ...flags] });
+
+    await screenshots.selfTest(soon());
+
+    expect(screenshots.status().namespace).toBe(false);
   });
 });

@@ -176,15 +176,19 @@ class BrowserScreenshots implements Screenshots {
     return running.finally(() => this.underWay.delete(running));
   }
 
-  /** Tests in a namespace if possible; if the browser fails in it, with flags only. */
+  /**
+   * Tests in a namespace if possible; if the browser fails in it, with flags only. A machine that was too slow for the test
+   * keeps the namespace: it must not weaken the isolation.
+   */
   private async testBoth(path: string, signal: AbortSignal): Promise<string | null> {
     const { selfTestMs = SELF_TEST_MS, log } = this.options;
     this.namespace = this.options.namespace !== false && (await canMakeNamespace(identity(this.options)));
     const first = await runSelfTest(this.pictureOptions(path), signal, selfTestMs);
-    if (first === null || !this.namespace) return first;
-    log?.('no network namespace for screenshots', { reason: first });
+    if (first === null || first.isOutOfTime || !this.namespace) return first?.reason ?? null;
+    log?.('no network namespace for screenshots', { reason: first.reason });
     this.namespace = false;
-    return runSelfTest(this.pictureOptions(path), signal, selfTestMs);
+    const second = await runSelfTest(this.pictureOptions(path), signal, selfTestMs);
+    return second?.reason ?? null;
   }
 
   private pictureOptions(path: string): PictureOptions {

@@ -10,17 +10,24 @@ const CANARY_URL = 'http://canary.invalid/';
 const DONE_PATH = '/done';
 const LOOK_EVERY_MS = 50;
 
+/** Why a browser failed the self-test. */
+export interface SelfTestFault {
+  readonly reason: string;
+  /** True if the time was too short: it proves nothing about the isolation. */
+  readonly isOutOfTime: boolean;
+}
+
 /**
  * Loads the canary page: its listeners on loopback and on the machine's own addresses must receive nothing, and the
  * sandbox must be on. The proxy refuses every request of the page, so nothing leaves the machine.
  *
- * @returns null if screenshots may be offered, else the reason as text
+ * @returns null if screenshots may be offered
  */
 export async function runSelfTest(
   options: PictureOptions,
   signal: AbortSignal,
   timeoutMs: number,
-): Promise<string | null> {
+): Promise<SelfTestFault | null> {
   const canaries = await startCanaries(ownAddresses());
   try {
     const done = Promise.withResolvers<void>();
@@ -46,14 +53,22 @@ export async function runSelfTest(
       },
     );
     const touched = canaries.touched();
-    if (touched.length > 0)
-      return `The browser can go around its proxy: the canary page reached ${touched.join(', ')}.`;
-    if (failure !== null) return `The browser cannot take a screenshot: ${failure.message}`;
-    if (sandbox !== null) return `Screenshots are not safe here: ${sandbox}.`;
-    return attempts === 0 ? 'The canary page tried nothing, so it proves nothing.' : null;
+    if (touched.length > 0) {
+      return faulty(`The browser can go around its proxy: the canary page reached ${touched.join(', ')}.`);
+    }
+    if (failure !== null) {
+      const reason = `The browser cannot take a screenshot: ${failure.message}`;
+      return { reason, isOutOfTime: failure.code === 'timed_out' };
+    }
+    if (sandbox !== null) return faulty(`Screenshots are not safe here: ${sandbox}.`);
+    return attempts === 0 ? faulty('The canary page tried nothing, so it proves nothing.') : null;
   } finally {
     await canaries.close();
   }
+}
+
+function faulty(reason: string): SelfTestFault {
+  return { reason, isOutOfTime: false };
 }
 
 /** Number of the page's requests at the proxy; the last may arrive after the page has finished. */
