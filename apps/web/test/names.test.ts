@@ -223,6 +223,10 @@ describe('checks and mistakes on the page', () => {
     await tab.page.evaluate(`for (const details of document.querySelectorAll('.places details')) details.open = true`);
     await press('United States 2');
     await fields('US', '');
+    await tab.page.type('[data-field=probes]', 'fra-1');
+    await fields('', 'fra-1');
+    await tab.page.type('[data-field=locations]', 'europe');
+    await fields('europe', '');
     await tab.page.evaluate(`document.querySelector('.pin[title^="Madrid 1"]').click()`);
     await fields('', 'mad-1');
     await tab.page.focus('#host');
@@ -342,6 +346,26 @@ describe('checks and mistakes on the page', () => {
       await untilText(tab.page, 'The same for 2 probes');
       expect(await tab.page.evaluate(`document.querySelector('.${type}-view h2').innerText`)).toBe(title);
     }
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('count addresses, not what was found about them', async () => {
+    const check = worldChecks.find(({ type }) => type === 'info')!;
+    const [ids, first] = [Object.keys(check.results), Object.values(check.results)[0]!];
+    const found = [
+      {},
+      { hostname: 'EDGE-fra.example.net' },
+      { hostname: 'other.example.net' },
+      { hostnameVerified: false },
+      { addresses: ['192.0.2.80', '192.0.2.81'] },
+      { addresses: ['192.0.2.81', '192.0.2.80'] },
+    ].map((fields, index) => [ids[index], { ...first, ...fields }]);
+    showcase.checks.set(check.testId, { ...check, results: Object.fromEntries(found) });
+    await open(`/c/${check.testId}`, 'Not all probes found the same');
+
+    expect(await tab.page.evaluate(`document.querySelector('.info-view h2').innerText`)).toBe('About this address');
+    const cards = `[...document.querySelectorAll('.info-view .address')].map((card) => card.querySelectorAll('.chip').length)`;
+    expect(await tab.page.evaluate(cards)).toEqual([2, 2, 1, 1]);
     expect(tab.faults).toEqual([]);
   });
 

@@ -58,6 +58,10 @@ export interface CheckType<
    */
   readonly inputRules?: readonly ((params: Params<Fields, Options>) => readonly InputError[])[];
   /**
+   * Fields that have several spellings, in the one by which `publicRequest` gives them back. Applied after `inputRules`.
+   */
+  readonly canonicalFields?: (params: Params<Fields, Options>) => Partial<Static<TObject<Fields>>>;
+  /**
    * Parameters as jobs carry them, if agents of earlier releases would reject those of the request; null if they do not.
    * Agents ignore options that they do not know.
    */

@@ -12,6 +12,7 @@ describe('nearestWord', () => {
     ['the case is another', 'RECORDTYPE', 'recordType'],
     ['nothing is near', 'target', undefined],
     ['a short word is all different', 'ab', undefined],
+    ['half of a short word is different', 'nope', undefined],
     ['it is nothing', '', undefined],
     ['it is long', 'x'.repeat(10_000), undefined],
   ])('finds what was meant when %s', (_reason, written, meant) => {

@@ -14,8 +14,8 @@ export interface PublicRequest {
 const RULES = 'rules';
 
 /**
- * The fields and options of a request without those that equal their default, and without the private ones of the type, of
- * which only the names remain.
+ * The fields and options of a request in their canonical spelling, without those that equal their default, and without the
+ * private ones of the type, of which only the names remain.
  *
  * @param params parameters of the diagnostic, defaults included
  */
@@ -24,7 +24,8 @@ export function publicRequest(
   params: Readonly<Record<string, unknown>> & { readonly options: Readonly<Record<string, unknown>> },
 ): PublicRequest {
   const isPrivate = (name: string): boolean => (checkType.privateOptions ?? []).includes(name);
-  const fields = changed(checkType.fields as TProperties, params);
+  const canonical = { ...params, ...checkType.canonicalFields?.(params as never) };
+  const fields = changed(checkType.fields as TProperties, canonical);
   const options = changed(checkType.options as TProperties, params.options);
   const shown = options.filter(([name]) => !isPrivate(name));
   const withheld = [

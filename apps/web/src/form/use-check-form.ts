@@ -7,7 +7,7 @@ import { remember } from '../recent.ts';
 import { formOf, forms } from './forms.ts';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
 import { selectionOf, useSelection, type Selection } from './use-selection.ts';
-import { pairIn, requestOf, valuesOf, type FormValues } from './values.ts';
+import { pairIn, requestOf, valuesOf, withValue, type FormValues } from './values.ts';
 
 /** Request timeout, far longer than the service takes: detects a connection that died without a reset. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -55,7 +55,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
   const [fixes, setFixes] = useState<readonly TargetFix[]>([]);
   const { errors, setErrors, isStarting, start } = useStart();
   const form = formOf(type) ?? forms[0]!;
-  const change = (name: string, value: string | boolean): void => setValues((all) => ({ ...all, [name]: value }));
+  const change = (name: string, value: string | boolean): void => setValues((all) => withValue(all, name, value));
   useSelection(props, selectionOf(form, host, values), change);
 
   return {

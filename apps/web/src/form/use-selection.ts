@@ -35,10 +35,7 @@ export function useSelection(
 ): void {
   // Before the next event: two quick clicks on the map must both count.
   useLayoutEffect(() => {
-    if (probes === undefined) return;
-    change('probes', probes.join(', '));
-    // The service refuses both.
-    if (probes.length > 0) change('locations', '');
+    if (probes !== undefined) change('probes', probes.join(', '));
   }, [probes]);
   useLayoutEffect(() => onSelect?.(selection), Object.values(selection));
 }

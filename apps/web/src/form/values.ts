@@ -18,6 +18,12 @@ export function optionName(name: string): string {
   return `options.${name}`;
 }
 
+/** Sets a value. Of `probes` and `locations` the one that was set last remains, because the service refuses both. */
+export function withValue(values: FormValues, name: string, value: string | boolean): FormValues {
+  const other = name === 'probes' ? 'locations' : name === 'locations' ? 'probes' : undefined;
+  return { ...values, ...(other === undefined || value === '' ? {} : { [other]: '' }), [name]: value };
+}
+
 /** Builds the body of `POST /check`. Unparsable values are sent as typed, so that the service reports the error. */
 export function requestOf(form: FormDefinition, host: string, values: FormValues): Request {
   const fields = entriesOf(form.fields, values, (name) => name);

@@ -10,37 +10,47 @@ import { groupMembers } from './group.ts';
 import { notYet } from './not-yet.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
-/** One card per resolved address, with its probes. */
+/** One card per address and what was found about it, with the probes that found it. */
 export function InfoView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'info'>({ rows }).filter(([, { result }]) => result !== 'pending');
-  const groups = groupMembers(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');
-  // A failure is no address.
-  const [same, ...others] = groups.filter(([first]) => typeof first![1].ip === 'string');
+  const groups = groupMembers(answered, ([, result]) => cardKey(result));
   return (
-    <Section
-      title={others.length > 0 ? `${1 + others.length} different addresses` : 'About this address'}
-      note={
-        others.length === 0 && (same?.length ?? 0) > 1 ? `The same for ${plural(same!.length, 'probe')}` : undefined
-      }
-      class="info-view"
-    >
+    <Section {...headOf(groups)} class="info-view">
       {groups.length === 0 ? <p class="note">{notYet(check, rows)}</p> : null}
       <div class="cards">
         {groups.map((members) => (
-          <AddressCard
-            key={members[0]![1].ip ?? members[0]![0]}
-            members={members}
-            nameOf={nameOf}
-            onChoose={onChoose}
-          />
+          <AddressCard key={cardKey(members[0]![1])} members={members} nameOf={nameOf} onChoose={onChoose} />
         ))}
       </div>
     </Section>
   );
 }
 
+type Members = readonly (readonly [string, FieldsOf<'info'>])[];
+
+/** All that the card shows and that each probe finds for itself: the rest follows from the address. */
+function cardKey({ ip, hostname, hostnameVerified, addresses, error }: FieldsOf<'info'>): string {
+  if (typeof ip !== 'string') return error?.code ?? '';
+  return JSON.stringify([ip, hostname?.toLowerCase(), hostnameVerified, addresses?.toSorted()]);
+}
+
+function headOf(groups: readonly Members[]): { readonly title: string; readonly note: string | undefined } {
+  // A failure is no address.
+  const found = groups.filter(([first]) => typeof first![1].ip === 'string');
+  const addresses = new Set(found.map(([first]) => first![1].ip));
+  if (addresses.size > 1) return { title: `${addresses.size} different addresses`, note: undefined };
+  const [same, ...others] = found;
+  const note =
+    others.length > 0
+      ? 'Not all probes found the same'
+      : (same?.length ?? 0) > 1
+        ? `The same for ${plural(same!.length, 'probe')}`
+        : undefined;
+  return { title: 'About this address', note };
+}
+
 function AddressCard(props: {
-  readonly members: readonly (readonly [string, FieldsOf<'info'>])[];
+  readonly members: Members;
   readonly nameOf: (probe: string) => string;
   readonly onChoose: (probe: string) => void;
 }): JSX.Element {

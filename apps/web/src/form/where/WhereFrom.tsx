@@ -17,15 +17,10 @@ export interface WhereFromProps {
 /** Groups, places and completions for the fields that select probes; loaded when the options are opened. */
 export function WhereFrom({ type, probes, values, onChange }: WhereFromProps): JSX.Element {
   const [locations, ids] = [String(values['locations'] ?? ''), String(values['probes'] ?? '')];
-  const choosePlaces = (value: string): void => {
-    onChange('locations', value);
-    // The service refuses both.
-    if (value !== '') onChange('probes', '');
-  };
   return (
     <>
       <SavedGroups type={type} values={values} onChange={onChange} />
-      <Places probes={probes} value={locations} onChange={choosePlaces} />
+      <Places probes={probes} value={locations} onChange={(value) => onChange('locations', value)} />
       <datalist id="list-locations">
         {placesOf(probes).flatMap(({ places }) =>
           places.map(({ code, name, count }) => (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ruleErrors } from '@vantage/contract';
+import { publicRequest, ruleErrors } from '@vantage/contract';
 
 import { dns } from './contract.ts';
 
@@ -47,6 +47,15 @@ describe('a dns request', () => {
       { path: '/options/resolver', host: '2001:db8::1', port: 853, purpose: 'dns' },
     ]);
     expect(dns.otherTargets?.(params('A'))).toEqual([]);
+  });
+
+  it.each([
+    ['another case', 'aaaa', { recordType: 'AAAA' }],
+    ['the number of a type with a name', 'type15', { recordType: 'MX' }],
+    ['the number of another', 'type65280', { recordType: 'TYPE65280' }],
+    ['the default in another case', 'a', {}],
+  ])('is given back with its record type as results name it: %s', (_reason, recordType, expected) => {
+    expect(publicRequest(dns, params(recordType))).toEqual(expected);
   });
 
   it('has 10 s, and 20 s for a trace', () => {

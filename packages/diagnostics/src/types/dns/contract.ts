@@ -269,6 +269,10 @@ export const dns = defineCheckType({
     ({ options }) => resolverErrors(options),
     ({ options }) => (options.trace ? traceErrors(options) : []),
   ],
+  canonicalFields: ({ recordType }) => {
+    const parsed = parseRecordType(recordType);
+    return parsed.ok ? { recordType: parsed.recordType.name } : {};
+  },
   otherTargets: ({ options }) => {
     const resolver = options.resolver === undefined ? undefined : parseResolver(options.resolver);
     return resolver === undefined ? [] : [{ path: '/options/resolver', purpose: 'dns', ...resolver }];
