@@ -20,7 +20,7 @@ import type { TrustedProxies } from './app.ts';
 import { readWebhookSecret } from './monitors/webhooks/signature.ts';
 import { network } from './network-kind.ts';
 
-/** Highest value of a limit, which means no limit. */
+/** Highest value of a limit, for operators who want no limit. */
 const HIGHEST_LIMIT = 1_000_000_000;
 
 const trustedProxies: VariableKind<TrustedProxies> = {

@@ -98,7 +98,7 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
 }
 
 try {
-  // The name of Redis is looked up by the C library.
+  // Before the first lookup: the C library resolves the name of Redis with these options.
   askResolversAgainSoon(process.env);
   const config = readConfig(process.env);
   const opened = openLog({

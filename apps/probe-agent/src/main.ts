@@ -15,7 +15,7 @@ vantage-agent enrol URL TOKEN              enrols this machine with the token of
 vantage-agent run --help                   lists check types and flags
 `;
 
-// The names of Redis and gateways are looked up by the C library.
+// Before the first lookup: the C library resolves the names of Redis and of gateways with these options.
 askResolversAgainSoon(process.env);
 const [command, ...args] = process.argv.slice(2);
 if (command === undefined) await serve(settingsOrExit(readConfig));

@@ -142,7 +142,7 @@ function openScreenshots(
   });
 }
 
-/** Caches imports: even that of a loaded module takes longer than most preparations of a run. */
+/** Caches imports: even importing a loaded module takes longer than most preparations of a run. */
 function loadOnce(load: ProbeRuntime['loadDiagnostic']): ProbeRuntime['loadDiagnostic'] {
   const loaded = new Map<CheckTypeName, Awaited<ReturnType<typeof load>>>();
   return async (type) => {

@@ -11,7 +11,7 @@ const UNREAD: Preview = {
   description: 'Ping, HTTP, DNS, TCP, UDP and traceroute from several places at once.',
 };
 
-/** Open Graph metadata of a check; without `preview` general words, the image has the verdict. */
+/** Open Graph metadata of a check. Without `preview` the texts are general; the image has the verdict in any case. */
 export function metadataOf(publicUrl: string, checkId: string, preview: Preview = UNREAD): string {
   const metadata = {
     'og:site_name': 'Vantage',

@@ -59,7 +59,7 @@ async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<reado
         mix: 'http=1,tcp=1',
         port: (target.address() as AddressInfo).port,
       });
-      // The agents' counters include the warm-up, so its probe-runs are added.
+      // The agents' counters include the warm-up, so its probe runs count too.
       const runs = report.perSecond.probeRuns * (trySeconds + warmUpSeconds);
       const { why } = judge([report], rate * PER_CHECK);
       return [

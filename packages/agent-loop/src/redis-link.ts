@@ -76,7 +76,7 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
     results,
     instability: losses.reason,
     reconnect: () => {
-      // ioredis would not retry a connection that is being established.
+      // Only ready ones: ioredis would not retry a connection that is being established.
       for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);
     },
     close: () => {

@@ -3,7 +3,7 @@ export interface TargetFix {
   readonly type: string;
   readonly host: string;
   readonly port?: number;
-  /** Of dns. */
+  /** Record type of a dns check. */
   readonly recordType?: string;
 }
 

@@ -2,7 +2,7 @@ import type { Check } from '@vantage/contract';
 
 import { flagName } from './flags.ts';
 
-/** What was asked of a check, as the arguments that ask it again; undefined for a check that an earlier release stored. */
+/** The request of a check, as the arguments that repeat it; undefined for a check that an earlier release stored. */
 export function requestText({ type, host, between, request }: Asked): string | undefined {
   if (request === undefined) return undefined;
   const { options = {}, withheld = [], ...fields } = request;

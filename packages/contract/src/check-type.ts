@@ -29,7 +29,7 @@ export interface CheckType<
   readonly fields: Fields;
   /** Options of the type. Those with a `default`, or declared optional, may be omitted. */
   readonly options: Options;
-  /** Options that may have credentials: who has the id of a check reads their names in its `request`, not their values. */
+  /** Options that may have credentials. The public `request` of a check has their names, but not their values. */
   readonly privateOptions?: readonly (keyof Options & string)[];
   /**
    * Parameters that only modules of the operator set, in `params.rules` of a job; no client can. Agents of earlier releases

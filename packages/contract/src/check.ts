@@ -62,7 +62,7 @@ const check = Type.Object(checkFields);
 
 /** A check as a client reads it; results by probe id, typed by the check's type. */
 export type Check<Result = Readonly<Record<string, unknown>>> = Static<typeof check> & {
-  /** What was asked, without private options; undefined in a check that an earlier release stored. */
+  /** The request without private options; undefined in a check that an earlier release stored. */
   readonly request?: PublicRequest;
   readonly results: Readonly<Record<string, Result>>;
 };

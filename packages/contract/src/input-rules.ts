@@ -10,7 +10,7 @@ const none: FieldPaths = new Set();
 /**
  * Applies the rules of a type that its schema cannot express.
  *
- * @param broken fields without a valid value: a rule that reads one of them has nothing to say, and is left out
+ * @param broken fields without a valid value: a rule that reads one of them is skipped
  */
 export function ruleErrors<C extends AnyCheckType>(
   { inputRules = [] }: C,

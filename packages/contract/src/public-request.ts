@@ -1,10 +1,10 @@
 import type { AnyCheckType } from './check-type.ts';
 import { Type, type TProperties, type TSchema } from './type.ts';
 
-/** What was asked of a check, as everyone who has its id can read it. */
+/** The request of a check, as anyone with its id can read it. */
 export interface PublicRequest {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** Names of what was asked and is not repeated. */
+  /** Names of the fields that are withheld. */
   readonly withheld?: readonly string[] | undefined;
   /** Fields of the check type. */
   readonly [field: string]: unknown;

@@ -143,5 +143,5 @@ export const LAST_JOBS_MS = 1_000;
 export const HEARTBEAT_EVERY_MS = 5_000;
 export const HEARTBEAT_TTL_MS = 15_000;
 
-/** Time to live of the heartbeat of an agent at a gateway: it also ends with the sign of life of the gateway. */
+/** Time to live of the heartbeat of an agent at a gateway, which also ends with the lease of its gateway. */
 export const GATEWAY_HEARTBEAT_TTL_MS = 3_600_000;

@@ -16,8 +16,7 @@ export interface Facts {
 }
 
 /**
- * Reads a record of an MMDB file by the shape of its keys, for the type that a file names itself by is free text:
- *
+ * Reads a record of an MMDB file by the shape of its keys, because the type in the file's metadata is free text:
  * - MaxMind and DB-IP: nested, names by language, networks flat or under `traits`
  * - IPinfo: flat, `country` a code or a name, coordinates as text, `asn` as `AS<digits>`
  * - ip-location-db: flat, `country_code`, `state1`

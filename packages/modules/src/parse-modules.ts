@@ -7,7 +7,10 @@ export type ModulesParsing =
   /** Never empty. blackbox_exporter refuses the file too, unless its only fault is a character (`readFile`). */
   | { readonly ok: false; readonly faults: readonly ModuleFault[] };
 
-/** Parses a `blackbox.yml`. Without sources, modules that name files are refused, and no name of a question is judged. */
+/**
+ * Parses a `blackbox.yml`. Without sources, modules that name files are refused, and the names of DNS queries are not checked
+ * against the target policy.
+ */
 export function parseModules(text: string, sources: Partial<PlanSources> = {}): ModulesParsing {
   const reading = readFile(text);
   if (!reading.ok) return reading;

@@ -11,8 +11,10 @@ interface Starting {
 }
 
 /**
- * Undefined once the server answers PONG, else why it could not be asked; empty if it ended, which it says itself. While it loads
- * data it answers LOADING, without a time limit.
+ * Waits until a starting server answers. While it loads data it answers LOADING, without a time limit.
+ *
+ * @returns undefined once it answers PONG, else the reason; an empty one if the server has ended, because its log has the
+ * reason
  */
 export async function whyNoAnswer(port: number, { ended, isOurs, password }: Starting): Promise<string | undefined> {
   let gone = false;

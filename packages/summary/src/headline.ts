@@ -34,7 +34,7 @@ export function headlineOf(input: HeadlineInput): string {
   const ofPair = pairHeadline(check, partition, limitation, findings);
   if (ofPair !== undefined) return ofPair;
   const { pending, silent } = input.partition.counts;
-  // The headline of an unknown verdict already tells of silent probes; if there are none, also of pending ones.
+  // The headline of an unknown verdict names the silent probes itself, or the pending ones if none is silent.
   const isUnknown = verdict === 'unknown';
   const ofSilent = silent > 0 && !isUnknown ? `; ${countOf(silent, 'probe')} ${silenceOf(input.check)}` : '';
   const ofPending =

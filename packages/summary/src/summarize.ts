@@ -104,7 +104,7 @@ function findPaths(
   return groups.flatMap((traces) => [
     ...findLosses(traces),
     ...findEnds(
-      // Where the requested size does not pass is a fact of the path.
+      // Traces whose requested size did not pass a link are kept: they measured the path, but not the target.
       traces.filter(
         ({ probeResult }) => !notMeasured.includes(probeResult as ProbeResult) || isTooLarge(probeResult.result),
       ),

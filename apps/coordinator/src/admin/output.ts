@@ -23,7 +23,10 @@ export interface AdminResult {
   readonly lines?: readonly string[];
 }
 
-/** Says why a command could not be done. The address of Redis may be the default, which may be wrong. */
+/**
+ * Prints why a command failed. A refused connection to the default address of Redis adds advice, because the address may be
+ * wrong.
+ */
 export function showFault(error: unknown, { redisUrl }: Pick<AdminConfig, 'redisUrl'>, { err }: AdminStreams): void {
   const why = Error.isError(error) ? error.message : String(error);
   err(`It could not be done: ${why}`);

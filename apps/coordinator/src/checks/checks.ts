@@ -12,9 +12,11 @@ export interface AcceptedRequest {
   readonly limit: number;
   /** Two probes that measure each other, instead of a host. */
   readonly between?: readonly [string, string] | undefined;
-  /** With `between`: the host that each of both probes measures, instead of that in `params`. */
+  /** With `between`: the host that each of the two probes measures, in place of that in `params`. */
   readonly hosts?: ReadonlyMap<string, string> | undefined;
-  /** Equal text selects the same probes while they are online; without it, equally good probes take turns. */
+  /**
+   * Orders equally good probes: equal text selects the same ones while they are online. By default their order is random.
+   */
   readonly steadyBy?: string | undefined;
 }
 
@@ -28,14 +30,14 @@ export type Creation =
   | { readonly created: false; readonly reason: 'not-admitted' };
 
 /**
- * Called with the number of selected probes, before anything is written that does not depend on it. Never rejects.
+ * Called with the number of selected probes, before the check is written. Never rejects.
  *
- * @param early starts the check in one write with the count, which costs one trip to Redis less
+ * @param early starts the check in the same write as the count, which saves a round trip
  */
 export type AdmitCheck = (probes: number, early?: EarlyStart) => Promise<boolean>;
 
 export interface EarlyStart {
-  /** Key that Redis writes if it admits the check: what `onLikely` sends has an effect only then. */
+  /** Key that Redis writes if it admits the check; a start sent by `onLikely` has no effect without it. */
   readonly grant: string;
   /** Called after the count was sent, if no local count refuses the check. */
   readonly onLikely: () => void;

@@ -35,7 +35,7 @@ export type AdmitAgent = (
 ) => Promise<void>;
 
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
-/** Agents that lose their gateway together come to another one at about 300 a second. */
+/** Agents that lose their gateway at the same time return at about 300 per second in total. */
 const RETURN_MS_EACH = 1_000 / 300;
 const RETURN_MOST_MS = 60_000;
 
@@ -50,7 +50,7 @@ export function createAdmitAgent(options: AdmitAgentOptions): AdmitAgent {
     const { hello, admission } = agent;
     const { probeId: probe } = hello.proof;
     const [yields, reports] = [hello.yields === true, hello.reports === true];
-    // Agents with the key before a new one are about to be disconnected.
+    // Enrolling a new key disconnects agents with the old one, so another connected instance does not count then.
     const isOld = (yields || reports) && !admission.enrolledNow;
     const hasOther = isOld && (await connections.hasOther(probe, hello.instance));
     if (yields && hasOther) return socket.close(4409, 'another instance');

@@ -48,7 +48,7 @@ export interface GatewayOptions {
 
 /** Reply timeout for screenshots, which take Redis longer than other commands. */
 const SCREENSHOT_REPLY_MS = 8_000;
-/** Handshakes begun in one turn of the event loop. */
+/** Maximum number of handshakes that begin in one turn of the event loop. */
 const UPGRADES_A_TURN = 8;
 const LEAVE_WITHIN_MS = 4_000;
 const LEAVE_LOOK_MS = 50;
@@ -87,7 +87,7 @@ class AgentGateway implements Gateway {
     const { enrolment, connections, beats } = this;
     this.admit = createAdmitAgent({ redis, screenshots, clock, enrolment, connections, beats, log });
     redis.on('ready', () => {
-      // First on a new connection: no heartbeat may refer to a lease that does not exist yet.
+      // Before any heartbeat on a new connection: a heartbeat must not refer to a lease that does not exist yet.
       this.renewLease();
       // Redis may have lost writes, as in a fail-over.
       beats.rewriteAll();

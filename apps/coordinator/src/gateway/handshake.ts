@@ -29,7 +29,7 @@ const readMessage = createAgentMessageReader();
  * Challenges an agent and verifies its proof. Closes the connection if it is refused.
  *
  * @param address canonical address of the agent
- * @param end called once with how the attempt ended
+ * @param end called once with the outcome of the attempt
  */
 export async function shakeHands(
   socket: AgentSocket,

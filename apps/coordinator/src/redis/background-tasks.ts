@@ -45,7 +45,7 @@ export function startBackgroundTasks(
     timer = setTimeout(
       () => {
         tickSoon();
-        // In a microtask: `TurnRedis` then ends its write after all promise callbacks, with the commands that they issue.
+        // As a microtask, so that `TurnRedis` ends its write after all promise callbacks, with the commands that those issue.
         queueMicrotask(() => {
           for (const task of repeated) task.tick();
         });

@@ -56,7 +56,7 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     const sentAt = performance.now();
     redis.ping().then(
       () => instruments.redisRoundTrip.observe((performance.now() - sentAt) / 1_000),
-      // A failed connection is logged elsewhere.
+      // The connection itself logs its failures.
       () => undefined,
     );
   }, PING_EVERY_MS);

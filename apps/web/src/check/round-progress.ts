@@ -26,7 +26,7 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
   }
   const from = `${reaching.length} of ${plural(traces.length, 'probe')}`;
   const unanswered = Math.min(...reaching.map(unansweredRounds));
-  // One lost packet at the end is no news.
+  // A single lost packet at the end is not worth a mention.
   const end = unanswered < 2 ? '' : `, and none in the last ${unanswered} rounds`;
   return { round, text: `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}${end}.` };
 }

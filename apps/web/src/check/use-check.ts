@@ -26,7 +26,7 @@ export interface CheckData {
   readonly host: string;
   /** The two probes of a check between them. */
   readonly between?: readonly string[];
-  /** What was asked, without what is withheld; undefined in a check that an earlier release stored. */
+  /** The request without what is withheld; undefined in a check that an earlier release stored. */
   readonly request?: PublicRequest;
   readonly status: string;
   readonly createdAt: string;

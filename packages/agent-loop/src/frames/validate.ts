@@ -4,7 +4,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 export interface ReadMessage<M> {
   /** @returns the message, or undefined if it is not one */
   (message: unknown): M | undefined;
-  /** What is wrong with a message that is none, short enough for the reason of a close frame. */
+  /** The fault of an invalid message, short enough for the reason of a close frame. */
   readonly faultOf: (message: unknown) => string;
 }
 

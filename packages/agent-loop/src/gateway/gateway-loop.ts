@@ -26,7 +26,7 @@ export function createGatewayLoop(options: GatewayLoopOptions): AgentLoop {
   return new GatewayAgent(options);
 }
 
-/** The service may be reached all the same, as before an upgrade. */
+/** Warns of an entry of NO_PROXY that matches nothing. Only a warning: the agent may still reach the service. */
 function warnOfExceptions({ proxy, log }: Pick<GatewayLoopOptions, 'proxy' | 'log'>): void {
   const entry = proxy?.url === undefined ? undefined : unreadableException(proxy.except ?? '');
   if (entry === undefined) return;

@@ -97,7 +97,7 @@ export function createParts(
     hello: () => ({ instance, release, credit, ...(isRetired && afterRetirement(jobs.isIdle())) }),
     onReady: (on) => {
       losses.welcomed(on);
-      // Without an answer the connection is of no use.
+      // Without the clock of Redis the connection is of no use.
       ready(on).catch(() => on.terminate());
     },
     onLost: losses.ended,

@@ -44,7 +44,7 @@ export interface AnswerSink {
   readonly cut: () => void;
   readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
   readonly deviation: (code: DeviationCode) => void;
-  /** Called with the error that the peer gave before it ended the answer. */
+  /** Called with the error that the peer reported before it ended the response. */
   readonly peerError: (error: PeerError) => void;
 }
 

@@ -43,7 +43,7 @@ class Reception {
   private readonly deviations = new Set<DeviationCode>();
   private readonly watch: NodeJS.Timeout;
   private maxReceivedBytes = MAX_RECEIVED_BEFORE_HEAD;
-  /** Out of TLS, if the connection uses it. */
+  /** Bytes that the socket had delivered before the request; decrypted ones, if it uses TLS. */
   private givenBytes: number;
   private firstByteMs: number | null = null;
   private head: Head | null = null;

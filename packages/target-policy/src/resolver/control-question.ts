@@ -58,7 +58,7 @@ export function createControlQuestion(
       signal.addEventListener('abort', stopTimer, { once: true });
     },
     isAnswered: () => [...answering].some((server) => performance.now() - askedAtMs.get(server)! >= timeoutMs * LEAST),
-    // About a top-level domain there is no such question: the resolver gets the benefit of the doubt.
+    // There is no such question about a top-level domain, so the resolver counts as working.
     answersNow: async (servers) => name === undefined || (await Promise.all(servers.map(answersNow))).includes(true),
   };
 }

@@ -92,10 +92,10 @@ async function createCheck(
   { admit, client, id: givenId, first }: Asked,
 ): Promise<Creation> {
   const { directory, types, counters, screenshots, writes } = dependencies;
-  // If Redis refuses writes, it refuses heartbeats too, and probes look offline: not the fault of the request.
+  // A Redis that refuses writes refuses heartbeats too, so that every probe looks offline: this is no fault of the request.
   writes.requireWrites();
   const known = await directory.probes();
-  // Any request is right then, even one that names a probe which is no longer known.
+  // Checked before the names of probes: a name may be unknown only because its record was lost.
   if (directory.isEmptied()) throw new RecordsLost('Redis has the record of no probe any more.');
   const selection = selectWithCapacity(dependencies, known, request);
   if (!selection.selected) {
@@ -143,7 +143,7 @@ async function admitAndStart(
     early.started.catch(() => undefined);
   };
   if (admit !== undefined && !(await admit(probes, isCluster(redis) ? undefined : { grant, onLikely }))) return false;
-  // Without a grant: counted in memory, because Redis was slow or had forgotten the script that counts.
+  // Redis has written no grant if the request was counted in memory, because Redis was slow or had lost the script that counts.
   if ((await early.started) !== true) await start();
   return true;
 }
@@ -214,7 +214,7 @@ async function startInTime(
     } catch (error) {
       if (!(error instanceof ClockSteppedBack)) throw error;
       const sentAt = performance.now();
-      // `due` moves the deadlines of the checks in progress after a step back; this check has none yet.
+      // `due` moves the deadlines of pending checks after the clock was stepped back; this check has no deadline yet.
       const { nowMs } = await deadlines.due(0);
       clock.observe(nowMs, sentAt);
     }

@@ -49,7 +49,7 @@ const FINAL = /"probe":"([^"]+)","kind":"final"/;
 
 /** Largest share of a probe's capacity for one type, so that a flood of one type leaves room for the others. */
 const SHARE_OF_TYPE = 0.75;
-/** Least weight of the newest value in the moving average; the first ones weigh more than that, all of them the same. */
+/** Least weight of the newest value in the moving average. While 1/n is greater, all n values have equal weight. */
 const NEWEST = 0.1;
 /** Interval of scans for checks whose end was missed. */
 const LOOK_FOR_OLD_MS = 250;
@@ -131,7 +131,7 @@ class LoadOfProbes implements ProbeCapacity {
     return usage.jobs.size / Math.max(capacity, most);
   }
 
-  /** Results of slow jobs arrive late: until then the age of the oldest one shows that the average is too low. */
+  /** A slow job raises the average only when it ends: until then the age of the oldest job is a lower bound. */
   private expectedMs({ jobs, tookMs }: TypeUsage): number {
     const [oldestAt = this.nowMs()] = jobs.values();
     return Math.max(tookMs, this.nowMs() - oldestAt);

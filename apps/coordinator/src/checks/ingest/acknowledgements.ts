@@ -4,8 +4,8 @@ import { isStoreFault } from '../../redis/store.ts';
 import { acknowledge } from './result-stream.ts';
 
 /**
- * Entries of result streams that are processed but not acknowledged yet. If lost, they are processed again, which is
- * idempotent. They are acknowledged well before another coordinator claims them: with the next tick.
+ * Ids of processed entries that are not acknowledged yet. If they are lost, the entries are processed again, which is
+ * idempotent. The next tick acknowledges them, well before another coordinator would claim the entries.
  */
 export interface Acknowledgements {
   readonly add: (probe: string, ids: readonly string[]) => void;

@@ -8,13 +8,13 @@ import { defineScript, runScript } from '../../redis/scripts.ts';
 /** The event streams of checks that end with them. */
 export interface Followers {
   /**
-   * Notes an event stream of a check.
+   * Registers an event stream of a check.
    *
    * @param pending the probes that have not ended yet
    * @returns a function to call when the stream is closed
    */
   readonly note: (id: string, pending: () => readonly string[]) => () => void;
-  /** Ends no more checks: streams that are closed now were not left by their clients. */
+  /** Ends no more checks: streams closed after this call are closed by the service, not by their clients. */
   readonly stop: () => void;
 }
 
@@ -46,7 +46,7 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', time[1] * 1000 + time[2] / 1000)
 return redis.call('ZCARD', KEYS[1])`,
 );
 
-/** KEYS job. Notes on a job that still exists that its check was abandoned. */
+/** Marks a job as abandoned, if it still exists. KEYS job. */
 const abandonScript = defineScript(
   'allow-oom',
   `

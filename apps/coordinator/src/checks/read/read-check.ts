@@ -46,7 +46,6 @@ class CheckReads implements Reads {
     const waits = waitMs > 0 && !signal.aborted;
     const record = waits ? await this.readWithin(id, linkSignal(signal, waitMs)) : await this.look(id);
     if (record === undefined) return undefined;
-    // By now the state is known, even if the connection was lost and is not restored.
     const picture = record.screenshot.state === 'taken' ? await this.pictureOf(id, record) : undefined;
     return present(id, record, picture);
   };
@@ -81,13 +80,14 @@ class CheckReads implements Reads {
     const lookNow = (): void => {
       this.look(id).then(
         (record) => (record === undefined || record.completedAt !== null ? resolve(record) : undefined),
-        // Waits on while Redis is unavailable.
+        // Keeps waiting while Redis is unavailable.
         (error: unknown) => (error instanceof CheckEvicted ? reject(error) : undefined),
       );
     };
     const stopListening = this.channels.listen(redisKeys.checkEvents(id), (message) => {
       if (message === '') lookNow();
-      // If this process completed the check, the record is handed over in this turn of the event loop, without a read.
+      // If this process completed the check, it resolves this read with the record in the same turn of the event loop; only
+      // otherwise is the record read.
       else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? lookNow() : undefined));
     });
     const looking = setInterval(lookNow, LOOK_AGAIN_MS);

@@ -137,7 +137,7 @@ class WebSocketOfAgent implements AgentSocket {
     this.listener(frame);
   };
 
-  /** Pings are answered before this, whether or not the socket is paused. */
+  /** `ws` answers pings before it calls this, whether or not the socket is paused. */
   private readonly takeControl = (data: Buffer): void => {
     this.heard();
     this.slowDown(MESSAGE_COST_BYTES + data.length);
@@ -153,7 +153,7 @@ class WebSocketOfAgent implements AgentSocket {
     if (this.isFast) return;
     this.isFast = pauseMs > 0;
     this.flow();
-    // Data read before the pause is handled during it, and counts.
+    // Frames that were read before the pause still arrive during it, and are counted.
     if (this.isFast) setTimeout(this.endPause, pauseMs).unref();
   }
 

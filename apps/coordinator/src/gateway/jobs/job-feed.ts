@@ -95,7 +95,7 @@ class ProbeJobFeed implements JobFeed {
     this.#isBusy = true;
     this.#run().catch((error: unknown) => {
       if (!isStoreFault(error)) this.#options.log.error({ err: error }, 'jobs could not be taken');
-      // The reply may be lost and not the command.
+      // Redis may have executed the command although its reply was lost, so the list of taken jobs must be read.
       this.#mustLook = true;
       this.#lookAgain(RETRY_MS);
     });

@@ -4,7 +4,7 @@ export interface ConnectLimit {
   readonly admits: (probe: string) => boolean;
 }
 
-/** Connections at once; an agent that loses every connection immediately makes fewer. */
+/** Maximum connections in a burst: more than an agent makes that loses each connection immediately. */
 const BURST = 30;
 const PER_SECOND = 1;
 

@@ -44,7 +44,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
     answer: async (request, response) => {
       const leave = places.take(callerOf(request));
       response.once('close', leave);
-      // The client left while the limit was counted, so no `close` event will come.
+      // If the client left while the limit was counted, no `close` event follows.
       if (response.destroyed) return leave();
       const { id = '' } = request.params as { readonly id?: string };
       let pump = (): void => undefined;
@@ -52,7 +52,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
         leave();
         throw error;
       });
-      // Meanwhile the client may have left, or a 503 was sent because Redis took too long.
+      // During the read the client may have left, or a 503 was sent because Redis took too long.
       if (response.destroyed || response.headersSent) return followed.close();
       const after = lastEventId(request, followed.version());
       const completion = followed.completion();
@@ -104,7 +104,7 @@ async function follow(live: LiveChecks, id: string, onChange: () => void): Promi
   throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
 }
 
-/** -1 if the client has no events yet, or has events that Redis lost. */
+/** -1 if the client has no events yet, or only events of data that Redis has lost. */
 function lastEventId(request: Request, version: number): number {
   const id = request.headers['last-event-id'];
   const known = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;

@@ -45,7 +45,10 @@ export interface CheckEndpointsOptions {
   readonly compressed: CompressedCache;
 }
 
-/** What `limit` has read for `answer`. A `WeakMap` by request would keep requests in memory (`live-list.ts`). */
+/**
+ * Field of `response.locals` with what `limit` has read for `answer`. A `WeakMap` by request would keep requests in memory
+ * (`live-list.ts`).
+ */
 const READING = 'reading';
 
 export function createCheck(options: CheckEndpointsOptions): Endpoint {
@@ -74,7 +77,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (first: string | undefined): Promise<IdempotencyRecord> => {
         const accepted = await resolvePair(fulfilled(reading).accepted, apiKeyOf(request)?.allow);
-        // Checks without a reader would take the place of those of clients that try again.
+        // A check that no client reads would use capacity that repeated requests need.
         if (await clientHasLeft(response)) throw new HttpProblem('invalid-http', 'The client closed the connection.');
         const caller = callerOf(request);
         const admit: AdmitCheck = (probes, early) => {

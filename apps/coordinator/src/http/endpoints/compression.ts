@@ -34,7 +34,7 @@ export function compress(bytes: Buffer, encoding: Encoding, quality = BROTLI_QUA
   return asBrotli(bytes, { params });
 }
 
-/** Compresses immutable bytes once per encoding, on first use. */
+/** Keeps the compressed forms of bytes that never change; each is made on first use. */
 export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<Buffer> {
   const kept = new Map<Encoding, Promise<Buffer>>();
   return (encoding) => {

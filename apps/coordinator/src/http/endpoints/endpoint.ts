@@ -76,7 +76,7 @@ async function handle(
   if (!methodsOf(endpoint).includes(request.method)) {
     throw new HttpProblem('method-not-allowed', `This path answers ${allow}.`, { headers: { Allow: allow } });
   }
-  // Evaluated first, because it validates the request and may throw.
+  // Evaluated before the handler starts, because it validates the request and may throw.
   const moreMs = holdMs?.(request);
   const answering = answered(answer, request, response);
   try {

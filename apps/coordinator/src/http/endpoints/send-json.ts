@@ -29,7 +29,7 @@ export async function sendText(
   const tag = tagOf(bytes);
   if (isKnown(request, response, `"${tag}${encoding === undefined ? '' : `-${encoding}`}"`)) return;
   const body = encoding === undefined ? bytes : await compressed(encoding, tag);
-  // The client left, or a 503 was sent meanwhile.
+  // The client may have left meanwhile, or a 503 was sent.
   if (response.headersSent || response.destroyed) return;
   if (encoding !== undefined) response.set('Content-Encoding', encoding);
   response.set('Content-Type', contentType).send(body);

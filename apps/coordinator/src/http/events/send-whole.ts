@@ -13,7 +13,7 @@ export function wholeOf(frames: EventFrames, live: LiveCheck, id: string, comple
 
 /** Sends compressed events in pieces. A client that reads nothing for `stuckMs` is disconnected. */
 export function sendWhole(response: Response, bytes: Buffer, encoding: string, stuckMs = STUCK_MS): void {
-  // The client left, or a 503 was sent meanwhile.
+  // The client may have left meanwhile, or a 503 was sent.
   if (response.destroyed || response.headersSent) return;
   response.vary('Accept-Encoding').writeHead(200, { ...streamHeaders, 'Content-Encoding': encoding });
   const stuck = setTimeout(() => response.destroy(), stuckMs);

@@ -113,7 +113,7 @@ function judgeSum(state: State, limit: number, cost: number, nowMs: number): Jud
   for (const [slice, costs] of slices) {
     if (excess <= 0) break;
     const hits = hitsOf(slice, costs, from);
-    // The count falls to `left` when only that share of the slice is in the window.
+    // The window moves over the slice: the count is down to `left` once only that share of the slice is inside.
     const left = Math.max(0, hits - excess);
     waitMs = Math.ceil(sliceEnd(slice) - (left / costs) * SLICE_MS - from) + 1;
     excess -= hits;

@@ -29,8 +29,8 @@ export interface Asked {
   /** Axes of the targets. */
   readonly targets: readonly TargetAxis[];
   /**
-   * Prepares the response while the count is pending, if no local count refuses the request; its effect is discarded if
-   * the request is refused. May never be called.
+   * Prepares the response while Redis counts, if the count in memory admits the request; a refusal discards its effect. May
+   * never be called.
    */
   readonly onLikely: (() => void) | undefined;
   /** Key that Redis writes if it admits the request. */
@@ -140,7 +140,7 @@ async function countRequest(
   const { refusedBy } = count;
   if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
   showClientLimit(response, bucket, caller, count);
-  // A request of higher cost may be refused when an ordinary one is not.
+  // Remembered for ordinary requests only: one of higher cost may be refused although an ordinary one would be admitted.
   if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
   return count;
 }

@@ -16,7 +16,7 @@ export interface Refusals {
  * @param nowMs monotonic clock
  */
 export function createRefusals(nowMs: () => number, maxClients = MAX_CLIENTS): Refusals {
-  // `max` would allocate room for all of them at once.
+  // `maxSize`, because `max` would allocate memory for all entries at once.
   const until = new LRUCache<string, number>({ maxSize: maxClients, sizeCalculation: () => 1 });
   return {
     remember: (client, resetMs) => {

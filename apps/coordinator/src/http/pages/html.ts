@@ -11,7 +11,9 @@ export function html(strings: TemplateStringsArray, ...values: readonly Part[]):
   return { markup: parts.join('') };
 }
 
-/** The indentation of the sources is a tenth of a long page. Between tags a line break is one space. */
+/**
+ * Removes the indentation of the templates, a tenth of a long page. Between tags, a line break renders as one space.
+ */
 function dense(text: string): string {
   return text.replaceAll(/\n\s*/g, '\n');
 }

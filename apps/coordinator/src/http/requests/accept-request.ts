@@ -99,7 +99,7 @@ function judgeBody({ checkType, body, errors: faults, broken }: ReadBody, judge:
   const errors = [...faults, ...(isMalformed ? [{ path: HOST, message: judgement.message }] : []), ...ruled];
   const isRefused = judgement?.verdict === 'refused';
   const others = otherTargetsOf(checkType, params, unread)
-    // Skip targets that have an error already, and the host if it was refused.
+    // Skips targets that have an error already, and the host if it was refused.
     .filter((other) => !ruled.some(({ path }) => path === other.path) && !(isRefused && other.host === host))
     .map((other) => ({ other, judgement: judge(otherTarget(other)) }));
   errors.push(...messages(others, 'malformed'));

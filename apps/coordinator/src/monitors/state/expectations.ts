@@ -42,7 +42,10 @@ export function judgeResult(
   };
 }
 
-/** @param isOfPort true if the silence is that of a UDP port, which a definition may count; other silence is no answer of the target */
+/**
+ * @param isOfPort true for the silence of a UDP port, about which a definition may have an expectation; other silence says
+ * nothing about the target
+ */
 function stateOf(
   evidence: Evidence | undefined,
   { result }: Expectation,

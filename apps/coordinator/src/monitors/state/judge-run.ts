@@ -50,7 +50,7 @@ export function judgeRun(
   };
 }
 
-/** Decides on the measurements over the other family, which meet the expectations as the first ones do. */
+/** Decides on the measurements over the second address family, by the same expectations. */
 function judgeOthers(check: Check, expectation: MonitorDefinition['expectation']): ReadonlyMap<string, RunAtProbe> {
   const other = otherFamilyOf(check);
   const evidence = evidenceByProbe(other);

@@ -35,7 +35,7 @@ export function createReceivers({ mostOfReceiver, stuckAfterMs }: ReceiverBounds
   const wait = async (receiver: Receiver): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     receiver.waiting.add(resolve);
-    // A wait that has ended must not be given a request.
+    // After its end, a wait must not get a request.
     const timer = setTimeout(() => {
       receiver.waiting.delete(resolve);
       resolve(false);

@@ -10,7 +10,10 @@ import { openQueue, type OpenQueue } from './open-queue.ts';
 import { createReceivers } from './receivers.ts';
 import type { SendWebhook } from './send-webhook.ts';
 
-/** A receiver that does not answer has ten requests open; fifty such receivers would delay others. */
+/**
+ * Maximum number of messages being delivered, in total and per receiver: only fifty receivers that do not answer would delay
+ * others.
+ */
 const [MOST_TAKEN, MOST_OF_RECEIVER] = [500, 10];
 const STUCK_AFTER_MS = 1_000;
 /** Jobs taken per run. */

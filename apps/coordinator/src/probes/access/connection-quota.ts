@@ -10,7 +10,7 @@ import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.t
  * turn: their number determines how long other clients wait.
  */
 export const MOST_CONNECTIONS = 6;
-/** More than an unreliable line leaves behind between two looks. */
+/** More connections than an unreliable line leaves behind between two looks. */
 const FAR_TOO_MANY = 2 * MOST_CONNECTIONS;
 /** Two looks in succession with far too many connections suspend a user, or six with too many. */
 const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };

@@ -5,12 +5,14 @@ import type { Redis } from 'ioredis';
 
 import type { Log } from '../../redis/log.ts';
 
-/** More than most agents run at once; one that runs more loses nothing, because its jobs belong to pending checks. */
+/**
+ * More jobs than most agents run at once. An agent that runs more loses none, because they belong to pending checks.
+ */
 export const MOST_KEPT = 64;
-/** Most jobs that one look reads: bounds its cost, and frees more than a probe gets until the next look. */
+/** Maximum jobs read at a time: bounds the cost, and is more than a probe gets until the next time. */
 const LOOKED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 2_000;
-/** An agent removes a job this long after its result at most, unless Redis is slow: then its job is removed here. */
+/** An agent removes a job within this time after its result; after it, the job is removed here. */
 const REMOVED_WITHIN_MS = 1_000;
 /** A screenshot job that was taken this long ago is over: no check lasts as long. */
 const SCREENSHOT_OVER_MS = 120_000;

@@ -22,7 +22,7 @@ local function save()
 end
 `;
 
-/** A counter this far below the highest cannot belong to a connection that was merely delayed. */
+/** A connection that was merely delayed has a counter at most this far below the highest. */
 const OVERTAKEN_BY = 4;
 /** Consecutive connections with a lower counter before they are taken for those of a copied key. */
 const OVERTAKEN_TIMES = 2;

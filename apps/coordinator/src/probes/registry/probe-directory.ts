@@ -254,7 +254,7 @@ class Directory implements ProbeDirectory {
       const reading = readings[index]!;
       if (reading.isOversized) {
         oversize.note(id);
-        // A second oversized reading suspends the user of the agent, so the next refresh reads the probe again.
+        // Two oversized heartbeats suspend the agent's user, so the next refresh must read this probe again.
         this.turns.noteChanged(id);
       }
       if (reading.active > MOST_KEPT) keptJobs.note(id);

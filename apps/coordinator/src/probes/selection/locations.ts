@@ -75,8 +75,7 @@ function readTerm(written: string, known: readonly ProbeRecord[]): Term {
 }
 
 /**
- * Terms that denote a network number, country, part of the United Kingdom or continent; they may also match a tag, but
- * nothing else.
+ * Reads a network number, country, part of the United Kingdom or continent. Such a term matches nothing else, except a tag.
  */
 function readPlace(written: string, term: string, known: readonly ProbeRecord[]): Condition | undefined {
   const number = /^asn? ?(\d{1,10})$/.exec(term)?.[1];

@@ -20,7 +20,7 @@ export class TunnelAgent extends Agent {
     const connection = super.createConnection(options, callback);
     if (connection) {
       this.latest = connection;
-      // Only the first call has an effect; without a proxy Node has made it already.
+      // Only the first of both calls has an effect. Without a proxy, Node has called it before this line.
       const timer = setTimeout(() => callback(new Error(TOO_LATE), connection), WITHIN_MS);
       connection.once('close', () => clearTimeout(timer));
       timer.unref();

@@ -83,7 +83,7 @@ function signatureFault(certificate: Certificate): string | null {
   return isTaken ? null : `has a signature (${signatureNameOf(certificate)}) that Chromium does not take`;
 }
 
-/** Bits of keyUsage: digitalSignature, and those with which OpenSSL accepts a certificate without it. */
+/** Bits of keyUsage: digitalSignature, and those that OpenSSL accepts in its place. */
 const DIGITAL_SIGNATURE = 0;
 const OTHER_TLS_USAGES = [2, 4];
 

@@ -10,7 +10,7 @@ export interface LinkFault {
   readonly certificate: number;
   /** End of a sentence that begins with the name of the certificate. */
   readonly reason: string;
-  /** Names and texts of OpenSSL's results that this is the reason of. */
+  /** Names and texts of the results of OpenSSL that this fault explains. */
   readonly explains: readonly string[];
 }
 

@@ -38,7 +38,7 @@ export async function askInTurn(
   const reaching = (await askOthers(silent)).find(({ evidence }) => evidence === 'reaches');
   if (reaching === undefined) return best;
   const asked = { server: reaching.server, transport: options.transport };
-  // Packets that were lost look like silence about the name.
+  // The silence may have been packet loss: the name is queried again.
   const again = await ask(reaching.server, prepared, { ...options, waitsMs: AGAIN_MS }, signal);
   if (again.answer === null) return { answer: null, ...nothing, failure: serversSilent(), asked };
   return { ...again, validation: await checkValidation(again, prepared, options, uncheckedMs, signal), asked };

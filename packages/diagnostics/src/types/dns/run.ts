@@ -37,7 +37,9 @@ export interface DnsWaits {
   readonly uncheckedMs: number;
 }
 
-/** Loss must not pass for silence, so queries are repeated often. Of several resolvers the next one may answer sooner. */
+/**
+ * Repeated often, so that packet loss is not taken for silence; less often if another resolver can be queried instead.
+ */
 const usualWaits: DnsWaits = {
   oneMs: [500, 1_000, 1_000, 1_500, 2_000],
   eachMs: [400, 600, 1_000],

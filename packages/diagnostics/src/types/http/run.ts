@@ -42,7 +42,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   const seen = new Set<string>();
   const jar = cookieJar();
   const first = new URL(params.host);
-  /** The name of the module’s server is that of the first host alone, as in blackbox_exporter. */
+  /** The server name of the module applies to the first host only, as in blackbox_exporter. */
   const tlsFor = ({ host }: URL): TlsRules | undefined => {
     if (rules === undefined || host === first.host) return rules?.tls;
     const { serverName: _, ...tls } = rules.tls;

@@ -39,7 +39,7 @@ export const description: Description<typeof traceroute> = {
   ],
 };
 
-/** One lost packet at the end is no news. */
+/** A single unanswered packet at the end is not worth a line. */
 function silenceOf(unanswered: number): string | null {
   return unanswered < 2 ? null : `no answer in the last ${unanswered} rounds`;
 }

@@ -6,7 +6,10 @@ import { askedFields } from './of-type.ts';
 /** Options that change nothing of what is measured. */
 const IGNORED: ReadonlySet<string> = new Set(['endWithStream', 'screenshot']);
 
-/** Differences between what was asked of two checks, except for what their results repeat; none if one is not known. */
+/**
+ * Differences between the requests of two checks, except for fields that their results repeat; none if one request is not
+ * known.
+ */
 export function askedDifferences(
   type: string,
   a: PublicRequest | undefined,

@@ -34,7 +34,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
     answer: async (request, response) => {
       const leave = places.take(callerOf(request));
       response.once('close', leave);
-      // The client left while the limit was counted, so no `close` event will come.
+      // If the client left while the limit was counted, no `close` event follows.
       if (response.destroyed) return leave();
       const { name = '' } = request.params as { readonly name?: string };
       const after = lastEventId(request);
@@ -44,7 +44,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
       response.once('close', stopFollowing);
       const first = isMonitorName(name) ? await monitors.eventsAfter(name, after) : undefined;
       if (first === undefined) throw new HttpProblem('monitor-not-found', 'There is no monitor with this name.');
-      // Meanwhile the client may have left, or a 503 was sent because Redis took too long.
+      // During the read the client may have left, or a 503 was sent because Redis took too long.
       if (response.destroyed || response.headersSent) return stopFollowing();
       response.writeHead(200, streamHeaders);
       if (request.method === 'HEAD') return void response.end();

@@ -75,7 +75,7 @@ function shared(
       try {
         const signal = untilGone(response, options.stopping);
         const reading = await readSummary(options, id, { waitMs, signal });
-        // A 503 was sent meanwhile.
+        // A 503 may have been sent meanwhile.
         if (response.headersSent) return;
         response.status(reading === undefined ? 404 : 200).set('Cache-Control', reading?.cacheControl ?? 'no-store');
         const shown = reading === undefined ? unknownCheck : shownCheck(reading.check, reading.summary);

@@ -36,7 +36,7 @@ export function mtuSearch(
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
   const hasRoom = planned + MAX_MTU_PACKETS <= mostPackets;
   const opening = hasRoom ? open() : undefined;
-  // The rejection reaches the code that uses it.
+  // Marks a rejection as handled; the code that awaits `opening` still gets it.
   opening?.catch(() => undefined);
   const search = (maxPackets: number): void => {
     found ??= findPathMtu(
