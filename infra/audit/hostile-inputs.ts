@@ -1,5 +1,7 @@
 import { isIPv4 } from 'node:net';
 
+import { amplificationPorts } from '@vantage/contract';
+
 import { specialData } from '../../packages/target-policy/src/addresses/special-data.ts';
 import { addressesToRefuse } from './addresses-to-refuse.ts';
 
@@ -203,7 +205,7 @@ function ports(): readonly HostileInput[] {
       why: `http port ${port}`,
       body: { type: 'http', host: `http://example.com:${port}/` },
     })),
-    ...[...udp.reflector, ...udp.ownQuestionOnly].map((port) => ({
+    ...amplificationPorts.map((port) => ({
       why: `an own payload to udp port ${port}`,
       body: { type: 'udp', host: 'example.com', port, options: { payload: '00ff' } },
     })),

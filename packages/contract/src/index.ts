@@ -1,4 +1,5 @@
 export * from './agent-acl.ts';
+export * from './amplification-ports.ts';
 export * from './api-key.ts';
 export * from './body-expressions.ts';
 export * from './canonical-path.ts';

@@ -16,7 +16,7 @@ export {
 export type { ProtectedEndpoint, OwnAddresses } from './own/own-network.ts';
 export { uselessAllowance } from './rules/allowance.ts';
 export { createTargetPolicy, targetPolicyFaults, type TargetPolicy, type TargetPolicyOptions } from './rules/policy.ts';
-export { isOwnQuestionPort, isReflectorPort, judgePort, ownQuestionPorts, reflectorPorts } from './rules/judge-port.ts';
+export { judgePort } from './rules/judge-port.ts';
 export type { Refusal, RefusalCode } from './rules/refusal.ts';
 export {
   createNameResolver,

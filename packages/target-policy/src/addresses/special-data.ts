@@ -34,11 +34,7 @@ interface SpecialData {
   readonly ports: {
     readonly http: { readonly refuse: readonly number[]; readonly alsoRefuse: readonly number[] };
     readonly tcp: { readonly refuse: readonly number[] };
-    readonly udp: {
-      readonly refuse: readonly number[];
-      readonly reflector: readonly number[];
-      readonly ownQuestionOnly: readonly number[];
-    };
+    readonly udp: { readonly refuse: readonly number[] };
     readonly dns: { readonly serverPorts: readonly number[] };
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { isOwnQuestionPort, isReflectorPort, judgePort, ownQuestionPorts, reflectorPorts } from './judge-port.ts';
+import { judgePort } from './judge-port.ts';
 
 describe('the port of a target', () => {
   it.each([
@@ -12,8 +12,8 @@ describe('the port of a target', () => {
     ['mail submission', 'tcp', 587],
     ['a database', 'tcp', 6379],
     ['DNS', 'udp', 53],
-    ['a reflector, with our own question', 'udp', 19],
-    ['memcached, with our own question', 'udp', 11_211],
+    ['a reflector, with its protocol payload', 'udp', 19],
+    ['memcached, with its protocol payload', 'udp', 11_211],
     ['a resolver', 'dns', 53],
     ['a resolver over TLS', 'dns', 853],
     ['a resolver over HTTPS', 'dns', 443],
@@ -52,22 +52,5 @@ describe('the port of a target', () => {
     ['a resolver on a separate port', 'dns', 5353],
   ] as const)('may not be %s for %s', (_reason, purpose, port) => {
     expect(judgePort(purpose, port)).toMatchObject({ code: 'port_refused' });
-  });
-});
-
-describe('ports on which a datagram is our own question', () => {
-  it('are the reflectors and DNS, NTP and SNMP', () => {
-    expect(reflectorPorts).toEqual([7, 13, 17, 19, 111, 137, 389, 520, 1900, 3702, 5353, 11_211]);
-    expect(ownQuestionPorts).toEqual([7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11_211]);
-  });
-
-  it.each([
-    ['chargen reflects', 19, true, true],
-    ['DNS is asked our question', 53, false, true],
-    ['SNMP is asked our question', 161, false, true],
-    ['a game may get a caller’s payload', 27_015, false, false],
-  ])('%s', (_reason, port, reflects, ownQuestion) => {
-    expect(isReflectorPort(port)).toBe(reflects);
-    expect(isOwnQuestionPort(port)).toBe(ownQuestion);
   });
 });

@@ -10,21 +10,6 @@ const refused: Readonly<Record<'http' | 'tcp' | 'udp', ReadonlySet<number>>> = {
   udp: new Set(udp.refuse),
 };
 
-/** Known amplification services: a datagram to these contains a fixed query, never a client's payload. */
-export const reflectorPorts: readonly number[] = udp.reflector;
-
-/** Amplification ports and 53, 123 and 161: datagrams contain a fixed query only. */
-export const ownQuestionPorts: readonly number[] = [...udp.reflector, ...udp.ownQuestionOnly].toSorted((a, b) => a - b);
-
-export function isReflectorPort(port: number): boolean {
-  return reflectorPorts.includes(port);
-}
-
-/** True if a client's payload is not allowed; a check with one is refused. */
-export function isOwnQuestionPort(port: number): boolean {
-  return ownQuestionPorts.includes(port);
-}
-
 /** The default port of a purpose; undefined if there is none. */
 export function effectivePort(purpose: TargetPurpose, port: number | undefined): number | undefined {
   return port ?? (purpose === 'dns' ? dns.serverPorts[0] : undefined);

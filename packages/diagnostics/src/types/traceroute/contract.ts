@@ -1,5 +1,6 @@
 import { addressesField } from '../../shared/address-fields.ts';
 import {
+  allowsPayload,
   defineCheckType,
   familiesSchema,
   familyErrors,
@@ -25,7 +26,6 @@ import {
   wantsAllFlows,
 } from './options/packet-counts.ts';
 import { roundErrors, roundOptions, roundResults } from './options/round-options.ts';
-import { takesTrace } from './options/udp-ports.ts';
 
 /** Limit of packets that search for the path MTU: enough for several decreasing MTUs, or for a black hole to the byte. */
 export const MAX_MTU_PACKETS = 48;
@@ -178,7 +178,7 @@ export function portOf({ protocol, port = DEFAULT_PORTS[protocol] }: Asked): num
 /** Why a port cannot be traced; undefined if it can. */
 export function refusedPort(asked: Asked): string | undefined {
   const port = portOf(asked);
-  if (asked.protocol !== 'udp' || takesTrace(port)) return undefined;
+  if (asked.protocol !== 'udp' || allowsPayload(port)) return undefined;
   return `No datagrams of a trace go to port ${port}: its protocol can be made to amplify.`;
 }
 

@@ -1,5 +1,7 @@
 import { addressesField } from '../../shared/address-fields.ts';
 import {
+  allowsPayload,
+  amplificationPorts,
   defineCheckType,
   durationSchema,
   failureSchema,
@@ -10,7 +12,6 @@ import {
 } from '@vantage/contract';
 
 import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
-import { takesPayload } from './reflectors.ts';
 
 /** Waits of an attempt, one after each of its datagrams: the loss of one packet must not look like a silent port. */
 export const DATAGRAM_WAITS_MS = [1_000, 1_000] as const;
@@ -40,7 +41,7 @@ export const udp = defineCheckType({
         pattern: HEX_BYTES_PATTERN,
         description:
           `Payload to send instead, hexadecimal, at most ${MAX_PAYLOAD_BYTES} bytes. Not on amplification ports ` +
-          '(7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11211).',
+          `(${amplificationPorts.join(', ')}).`,
         examples: ['68656c6c6f'],
       }),
     ),
@@ -92,7 +93,7 @@ export const udp = defineCheckType({
   budgetMs: ({ options }) => options.attempts * ATTEMPT_WAIT_MS + 3_000,
   inputRules: [
     ({ port, options }) =>
-      options.payload === undefined || takesPayload(port)
+      options.payload === undefined || allowsPayload(port)
         ? []
         : [
             {

@@ -1,12 +1,11 @@
-import { roundMs, type Failure, type ParamsOf, type ResultFieldsOf, type Target } from '@vantage/contract';
+import { allowsPayload, roundMs, type Failure, type ParamsOf, type ResultFieldsOf, type Target } from '@vantage/contract';
 import { awakeTimer } from '@vantage/timers';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { ATTEMPT_WAIT_MS, DATAGRAM_WAITS_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
 import { isOfClosedPort, sendDatagram, type Datagram, type Heard } from './datagram.ts';
-import { questionFor } from './questions.ts';
-import { takesPayload } from './reflectors.ts';
+import { protocolPayload } from './protocol-payloads.ts';
 import { addressFields } from '../../shared/address-fields.ts';
 
 type Udp = typeof udp;
@@ -22,14 +21,14 @@ type Attempt = readonly Datagram[];
 export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<Udp>): Promise<Outcome<Udp>> {
   const { host, port, options } = params;
   // The coordinator refuses this too, but only the probe's decision counts.
-  if (options.payload !== undefined && !takesPayload(port)) return ended(refusedPayload(port), { port });
+  if (options.payload !== undefined && !allowsPayload(port)) return ended(refusedPayload(port), { port });
   const admitted = await admit(params, context);
   if ('failure' in admitted) return ended(admitted.failure, { port });
 
   const { target } = admitted;
   const payload =
     options.payload === undefined
-      ? questionFor(port, host, context.attribution.payloadTag)
+      ? protocolPayload(port, host, context.attribution.payloadTag)
       : Uint8Array.from(Buffer.from(options.payload, 'hex'));
   const sent: Fields = { port, payload: Buffer.from(payload).toString('hex') };
   const attempts: Datagram[][] = [];

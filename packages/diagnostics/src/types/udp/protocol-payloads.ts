@@ -5,27 +5,27 @@ import { randomBytes } from 'node:crypto';
  *
  * @param tag name of the probe, for protocols with room for it
  */
-export function questionFor(port: number, host: string, tag: string): Uint8Array {
-  return questions.get(port)?.(host, port, tag) ?? new Uint8Array();
+export function protocolPayload(port: number, host: string, tag: string): Uint8Array {
+  return payloads.get(port)?.(host, port, tag) ?? new Uint8Array();
 }
 
-type MakeQuestion = (host: string, port: number, tag: string) => Uint8Array;
+type MakePayload = (host: string, port: number, tag: string) => Uint8Array;
 
-const questions: ReadonlyMap<number, MakeQuestion> = new Map([
-  [53, dnsQuestion],
-  [123, ntpQuestion],
-  [161, snmpQuestion],
-  [443, quicQuestion],
-  [853, quicQuestion],
-  [3478, stunQuestion],
-  [3479, stunQuestion],
-  [5060, sipQuestion],
-  [5683, coapPing],
-  [19302, stunQuestion],
+const payloads: ReadonlyMap<number, MakePayload> = new Map([
+  [53, dnsPayload],
+  [123, ntpPayload],
+  [161, snmpPayload],
+  [443, quicPayload],
+  [853, quicPayload],
+  [3478, stunPayload],
+  [3479, stunPayload],
+  [5060, sipPayload],
+  [5683, coapPayload],
+  [19302, stunPayload],
 ]);
 
 /** The SOA record of the root (RFC 1035 section 4.1), which every resolver has; other servers answer REFUSED. */
-function dnsQuestion(): Uint8Array {
+function dnsPayload(): Uint8Array {
   const header = [...randomBytes(2), 0x01, 0x00, 0, 1, 0, 0, 0, 0, 0, 0];
   return Uint8Array.from([...header, 0, 0, 6, 0, 1]);
 }
@@ -34,7 +34,7 @@ function dnsQuestion(): Uint8Array {
  * A client packet of version 4 (RFC 5905 section 7.3). The transmit timestamp is random, as the server only copies it
  * (draft-ietf-ntp-data-minimization).
  */
-function ntpQuestion(): Uint8Array {
+function ntpPayload(): Uint8Array {
   const packet = new Uint8Array(48);
   packet[0] = 0x23;
   packet.set(randomBytes(8), 40);
@@ -42,7 +42,7 @@ function ntpQuestion(): Uint8Array {
 }
 
 /** GetRequest of version 1 for sysDescr.0 with the community `public` (RFC 1157 section 4.1.2). */
-function snmpQuestion(): Uint8Array {
+function snmpPayload(): Uint8Array {
   const requestId = randomBytes(4);
   // BER requires the shortest form of an integer: a first octet from 1 to 127 is never redundant, so four bytes stay four.
   requestId[0] = (requestId[0]! & 0x7e) | 1;
@@ -60,19 +60,19 @@ function tlv(tag: number, value: readonly number[]): number[] {
  * A long header with a reserved version, which makes servers list their versions (RFC 9000 sections 6 and 15), padded
  * to the minimum size for a response (section 14.1).
  */
-function quicQuestion(): Uint8Array {
+function quicPayload(): Uint8Array {
   const packet = new Uint8Array(1200);
   packet.set([0xc0, 0x1a, 0x2a, 0x3a, 0x4a, 8, ...randomBytes(8), 8, ...randomBytes(8)]);
   return packet;
 }
 
 /** A Binding request without attributes (RFC 8489 section 6). */
-function stunQuestion(): Uint8Array {
+function stunPayload(): Uint8Array {
   return Uint8Array.from([0x00, 0x01, 0x00, 0x00, 0x21, 0x12, 0xa4, 0x42, ...randomBytes(12)]);
 }
 
 /** OPTIONS (RFC 3261 section 11); the answer is sent to the source port (RFC 3581). */
-function sipQuestion(host: string, port: number, tag: string): Uint8Array {
+function sipPayload(host: string, port: number, tag: string): Uint8Array {
   const uri = host.includes(':') ? `sip:[${host}]:${port}` : `sip:${host}:${port}`;
   const token = randomBytes(8).toString('hex');
   const lines = [
@@ -91,6 +91,6 @@ function sipQuestion(host: string, port: number, tag: string): Uint8Array {
 }
 
 /** An empty confirmable message, which is answered by a reset (RFC 7252 section 4.3). */
-function coapPing(): Uint8Array {
+function coapPayload(): Uint8Array {
   return Uint8Array.from([0x40, 0x00, ...randomBytes(2)]);
 }

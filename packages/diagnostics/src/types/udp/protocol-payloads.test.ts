@@ -7,7 +7,7 @@ import { ruleErrors } from '@vantage/contract';
 import { opensslVersion } from '@vantage/test-support/certificate-mint';
 import { FLAGS, readQuery } from '@vantage/test-support/dns/wire';
 import { udp } from './contract.ts';
-import { questionFor } from './questions.ts';
+import { protocolPayload } from './protocol-payloads.ts';
 
 const run = promisify(execFile);
 
@@ -15,7 +15,7 @@ const hasOpenssl = opensslVersion() !== null;
 if (!hasOpenssl && process.env['CI'] === 'true') throw new Error('CI needs openssl.');
 const itWithOpenssl = hasOpenssl ? it : it.skip;
 
-const ask = (port: number, host = '192.0.2.1'): Buffer => Buffer.from(questionFor(port, host, 'vantage-test'));
+const ask = (port: number, host = '192.0.2.1'): Buffer => Buffer.from(protocolPayload(port, host, 'vantage-test'));
 
 describe('what is sent to a well-known port', () => {
   it('is a DNS query for the root', () => {
@@ -73,9 +73,9 @@ describe('what is sent to a well-known port', () => {
   it('is another one each time, so that answers cannot be guessed', () => {
     for (const port of [53, 123, 161, 443, 3478, 5060, 5683]) {
       // Some payloads have two random bytes, which may be equal by chance.
-      const questions = new Set(Array.from({ length: 4 }, () => ask(port).toString('hex')));
+      const payloads = new Set(Array.from({ length: 4 }, () => ask(port).toString('hex')));
 
-      expect(questions.size).toBeGreaterThan(1);
+      expect(payloads.size).toBeGreaterThan(1);
     }
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { ruleErrors } from '@vantage/contract';
+import { amplificationPorts, ruleErrors } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
-import { isOwnQuestionPort, isReflectorPort, judgePort } from '@vantage/target-policy';
+import { judgePort } from '@vantage/target-policy';
 
 const errors = (port: number): readonly string[] =>
   ruleErrors(checkTypes.udp, { host: 'example.com', port, options: { payload: '00', attempts: 1 } }).map(
@@ -9,12 +9,12 @@ const errors = (port: number): readonly string[] =>
   );
 
 describe('a payload of a caller', () => {
-  it('is refused by the udp contract on the ports that the policy protects, and on no other', () => {
+  it('is refused by the udp contract on amplification ports, and on no other', () => {
     const ports = Array.from({ length: 65_535 }, (_, index) => index + 1);
 
     const refused = ports.filter((port) => errors(port).includes('/options/payload'));
 
-    expect(refused).toEqual(ports.filter((port) => isReflectorPort(port) || isOwnQuestionPort(port)));
+    expect(refused).toEqual(amplificationPorts);
     expect(refused).toContain(53);
   });
 });
@@ -30,7 +30,7 @@ describe('a datagram of a trace', () => {
       ),
     );
 
-    expect(refused).toEqual(ports.filter((port) => isReflectorPort(port) || isOwnQuestionPort(port)));
+    expect(refused).toEqual(amplificationPorts);
     expect(refused).toContain(1_900);
   });
 

@@ -1,0 +1,15 @@
+/**
+ * Ports whose services are abused for reflection, because they answer a small query with a large response, and those of DNS, NTP
+ * and SNMP. With a payload of a client a probe could take part in an attack: only the protocol payload of the port, or an empty
+ * datagram, is sent there.
+ */
+export const amplificationPorts: readonly number[] = [
+  7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11_211,
+];
+
+const closed: ReadonlySet<number> = new Set(amplificationPorts);
+
+/** True if datagrams to the port may have another content than its protocol payload. */
+export function allowsPayload(port: number): boolean {
+  return !closed.has(port);
+}
