@@ -42,7 +42,7 @@ export const longFiles: readonly string[] = [
   'packages/diagnostics/src/types/http/contract.ts',
   'packages/diagnostics/src/types/http/run-hop.ts',
   'packages/diagnostics/src/types/ping/exchange.ts',
-  'packages/diagnostics/src/types/traceroute/probing/pursue.ts',
+  'packages/diagnostics/src/types/traceroute/probing/probe-loop.ts',
   'packages/diagnostics/test/certificate-corpus.ts',
   'packages/diagnostics/test/certificate-verdicts.ts',
   'packages/diagnostics/test/dns-corpus.ts',

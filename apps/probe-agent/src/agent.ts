@@ -25,7 +25,7 @@ import { wrongClock } from './wrong-clock.ts';
 
 export type ProbeAgent = AgentLoop;
 
-export interface AgentParts {
+export interface AgentOptions {
   /** Observes only. */
   readonly telemetry?: Telemetry;
   /** Called when the agent cannot take jobs until its process is replaced. */
@@ -39,7 +39,7 @@ export function createAgent(
   config: Config,
   log: Logger,
   openRuntime: OpenRuntime,
-  { telemetry = noTelemetry, onHopeless, identity }: AgentParts = {},
+  { telemetry = noTelemetry, onHopeless, identity }: AgentOptions = {},
 ): ProbeAgent {
   const { transport } = config;
   const options = {

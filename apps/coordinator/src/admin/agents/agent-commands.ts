@@ -16,14 +16,17 @@ import { invitationCommands } from '../invitation.ts';
 import type { AdminResult } from '../output.ts';
 
 /** Dependencies of commands that need no administrator rights in Redis. */
-export interface AgentParts {
+export interface AgentCommandDependencies {
   readonly redis: Redis;
   readonly records: ProbeRecords;
   readonly config: AdminConfig;
 }
 
 /** Writes the record before the invitation, so that a printed token is usable. */
-export async function invite({ redis, records, config }: AgentParts, given: Invite): Promise<AdminResult> {
+export async function invite(
+  { redis, records, config }: AgentCommandDependencies,
+  given: Invite,
+): Promise<AdminResult> {
   const { id, record, uses, lifeMs, waits } = given;
   const announced = (await redis.get(redisKeys.serviceUrl)) ?? undefined;
   const url = given.url ?? config.publicUrl ?? announced;
@@ -74,7 +77,11 @@ function originFaults(url: string, announced: string | undefined): readonly stri
 }
 
 /** Approves an agent. The location of its address is only suggested; with `usePlace` it goes into the record. */
-export async function approve({ redis, records }: AgentParts, id: string, usePlace: boolean): Promise<AdminResult> {
+export async function approve(
+  { redis, records }: AgentCommandDependencies,
+  id: string,
+  usePlace: boolean,
+): Promise<AdminResult> {
   const before = await change(redis, id, 'approve');
   if (before === '') return none(id);
   const seen = await redis.hgetall(redisKeys.agentKey(id));
@@ -99,7 +106,11 @@ export async function approve({ redis, records }: AgentParts, id: string, usePla
 }
 
 /** Suspends a probe. If this login may not disable its Redis user, a coordinator does so. */
-export async function suspend({ redis, records }: AgentParts, id: string, reason: string): Promise<AdminResult> {
+export async function suspend(
+  { redis, records }: AgentCommandDependencies,
+  id: string,
+  reason: string,
+): Promise<AdminResult> {
   if ((await recordOf(records, id)) === undefined) return none(id);
   const text = reason === '' ? 'Suspended by its operator.' : `Suspended by its operator: ${reason}`;
   await redis.hset(redisKeys.suspended, id, text);

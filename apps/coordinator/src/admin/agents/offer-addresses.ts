@@ -2,12 +2,15 @@ import { redisKeys } from '@vantage/contract';
 import { classifyAddress } from '@vantage/target-policy';
 
 import { familyOf, writeOffer } from '../../probes/offers.ts';
-import type { AgentParts } from './agent-commands.ts';
+import type { AgentCommandDependencies } from './agent-commands.ts';
 import type { Offering } from '../arguments.ts';
 import type { AdminResult } from '../output.ts';
 
 /** Offers addresses of a probe to the other probes, or withdraws the offer. */
-export async function offer({ redis, records }: AgentParts, { id, addresses }: Offering): Promise<AdminResult> {
+export async function offer(
+  { redis, records }: AgentCommandDependencies,
+  { id, addresses }: Offering,
+): Promise<AdminResult> {
   if (!(await records.list()).some((record) => record.id === id)) {
     return { said: [`There is no probe ${id}.`], warnings: [], done: false };
   }

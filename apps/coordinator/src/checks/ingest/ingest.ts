@@ -64,7 +64,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 class IngestOfStreams implements Ingest {
   private readonly dependencies: IngestDependencies;
   private readonly done: Acknowledgements;
-  private readonly ahead: InlineResults;
+  private readonly inline: InlineResults;
   private readonly entries: StreamEntries;
   private readonly drains = new Map<string, Drain>();
   private readonly soon = new Map<string, NodeJS.Timeout>();
@@ -75,8 +75,8 @@ class IngestOfStreams implements Ingest {
   constructor(dependencies: IngestDependencies) {
     this.dependencies = dependencies;
     this.done = createAcknowledgements(dependencies.redis);
-    this.ahead = createInlineResults(dependencies);
-    this.entries = new StreamEntries(dependencies, this.done, this.ahead);
+    this.inline = createInlineResults(dependencies);
+    this.entries = new StreamEntries(dependencies, this.done, this.inline);
   }
 
   readonly drain: Ingest['drain'] = (probe, claimIdleMs) => {
@@ -100,7 +100,7 @@ class IngestOfStreams implements Ingest {
       void this.drain(probe);
       return;
     }
-    void this.ahead.show(probe, note, checkType).then((isCommitted) => {
+    void this.inline.commit(probe, note, checkType).then((isCommitted) => {
       if (isCommitted) this.committed.set(probe, [...(this.committed.get(probe) ?? []), note.check]);
       else if (!this.closed) void this.drain(probe);
     });
@@ -154,7 +154,7 @@ class IngestOfStreams implements Ingest {
     if (released.size === 0 || !gate.isOpen()) return new Set();
     const unread = await releaseEntries(redis, released).catch(() => new Set(released.keys()));
     for (const [probe, checks] of released) {
-      if (!unread.has(probe)) for (const check of checks) this.ahead.forget(probe, check);
+      if (!unread.has(probe)) for (const check of checks) this.inline.forget(probe, check);
     }
     return unread;
   }

@@ -41,7 +41,7 @@ async function hint(probe: string, check: string, result: object): Promise<void>
 const sizeOf = (probe: string): Promise<number> => bed.redis.xlen(redisKeys.results(probe));
 
 describe('a result that comes with its hint', () => {
-  it('is shown from the hint alone, with places added', async () => {
+  it('is committed from the hint alone, with places added', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 
     await hint('fra-1', id, success('ahead'));
@@ -100,15 +100,15 @@ describe('a result that comes with its hint', () => {
   });
 
   it.each([
-    ['is shown up to the deadline', 0, true],
-    ['is not shown after it, by the clock of Redis, and is left to its entry', 1, false],
+    ['is committed up to the deadline', 0, true],
+    ['is not committed after it, by the clock of Redis, and is left to its entry', 1, false],
   ])('%s', async (_when, lateMs, isShown) => {
     const id = await bed.start({ probes: ['fra-1'] });
     // In the past: a deadline in the future would not be conclusive, since the clock of Redis may have been stepped
     // back.
     const deadlineAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt')) - 60_000;
     await bed.redis.hset(redisKeys.check(id), { deadlineAt });
-    const ahead = createInlineResults({
+    const inline = createInlineResults({
       redis: bed.redis,
       clock: { now: async () => deadlineAt + lateMs },
       isGrace: () => false,
@@ -122,10 +122,10 @@ describe('a result that comes with its hint', () => {
       tracing: noTracing,
     });
 
-    const showing = ahead.show('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);
+    const committing = inline.commit('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);
 
-    expect(await showing).toBe(isShown);
-    expect(await ahead.wasCommitted('fra-1', id)).toBe(isShown);
+    expect(await committing).toBe(isShown);
+    expect(await inline.wasCommitted('fra-1', id)).toBe(isShown);
     expect((await bed.read(id)).status).toBe(isShown ? 'completed' : 'pending');
   });
 

@@ -6,7 +6,7 @@ import { acceptResult, type AcceptDependencies } from './validate-result.ts';
 import { commitFinal, type CommitDependencies } from './commit-result.ts';
 import { createSettleTogether, type SettleTogether } from './settle-together.ts';
 
-export interface ResultsAheadDependencies extends AcceptDependencies, CommitDependencies {
+export interface InlineResultDependencies extends AcceptDependencies, CommitDependencies {
   /** True for a grace period after an outage of Redis, in which no result is late. */
   readonly isGrace: () => boolean;
 }
@@ -19,7 +19,7 @@ export interface InlineResults {
    *
    * @returns whether it was committed
    */
-  readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
+  readonly commit: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
   /** Resolves to whether the inline copy of a stream entry was committed. Can be asked once. Never rejects. */
   readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;
   /** Forgets a committed result whose stream entry is deleted. */
@@ -31,8 +31,8 @@ const REMEMBERED = 1_000;
 /** Concurrent commits per probe: a notification is not bounded by Redis as an entry is. */
 const AT_ONCE = 8;
 
-export function createInlineResults(dependencies: ResultsAheadDependencies): InlineResults {
-  const shown = new LRUCache<string, Promise<boolean>>({ max: REMEMBERED });
+export function createInlineResults(dependencies: InlineResultDependencies): InlineResults {
+  const committed = new LRUCache<string, Promise<boolean>>({ max: REMEMBERED });
   const underWay = new Map<string, number>();
   const { redis, deadlines, readers, retentionMs } = dependencies;
   const together = createSettleTogether({ redis, deadlines, readers, retentionMs });
@@ -42,21 +42,21 @@ export function createInlineResults(dependencies: ResultsAheadDependencies): Inl
     else underWay.set(probe, now);
   };
   return {
-    show: (probe, note, checkType) => {
+    commit: (probe, note, checkType) => {
       const key = keyOf(probe, note.check);
-      if (shown.has(key) || (underWay.get(probe) ?? 0) >= AT_ONCE) return Promise.resolve(false);
+      if (committed.has(key) || (underWay.get(probe) ?? 0) >= AT_ONCE) return Promise.resolve(false);
       count(probe, 1);
-      const showing = showAhead(dependencies, together, probe, note, checkType).finally(() => count(probe, -1));
-      shown.set(key, showing);
-      return showing;
+      const committing = commitInline(dependencies, together, probe, note, checkType).finally(() => count(probe, -1));
+      committed.set(key, committing);
+      return committing;
     },
     wasCommitted: (probe, check) => {
       const key = keyOf(probe, check);
-      const whether = shown.get(key);
-      shown.delete(key);
-      return whether;
+      const isCommitted = committed.get(key);
+      committed.delete(key);
+      return isCommitted;
     },
-    forget: (probe, check) => void shown.delete(keyOf(probe, check)),
+    forget: (probe, check) => void committed.delete(keyOf(probe, check)),
   };
 }
 
@@ -64,8 +64,8 @@ function keyOf(probe: string, check: string): string {
   return `${probe} ${check}`;
 }
 
-async function showAhead(
-  dependencies: ResultsAheadDependencies,
+async function commitInline(
+  dependencies: InlineResultDependencies,
   together: SettleTogether,
   probe: string,
   { check, data, traceparent }: InlineResult,

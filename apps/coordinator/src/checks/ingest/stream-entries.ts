@@ -9,11 +9,11 @@ import type { CheckTypes } from '../store/check-type-cache.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { commitFinal } from './commit-result.ts';
-import type { InlineResults, ResultsAheadDependencies } from './inline-results.ts';
+import type { InlineResults, InlineResultDependencies } from './inline-results.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
 import { acceptResult, registeredAddress } from './validate-result.ts';
 
-export interface EntryDependencies extends ResultsAheadDependencies {
+export interface EntryDependencies extends InlineResultDependencies {
   readonly types: CheckTypes;
   readonly screenshots: Pick<CheckScreenshots, 'takeIn'>;
   readonly oversize: ExcessWatch;
@@ -31,12 +31,12 @@ const PREPARE_MS = 1_000;
 export class StreamEntries {
   private readonly dependencies: EntryDependencies;
   private readonly done: Acknowledgements;
-  private readonly ahead: InlineResults;
+  private readonly inline: InlineResults;
 
-  constructor(dependencies: EntryDependencies, done: Acknowledgements, ahead: InlineResults) {
+  constructor(dependencies: EntryDependencies, done: Acknowledgements, inline: InlineResults) {
     this.dependencies = dependencies;
     this.done = done;
-    this.ahead = ahead;
+    this.inline = inline;
   }
 
   /** @returns true if there may be more */
@@ -71,7 +71,7 @@ export class StreamEntries {
     // inline commit.
     const batch = { ...this.dependencies, underWay: new Map<string, Promise<unknown>>() };
     const outcomes = await Promise.allSettled(
-      entries.map((entry, index) => takeInOne(batch, this.ahead, probe, entry, checkTypes[index])),
+      entries.map((entry, index) => takeInOne(batch, this.inline, probe, entry, checkTypes[index])),
     );
     const done = entries.flatMap((entry, index) => (outcomes[index]?.status === 'fulfilled' ? [entry.id] : []));
     this.done.add(probe, done);
@@ -102,7 +102,7 @@ interface BatchDependencies extends EntryDependencies {
 /** Rejects only if Redis does not accept the result; the entry then stays. */
 async function takeInOne(
   dependencies: BatchDependencies,
-  ahead: InlineResults,
+  inline: InlineResults,
   probe: string,
   { id, check, kind, data, png, traceparent }: StreamEntry,
   checkType: AnyCheckType | undefined,
@@ -125,20 +125,20 @@ async function takeInOne(
     count(counters, kind, 'unknown');
     return;
   }
-  const shown = kind === 'final' ? ahead.wasCommitted(probe, check) : undefined;
-  if (shown !== undefined && (await shown)) return;
+  const isCommitted = kind === 'final' ? inline.wasCommitted(probe, check) : undefined;
+  if (isCommitted !== undefined && (await isCommitted)) return;
   const accepted = acceptResult(dependencies, checkType, { kind, data, writtenAtMs: ms });
   if (accepted.kind === 'partial') {
-    const said = accepted.valid
+    const settlement = accepted.valid
       ? await onStore(redis, () => keepPartial(redis, check, probe, { ms, sequence }, accepted.json))
       : 'foreign';
-    count(counters, kind, said);
+    count(counters, kind, settlement);
     return;
   }
   const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: ms, traceparent };
-  const showing = commitFinal(dependencies, final, writtenAt);
-  if (accepted.isCutShort) underWay.set(check, showing);
-  count(counters, kind, await showing);
+  const committing = commitFinal(dependencies, final, writtenAt);
+  if (accepted.isCutShort) underWay.set(check, committing);
+  count(counters, kind, await committing);
 }
 
 const finalCounters = {
@@ -149,7 +149,7 @@ const finalCounters = {
   unknown: 'resultsUnknown',
 } as const satisfies Record<Settlement, keyof Counters>;
 
-function count(counters: Counters, kind: ResultKind, said: Settlement): void {
-  if (kind === 'final') counters[finalCounters[said]] += 1;
-  else counters[said === 'applied' ? 'partialsApplied' : 'partialsDropped'] += 1;
+function count(counters: Counters, kind: ResultKind, settlement: Settlement): void {
+  if (kind === 'final') counters[finalCounters[settlement]] += 1;
+  else counters[settlement === 'applied' ? 'partialsApplied' : 'partialsDropped'] += 1;
 }

@@ -17,7 +17,7 @@ import { clockOf, partialsOf, roundsShown } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
-import type { PursuitPlan } from './probing/pursue.ts';
+import type { ProbeLoopPlan } from './probing/probe-loop.ts';
 import type { Trace } from './probing/trace-state.ts';
 import { furthest } from './hops/stop-reason.ts';
 import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts';
@@ -141,7 +141,7 @@ async function admit(
 /** Detects a packet filter that refuses the port by its behaviour with echo requests. */
 async function demoteFilter(
   trace: Trace,
-  plan: PursuitPlan,
+  plan: ProbeLoopPlan,
   target: Target,
   packets: PacketSockets,
   { attribution, signal, remainingMs }: Context,

@@ -10,7 +10,7 @@ import { searchPaths } from './multipath/search.ts';
 import type { openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
-import { pursue, type PursuitFlow, type PursuitPlan } from './probing/pursue.ts';
+import { runProbeLoop, type ProbeLoopFlow, type ProbeLoopPlan } from './probing/probe-loop.ts';
 import { ROUND_MS, runRounds } from './probing/rounds/rounds.ts';
 import type { Trace } from './probing/trace-state.ts';
 import { MAX_WAIT_MS } from './probing/waits.ts';
@@ -19,13 +19,13 @@ import { MAX_WAIT_MS } from './probing/waits.ts';
 export const NAMES_MS = 1_500;
 export const RESERVE_MS = 500;
 
-export interface TracePlan extends PursuitPlan {
-  readonly flows: PursuitFlow[];
+export interface TracePlan extends ProbeLoopPlan {
+  readonly flows: ProbeLoopFlow[];
 }
 
 export function planOf(
   { protocol, firstHop, maxHops, queries, rounds, isOfAllFlows, mostPackets }: TraceOptions,
-  flows: PursuitFlow[],
+  flows: ProbeLoopFlow[],
   target: Target,
   remainingMs: number,
 ): TracePlan {
@@ -74,17 +74,17 @@ export async function traceWithMtu(
     });
   };
   const startedMs = performance.now();
-  const pursuit = pursue(plan, signal, (trace) => {
+  const traced = runProbeLoop(plan, signal, (trace) => {
     // Partial states before the end of the first round already have its figures.
     if (rounds !== undefined) trace.rounds = 1;
     onChange(trace);
   });
   mtu.start();
-  const trace = await pursuit;
+  const trace = await traced;
   const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS;
   if (isOfAllFlows) {
     const maxPackets = mostPackets - MAX_MTU_PACKETS - ECHO_REQUESTS;
-    const open = async (count: number): Promise<readonly PursuitFlow[]> => {
+    const open = async (count: number): Promise<readonly ProbeLoopFlow[]> => {
       const opened = await openMore(count);
       return 'flows' in opened ? opened.flows : [];
     };

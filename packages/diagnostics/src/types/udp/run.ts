@@ -1,4 +1,11 @@
-import { allowsPayload, roundMs, type Failure, type ParamsOf, type ResultFieldsOf, type Target } from '@vantage/contract';
+import {
+  allowsPayload,
+  roundMs,
+  type Failure,
+  type ParamsOf,
+  type ResultFieldsOf,
+  type Target,
+} from '@vantage/contract';
 import { awakeTimer } from '@vantage/timers';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';

@@ -4,7 +4,7 @@ import { awakeClock, readFirstTimer } from '@vantage/timers';
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { isTooLate, takeAnswer } from '../probing/answer-kind.ts';
 import { viewFlows } from '../probing/flow-view.ts';
-import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/pursue.ts';
+import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/probe-loop.ts';
 import { answered, type Trace } from '../probing/trace-state.ts';
 import type { TracePacket } from '../probing/trace.ts';
 import { MAX_WAIT_MS } from '../probing/waits.ts';

@@ -1,15 +1,15 @@
 import type { AwakeClock } from '@vantage/timers';
 
-import { STALL_MS, type PursuitFlow, type PursuitPlan } from '../probing/pursue.ts';
+import { STALL_MS, type ProbeLoopFlow, type ProbeLoopPlan } from '../probing/probe-loop.ts';
 import type { TracePacket } from '../probing/trace.ts';
 import { patienceMs } from '../probing/waits.ts';
 import type { Ask } from './survey.ts';
 
-export interface SearchPlan extends PursuitPlan {
+export interface SearchPlan extends ProbeLoopPlan {
   /** The flow of the preceding trace; further ones are added. */
-  readonly flows: PursuitFlow[];
+  readonly flows: ProbeLoopFlow[];
   /** Opens further flows. @returns none if that fails */
-  readonly open: (count: number) => Promise<readonly PursuitFlow[]>;
+  readonly open: (count: number) => Promise<readonly ProbeLoopFlow[]>;
 }
 
 /** Sends a packet and adds it to those of the trace. */

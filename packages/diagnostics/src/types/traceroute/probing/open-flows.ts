@@ -8,7 +8,7 @@ import { unsentFailure } from '../../../sockets/unsent.ts';
 import { portOf } from '../contract.ts';
 import type { TraceOptions } from '../trace-options.ts';
 import { traceFlow } from './flow.ts';
-import type { PursuitFlow } from './pursue.ts';
+import type { ProbeLoopFlow } from './probe-loop.ts';
 
 type Opening = Awaited<ReturnType<typeof openPackets>>;
 
@@ -20,7 +20,7 @@ export async function openFlows(
   tag: string,
   signal: AbortSignal,
   count: number,
-): Promise<{ readonly flows: readonly PursuitFlow[] } | { readonly failure: Failure }> {
+): Promise<{ readonly flows: readonly ProbeLoopFlow[] } | { readonly failure: Failure }> {
   const { protocol, sourcePort, size, dscp } = options;
   const sockets: PacketSocket[] = [];
   const giveUp = (failure: Failure): { readonly failure: Failure } => {

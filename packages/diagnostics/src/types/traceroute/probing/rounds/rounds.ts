@@ -5,7 +5,7 @@ import type { ReceivedPacket } from '../../../../sockets/packet-socket.ts';
 import { isTooLate, takeAnswer } from '../answer-kind.ts';
 import { LENGTHS, type FlowAnswer } from '../flow.ts';
 import { viewRounds } from './view-rounds.ts';
-import type { PursuitPlan } from '../pursue.ts';
+import type { ProbeLoopPlan } from '../probe-loop.ts';
 import { DuePackets } from './due-packets.ts';
 import { ROUND_MS } from './round-schedule.ts';
 import type { Trace } from '../trace-state.ts';
@@ -14,7 +14,7 @@ import { waitMs } from '../waits.ts';
 
 export { ROUND_MS } from './round-schedule.ts';
 
-export interface RoundsPlan extends PursuitPlan {
+export interface RoundsPlan extends ProbeLoopPlan {
   /** Number of rounds, including the trace itself. */
   readonly rounds: number;
   /** Aborted to send no further packets. */

@@ -10,15 +10,15 @@ import { answered, fullDueMs, giveUpSilent, nextOf, type Trace } from './trace-s
 import type { TracePacket } from './trace.ts';
 import { waitMs } from './waits.ts';
 
-export interface PursuitFlow {
+export interface ProbeLoopFlow {
   readonly socket: PacketSocket;
   readonly flow: TraceFlow;
   /** DSCP, and the flow label of IPv6 packets: routers may balance by it (RFC 6438). */
   readonly header: PacketHeader;
 }
 
-export interface PursuitPlan {
-  readonly flows: readonly PursuitFlow[];
+export interface ProbeLoopPlan {
+  readonly flows: readonly ProbeLoopFlow[];
   readonly destination: string;
   readonly protocol: PacketProtocol;
   readonly firstHop: number;
@@ -45,12 +45,16 @@ export const STALL_MS = 500;
  *
  * @param onChange called after each answer and each packet given up
  */
-export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace: Trace) => void): Promise<Trace> {
-  return new Promise((resolve) => new Pursuit(plan, signal, onChange, resolve).start());
+export function runProbeLoop(
+  plan: ProbeLoopPlan,
+  signal: AbortSignal,
+  onChange: (trace: Trace) => void,
+): Promise<Trace> {
+  return new Promise((resolve) => new ProbeLoop(plan, signal, onChange, resolve).start());
 }
 
-class Pursuit {
-  private readonly plan: PursuitPlan;
+class ProbeLoop {
+  private readonly plan: ProbeLoopPlan;
   private readonly signal: AbortSignal;
   private readonly onChange: (trace: Trace) => void;
   private readonly resolve: (trace: Trace) => void;
@@ -67,7 +71,7 @@ class Pursuit {
   private isOver = false;
 
   constructor(
-    plan: PursuitPlan,
+    plan: ProbeLoopPlan,
     signal: AbortSignal,
     onChange: (trace: Trace) => void,
     resolve: (trace: Trace) => void,
