@@ -68,6 +68,8 @@ export const failureCodes = {
     'The target ended the HTTP/2 stream (RST_STREAM) or the connection (GOAWAY) before the end of the ' +
     'response; `http2Error` has the error.',
   http_too_many_interim: 'The target sent too many interim (1xx) answers.',
+  http_body_unfinished:
+    'The target answered with a head, whose time is `rt`, but the body did not end in time: it may be a stream, which has no end.',
   http_decode_failed: 'The body could not be decoded with its Content-Encoding.',
   redirect_refused: 'A redirect leads to an invalid http(s) URL, or to a target that the policy refuses.',
   redirect_loop: 'The redirects form a loop.',

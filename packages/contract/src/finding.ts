@@ -68,6 +68,7 @@ export const findingCodes = {
   http_redirects_elsewhere: 'The target redirects to another host.',
   http_redirects_differ: 'The target redirects probes to different places.',
   address_dead: 'An address of the name takes no connections, and another does.',
+  http_body_unfinished: 'The target answered, but the body of its answer did not end in time.',
   http_deviates: 'The response violates a rule of HTTP that browsers do not enforce.',
   http_server_slow: 'The target was slow to start its response.',
   screenshot_incomplete: 'The page exceeded a limit of screenshots and is shown incompletely.',

@@ -8,6 +8,7 @@ import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
 import { reasonsOf } from './reasons.ts';
 import { measuredHost } from './measured-host.ts';
+import { firstByteOf } from './first-byte.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from './probe-result.ts';
 import { isWithoutFamily } from './resolution.ts';
 import { findingRules } from './rules.ts';
@@ -191,13 +192,6 @@ function pageTimeOf(up: readonly ProbeResult[]): string {
   const total = results.flatMap(({ timings }) => timings?.total ?? []);
   if (first.length === 0 || total.length === 0) return '';
   return ` (${first.length === 1 ? '' : 'median '}first byte ${ms(median(first))}, total ${ms(median(total))})`;
-}
-
-/** Time from the start to the first byte of the response, as `time_starttransfer` of curl; `rt` is the end of the head. */
-function firstByteOf(timings: SparseResultOf<'http'>['timings']): number | undefined {
-  if (timings?.firstByte === undefined) return undefined;
-  const { dns = 0, retries = 0, connect = 0, tls = 0, firstByte } = timings;
-  return dns + retries + connect + tls + firstByte;
 }
 
 function lower(text: string): string {

@@ -157,6 +157,7 @@ function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: Sparse
   if (failsByClock(result)) return 'notMeasured';
   if (outcome === 'success') return tls?.authorized === false && !isMisdatedAlone(result) ? 'impaired' : 'up';
   const code = error?.code;
-  if (code === 'http_status') return statusCode !== undefined && statusCode < 500 ? 'impaired' : 'down';
+  if (code === 'http_status' || code === 'http_body_unfinished')
+    return statusCode !== undefined && statusCode < 500 ? 'impaired' : 'down';
   return code !== undefined && answeredAnyway.has(code) ? 'impaired' : 'down';
 }

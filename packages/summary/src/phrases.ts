@@ -43,6 +43,7 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
   http_headers_too_large: 'the head of the answer is too large',
   http2_ended: 'the server ended the HTTP/2 answer with an error',
   http_too_many_interim: 'there were too many interim answers',
+  http_body_unfinished: 'the answer began in time, but its body did not end in time',
   http_decode_failed: 'the body of the answer could not be decoded',
   redirect_refused: 'a redirect leads to where no probe may go',
   redirect_loop: 'the redirects lead in a circle',

@@ -80,6 +80,8 @@ function reasonOfAny(probeResult: ProbeResult): string {
   const isAfterHandshake = error?.phase === 'request' || error?.phase === 'response';
   if (code === 'tls_handshake_failed' && isAfterHandshake) return 'TLS failed after the handshake';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
+  if (code === 'http_body_unfinished' && statusCode !== undefined && statusCode >= 500)
+    return `status ${statusCode}, with a body that did not end in time`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
   if (code === 'port_unreachable') return portReason(probeResult.result);

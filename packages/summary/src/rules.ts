@@ -173,6 +173,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning'],
     'http: `deadAddresses` is not empty, and there was a connection with another address of the name.',
   ),
+  http_body_unfinished: degrading(
+    ['warning'],
+    'http: `http_body_unfinished`. It counts as an answer, unless the status is 500 or above.',
+  ),
   http_deviates: rule(
     ['warning'],
     'http: `deviations` of the answer, or of a redirect, is not empty. The text has the clause of each. It does not degrade: browsers show the page.',

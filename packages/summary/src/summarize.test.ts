@@ -5,6 +5,7 @@ import { bad, broken, CHECK_ID, each, lines, pending, summaryOf, textOf } from '
 import { redirectOf } from '../test/redirect.ts';
 import { misdated } from '../test/misdated.ts';
 import { dns, http, info, lost, ping, refused, tcp, tls, trace, udp } from '../test/results.ts';
+import { unfinished } from '../test/unfinished.ts';
 
 const good = ping([20, 21, 22, 20]);
 
@@ -160,6 +161,24 @@ describe('the verdict', () => {
       'degraded',
       '1 of 1',
       summaryOf('http', { 'fra-1': bad('screenshot_failed', {}) }),
+    ],
+    [
+      'the body of the answer does not end in time',
+      'degraded',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': unfinished(200) }),
+    ],
+    [
+      'the body of a refusal does not end in time',
+      'degraded',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': unfinished(404) }),
+    ],
+    [
+      'the body of a server error does not end in time',
+      'down',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': unfinished(503) }),
     ],
     ['redirects lead in a circle', 'down', '1 of 1', summaryOf('http', { 'fra-1': bad('redirect_loop', {}) })],
     [
@@ -430,6 +449,18 @@ describe('the verdict', () => {
 
 describe('the headline', () => {
   it.each<[headline: string, summary: Summary]>([
+    [
+      'https://example.com/ answers with status 200 from the one probe asked, but the body of its answer did not end within 15 s.',
+      summaryOf('http', { 'fra-1': unfinished(200) }),
+    ],
+    [
+      'https://example.com/ answers with status 200 from both probes, but the body of its answer to fra-1 did not end within 15 s.',
+      summaryOf('http', { 'fra-1': unfinished(200), 'ber-1': http(200) }),
+    ],
+    [
+      'https://example.com/ does not work from the one probe asked: status 503, with a body that did not end in time.',
+      summaryOf('http', { 'fra-1': unfinished(503) }),
+    ],
     [
       'example.com answers pings from both probes (median round trip 21 ms).',
       summaryOf('ping', each('fra-1 ber-1', good)),

@@ -98,6 +98,12 @@ export type DeviationCode = keyof typeof deviationRules;
 
 export const deviationCodes = Object.keys(deviationRules) as DeviationCode[];
 
+/** Headers that browsers allow once: two different ones may be a sign of response splitting. */
+export const SINGLE_HEADERS = [
+  ['location', 'location_differs'],
+  ['content-disposition', 'content_disposition_differs'],
+] as const;
+
 /** One deviation as reported in a result. */
 export interface Deviation {
   readonly code: DeviationCode;

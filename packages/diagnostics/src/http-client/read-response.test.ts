@@ -186,25 +186,35 @@ describe('a hostile HTTP/1.1 answer', () => {
   });
 
   it.each([
-    ['head', 'response', `${OK}X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, { rt: null }],
-    ['body', 'response', `${OK}\r\n`, { rt: expect.any(Number), statusCode: 200, truncated: true }],
-    ['whole answer', 'request', '', { rt: null }],
-  ])('ends at the deadline with what was measured where its %s is slow', async (part, phase, text, kept) => {
-    const deadline = new AbortController();
-    const port = await answering((socket) => {
-      void socketsRead().then(() => deadline.abort());
-      const letters = part === 'body' ? [text] : text.split('');
-      const timer = setInterval(() => socket.write(letters.shift() ?? (part === 'body' ? 'x' : '')), 20);
-      socket.on('close', () => clearInterval(timer));
-    });
+    ['head', 'timed_out', 'response', 'network', `${OK}X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, { rt: null }],
+    [
+      'body',
+      'http_body_unfinished',
+      'response',
+      'network',
+      `${OK}\r\n`,
+      { rt: expect.any(Number), statusCode: 200, truncated: true },
+    ],
+    ['whole answer', 'timed_out', 'request', 'network', '', { rt: null }],
+  ])(
+    'ends at the deadline with what was measured where its %s is slow',
+    async (part, code, phase, source, text, kept) => {
+      const deadline = new AbortController();
+      const port = await answering((socket) => {
+        void socketsRead().then(() => deadline.abort());
+        const letters = part === 'body' ? [text] : text.split('');
+        const timer = setInterval(() => socket.write(letters.shift() ?? (part === 'body' ? 'x' : '')), 20);
+        socket.on('close', () => clearInterval(timer));
+      });
 
-    const outcome = await checkOf(`http://127.0.0.1:${port}/`, {}, { signal: deadline.signal });
+      const outcome = await checkOf(`http://127.0.0.1:${port}/`, {}, { signal: deadline.signal });
 
-    expect(outcome).toMatchObject({ result: 'timeout', resolvedIp: '127.0.0.1', ...kept });
-    expect(outcome.error).toMatchObject({ code: 'timed_out', phase, source: 'network' });
-    expect(outcome.timings?.total).toBeGreaterThan(outcome.timings?.connect ?? Infinity);
-    expect(problemsOf(outcome)).toEqual([]);
-  });
+      expect(outcome).toMatchObject({ result: 'timeout', resolvedIp: '127.0.0.1', ...kept });
+      expect(outcome.error).toMatchObject({ code, phase, source });
+      expect(outcome.timings?.total).toBeGreaterThan(outcome.timings?.connect ?? Infinity);
+      expect(problemsOf(outcome)).toEqual([]);
+    },
+  );
 
   it('ends the check where the connection is refused', async () => {
     const { port, close } = await closedPort();

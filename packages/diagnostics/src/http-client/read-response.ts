@@ -2,7 +2,7 @@ import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
 import { connectionClosed, headTooLarge, timedOut } from '../shared/classify-error.ts';
 import { MAX_RECEIVED_BEFORE_HEAD, mostReceived } from './bounds.ts';
-import type { DeviationCode } from './deviations.ts';
+import { SINGLE_HEADERS, type DeviationCode } from './deviations.ts';
 import { readBody, type BodyReader } from './response-body.ts';
 import { headerOf, headersOf, type Head } from './response-head.ts';
 import type { PeerError } from './http2/reader.ts';
@@ -138,8 +138,7 @@ class Reception {
     else this.fail(this.firstByteMs === null ? fault('http_malformed', NO_HEAD) : headTooLarge);
   }
 
-  private readonly giveUp = (): void =>
-    this.fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
+  private readonly giveUp = (): void => this.fail(this.head === null ? unanswered : bodyUnfinished);
 
   private fail(makeFault: (phase: FailurePhase) => Failure): void {
     const totalMs = this.since();
@@ -178,14 +177,19 @@ class Reception {
   }
 }
 
-/** Headers that browsers allow once: two different ones may be a sign of response splitting. */
-const SINGLE_HEADERS = [
-  ['location', 'location_differs'],
-  ['content-disposition', 'content_disposition_differs'],
-] as const;
-
 const NO_HEAD = `The target sent ${MAX_RECEIVED_BEFORE_HEAD / 1024} KiB and no head of an answer.`;
 const UNDECODABLE = 'The body cannot be decoded as its Content-Encoding says.';
+
+function unanswered(phase: FailurePhase): Failure {
+  return timedOut(phase, 'The answer did not come to its end in time.');
+}
+
+function bodyUnfinished(phase: FailurePhase): Failure {
+  return {
+    ...timedOut(phase, 'The head of the answer came, but its body did not end in time.'),
+    code: 'http_body_unfinished',
+  };
+}
 
 /** Creates the failure for a fault of the answer, in the phase in which it is noticed. */
 export function fault(code: FailureCode, message: string): (phase: FailurePhase) => Failure {

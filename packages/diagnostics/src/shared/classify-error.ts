@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-import type { Failure, FailurePhase } from '@vantage/contract';
+import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
 import {
   certificateVerdicts,
@@ -88,9 +88,11 @@ export function isAlert(thrown: unknown): boolean {
 
 /** The outcome of a result with this failure. */
 export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
-  if (failure.code === 'timed_out' || failure.code === 'dns_servers_silent') return 'timeout';
+  if (timeouts.has(failure.code)) return 'timeout';
   return failure.source === 'probe' ? 'error' : 'failure';
 }
+
+const timeouts: ReadonlySet<FailureCode> = new Set(['timed_out', 'dns_servers_silent', 'http_body_unfinished']);
 
 function verdictOf(code: string, thrown: unknown): ErrorMeaning | undefined {
   if (code === 'ECONNRESET' && !fromKernel(thrown)) return socketVerdicts['EPIPE'];

@@ -1,11 +1,12 @@
 import type { SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
+import { firstByteOf } from '../first-byte.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf, reasonsOf } from '../reasons.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectedHost, redirectPlace } from '../redirected.ts';
-import { listed, naming, shown, tally, unique } from '../words.ts';
+import { countOf, listed, ms, naming, shown, tally, unique } from '../words.ts';
 import { findSlowness } from './http-slow.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
@@ -24,6 +25,7 @@ export function findHttp(probeResults: readonly HttpResult[]): readonly FindingD
     ...statuses(probeResults),
     ...redirects(probeResults),
     ...deadAddresses(probeResults),
+    ...unfinishedBodies(probeResults),
     ...deviations(probeResults),
     ...findSlowness(probeResults),
   ];
@@ -134,6 +136,27 @@ function deadAddresses(probeResults: readonly HttpResult[]): readonly FindingDra
     `Of the addresses of ${listed(names)} ${listed(dead)} took no connection from ${naming(hit)}, and another one did. ` +
     'Clients that are given it first wait or fail.';
   return [buildFinding('address_dead', 'warning', hit, text, 'an address of its name takes no connections')];
+}
+
+function unfinishedBodies(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const hit = probeResults.filter(({ result }) => result.error?.code === 'http_body_unfinished');
+  if (hit.length === 0) return [];
+  const rows = hit.map(
+    ({ probe, result }) =>
+      `${probe} got status ${result.statusCode} after ${ms(firstByteOf(result.timings) ?? 0)}, and ` +
+      `${bytesOf(result)} of the body within ${ms(result.timings?.total ?? 0)}${redirectPlace(result)}`,
+  );
+  const text =
+    `The server answers, but the body of its answer did not end in time: ${listed(rows)}. ` +
+    'A stream has no end; a page with such a body does not finish loading.';
+  const to = hit.length === probeResults.length ? '' : ` to ${naming(hit)}`;
+  const longest = Math.max(...hit.map(({ result }) => result.timings?.total ?? 0));
+  const brief = `the body of its answer${to} did not end within ${ms(longest)}`;
+  return [buildFinding('http_body_unfinished', 'warning', hit, text, brief)];
+}
+
+function bytesOf({ bodyBytes = 0 }: SparseResultOf<'http'>): string {
+  return bodyBytes === 0 ? 'nothing' : countOf(bodyBytes, 'byte');
 }
 
 function deviations(probeResults: readonly HttpResult[]): readonly FindingDraft[] {

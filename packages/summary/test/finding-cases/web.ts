@@ -4,6 +4,7 @@ import { bad, each, summaryOf } from '../cases.ts';
 import { redirectOf } from '../redirect.ts';
 import { misdated } from '../misdated.ts';
 import { http, refused, tls } from '../results.ts';
+import { unfinished } from '../unfinished.ts';
 import type { FindingCases } from './case.ts';
 
 const timed = (timings: Readonly<Record<string, number>>) =>
@@ -280,6 +281,25 @@ export const webCases: FindingCases = {
     absent: [
       ['none', summaryOf('http', { 'fra-1': http(200, { deviations: [] }) })],
       ['an agent that looks for none', summaryOf('http', { 'fra-1': http(200) })],
+    ],
+  },
+  http_body_unfinished: {
+    present: [
+      ['the body does not end', summaryOf('http', { 'fra-1': unfinished(200) })],
+      ['nor does that of an error', summaryOf('http', { 'fra-1': unfinished(503) })],
+    ],
+    absent: [
+      ['the body is longer than is read', summaryOf('http', { 'fra-1': http(200, { truncated: true }) })],
+      [
+        'the connection ends before the body does',
+        summaryOf('http', {
+          'fra-1': bad('connection_closed', { statusCode: 200, truncated: true }, { phase: 'response' }),
+        }),
+      ],
+      [
+        'the head does not end',
+        summaryOf('http', { 'fra-1': bad('timed_out', { statusCode: 200 }, { phase: 'response', source: 'network' }) }),
+      ],
     ],
   },
   http_server_slow: {

@@ -8,11 +8,28 @@ const refusal = { code: 'dns_refused', phase: 'resolve', source: 'resolver', mes
 const unavailable = { code: 'http_status', phase: 'response', source: 'target', message: 'It answered with 503.' };
 const reset = { code: 'connection_reset', phase: 'response', source: 'network', message: 'It was reset.' };
 const refused = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' };
+const unfinished = { code: 'http_body_unfinished', phase: 'response', source: 'network', message: 'It did not end.' };
 
 describe('an expectation', () => {
   it.each<[string, object, Evidence, Expectation, string, string | null]>([
     ['none: an answer', { rt: 1 }, 'up', {}, 'ok', null],
     ['none: an answer with faults', { rt: 1 }, 'impaired', {}, 'ok', null],
+    [
+      'none: a body that does not end',
+      { rt: 1, statusCode: 200, error: unfinished },
+      'impaired',
+      {},
+      'failing',
+      unfinished.message,
+    ],
+    [
+      'failure: such a body is an answer',
+      { rt: 1, statusCode: 200, error: unfinished },
+      'impaired',
+      { result: 'failure' },
+      'failing',
+      'the target answers',
+    ],
     ['none: no answer', { error: refused }, 'down', {}, 'failing', 'The port is closed.'],
     ['none: silence proves nothing', {}, 'silent', {}, 'unmeasured', 'no answer'],
     [

@@ -64,7 +64,9 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   // With a list of status codes the list decides, not the class of the code. It excuses no other failure, such as a
   // connection that is reset after the head.
   const isStatusAlone = status !== undefined && measured.error?.code === 'http_status';
-  if (!answers && !isStatusAlone) return [failureOf(measured, evidence)];
+  // Without its end a page does not load: the summary cannot tell a stream, which is whole, from a server that hangs.
+  const isUnfinished = measured.error?.code === 'http_body_unfinished';
+  if (isUnfinished || (!answers && !isStatusAlone)) return [failureOf(measured, evidence)];
   return [
     ...overStatus(measured, expectation),
     ...above(nameOfTime(measured), measured.rttAvg ?? measured.rt, expectation.maxRtt, 1, 'ms'),

@@ -1,0 +1,8 @@
+import type { SparseResultOf } from './probe-result.ts';
+
+/** Time from the start to the first byte of the response, as `time_starttransfer` of curl; `rt` is the end of the head. */
+export function firstByteOf(timings: SparseResultOf<'http'>['timings']): number | undefined {
+  if (timings?.firstByte === undefined) return undefined;
+  const { dns = 0, retries = 0, connect = 0, tls = 0, firstByte } = timings;
+  return dns + retries + connect + tls + firstByte;
+}
