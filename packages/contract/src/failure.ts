@@ -70,7 +70,8 @@ export const failureCodes = {
   http_too_many_interim: 'The target sent too many interim (1xx) answers.',
   http_body_unfinished:
     'The target answered with a head, whose time is `rt`, but the body did not end in time: it may be a stream, which has no end.',
-  http_decode_failed: 'The body could not be decoded with its Content-Encoding.',
+  http_decode_failed:
+    'The body could not be decoded with its Content-Encoding. With `truncated` it is valid, and ends before the coding does.',
   redirect_refused: 'A redirect leads to an invalid http(s) URL, or to a target that the policy refuses.',
   redirect_loop: 'The redirects form a loop.',
   redirect_limit: 'There were more redirects than the request allows.',

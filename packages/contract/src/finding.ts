@@ -66,9 +66,11 @@ export const findingCodes = {
   http_status_differs: 'The target answered with different statuses.',
   http_redirect_failed: 'Redirects form a loop, exceed the limit, or lead to a refused target.',
   http_redirects_elsewhere: 'The target redirects to another host.',
+  http_redirects_unencrypted: 'A redirect leads from https to http, which is not encrypted.',
   http_redirects_differ: 'The target redirects probes to different places.',
   address_dead: 'An address of the name takes no connections, and another does.',
-  http_body_unfinished: 'The target answered, but the body of its answer did not end in time.',
+  http_body_unfinished:
+    'The target answered, but the body of its answer did not end in time, or ends before its content coding does.',
   http_deviates: 'The response violates a rule of HTTP that browsers do not enforce.',
   http_server_slow: 'The target was slow to start its response.',
   screenshot_incomplete: 'The page exceeded a limit of screenshots and is shown incompletely.',

@@ -4,6 +4,7 @@ import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { failsByClock, isMisdatedAlone } from './clock.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, answerKindOf } from './dns-answer.ts';
+import { isBodyUnfinished } from './unfinished.ts';
 import { withFailedResolver, withFailingResolver } from './resolution.ts';
 
 /**
@@ -157,7 +158,7 @@ function httpEvidence(outcome: 'success' | 'failure' | 'timeout', result: Sparse
   if (failsByClock(result)) return 'notMeasured';
   if (outcome === 'success') return tls?.authorized === false && !isMisdatedAlone(result) ? 'impaired' : 'up';
   const code = error?.code;
-  if (code === 'http_status' || code === 'http_body_unfinished')
+  if (code === 'http_status' || isBodyUnfinished(result))
     return statusCode !== undefined && statusCode < 500 ? 'impaired' : 'down';
   return code !== undefined && answeredAnyway.has(code) ? 'impaired' : 'down';
 }

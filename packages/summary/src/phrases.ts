@@ -34,7 +34,7 @@ export const phrases: Readonly<Record<FailureCode, string>> = {
   tls_unknown_issuer: 'the issuer of the certificate is not trusted',
   tls_missing_intermediate: 'the server does not send the intermediate certificate',
   tls_revoked: 'the certificate is revoked',
-  tls_weak_key: 'a key of the certificate chain is too weak',
+  tls_weak_key: 'a key or a signature of the certificate chain is too weak',
   tls_untrusted: 'the certificate is not trusted',
   tls_handshake_failed: 'the TLS handshake failed',
   tls_protocol_unsupported: 'there is no version of TLS in common',

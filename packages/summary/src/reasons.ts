@@ -7,6 +7,7 @@ import { failsByClock } from './clock.ts';
 import { interruptedPhrases, phrases, unfinishedPhrases } from './phrases.ts';
 import { groupBy } from './probe-result.ts';
 import { redirectedHost, redirectPlace } from './redirected.ts';
+import { isBodyUnfinished, isCodingCut } from './unfinished.ts';
 
 export function phraseOf(code: FailureCode): string {
   return phrases[code];
@@ -76,12 +77,14 @@ function reasonOfAny(probeResult: ProbeResult): string {
   // After another attempt, `http2Error` may belong to the previous one.
   const isHttp2End = code === 'http2_ended' || (code === 'protocol_unreachable' && error?.phase === 'request');
   if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);
+  if (code === 'protocol_unreachable' && error?.phase === 'tls' && url !== undefined)
+    return 'the server speaks none of the versions of HTTP that were offered';
   // The handshake was complete on the client side.
   const isAfterHandshake = error?.phase === 'request' || error?.phase === 'response';
   if (code === 'tls_handshake_failed' && isAfterHandshake) return 'TLS failed after the handshake';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
-  if (code === 'http_body_unfinished' && statusCode !== undefined && statusCode >= 500)
-    return `status ${statusCode}, with a body that did not end in time`;
+  if (isBodyUnfinished(probeResult.result) && statusCode !== undefined && statusCode >= 500)
+    return `status ${statusCode}, with ${isCodingCut(probeResult.result) ? 'an incomplete body' : 'a body that did not end in time'}`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
   if (code === 'port_unreachable') return portReason(probeResult.result);

@@ -168,6 +168,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     'http: the Location of a 3xx answer names another host; a leading `www.` makes no other one.',
   ),
+  http_redirects_unencrypted: rule(
+    ['warning'],
+    'http: the Location of a 3xx answer to an https URL, of a followed redirect too, is an http URL. It does not degrade: browsers follow it.',
+  ),
   http_redirects_differ: rule(['info'], 'http: two or more places, absolute.'),
   address_dead: degrading(
     ['warning'],
@@ -175,7 +179,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_body_unfinished: degrading(
     ['warning'],
-    'http: `http_body_unfinished`. It counts as an answer, unless the status is 500 or above.',
+    'http: `http_body_unfinished`, or `http_decode_failed` with `truncated`: the body ends before its content coding does. It counts as an answer, unless the status is 500 or above. One finding for each.',
   ),
   http_deviates: rule(
     ['warning'],

@@ -5,7 +5,7 @@ import { bad, broken, CHECK_ID, each, lines, pending, summaryOf, textOf } from '
 import { redirectOf } from '../test/redirect.ts';
 import { misdated } from '../test/misdated.ts';
 import { dns, http, info, lost, ping, refused, tcp, tls, trace, udp } from '../test/results.ts';
-import { unfinished } from '../test/unfinished.ts';
+import { cutCoding, unfinished } from '../test/unfinished.ts';
 
 const good = ping([20, 21, 22, 20]);
 
@@ -167,6 +167,13 @@ describe('the verdict', () => {
       'degraded',
       '1 of 1',
       summaryOf('http', { 'fra-1': unfinished(200) }),
+    ],
+    ['the body ends before its coding', 'degraded', '1 of 1', summaryOf('http', { 'fra-1': cutCoding(200) })],
+    [
+      'the body is not in its coding',
+      'down',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': { ...cutCoding(200), truncated: false } }),
     ],
     [
       'the body of a refusal does not end in time',
@@ -456,6 +463,20 @@ describe('the headline', () => {
     [
       'https://example.com/ answers with status 200 from both probes, but the body of its answer to fra-1 did not end within 15 s.',
       summaryOf('http', { 'fra-1': unfinished(200), 'ber-1': http(200) }),
+    ],
+    [
+      'https://example.com/ answers with status 200 from the one probe asked, but the body of its answer ends before its content coding does.',
+      summaryOf('http', { 'fra-1': cutCoding(200) }),
+    ],
+    [
+      'https://example.com/ does not work from the one probe asked: the server speaks none of the versions of HTTP that were offered.',
+      summaryOf('http', {
+        'fra-1': bad('protocol_unreachable', { url: 'https://example.com/', tls: tls('1') }, { phase: 'tls' }),
+      }),
+    ],
+    [
+      'https://example.com/ answers with status 200 from the one probe asked, but with a certificate that demands an OCSP response, which the server does not send.',
+      summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { mustStaple: true, ocsp: null }) }) }),
     ],
     [
       'https://example.com/ does not work from the one probe asked: status 503, with a body that did not end in time.',

@@ -121,5 +121,5 @@ export function unique(items: readonly string[]): readonly string[] {
  */
 export function insideSentence(sentence: string): string {
   const part = sentence.replace(/\.$/, '');
-  return /^(?:The|A|An|No) /.test(part) ? part.charAt(0).toLowerCase() + part.slice(1) : part;
+  return /^(?:The|A|An|No|What) /.test(part) ? part.charAt(0).toLowerCase() + part.slice(1) : part;
 }

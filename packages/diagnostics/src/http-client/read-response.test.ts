@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
@@ -23,6 +23,8 @@ const PART = {
   headers: expect.arrayContaining([[expect.any(String), expect.any(String)]]),
 };
 const HEAD = { rt: expect.any(Number), statusCode: 200 };
+/** A coded body that ends before its coding does. */
+const cut = { result: 'failure', truncated: true, error: { code: 'http_decode_failed' } };
 
 describe('a hostile HTTP/1.1 answer', () => {
   it.each<[string, string, string | Buffer, object]>([
@@ -285,13 +287,17 @@ describe('a hostile HTTP/1.1 answer', () => {
       Buffer.concat([gzipSync('hello').subarray(0, -8), Buffer.alloc(8, 1), Buffer.from('EXTRA')]),
       { result: 'failure', error: { code: 'http_decode_failed' } },
     ],
-    ['br', 'not at all', Buffer.from('hello'), { result: 'failure', error: { code: 'http_decode_failed' } }],
     [
-      'gzip',
-      'but breaks off',
-      gzipSync('hello').subarray(0, 15),
-      { result: 'failure', error: { code: 'http_decode_failed' } },
+      'br',
+      'not at all',
+      Buffer.from('hello, a page of text'),
+      { result: 'failure', truncated: false, error: { code: 'http_decode_failed' } },
     ],
+    ['gzip', 'but breaks off', gzipSync('hello').subarray(0, 15), cut],
+    ['gzip', 'but breaks off in its checksum', gzipSync('hello').subarray(0, -3), cut],
+    ['deflate', 'but breaks off', deflateSync('hello').subarray(0, -4), cut],
+    ['br', 'but breaks off', brotliCompressSync('hello').subarray(0, -1), cut],
+    ['zstd', 'but breaks off', zstdCompressSync('hello').subarray(0, -1), cut],
     ['br', 'to 64 MiB', brotliCompressSync(Buffer.alloc(64 * MEBIBYTE)), { result: 'success', truncated: true }],
     ['unknown', 'in an unknown way', Buffer.from('hello'), { result: 'success', truncated: false }],
   ])('is decoded as far as its bounds where it is %s %s', async (coding, _reason, body, expected) => {

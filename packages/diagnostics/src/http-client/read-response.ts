@@ -155,7 +155,8 @@ class Reception {
     const downloadMs = totalMs - (this.firstByteMs ?? totalMs);
     void reader.finish(isComplete).then(({ body, decodable, hasTrailingBytes }) => {
       if (hasTrailingBytes) this.deviations.add('bytes_after_gzip');
-      const failure = decodable ? null : fault('http_decode_failed', UNDECODABLE)('response');
+      const reason = body.truncated ? CUT_CODING : UNDECODABLE;
+      const failure = decodable ? null : fault('http_decode_failed', reason)('response');
       this.settle({ body, failure, downloadMs, totalMs });
     });
   }
@@ -178,6 +179,7 @@ class Reception {
 }
 
 const NO_HEAD = `The target sent ${MAX_RECEIVED_BEFORE_HEAD / 1024} KiB and no head of an answer.`;
+const CUT_CODING = 'The body ends before its Content-Encoding does.';
 const UNDECODABLE = 'The body cannot be decoded as its Content-Encoding says.';
 
 function unanswered(phase: FailurePhase): Failure {

@@ -34,6 +34,7 @@ export interface BodyReader {
 
 interface Decoded {
   readonly body: Body;
+  /** False if the body does not decode to its end. */
   readonly decodable: boolean;
   /** True if bytes follow the end of the gzip data, which browsers ignore. */
   readonly hasTrailingBytes: boolean;
@@ -80,8 +81,8 @@ export function readBody(
       }
       const decoded = (await decoder?.end()) ?? 'whole';
       const hasTrailingBytes = decoded === 'broken' && gzipped !== undefined && isGzipAndMore(Buffer.concat(gzipped));
-      const decodable = decoded !== 'broken' || hasTrailingBytes;
-      return { body: describe(decoded === 'too large'), decodable, hasTrailingBytes };
+      const decodable = ['whole', 'too large'].includes(decoded) || hasTrailingBytes;
+      return { body: describe(decoded === 'too large' || decoded === 'cut'), decodable, hasTrailingBytes };
     },
     breakOff: () => {
       decoder?.stop();
@@ -90,9 +91,12 @@ export function readBody(
   };
 }
 
+/** `cut`: the body is valid and ends before its coding does. */
+type Decoding = 'whole' | 'too large' | 'broken' | 'cut';
+
 interface Decoder {
   readonly write: (bytes: Uint8Array) => void;
-  readonly end: () => Promise<'whole' | 'too large' | 'broken'>;
+  readonly end: () => Promise<Decoding>;
   readonly stop: () => void;
 }
 
@@ -101,7 +105,7 @@ function startDecoder(contentEncoding: string | undefined, firstByte: number): D
   const stream = decoderOf(codingOf(contentEncoding), firstByte);
   if (stream === undefined) return undefined;
 
-  const ended = Promise.withResolvers<'whole' | 'too large' | 'broken'>();
+  const ended = Promise.withResolvers<Decoding>();
   let decodedBytes = 0;
   stream.on('data', (bytes: Buffer) => {
     decodedBytes += bytes.length;
@@ -110,7 +114,7 @@ function startDecoder(contentEncoding: string | undefined, firstByte: number): D
     stream.destroy();
   });
   stream.on('end', () => ended.resolve('whole'));
-  stream.on('error', () => ended.resolve('broken'));
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => ended.resolve(code === 'Z_BUF_ERROR' ? 'cut' : 'broken'));
   return {
     write: (bytes) => {
       if (!stream.destroyed) stream.write(bytes);

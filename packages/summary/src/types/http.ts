@@ -1,13 +1,13 @@
 import type { SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
-import { firstByteOf } from '../first-byte.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf, reasonsOf } from '../reasons.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { redirectedHost, redirectPlace } from '../redirected.ts';
-import { countOf, listed, ms, naming, shown, tally, unique } from '../words.ts';
+import { listed, naming, shown, tally, unique } from '../words.ts';
 import { findSlowness } from './http-slow.ts';
+import { findUnfinished } from './http-unfinished.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -25,7 +25,7 @@ export function findHttp(probeResults: readonly HttpResult[]): readonly FindingD
     ...statuses(probeResults),
     ...redirects(probeResults),
     ...deadAddresses(probeResults),
-    ...unfinishedBodies(probeResults),
+    ...findUnfinished(probeResults),
     ...deviations(probeResults),
     ...findSlowness(probeResults),
   ];
@@ -82,7 +82,11 @@ function redirectOf({ result }: HttpResult): readonly string[] | undefined {
   return target === undefined ? undefined : [target.href];
 }
 
-function redirectUrl({ location, url, statusCode }: SparseResultOf<'http'>): URL | undefined {
+function redirectUrl({
+  location,
+  url,
+  statusCode,
+}: Pick<SparseResultOf<'http'>, 'location' | 'url' | 'statusCode'>): URL | undefined {
   if (location === null || location === undefined || statusCode === undefined) return undefined;
   if (statusCode < 300 || statusCode >= 400) return undefined;
   return URL.parse(location, url ?? undefined) ?? undefined;
@@ -103,6 +107,7 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
     const text = `The target redirects ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => shown(host)))}.`;
     all.push(buildFinding('http_redirects_elsewhere', 'info', elsewhere, text));
   }
+  all.push(...unencrypted(probeResults));
   const redirected = probeResults.filter((probeResult) => redirectOf(probeResult) !== undefined);
   if (new Set(redirected.map((probeResult) => redirectOf(probeResult)![0])).size > 1) {
     const seen = tally(redirected, (probeResult) => shown(redirectOf(probeResult)![0]!, 80));
@@ -111,6 +116,20 @@ function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[]
     );
   }
   return all;
+}
+
+/** Redirects from https to http, followed or not. */
+function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const placesOf = (result: SparseResultOf<'http'>): readonly string[] =>
+    [result, ...(result.redirects ?? [])].flatMap((answer) => {
+      const [from, to] = [URL.parse(answer.url ?? ''), redirectUrl(answer)];
+      return from?.protocol === 'https:' && to?.protocol === 'http:' ? [to.origin] : [];
+    });
+  const hit = probeResults.filter(({ result }) => placesOf(result).length > 0);
+  if (hit.length === 0) return [];
+  const places = unique(hit.flatMap(({ result }) => placesOf(result)));
+  const text = `The target redirects ${naming(hit)} from https to ${listed(places.map((place) => shown(place, 120)))}, which is not encrypted.`;
+  return [buildFinding('http_redirects_unencrypted', 'warning', hit, text)];
 }
 
 /** A leading `www.` does not change the host. */
@@ -136,27 +155,6 @@ function deadAddresses(probeResults: readonly HttpResult[]): readonly FindingDra
     `Of the addresses of ${listed(names)} ${listed(dead)} took no connection from ${naming(hit)}, and another one did. ` +
     'Clients that are given it first wait or fail.';
   return [buildFinding('address_dead', 'warning', hit, text, 'an address of its name takes no connections')];
-}
-
-function unfinishedBodies(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const hit = probeResults.filter(({ result }) => result.error?.code === 'http_body_unfinished');
-  if (hit.length === 0) return [];
-  const rows = hit.map(
-    ({ probe, result }) =>
-      `${probe} got status ${result.statusCode} after ${ms(firstByteOf(result.timings) ?? 0)}, and ` +
-      `${bytesOf(result)} of the body within ${ms(result.timings?.total ?? 0)}${redirectPlace(result)}`,
-  );
-  const text =
-    `The server answers, but the body of its answer did not end in time: ${listed(rows)}. ` +
-    'A stream has no end; a page with such a body does not finish loading.';
-  const to = hit.length === probeResults.length ? '' : ` to ${naming(hit)}`;
-  const longest = Math.max(...hit.map(({ result }) => result.timings?.total ?? 0));
-  const brief = `the body of its answer${to} did not end within ${ms(longest)}`;
-  return [buildFinding('http_body_unfinished', 'warning', hit, text, brief)];
-}
-
-function bytesOf({ bodyBytes = 0 }: SparseResultOf<'http'>): string {
-  return bodyBytes === 0 ? 'nothing' : countOf(bodyBytes, 'byte');
 }
 
 function deviations(probeResults: readonly HttpResult[]): readonly FindingDraft[] {

@@ -41,9 +41,11 @@ export function findTls(probeResults: readonly HttpResult[]): readonly FindingDr
   const unstapled = of(stapleFault);
   if (unstapled.length > 0) {
     const text = `Some browsers, such as Firefox, refuse the certificate: ${why(stapleFault, unstapled)}.`;
-    all.push(
-      buildFinding('certificate_staple_bad', 'warning', unstapled, text, 'with an OCSP response that browsers refuse'),
-    );
+    const isSent = unstapled.some(({ result }) => isStapled(result.tls!));
+    const brief = isSent
+      ? 'with an OCSP response that browsers refuse'
+      : 'with a certificate that demands an OCSP response, which the server does not send';
+    all.push(buildFinding('certificate_staple_bad', 'warning', unstapled, text, brief));
   }
   const asking = probeResults.filter(({ result }) => result.tls?.clientCertificateRequested === true);
   if (asking.length > 0) {
@@ -73,6 +75,10 @@ function weakKeyExchange({ keyExchange }: Tls): string | undefined {
 function chromiumFault({ chromiumFaults = [] }: Tls): string | undefined {
   const reasons = chromiumFaults.map(({ reason }) => shown(reason.replace(/\.$/, '').replace(/^The /, 'the '), 300));
   return reasons.length === 0 ? undefined : listed(reasons);
+}
+
+function isStapled({ ocsp }: Tls): boolean {
+  return ocsp !== null && ocsp !== undefined;
 }
 
 /** Fault of a stapled OCSP response (RFC 6066 section 8), or its absence despite must-staple (RFC 7633), which some browsers reject. */

@@ -4,7 +4,7 @@ import { bad, each, summaryOf } from '../cases.ts';
 import { redirectOf } from '../redirect.ts';
 import { misdated } from '../misdated.ts';
 import { http, refused, tls } from '../results.ts';
-import { unfinished } from '../unfinished.ts';
+import { cutCoding, unfinished } from '../unfinished.ts';
 import type { FindingCases } from './case.ts';
 
 const timed = (timings: Readonly<Record<string, number>>) =>
@@ -254,6 +254,40 @@ export const webCases: FindingCases = {
       ],
     ],
   },
+  http_redirects_unencrypted: {
+    present: [
+      ['the redirect is not followed', summaryOf('http', { 'fra-1': moved('http://example.com/b') })],
+      [
+        'it is followed',
+        summaryOf('http', {
+          'fra-1': http(200, {
+            url: 'http://example.com/b',
+            redirects: [redirectOf('https://example.com/', { location: 'http://example.com/b' })],
+          }),
+        }),
+      ],
+      [
+        'it is followed by another one back',
+        summaryOf('http', {
+          'fra-1': http(200, {
+            redirects: [
+              redirectOf('https://example.com/a', { location: 'http://example.com/' }),
+              redirectOf('http://example.com/', { location: 'https://example.com/' }),
+            ],
+          }),
+        }),
+      ],
+    ],
+    absent: [
+      ['from http to https', summaryOf('http', { 'fra-1': moved('https://example.com/', 'http://example.com/') })],
+      ['from http to http', summaryOf('http', { 'fra-1': moved('http://example.com/b', 'http://example.com/') })],
+      ['to a path', summaryOf('http', { 'fra-1': moved('/b') })],
+      [
+        'a Location without a redirect',
+        summaryOf('http', { 'fra-1': http(201, { location: 'http://example.com/b' }) }),
+      ],
+    ],
+  },
   http_redirects_differ: {
     present: [['two places', summaryOf('http', { 'fra-1': moved('/de'), 'par-1': moved('/fr') })]],
     absent: [
@@ -287,8 +321,10 @@ export const webCases: FindingCases = {
     present: [
       ['the body does not end', summaryOf('http', { 'fra-1': unfinished(200) })],
       ['nor does that of an error', summaryOf('http', { 'fra-1': unfinished(503) })],
+      ['the body ends before its coding', summaryOf('http', { 'fra-1': cutCoding(200) })],
     ],
     absent: [
+      ['the body is not in its coding', summaryOf('http', { 'fra-1': { ...cutCoding(200), truncated: false } })],
       ['the body is longer than is read', summaryOf('http', { 'fra-1': http(200, { truncated: true }) })],
       [
         'the connection ends before the body does',

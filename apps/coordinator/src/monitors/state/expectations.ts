@@ -65,7 +65,7 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   // connection that is reset after the head.
   const isStatusAlone = status !== undefined && measured.error?.code === 'http_status';
   // Without its end a page does not load: the summary cannot tell a stream, which is whole, from a server that hangs.
-  const isUnfinished = measured.error?.code === 'http_body_unfinished';
+  const isUnfinished = ['http_body_unfinished', 'http_decode_failed'].includes(measured.error?.code ?? '');
   if (isUnfinished || (!answers && !isStatusAlone)) return [failureOf(measured, evidence)];
   return [
     ...overStatus(measured, expectation),
