@@ -9,7 +9,7 @@ import type { Browser } from 'puppeteer-core';
 import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, summaryOf, type Showcase } from './showcase.ts';
-import { pingCheck, tracerouteCheck, worldChecks } from './world.ts';
+import { httpCheck, pingCheck, tracerouteCheck, worldChecks } from './world.ts';
 import { crowd, crowded, widelyTraced } from './world/crowd.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
@@ -66,6 +66,29 @@ describe('the page of a check from a hundred probes', () => {
       expect(tab.faults).toEqual([]);
     });
   }
+
+  itInBrowser('is compared with another: first where they differ, the others when asked', async () => {
+    const [id, differing] = ['comparedAAAAAAAAAAAAAA', Object.keys(crowd).at(-1)!];
+    for (const check of [httpCheck, tracerouteCheck].map(crowded)) {
+      const changed = { ...check.results[differing]!, result: 'timeout', error: null, timings: undefined };
+      showcase.checks.set(id, { ...check, testId: id, results: { ...check.results, [differing]: changed } });
+      await tab.page.goto(`${showcase.url}/c/${check.testId}/compare/${id}`);
+      await untilCount('.figures tbody tr', 12);
+
+      const firstOf = (selector: string): Promise<unknown> =>
+        tab.page.evaluate(`document.querySelector('${selector}').innerText.split(' ')[0]`);
+      expect(await firstOf('.figures tbody th')).toBe(differing);
+      const parts = check.type === 'http' ? '.http-view .strip-row strong' : 'main details.more';
+      await untilCount(parts, 12);
+      expect(await firstOf(check.type === 'http' ? parts : `${parts} summary`)).toBe(differing);
+      expect(await tab.page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(HEIGHT_OF_50);
+      expect(await axeViolations(tab.page)).toEqual([]);
+      await tab.page.evaluate(`for (const button of document.querySelectorAll('main .rest')) button.click()`);
+      await untilCount('.figures tbody tr', 100);
+      await untilCount(parts, 100);
+    }
+    expect(tab.faults).toEqual([]);
+  });
 
   itInBrowser('draws every router of a hundred paths, and not in one frame', async () => {
     showcase.checks.set(tracerouteCheck.testId, widelyTraced(tracerouteCheck));

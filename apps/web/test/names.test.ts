@@ -331,6 +331,35 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('break after a dot in the table of a phone, and keep apart', async () => {
+    const check = worldChecks.find(({ type }) => type === 'dns')!;
+    for (const width of [390, 360]) {
+      await tab.page.setViewport({ width, height: 800 });
+      await open(`/c/${check.testId}`, 'probes agree');
+      await untilTrue(tab.page, `document.querySelector('table:not([aria-busy]) [data-probe]') !== null`);
+      const cells = `[...document.querySelectorAll('.probes-table .row')].map((row) =>
+        [...row.querySelectorAll('td')].slice(1).filter((e) => e.checkVisibility()).map((cell) => {
+          const lines = [...cell.childNodes].filter((node) => node.nodeType === 3).map((node) => {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            return [...range.getClientRects()];
+          });
+          const right = Math.max(...lines.flat().map((one) => one.right));
+          const next = cell.nextElementSibling?.getBoundingClientRect();
+          const top = cell.getBoundingClientRect().top;
+          const isBeside = next !== undefined && next.width > 0 && Math.abs(next.top - top) < 2;
+          return [cell.innerText, lines.every((rects) => rects.length === 1), !isBeside || right + 6 <= next.left];
+        }))`;
+      const shown = (await tab.page.evaluate(cells)) as readonly (readonly [string, boolean, boolean][])[];
+      expect(shown.flat().filter(([text]) => text.includes('edge.example.net.')).length).toBeGreaterThan(5);
+      // A code such as NXDOMAIN may break where it must.
+      expect(shown.flat().filter(([text, isWhole]) => text.includes('.') && !isWhole)).toEqual([]);
+      expect(shown.flat().filter(([, , isApart]) => !isApart)).toEqual([]);
+      expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    }
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('count answers and addresses, not probes that got none', async () => {
     const error = { code: 'probe_timeout', phase: 'exec', source: 'probe', message: 'It did not answer in time.' };
     for (const [type, title] of [

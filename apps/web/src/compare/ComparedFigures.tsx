@@ -2,13 +2,17 @@ import type { JSX } from 'preact';
 
 import { cellsOf, columnsOf } from '../check/columns.ts';
 import { Section } from '../parts/section.tsx';
+import { useFirst } from '../parts/use-first.tsx';
+import { usePrinting } from '../parts/use-growing.ts';
+import { probesByDifference } from './by-difference.ts';
 import { measurementPairs } from './measurement-pairs.ts';
 import type { Compared } from './use-comparison.ts';
 
 /** The figures of both checks, probe by probe, whether they differ or not. */
 export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | null {
-  const probes = Object.keys(comparison.probes);
-  if (probes.length === 0) return null;
+  const pairs = measurementPairs(probesByDifference(comparison), a, b);
+  const [shown, more] = useFirst(pairs, usePrinting());
+  if (pairs.length === 0) return null;
   const columns = columnsOf(comparison.type);
   return (
     <Section title="Figures">
@@ -25,7 +29,7 @@ export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | n
             </tr>
           </thead>
           <tbody>
-            {measurementPairs(probes, a, b).map(([probe, ...results]) => {
+            {shown.map(([probe, ...results]) => {
               const [first, second] = results.map((result) => cellsOf(comparison.type, result));
               return (
                 <tr key={probe}>
@@ -39,6 +43,7 @@ export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | n
           </tbody>
         </table>
       </div>
+      {more}
     </Section>
   );
 }

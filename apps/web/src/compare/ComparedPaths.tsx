@@ -3,6 +3,9 @@ import type { JSX } from 'preact';
 
 import { Section } from '../parts/section.tsx';
 import { Badge, type Tone } from '../parts/tone.tsx';
+import { useFirst } from '../parts/use-first.tsx';
+import { usePrinting } from '../parts/use-growing.ts';
+import { probesByDifference } from './by-difference.ts';
 import { hopRowsOf } from './hop-rows.ts';
 
 const relations: Readonly<Record<PathRelation, readonly [Tone, string]>> = {
@@ -15,14 +18,16 @@ const relations: Readonly<Record<PathRelation, readonly [Tone, string]>> = {
 
 /** The paths of each probe, hop by hop in one table. */
 export function ComparedPaths({ comparison }: { readonly comparison: Comparison }): JSX.Element | null {
-  const paths = Object.entries(comparison.probes).flatMap(([probe, { path, otherPath }]) => {
+  const paths = probesByDifference(comparison).flatMap((probe) => {
+    const { path, otherPath } = comparison.probes[probe]!;
     if (path === undefined || otherPath === undefined) return path === undefined ? [] : [[probe, path] as const];
     return [[`${probe} IPv4`, path] as const, [`${probe} IPv6`, otherPath] as const];
   });
+  const [shown, more] = useFirst(paths, usePrinting());
   if (paths.length === 0) return null;
   return (
     <Section title="Paths" note="Silent hops and alternatives of load balancers are no change">
-      {paths.map(([probe, path]) => {
+      {shown.map(([probe, path]) => {
         const [tone, word] = relations[path.relation];
         return (
           <details key={probe} class="more" open={path.changes.length > 0}>
@@ -50,6 +55,7 @@ export function ComparedPaths({ comparison }: { readonly comparison: Comparison 
           </details>
         );
       })}
+      {more}
     </Section>
   );
 }

@@ -3,12 +3,16 @@ import type { JSX } from 'preact';
 
 import { Section } from '../parts/section.tsx';
 import { Badge } from '../parts/tone.tsx';
+import { useFirst } from '../parts/use-first.tsx';
+import { usePrinting } from '../parts/use-growing.ts';
+import { probesByDifference } from './by-difference.ts';
 
 /** The values of both checks for each difference, probe by probe. */
 export function Differences({ comparison }: { readonly comparison: Comparison }): JSX.Element | null {
-  const rows = Object.entries(comparison.probes).flatMap(([probe, { differences }]) =>
-    differences.map((difference) => ({ probe, difference })),
+  const rows = probesByDifference(comparison).flatMap((probe) =>
+    comparison.probes[probe]!.differences.map((difference) => ({ probe, difference })),
   );
+  const [shown, more] = useFirst(rows, usePrinting());
   if (rows.length === 0) return null;
   return (
     <Section title="Differences">
@@ -24,7 +28,7 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ probe, difference: { subject, name, family, a, b, certain } }) => (
+            {shown.map(({ probe, difference: { subject, name, family, a, b, certain } }) => (
               <tr key={`${probe} ${family} ${subject} ${name}`}>
                 <th scope="row">{family === undefined ? probe : `${probe} IPv${family}`}</th>
                 <td>{name === null ? subject : `${subject}: ${name}`}</td>
@@ -38,6 +42,7 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
           </tbody>
         </table>
       </div>
+      {more}
     </Section>
   );
 }

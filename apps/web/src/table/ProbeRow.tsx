@@ -6,6 +6,7 @@ import type { Result } from '../check/use-check.ts';
 import type { Row } from '../filter/rows.ts';
 import { placeOf } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
+import { Dotted } from '../parts/prose.tsx';
 import { toneOf, ToneMark } from '../parts/tone.tsx';
 import { otherMeasurement } from '../check/measurements.ts';
 
@@ -84,6 +85,8 @@ function Cells({ columns, result }: { readonly columns: readonly Column[]; reado
                 <ToneMark tone={tone} />
                 {text}
               </span>
+            ) : kind === '' ? (
+              <Dotted text={text} />
             ) : (
               text
             )}
