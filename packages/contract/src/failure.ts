@@ -10,7 +10,8 @@ export const failureCodes = {
   dns_servfail: 'The resolver could not answer (rcode SERVFAIL); often a broken delegation or a DNSSEC failure.',
   dns_resolver_failing:
     'The resolver could not answer (rcode SERVFAIL), and answered a question about a made-up name in the same top-level ' +
-    'domain with SERVFAIL, from its cache, or not at all: it may fail for every name.',
+    'domain with SERVFAIL, from its cache, or not at all, or fails DNSSEC validation for the root as well, as with a wrong clock: it may ' +
+    'fail for every name.',
   dns_servers_silent:
     'The resolver reached a name server for a made-up name in the same top-level domain, but did not answer about the name ' +
     'in time: the name servers of the name seem not to respond.',

@@ -88,10 +88,17 @@ export interface UnboundOptions {
   readonly ports?: Readonly<Record<string, number>>;
   /** The zones that it queries, each with its trusted DNSKEY; null disables validation of the zone. */
   readonly zones: Readonly<Record<string, string | null>>;
+  /** The time by which it validates, `YYYYMMDDHHMMSS`; default: now. */
+  readonly now?: string;
 }
 
 /** A validating resolver by NLnet Labs. */
-export async function startUnbound({ authorityPort, zones, ports = {} }: UnboundOptions): Promise<NameServerDaemon> {
+export async function startUnbound({
+  authorityPort,
+  zones,
+  ports = {},
+  now,
+}: UnboundOptions): Promise<NameServerDaemon> {
   return started(['unbound'], Object.keys(zones)[0]!, async (folder, port) => {
     const anchors = Object.entries(zones).flatMap(([zone, key]) =>
       key === null ? [`domain-insecure: "${zone}"`] : [`trust-anchor: "${zone} 3600 IN DNSKEY ${key}"`],
@@ -111,6 +118,7 @@ export async function startUnbound({ authorityPort, zones, ports = {} }: Unbound
       'qname-minimisation: no',
       'aggressive-nsec: yes',
       ...anchors,
+      ...(now === undefined ? [] : [`val-override-date: "${now}"`]),
     ];
     // Including the root, so that only servers on loopback are queried.
     const served = {

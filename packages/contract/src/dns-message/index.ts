@@ -13,7 +13,7 @@ export { isAnswerTo } from './is-answer-to.ts';
 export { dnsFlags, encodeQuery, readMessage, type Message, type Query } from './message.ts';
 export type { DnsRecord } from './record.ts';
 export { decodeName, encodeName, reverseName } from './name.ts';
-export { isWithin, renamed, sameName, uncachedName } from './names.ts';
+export { isWithin, renamed, sameName, uncachedName, uncachedTopLevelDomain } from './names.ts';
 export { extendedErrorName, rcodeFailure, rcodeName } from './rcodes.ts';
 export { createReader, type Reader } from './reader.ts';
 export type { Presentation } from './sections.ts';

@@ -34,8 +34,13 @@ const label = /(?:\\.|[^.\\])+\./gs;
  */
 export function uncachedName(neighbour: string): string | undefined {
   const labels = neighbour.match(label) ?? [];
+  return labels.length < 2 ? undefined : `${uncachedTopLevelDomain()}${labels.at(-1)}`;
+}
+
+/** Makes up a top-level domain: the servers of the root prove that there is none. */
+export function uncachedTopLevelDomain(): string {
   const letters = Array.from({ length: 16 }, () => Math.floor(Math.random() * 26).toString(36));
-  return labels.length < 2 ? undefined : `${letters.join('')}.${labels.at(-1)}`;
+  return `${letters.join('')}.`;
 }
 
 /** True for a dot inside a label: an odd number of backslashes precedes it (RFC 1035 section 5.1). */

@@ -139,6 +139,7 @@ function verdictOf(
   { query }: PreparedQuery,
 ): NonNullable<Fields['dnssec']>['verdict'] {
   if (validation === 'failed') return 'validation_failed';
+  if (validation === 'broken') return 'unknown';
   if (!canValidate(answer, query) || !validatable.has(kind)) return 'unknown';
   if (!answer.message.flags.includes('ad')) return 'not_validated';
   return validation === 'confirmed' ? 'validated' : 'unknown';

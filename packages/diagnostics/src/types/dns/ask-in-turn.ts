@@ -28,7 +28,8 @@ export async function askInTurn(
     const asked = await ask(server, prepared, options, signal);
     if (asked.failure?.code === 'timed_out' && asked.failure.phase === 'response') silent.push(server);
     const validation = await checkValidation(asked, prepared, options, uncheckedMs, signal);
-    const concluding = { ...asked, validation, asked: { server, transport: options.transport } };
+    const failure = validation === 'broken' ? resolverFailing(BROKEN_VALIDATION) : asked.failure;
+    const concluding = { ...asked, failure, validation, asked: { server, transport: options.transport } };
     if (isFinal(concluding, prepared)) return concluding;
     if (rankOf(concluding, prepared) >= rankOf(best, prepared)) best = concluding;
   }
@@ -53,7 +54,7 @@ type AskOthers = (servers: readonly NameServer[]) => Promise<readonly AskedOther
 async function judgeFailing(best: Concluding, { query }: PreparedQuery, askOthers: AskOthers): Promise<Concluding> {
   if (best.validation === 'failed' || best.asked === undefined || !query.recursionDesired) return best;
   const [other] = await askOthers([best.asked.server]);
-  return other?.evidence === 'fails' ? { ...best, failure: resolverFailing() } : best;
+  return other?.evidence === 'fails' ? { ...best, failure: resolverFailing(FAILING_FOR_ALL) } : best;
 }
 
 /** Kinds of answers after which a stub resolver asks no other server. */
@@ -72,10 +73,10 @@ function isFinal({ answer, validation }: Concluding, prepared: PreparedQuery): b
 
 const [SERVFAIL, FAILING] = [2, 3];
 
-/** Rank of a result by what it reveals about the name: lowest without an answer, highest for SERVFAIL. */
-function rankOf({ answer }: Concluding, prepared: PreparedQuery): number {
+/** Rank of a result by what it reveals about the name: lowest without an answer, highest for SERVFAIL that may be about it. */
+function rankOf({ answer, validation }: Concluding, prepared: PreparedQuery): number {
   if (answer === null) return 0;
-  if (answer.message.rcode === SERVFAIL) return FAILING;
+  if (answer.message.rcode === SERVFAIL) return validation === 'broken' ? 2 : FAILING;
   return classifyMessage(answer.message, prepared).kind === 'malformed' ? 1 : 2;
 }
 
@@ -128,7 +129,10 @@ function serversSilent(): Failure {
   return { code: 'dns_servers_silent', phase: 'response', source: 'resolver', message };
 }
 
-function resolverFailing(): Failure {
-  const message = 'The resolver could not answer (SERVFAIL), and may fail for every name.';
+const FAILING_FOR_ALL = 'The resolver could not answer (SERVFAIL), and may fail for every name.';
+const BROKEN_VALIDATION =
+  'The resolver fails DNSSEC validation (SERVFAIL), for the root too: its clock or its trust anchor may be wrong.';
+
+function resolverFailing(message: string): Failure {
   return { code: 'dns_resolver_failing', phase: 'response', source: 'resolver', message };
 }

@@ -1,5 +1,7 @@
+import { uncachedTopLevelDomain } from '@vantage/contract/dns-message';
+
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
-import { prepareQuery, type Answer, type PreparedQuery } from './transport/exchange.ts';
+import { prepareQuery, type Answer, type NameServer, type PreparedQuery } from './transport/exchange.ts';
 
 const NOERROR = 0;
 const SERVFAIL = 2;
@@ -11,8 +13,8 @@ const dnssecErrors: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 
 /** Errors that name another cause of SERVFAIL: Not Ready, a filter, No Reachable Authority, Network Error. */
 const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]);
 
-/** Result of verifying a resolver's validation. */
-export type Validation = 'failed' | 'confirmed' | 'unconfirmed';
+/** Result of verifying a resolver's validation. `broken`: it fails for the root as well, which is no statement about the name. */
+export type Validation = 'failed' | 'confirmed' | 'unconfirmed' | 'broken';
 
 /** @param timeoutMs for the additional queries */
 export async function checkValidation(
@@ -22,7 +24,9 @@ export async function checkValidation(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Validation> {
-  if (await failsValidation(asked, prepared, options, timeoutMs, signal)) return 'failed';
+  if (await failsValidation(asked, prepared, options, timeoutMs, signal)) {
+    return (await failsForRoot(asked.answer!.server, prepared, options, timeoutMs, signal)) ? 'broken' : 'failed';
+  }
   return (await confirmsValidation(asked, prepared, options, timeoutMs, signal)) ? 'confirmed' : 'unconfirmed';
 }
 
@@ -48,6 +52,28 @@ async function failsValidation(
   if (rcode !== NOERROR && rcode !== NXDOMAIN) return false;
   const again = await ask(server, prepared, options, bounded);
   return again.answer?.message.rcode === SERVFAIL && !namesAnotherCause(again.answer);
+}
+
+/**
+ * True if the resolver fails validation for the root too, whose signatures everybody relies on: as with a clock that is wrong
+ * by weeks, or an outdated trust anchor. The question is about a made-up top-level domain, which no cache has.
+ */
+async function failsForRoot(
+  server: NameServer,
+  { query }: PreparedQuery,
+  options: AskOptions,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const name = uncachedTopLevelDomain();
+  const [checked, unchecked] = await Promise.all(
+    [false, true].map((checkingDisabled) =>
+      ask(server, prepareQuery({ ...query, name, checkingDisabled }), options, bounded),
+    ),
+  );
+  const fails = checked!.answer?.message.rcode === SERVFAIL && !namesAnotherCause(checked!.answer);
+  return fails && unchecked!.answer?.message.rcode === NXDOMAIN;
 }
 
 function namesAnotherCause({ message }: Answer): boolean {
