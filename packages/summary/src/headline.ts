@@ -78,8 +78,12 @@ function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonl
 }
 
 function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
-  const { counts, silent, notMeasured } = partition;
+  const { counts, silent, notMeasured, lone } = partition;
   const host = hostOf(check);
+  if (lone !== undefined) {
+    const answered = `Only one probe got an answer for ${host} (${recordTypeOf(probeResults)}): ${reasonsOf([lone])}`;
+    return `${answered}; ${silent.length - 1} probes got none, so that it proves too little`;
+  }
   if (silent.length > 0 && check.type === 'dns') {
     return `No probe got an answer for ${host} (${recordTypeOf(probeResults)}): ${reasonsOf(silent)}`;
   }

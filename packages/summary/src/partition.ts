@@ -16,6 +16,8 @@ export type Evidence = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | '
 export interface Partition {
   readonly of: ReadonlyMap<string, Evidence>;
   readonly counts: Summary['counts'];
+  /** The only probe of a dns check with an answer, a negative one that proves too little; it is one of the silent ones. */
+  readonly lone: ProbeResult | undefined;
   /** Probes with an answer: up and impaired. */
   readonly up: readonly ProbeResult[];
   readonly down: readonly ProbeResult[];
@@ -33,8 +35,12 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
   );
   // If another probe found the port open, silence means a filter or packet loss.
   const isOpen = type === 'udp' && first.includes('up');
+  const lone = type === 'dns' ? loneNegative(probeResults, first) : undefined;
   const of = new Map(
-    probeResults.map(({ probe }, index) => [probe, first[index] === 'silent' && isOpen ? 'down' : first[index]!]),
+    probeResults.map((probeResult, index) => {
+      const isDown = first[index] === 'silent' && isOpen;
+      return [probeResult.probe, isDown ? 'down' : probeResult === lone ? 'silent' : first[index]!];
+    }),
   );
   const on = (...kinds: readonly Evidence[]): readonly ProbeResult[] =>
     probeResults.filter(({ probe }) => kinds.includes(of.get(probe)!));
@@ -47,6 +53,7 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
   ];
   return {
     of,
+    lone,
     up,
     down,
     silent,
@@ -60,6 +67,24 @@ export function partitionByOutcome(type: string, probeResults: readonly ProbeRes
       pending: pending.length,
     },
   };
+}
+
+/**
+ * The only answer about a name, if it is negative and two or more probes got none: a network that breaks resolvers, or a filter,
+ * may have made it. A resolver that validates proves its answer; so do the servers of a trace.
+ */
+function loneNegative(
+  probeResults: readonly ProbeResult<SparseResultOf<'dns'>>[],
+  evidence: readonly Evidence[],
+): ProbeResult | undefined {
+  const silent = evidence.filter((one) => one === 'silent').length;
+  const [answered, ...others] = probeResults.filter(
+    (_, index) => !['silent', 'notMeasured'].includes(evidence[index]!),
+  );
+  if (answered === undefined || others.length > 0 || silent < 2) return undefined;
+  const { trace, dnssec } = answered.result;
+  const isProved = trace !== undefined || ['validated', 'validation_failed'].includes(dnssec?.verdict ?? '');
+  return evidence[probeResults.indexOf(answered)] === 'down' && !isProved ? answered : undefined;
 }
 
 function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeResult[]): Evidence {

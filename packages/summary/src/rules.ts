@@ -83,7 +83,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   dns_unanswered: rule(
     ['warning', 'info'],
-    '`answerKind` is `referral`, `lame` or `truncated`, or in a trace the addresses of the name servers could not be found, or no root server that was asked gave an answer. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN, `dns_resolver_failing`, or with SERVFAIL or `dns_servers_silent` alone or for fewer than half where others know the name (not `validation_failed`): the resolver was not found, not reached, refused … Does not count; alone it gives the verdict `unknown`. Info if another probe has another result. A referral to the name itself answers the question for its NS records.',
+    '`answerKind` is `referral`, `lame` or `truncated`, or in a trace the addresses of the name servers could not be found, or no root server that was asked gave an answer. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN, `dns_resolver_failing`, or with SERVFAIL or `dns_servers_silent` alone or for fewer than half where others know the name (not `validation_failed`): the resolver was not found, not reached, refused … And the only answer, if it is negative, without a verdict of validation and not of a trace, and two or more probes got none. Does not count; alone it gives the verdict `unknown`. Info if another probe has another result. A referral to the name itself answers the question for its NS records.',
   ),
   dns_filtered: degrading(
     ['warning'],

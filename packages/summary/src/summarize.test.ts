@@ -454,6 +454,39 @@ describe('the verdict', () => {
   });
 });
 
+describe('a single answer that the name does not exist', () => {
+  const validated = dns('NXDOMAIN', { dnssec: { ad: true, verdict: 'validated' } });
+
+  it.each<[string, Summary['verdict'], Summary]>([
+    ['of the only probe', 'down', summaryOf('dns', { 'fra-1': dns('NXDOMAIN') })],
+    ['next to one silent probe', 'down', summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': unheard })],
+    ['next to two', 'unknown', summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), ...each('ber-1 par-1', unheard) })],
+    ['that was SERVFAIL', 'unknown', summaryOf('dns', { 'fra-1': dns('SERVFAIL'), ...each('ber-1 par-1', unheard) })],
+    ['that was validated', 'down', summaryOf('dns', { 'fra-1': validated, ...each('ber-1 par-1', unheard) })],
+    ['of two', 'down', summaryOf('dns', { ...each('fra-1 nyc-1', dns('NXDOMAIN')), ...each('ber-1 par-1', unheard) })],
+    ['while two are pending', 'down', summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), ...each('ber-1 par-1', pending) })],
+    [
+      'next to records',
+      'partial',
+      summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'nyc-1': dns(['A 192.0.2.1']), ...each('ber-1 par-1', unheard) }),
+    ],
+  ])('%s makes the verdict %s', (_reason, verdict, summary) => {
+    expect(summary.verdict).toBe(verdict);
+  });
+
+  it('is named if it proves too little', () => {
+    const summary = summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), ...each('ber-1 par-1', unheard) });
+
+    expect(summary.headline).toBe(
+      'Only one probe got an answer for example.com (A): the name does not exist; 2 probes got none, so that it proves too little.',
+    );
+    expect(lines(summary)).toEqual(['dns_unanswered warning: ber-1 par-1', 'dns_unanswered warning: fra-1']);
+    expect(summary.findings[1]!.text).toBe(
+      'Only fra-1 got an answer: the name does not exist. As 2 others got none, it proves too little about the name.',
+    );
+  });
+});
+
 describe('the headline', () => {
   it.each<[headline: string, summary: Summary]>([
     [
@@ -630,8 +663,8 @@ describe('the headline', () => {
       summaryOf('dns', each('fra-1 ber-1', failingResolver)),
     ],
     [
-      'example.com does not resolve (A) from the one probe that got an answer: the resolver could not answer (SERVFAIL); 2 probes got no answer to the question, which proves neither.',
-      summaryOf('dns', { ...each('fra-1 ber-1', failingResolver), 'par-1': dns('SERVFAIL') }),
+      'example.com does not resolve (A) from the one probe that got an answer: the resolver could not answer (SERVFAIL); one probe got no answer to the question, which proves neither.',
+      summaryOf('dns', { 'fra-1': failingResolver, 'par-1': dns('SERVFAIL') }),
     ],
     [
       'Port 53 of example.com is not open from any of 3 probes: the name got no answer in time, though the resolver answers others: its name servers seem to be silent (1), the port is unreachable (1) and the resolver could not answer (SERVFAIL) (1).',

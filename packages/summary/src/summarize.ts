@@ -117,8 +117,9 @@ function findPaths(
 function findingsOfType(
   type: string,
   probeResults: readonly ProbeResult[],
-  { counted, notMeasured, silent }: Partition,
+  partition: Partition,
 ): readonly FindingDraft[] {
+  const { counted, notMeasured } = partition;
   // Partial measurements of an unfinished probe remain valid.
   const measured = probeResults.filter((probeResult) => !notMeasured.includes(probeResult));
   switch (type) {
@@ -135,7 +136,7 @@ function findingsOfType(
     case 'udp':
       return findUdp(ofType<'udp'>(measured));
     case 'dns':
-      return findDns(ofType<'dns'>(measured), silent);
+      return findDns(ofType<'dns'>(measured), partition);
     case 'info':
       return findInfo(ofType<'info'>(measured));
     default:

@@ -5,6 +5,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
+import type { Partition } from '../partition.ts';
 import { naming, shown, tally } from '../words.ts';
 import { dataOf, dnsReason, filterOf, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
 
@@ -52,13 +53,16 @@ export function groupAnswers(probeResults: readonly DnsResult[]): readonly Summa
   return groupsOf('answers', probeResults, answersOf);
 }
 
-/** @param silent probes that learned nothing about the name */
-export function findDns(probeResults: readonly DnsResult[], silent: readonly ProbeResult[]): readonly FindingDraft[] {
+/** @param partition its silent probes learned nothing about the name, but for a single one that proves too little */
+export function findDns(
+  probeResults: readonly DnsResult[],
+  { silent, lone }: Pick<Partition, 'silent' | 'lone'>,
+): readonly FindingDraft[] {
   const isSilent = (probeResult: DnsResult): boolean => silent.includes(probeResult);
   return [
     ...rcodes(probeResults.filter((probeResult) => !isSilent(probeResult))),
     ...filtered(probeResults),
-    ...unanswered(probeResults, probeResults.filter(isSilent)),
+    ...unanswered(probeResults, probeResults.filter(isSilent), lone),
     ...answers(probeResults),
     ...dnssec(probeResults),
   ];
@@ -103,13 +107,20 @@ function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
 }
 
 /** Grouped by reason: a shared resolver fails all its probes for the same one. */
-function unanswered(probeResults: readonly DnsResult[], silent: readonly DnsResult[]): readonly FindingDraft[] {
-  const own = silent.filter(({ result }) => answerKindOf(result) !== 'filtered');
+function unanswered(
+  probeResults: readonly DnsResult[],
+  silent: readonly DnsResult[],
+  lone: ProbeResult | undefined,
+): readonly FindingDraft[] {
+  const own = silent.filter((one) => one !== lone && answerKindOf(one.result) !== 'filtered');
   const severity = silent.length === probeResults.length ? 'warning' : 'info';
-  return groupBy(own, reasonOf).map(([reason, alike]) => {
+  const found = groupBy(own, reasonOf).map(([reason, alike]) => {
     const text = `Nothing was learned about the name by ${naming(alike)}: ${reason}.`;
     return buildFinding('dns_unanswered', severity, alike, text);
   });
+  if (lone === undefined) return found;
+  const text = `Only ${lone.probe} got an answer: ${reasonOf(lone)}. As ${silent.length - 1} others got none, it proves too little about the name.`;
+  return [...found, buildFinding('dns_unanswered', 'warning', [lone], text)];
 }
 
 function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
