@@ -45,6 +45,15 @@ describe('checks and mistakes on the page', () => {
       expect(await tab.page.evaluate(`document.querySelector('h1').innerText`)).toBe(name);
       expect(await tab.page.title()).toBe(`${name} · Vantage`);
     }
+    const dns = worldChecks.find(({ type }) => type === 'dns')!;
+    for (const [request, name] of [
+      [{ recordType: 'mx' }, 'dns MX www.example.com'],
+      [{}, 'dns A www.example.com'],
+    ] as const) {
+      showcase.checks.set(dns.testId, { ...dns, request });
+      await open(`/c/${dns.testId}`, 'probes agree');
+      expect(await tab.page.evaluate(`document.querySelector('h1').innerText`)).toBe(name);
+    }
     await open('/', 'measured from 10 of 12 probes');
 
     const listed = String(await tab.page.evaluate(`document.querySelector('.recent ul').innerText`));

@@ -25,14 +25,17 @@ const NAMED: ReadonlySet<string> = new Set([
 ]);
 
 export function nameOfCheck(type: string, host: string, asked: Asked): CheckName {
-  const { port, recordType, options = {}, withheld = [] } = asked;
+  const { port, recordType = type === 'dns' ? DEFAULT_RECORD_TYPE : undefined, options = {}, withheld = [] } = asked;
   const fields = Object.entries(asked).filter(([name]) => !NAMED.has(name) && name !== 'options');
   return {
-    kind: typeof recordType === 'string' ? `${type} ${recordType}` : type,
+    kind: typeof recordType === 'string' ? `${type} ${recordType.toUpperCase()}` : type,
     target: typeof port === 'number' ? `${host.includes(':') ? `[${host}]` : host}:${port}` : host,
     details: [...[...fields, ...Object.entries(options as object)].map(detail), ...withheld.map(labelOf)].join(' · '),
   };
 }
+
+/** The service does not repeat what equals its default. */
+const DEFAULT_RECORD_TYPE = 'A';
 
 /** Class of a heading: a long target, mostly a URL, has a smaller one. */
 export function headingClass(target: string): string | undefined {

@@ -4,7 +4,8 @@ import { escapeText, type Check } from '@vantage/contract';
 export function nameOfCheck({ type, host, request, results }: Check): string {
   const named = (field: string): unknown =>
     request?.[field] ?? Object.values(results).find((result) => result[field] !== undefined)?.[field];
-  const recordType = named('recordType');
+  // A request has no default values, and a pending check no results.
+  const recordType = named('recordType') ?? (type === 'dns' ? 'A' : undefined);
   const port = type === 'traceroute' ? undefined : named('port');
   const kind = typeof recordType === 'string' ? `${type} ${recordType}` : type;
   const target = typeof port === 'number' ? `${host.includes(':') ? `[${host}]` : host}:${port}` : host;

@@ -1,7 +1,6 @@
-import { shortened } from '../shortened.ts';
 import type { ShownCheck, Tone } from '../shown-check.ts';
 import { createCanvas, type Colour } from './canvas.ts';
-import { linesOf } from './lines.ts';
+import { linesOf, nameLinesOf } from './lines.ts';
 import { encodePng } from './png.ts';
 import { plainText } from './plain-text.ts';
 
@@ -10,8 +9,6 @@ export const CARD_WIDTH = 1200;
 export const CARD_HEIGHT = 630;
 
 const MARGIN = 72;
-/** Longest displayed name, about two lines. */
-const LONGEST_NAME = 84;
 const PAPER: Colour = [255, 255, 255];
 const COLOURS: Readonly<Record<Tone | 'ink' | 'dim', Colour>> = {
   ink: [16, 24, 29],
@@ -30,7 +27,7 @@ export async function card({ name, word, tone, headline, check }: ShownCheck): P
   const width = CARD_WIDTH - 2 * MARGIN;
   canvas.fill(0, 0, CARD_WIDTH, 18, colour(tone));
   let y = 118;
-  for (const line of linesOf(shortened(plainText(name), LONGEST_NAME), 'name', width, 2)) {
+  for (const line of nameLinesOf(plainText(name), 'name', width, 2)) {
     canvas.write(MARGIN, y, line, 'name', colour('ink'));
     y += 56;
   }

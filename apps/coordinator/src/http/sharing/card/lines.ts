@@ -1,3 +1,4 @@
+import { shortened } from '../shortened.ts';
 import { glyphOf, glyphStyle, type StyleName } from './glyphs.ts';
 
 /** Width of a line in pixels. */
@@ -28,3 +29,14 @@ export function linesOf(text: string, style: StyleName, width: number, most: num
   while (widthOf(`${last.join('')}…`, style) > width) last.pop();
   return [...lines.slice(0, most - 1), `${last.join('').trimEnd()}…`];
 }
+
+/** Wraps a name; one that exceeds the number of lines loses its middle. */
+export function nameLinesOf(name: string, style: StyleName, width: number, most: number): readonly string[] {
+  for (let length = LONGEST_NAME; ; length -= 1) {
+    const lines = linesOf(shortened(name, length), style, width, most + 1);
+    if (lines.length <= most) return lines;
+  }
+}
+
+/** More letters, even narrow ones, fill more than the two lines of a card. */
+const LONGEST_NAME = 150;

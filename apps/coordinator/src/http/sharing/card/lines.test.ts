@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { nameLinesOf, widthOf } from './lines.ts';
+
+const WIDTH = 1056;
+
+describe('the name on a card', () => {
+  it.each([
+    ['wide', 'w'],
+    ['common', 'a'],
+    ['narrow', 'i'],
+  ])('keeps both ends if it is long, in %s letters', (_kind, letter) => {
+    const label = letter.repeat(60);
+    const lines = nameLinesOf(`tcp ${label}.${label}.${label}.example.com:443`, 'name', WIDTH, 2);
+
+    expect(lines).toHaveLength(2);
+    expect(lines.map((line) => widthOf(line, 'name') <= WIDTH)).toEqual([true, true]);
+    expect(lines.join('')).toMatch(/^tcp (\w)\1{15,}[^…]*…[^…]*\w\.example\.com:443$/);
+  });
+
+  it('is whole if it has room', () => {
+    expect(nameLinesOf('tcp db.example.com:443', 'name', WIDTH, 2)).toEqual(['tcp db.example.com:443']);
+  });
+});
