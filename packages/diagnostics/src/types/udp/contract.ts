@@ -15,7 +15,7 @@ import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts
 
 /** Waits of an attempt, one after each of its datagrams: the loss of one packet must not look like a silent port. */
 export const DATAGRAM_WAITS_MS = [1_000, 1_000] as const;
-/** Time to wait for an answer to an attempt before the next. */
+/** Time to wait for an answer to an attempt before the next, and for one to the last datagram. */
 export const ATTEMPT_WAIT_MS = DATAGRAM_WAITS_MS.reduce((sum, waitMs) => sum + waitMs, 0);
 
 /** Number of leading bytes of an answer in the result. */
@@ -49,7 +49,8 @@ export const udp = defineCheckType({
       minimum: 1,
       maximum: 3,
       default: 3,
-      description: 'Attempts, two seconds apart, until a reply arrives. Each sends its datagram again after a second.',
+      description:
+        'Attempts, two seconds apart, until a reply arrives. Each sends its datagram again after a second; a reply to the last one is awaited for two.',
     }),
     family: Type.Optional(familySchema),
   },

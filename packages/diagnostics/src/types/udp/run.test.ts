@@ -150,6 +150,18 @@ describe('a udp check', () => {
     expect(server.received.map(String)).toEqual(['hello', 'hello']);
   });
 
+  it('hears an answer to the last datagram as late as one to the first', async () => {
+    const server = await listen((_bytes, from) => {
+      if (server.received.length < DATAGRAM_WAITS_MS.length) return;
+      setTimeout(() => server.socket.send('x', from.port, from.address), DATAGRAM_WAITS_MS.at(-1)! + 300);
+    });
+
+    const outcome = await runUdp(params(server.port, { attempts: 1 }), testContext());
+
+    expect(outcome).toMatchObject({ result: 'success', state: 'open', attempts: [{ error: null }] });
+    expect(outcome.rt).toBeGreaterThan(DATAGRAM_WAITS_MS.at(-1)!);
+  });
+
   it('sends a silent port no more datagrams than are counted for it', async () => {
     const server = await listen();
     const asked = params(server.port);

@@ -49,6 +49,7 @@ export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<U
       await attempt(attempts, () => sendDatagram(target, port, payload, context), context.signal);
       show();
     }
+    await lastHeard(attempts, context.signal);
     await othersHeard(attempts, context.signal);
     return outcome(target, sent, attempts);
   } finally {
@@ -100,6 +101,14 @@ async function firstHeard(datagrams: readonly Datagram[], waitMs: number, signal
   if (signal.aborted) over.resolve();
   await Promise.race([over.promise, ...datagrams.map(({ settled }) => settled)]);
   stopTimer();
+}
+
+/** Without any response, waits for one to the last datagram as long as for one to the first of an attempt. */
+async function lastHeard(attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
+  if (isOver(attempts, signal)) return;
+  const datagrams = attempts.flat();
+  const sentAtMs = Math.max(0, ...datagrams.map((datagram) => datagram.sentAtMs));
+  await firstHeard(datagrams, sentAtMs + ATTEMPT_WAIT_MS - performance.now(), signal);
 }
 
 /**
