@@ -130,6 +130,8 @@ export interface Truth {
   readonly pingVerdicts?: readonly Verdict[];
   /** Path MTU; default the smallest link MTU, null if it cannot be measured. */
   readonly pathMtu?: number | null;
+  /** Smallest packet that vanishes without an error; default none. */
+  readonly mtuBlackHole?: number;
   /** Other packets of a flow take another path: a trace does not reveal the links. */
   readonly isUnsteady?: boolean;
 }

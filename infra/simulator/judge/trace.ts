@@ -136,12 +136,20 @@ function stopReasonOf({ of, own }: Look): string | null {
 }
 
 function judgeMtu({ of, share, traced }: Look): readonly Complaint[] {
-  const { pathMtu = null, reached } = traced;
+  const { pathMtu = null, mtuBlackHole = null, reached } = traced;
   const smallest = smallestMtu(of, share.passages);
   const truth =
     of.scenario.truth?.pathMtu === undefined ? (reached === true ? smallest : null) : of.scenario.truth.pathMtu;
   const isWrong = truth === null ? pathMtu !== null && pathMtu > smallest : pathMtu !== truth;
-  return isWrong ? [{ kind: 'mtu', text: `pathMtu is ${pathMtu}, in truth ${truth ?? `at most ${smallest}`}` }] : [];
+  const hole = of.scenario.truth?.mtuBlackHole ?? null;
+  return [
+    ...(isWrong ? [mtuComplaint(`pathMtu is ${pathMtu}, in truth ${truth ?? `at most ${smallest}`}`)] : []),
+    ...(mtuBlackHole === hole ? [] : [mtuComplaint(`mtuBlackHole is ${mtuBlackHole}, in truth ${hole}`)]),
+  ];
+}
+
+function mtuComplaint(text: string): Complaint {
+  return { kind: 'mtu', text };
 }
 
 function hopComplaint(text: string): Complaint {

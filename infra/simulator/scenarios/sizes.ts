@@ -31,13 +31,41 @@ export const sizes: readonly Scenario[] = [
   ...[1_300, 1_400, 1_480].map((mtu) => ({
     name: `pmbh${mtu}`,
     path: [...routers(3), router({ mtu, isBlackHole: true }), ...routers(2)],
-    truth: { finds: [{ code: 'path_mtu_black_hole' as const }], verdicts: ['degraded' as const], pathMtu: mtu },
+    truth: {
+      finds: [{ code: 'path_mtu_black_hole' as const }],
+      verdicts: ['degraded' as const],
+      pathMtu: mtu,
+      mtuBlackHole: mtu + 1,
+    },
   })),
+  ...[0, 115, 240, 390].map((delayMs) => ({
+    // A router refuses packets, and smaller ones vanish beyond it.
+    name: `pmbhbeyond${delayMs}`,
+    path: [router(), router({ mtu: 1_400 }), router({ delayMs }), router({ mtu: 1_300, isBlackHole: true }), router()],
+    truth: {
+      finds: [{ code: 'path_mtu_black_hole' as const }],
+      verdicts: ['degraded' as const],
+      pathMtu: 1_300,
+      mtuBlackHole: 1_301,
+    },
+  })),
+  {
+    // Packets vanish before a router that refuses smaller ones.
+    name: 'pmbhbefore',
+    path: [
+      router(),
+      router({ mtu: 1_450, isBlackHole: true }),
+      router({ delayMs: 40 }),
+      router({ mtu: 1_400 }),
+      router(),
+    ],
+    truth: { finds: [{ code: 'path_mtu_black_hole' }], verdicts: ['degraded'], pathMtu: 1_400, mtuBlackHole: 1_451 },
+  },
   {
     name: 'pmsilent',
     // The router before the small link is silent, which is a black hole, too.
     path: [...routers(2), { silent: true }, router({ mtu: 1_400 }), ...routers(2)],
-    truth: { finds: [{ code: 'path_mtu_black_hole' }], verdicts: ['degraded'], pathMtu: 1_400 },
+    truth: { finds: [{ code: 'path_mtu_black_hole' }], verdicts: ['degraded'], pathMtu: 1_400, mtuBlackHole: 1_401 },
   },
   {
     name: 'pmword0',

@@ -106,8 +106,8 @@ export const traceroute = defineCheckType({
         minimum: 69,
         maximum: 65_535,
         description:
-          'Smallest packet, in bytes, that vanished without an ICMP error each time, while the target answers ' +
-          'smaller ones; null without such a black hole.',
+          'Smallest packet, in bytes, that vanished without an ICMP error each time, while smaller ones are answered ' +
+          'by the target or a router that refuses them; null without such a black hole, or if none is proved.',
       }),
     ),
     clock: nullable(

@@ -4,7 +4,7 @@ import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
 import { MAX_MTU_PACKETS } from '../contract.ts';
 import type { TraceOptions } from '../trace-options.ts';
-import { findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
+import { ASKING_BYTES, findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
 import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
 import { isReached, rtOf } from '../hops/target-answers.ts';
 
@@ -22,7 +22,7 @@ export interface MtuSearch {
 
 /** Searches the path MTU of a trace. Its socket is opened together with those of the trace. */
 export function mtuSearch(
-  { protocol, firstHop, maxHops, queries, flows, dscp, mostPackets }: TraceOptions,
+  { protocol, firstHop, maxHops, queries, flows, size, dscp, mostPackets }: TraceOptions,
   target: Target,
   packets: PacketSockets,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
@@ -34,6 +34,8 @@ export function mtuSearch(
   let noted: Trace | undefined;
   const echo: EchoCount = { sent: 0, received: 0 };
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
+  // The packets of the trace may be refused or vanish, those of the search show the size.
+  const isLarge = size !== undefined && size > ASKING_BYTES[target.family];
   const hasRoom = planned + MAX_MTU_PACKETS <= mostPackets;
   const opening = hasRoom ? open() : undefined;
   // Marks a rejection as handled; the code that awaits `opening` still gets it.
@@ -47,7 +49,7 @@ export function mtuSearch(
         rttMs: () => (noted === undefined ? null : rtOf(noted)),
         maxPackets,
         echo,
-        isAsking: protocol !== 'icmp',
+        isAsking: protocol !== 'icmp' || isLarge,
         dscp,
       },
       context,
@@ -61,16 +63,10 @@ export function mtuSearch(
       noted = trace;
     },
     result: async (trace) => {
-      const named = trace.packets.flatMap(({ answer }) =>
-        answer?.error?.kind === 'too-big' ? [answer.error.mtu] : [],
-      );
-      const smallest = named.filter((mtu) => mtu >= 68).toSorted((a, b) => a - b)[0];
-      if (smallest !== undefined) return { mtu: smallest, blackHole: null };
-      if (!isReached(trace) || trace.failure !== null) return UNKNOWN_MTU;
+      const isAnswered = isReached(trace) && trace.failure === null;
+      if (!isAnswered && !isLarge) return { mtu: reportedMtu(trace), blackHole: null };
       search(mostPackets - trace.packets.length);
-      const { mtu, blackHole } = (await found) ?? UNKNOWN_MTU;
-      // On a lossy path, the loss of large packets is not conclusive.
-      return blackHole !== null && isLossy(trace) ? UNKNOWN_MTU : { mtu, blackHole };
+      return withReported((await found) ?? UNKNOWN_MTU, trace, isAnswered && isLossy(trace));
     },
     echo: () => (echo.sent === 0 ? null : { ...echo }),
     stop: () => {
@@ -78,6 +74,22 @@ export function mtuSearch(
       if (found === undefined) opening?.then((socket) => socket.close()).catch(() => undefined);
     },
   };
+}
+
+/** On a lossy path, the loss of large packets is not conclusive. */
+function withReported({ mtu, blackHole }: PathMtu, trace: Trace, isLossy: boolean): PathMtu {
+  const reported = reportedMtu(trace);
+  if (blackHole !== null && isLossy) return { mtu: reported, blackHole: null };
+  const isReported = reported !== null && (mtu === null || reported <= mtu);
+  return { mtu: isReported ? reported : mtu, blackHole };
+}
+
+/** Smallest MTU that a router reported to packets of the trace. */
+function reportedMtu({ packets }: Trace): number | null {
+  const reported = packets.flatMap(({ answer }) =>
+    answer?.error?.kind === 'too-big' && answer.error.mtu >= 68 ? [answer.error.mtu] : [],
+  );
+  return reported.length === 0 ? null : Math.min(...reported);
 }
 
 /** True if the target left packets unanswered that count at its hop. */

@@ -2,26 +2,23 @@ import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { PacketSocket } from '../../../sockets/packet-socket.ts';
+import { MAX_WAIT_MS, narrow, prove, type Bracket, type TooBig, type Try } from './black-hole.ts';
 import { sharedSocket, tryBytes, type Answer, type SharedSocket } from './try-bytes.ts';
 
 const FIRST_BYTES = 1_500;
 /** Smallest MTU of a link (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
-const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
+/** Size of a packet that every link carries without fragments. */
+export const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
 /** Candidates if a router does not report its MTU (the common plateaus of RFC 1191 section 7.1). */
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
 /** Attempts per packet size without an answer. */
 const TRIES = 2;
 /** Number of further packets of that size after a stall of this process, during which silence is no evidence. */
 const STALLED_TRIES = 4;
-/**
- * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost: by chance that has
- * a probability of at most 1/65,000. The packets of a pair are sent together, in an aperiodic order, so that a rate
- * limit affects both sizes alike.
- */
-const PROVING_PAIRS = ['large', 'small', 'small', 'large', 'small', 'large', 'large', 'small'] as const;
-const WAIT_RTTS = 3;
-const [MIN_WAIT_MS, MAX_WAIT_MS] = [250, 4_000];
+/** Short, because a loss by chance shows in the pairs that prove a black hole. */
+const WAIT_RTTS = 1.5;
+const MIN_WAIT_MS = 250;
 const RESERVE_MS = 500;
 
 export interface PathMtu {
@@ -51,24 +48,11 @@ export interface EchoCount {
 }
 
 /**
- * Sends a packet of this size, repeatedly if there is no answer; undefined if no more can be sent.
- *
- * @param leastMs shortest time to wait for an answer
- */
-type Try = (bytes: number, tries: number, leastMs?: number) => Promise<Answer | undefined>;
-
-type Refusal = Extract<Answer, { readonly kind: 'too-big' }>;
-
-interface Pair {
-  readonly small: Answer | undefined;
-  readonly large: Answer | undefined;
-}
-
-/**
  * Finds the MTU of a path with echo requests that no router may fragment, first of Ethernet's size, then of the MTU
  * that each refusing router reports (RFC 1191, RFC 8201). Packets above the MTU of the probe's own link cost nothing,
  * so that MTU is found exactly. A reported MTU is kept even if the target answers no echo requests. If it answers
- * only small ones, the size above which they vanish is found by bisection.
+ * only small ones, the sizes between which they vanish are narrowed, also beyond a router that refuses larger ones, and
+ * before it.
  *
  * @param opening an ICMP socket of the target's family, closed in the end
  */
@@ -80,13 +64,14 @@ export async function findPathMtu(
 ): Promise<PathMtu> {
   // The packets of the trace are small: on a slow link the answer to a large one takes longer, as an error may.
   const waitMs = (): number => {
-    const longestMs = Math.max(rttMs() ?? Infinity, socket?.answers.latestMs ?? 0);
+    const { rttMs: ownMs, latestMs } = socket!.answers;
+    const longestMs = Math.max(rttMs() ?? ownMs, latestMs);
     return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, longestMs * WAIT_RTTS));
   };
   let socket: SharedSocket | undefined;
   let sequence = 0;
-  const attempt: Try = async (bytes, tries, leastMs = 0) => {
-    const patienceMs = (): number => Math.max(leastMs, waitMs());
+  const attempt: Try = async (bytes, tries, proof) => {
+    const patienceMs = proof === undefined ? waitMs : () => MAX_WAIT_MS;
     let answer: Answer | undefined;
     let [left, stallsLeft] = [tries, STALLED_TRIES];
     while (left > 0 && (answer === undefined || answer.kind === 'silent')) {
@@ -97,7 +82,7 @@ export async function findPathMtu(
       if (answer.kind === 'unsent') sequence -= 1;
       else echo.sent += 1;
       if (answer.kind === 'arrived') echo.received += 1;
-      if (answer.kind === 'silent') answer = lateAnswer(socket!, bytes) ?? answer;
+      if (answer.kind === 'silent' && proof !== 'small') answer = lateAnswer(socket!, bytes) ?? answer;
       if (answer.kind === 'silent' && answer.isStalled && stallsLeft > 0) stallsLeft -= 1;
       else left -= 1;
     }
@@ -107,7 +92,7 @@ export async function findPathMtu(
     socket = sharedSocket(await opening, dscp);
     signal.addEventListener('abort', () => socket?.close(), { once: true });
     if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
-    return await search(attempt, SMALLEST[target.family]);
+    return await search(attempt, SMALLEST[target.family], signal);
   } catch {
     // An unexpected refusal by the kernel, or the packet process died: the result is unknown.
     return UNKNOWN_MTU;
@@ -123,15 +108,20 @@ function lateAnswer({ answers }: SharedSocket, bytes: number): Answer | undefine
   return mtu === undefined ? undefined : { kind: 'too-big', mtu };
 }
 
-async function search(attempt: Try, smallest: number): Promise<PathMtu> {
+async function search(attempt: Try, smallest: number, signal: AbortSignal): Promise<PathMtu> {
   let bytes = FIRST_BYTES;
   let said: number | null = null;
+  let hole: Bracket | undefined;
   for (;;) {
     let answer: Answer | PathMtu | undefined = await attempt(bytes, TRIES);
-    if (answer?.kind === 'silent') answer = await findBlackHole(attempt, smallest, bytes);
+    if (answer?.kind === 'silent') {
+      const found = await findBlackHole(attempt, { answered: smallest, vanished: bytes }, said, signal);
+      hole = 'vanished' in found ? found : undefined;
+      answer = found;
+    }
     if (answer === undefined) return { mtu: said, blackHole: null };
     if (!('kind' in answer)) return answer;
-    if (answer.kind === 'arrived') return { mtu: bytes, blackHole: null };
+    if (answer.kind === 'arrived') return { mtu: bytes, blackHole: await holeAbove(attempt, hole, signal) };
     if (answer.kind === 'unsent') bytes -= 1;
     else {
       const isSaid = answer.mtu > 0 && answer.mtu < bytes;
@@ -146,40 +136,34 @@ async function search(attempt: Try, smallest: number): Promise<PathMtu> {
 
 /**
  * The largest size that arrives and the smallest that is lost, or the answer of a router that refuses packets after
- * all. Undefined if inconclusive: the target answers no echo requests, or packets of any size are lost, randomly or
- * on one of several paths.
+ * all, with the sizes between which larger ones vanish.
+ *
+ * @param said MTU that a router reported: if the loss of its packets may be random, it remains the best known
  */
 async function findBlackHole(
   attempt: Try,
-  smallest: number,
-  vanishing: number,
-): Promise<PathMtu | Refusal | undefined> {
-  let [arrived, vanished] = [smallest, vanishing];
-  if ((await attempt(arrived, TRIES))?.kind !== 'arrived') return undefined;
-  while (vanished - arrived > 1) {
-    const middle = Math.floor((arrived + vanished) / 2);
-    const answer = await attempt(middle, TRIES);
-    if (answer === undefined || answer.kind === 'too-big') return answer;
-    if (answer.kind === 'arrived') arrived = middle;
-    else vanished = middle;
-  }
-  for (const first of PROVING_PAIRS) {
-    const { small, large } = await sendPair(attempt, arrived, vanished, first);
-    if (small?.kind !== 'arrived') return undefined;
-    if (large?.kind === 'silent') continue;
-    if (large?.kind === 'too-big') return large;
-    // An earlier loss was random, so that of the largest packet may be too.
-    const isWhole = large?.kind === 'arrived' && (await attempt(vanishing, TRIES))?.kind === 'arrived';
-    return isWhole ? { mtu: vanishing, blackHole: null } : undefined;
-  }
-  // The router may refuse the packets, but take long for each error.
-  const last = await attempt(vanished, 1, MAX_WAIT_MS);
-  if (last?.kind !== 'silent') return last?.kind === 'too-big' ? last : undefined;
-  return { mtu: arrived, blackHole: vanished };
+  sizes: Bracket,
+  said: number | null,
+  signal: AbortSignal,
+): Promise<PathMtu | TooBig | (TooBig & Bracket)> {
+  const bracket = await narrow(attempt, sizes, true);
+  if (bracket === 'cut') return UNKNOWN_MTU;
+  if (bracket === 'unproved') return { mtu: said, blackHole: null };
+  const { answered, vanished, refusal } = bracket;
+  if (refusal !== undefined) return { ...refusal, answered, vanished };
+  const proof = await prove(attempt, bracket, signal);
+  if (proof === 'cut') return UNKNOWN_MTU;
+  if (proof === 'proved') return { mtu: answered, blackHole: vanished };
+  if (proof === 'unproved') return { mtu: said, blackHole: null };
+  if (proof.kind === 'too-big') return proof;
+  // An earlier loss was random, so that of the largest packet may be too.
+  const isWhole = (await attempt(sizes.vanished, TRIES))?.kind === 'arrived';
+  return { mtu: isWhole ? sizes.vanished : said, blackHole: null };
 }
 
-async function sendPair(attempt: Try, arrived: number, vanished: number, first: keyof Pair): Promise<Pair> {
-  const sizes = first === 'small' ? [arrived, vanished] : [vanished, arrived];
-  const [one, other] = await Promise.all(sizes.map((bytes) => attempt(bytes, 1)));
-  return first === 'small' ? { small: one, large: other } : { small: other, large: one };
+/** Smallest packet that vanishes although a router answers smaller ones that it refuses; null if that is not proved. */
+async function holeAbove(attempt: Try, sizes: Bracket | undefined, signal: AbortSignal): Promise<number | null> {
+  const bracket = sizes === undefined ? 'unproved' : await narrow(attempt, sizes, false);
+  if (typeof bracket === 'string') return null;
+  return (await prove(attempt, bracket, signal)) === 'proved' ? bracket.vanished : null;
 }

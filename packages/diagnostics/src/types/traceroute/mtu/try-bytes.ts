@@ -40,6 +40,8 @@ interface Answers {
   readonly refused: Map<number, number>;
   /** Longest round trip of a late answer, milliseconds; 0 if none was late. */
   latestMs: number;
+  /** Shortest round trip to the target, milliseconds; infinite until it answers. */
+  rttMs: number;
 }
 
 interface Listener {
@@ -57,7 +59,7 @@ export function sharedSocket(socket: PacketSocket, dscp: number | undefined): Sh
     send,
     close: socket.close,
     listeners,
-    answers: { largest: 0, refused: new Map(), latestMs: 0 },
+    answers: { largest: 0, refused: new Map(), latestMs: 0, rttMs: Infinity },
   };
 }
 
@@ -78,7 +80,12 @@ export function tryBytes(
     let awaitedMs = clock.now();
     const startedMs = performance.now() - awaitedMs;
     let sentMs: number | undefined;
+    let receivedMs: number | undefined;
     let isLate = false;
+    // A busy process reads the answer before the confirmation that the packet was sent.
+    const noteTimes = (): void => {
+      if (sentMs !== undefined && receivedMs !== undefined) noteRtt(socket.answers, receivedMs - sentMs, isLate);
+    };
     const giveUp = (): void => {
       isLate = true;
       const stalledMs = performance.now() - clock.now() - startedMs;
@@ -99,7 +106,9 @@ export function tryBytes(
     const onPacket = (received: ReceivedPacket): void => {
       const answer = answerIn(received, family, request, destination);
       if (answer === undefined) return;
-      note(socket.answers, bytes, answer, isLate && sentMs !== undefined ? received.receivedMs - sentMs : 0);
+      note(socket.answers, bytes, answer);
+      if (answer.kind === 'arrived' || isLate) receivedMs = received.receivedMs;
+      noteTimes();
       settle(answer);
     };
     const listener = { packet: onPacket, lost: fail };
@@ -108,6 +117,7 @@ export function tryBytes(
       (atMs) => {
         awaitedMs = clock.now();
         sentMs = atMs;
+        noteTimes();
       },
       (error: unknown) => (errnoOf(error) === 'EMSGSIZE' ? settle({ kind: 'unsent' }) : fail(error)),
     );
@@ -131,10 +141,14 @@ function answerIn(
   return message.kind === 'too-big' && isOwn ? { kind: 'too-big', mtu: message.mtu } : undefined;
 }
 
-function note(answers: Answers, bytes: number, answer: Answer, lateMs: number): void {
+function note(answers: Answers, bytes: number, answer: Answer): void {
   if (answer.kind === 'arrived') answers.largest = Math.max(answers.largest, bytes);
   if (answer.kind === 'too-big') answers.refused.set(bytes, answer.mtu);
-  answers.latestMs = Math.max(answers.latestMs, lateMs);
+}
+
+function noteRtt(answers: Answers, rttMs: number, isLate: boolean): void {
+  if (isLate) answers.latestMs = Math.max(answers.latestMs, rttMs);
+  else answers.rttMs = Math.min(answers.rttMs, rttMs);
 }
 
 /** Whether a quotation matches the packet: the header, and the quoted part of the random payload. */

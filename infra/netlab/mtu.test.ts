@@ -1,0 +1,191 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+
+import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { itNeeding } from '@vantage/test-support/needs';
+
+import { startCheckRunner } from './check-runner.ts';
+import { IP, removeNamespaces, removeOrphans } from './namespaces.ts';
+import { netlabMissing } from './netlab.ts';
+import type { Traceroute } from './test-lab.ts';
+
+const missing = netlabMissing();
+const itInNetlab = itNeeding(missing, process.env['CI']);
+const PREFIX = 'vantage-mtu';
+const named = (node: string): string => `${PREFIX}-${process.pid}-${node}`;
+
+/** In a line; links are numbered from 0, and their ends 1 and 2. */
+const nodes = ['probe', 'r1', 'r2', 'r3', 'target'] as const;
+const ORDINARY = 1_500;
+const address = {
+  4: (link: number, end: number) => `10.62.${link}.${end}`,
+  6: (link: number, end: number) => `fd62:${link}::${end}`,
+};
+const prefix = { 4: 24, 6: 64 } as const;
+const HEADER_BYTES = { 4: 28, 6: 48 } as const;
+
+function ip(node: string | undefined, ...args: string[]): void {
+  execFileSync(IP, [...(node === undefined ? [] : ['-n', named(node)]), ...args], { stdio: 'pipe' });
+}
+
+function inNode(node: string, ...command: string[]): string {
+  const { stdout, stderr } = spawnSync(IP, ['netns', 'exec', named(node), ...command], { encoding: 'utf8' });
+  return stdout + stderr;
+}
+
+function build(): void {
+  for (const node of nodes) {
+    ip(undefined, 'netns', 'add', named(node));
+    ip(node, 'link', 'set', 'lo', 'up');
+    const settings = [
+      'ipv4.ip_forward=1',
+      'ipv6.conf.all.forwarding=1',
+      'ipv4.conf.all.rp_filter=0',
+      'ipv4.icmp_ratelimit=0',
+    ];
+    for (const setting of settings) inNode(node, 'sysctl', '-qw', `net.${setting}`);
+  }
+  for (const [link, a] of nodes.slice(0, -1).entries()) {
+    const b = nodes[link + 1]!;
+    ip(a, 'link', 'add', 'next', 'type', 'veth', 'peer', 'name', 'before', 'netns', named(b));
+    for (const [node, name, end] of [
+      [a, 'next', 1],
+      [b, 'before', 2],
+    ] as const) {
+      for (const family of [4, 6] as const) {
+        const nodad = family === 6 ? ['nodad'] : [];
+        ip(node, 'address', 'add', `${address[family](link, end)}/${prefix[family]}`, 'dev', name, ...nodad);
+      }
+      ip(node, 'link', 'set', name, 'up');
+    }
+  }
+  const last = nodes.length - 2;
+  for (const family of [4, 6] as const) {
+    for (const [index, node] of nodes.entries()) {
+      if (index < nodes.length - 1) ip(node, `-${family}`, 'route', 'add', 'default', 'via', address[family](index, 2));
+      if (index < 2) continue;
+      ip(
+        node,
+        `-${family}`,
+        'route',
+        'add',
+        `${address[family](0, 0)}/${prefix[family]}`,
+        'via',
+        address[family](index - 1, 1),
+      );
+    }
+    ip(
+      'r1',
+      `-${family}`,
+      'route',
+      'replace',
+      `${address[family](last, 0)}/${prefix[family]}`,
+      'via',
+      address[family](1, 2),
+    );
+  }
+}
+
+interface Story {
+  /** MTU of the links behind r1 and behind r2. */
+  readonly mtus: readonly [number, number];
+  /** Routers that send no ICMP errors to the probe. */
+  readonly silent: readonly string[];
+}
+
+function tell({ mtus, silent }: Story): void {
+  for (const [index, mtu] of mtus.entries()) {
+    ip(nodes[index + 1], 'link', 'set', 'next', 'mtu', `${mtu}`);
+    ip(nodes[index + 2], 'link', 'set', 'before', 'mtu', String(mtu));
+  }
+  for (const node of ['r1', 'r2'])
+    for (const family of [4, 6] as const) {
+      const rule = ['iif', 'lo', 'to', `${address[family](0, 0)}/${prefix[family]}`, 'blackhole'];
+      spawnSync(IP, ['-n', named(node), `-${family}`, 'rule', 'del', 'pref', '1'], { stdio: 'pipe' });
+      if (silent.includes(node)) ip(node, `-${family}`, 'rule', 'add', 'pref', '1', ...rule);
+    }
+  forgetPathMtus();
+}
+
+/** The kernel of the probe remembers the path MTU that a router reported, and sends no larger packets of the tools. */
+function forgetPathMtus(): void {
+  for (const family of [4, 6] as const) ip('probe', `-${family}`, 'route', 'flush', 'cache');
+}
+
+let runner: ReturnType<typeof startCheckRunner> | undefined;
+
+jest.setTimeout(200_000);
+
+beforeAll(() => {
+  if (missing !== null) return;
+  removeOrphans(PREFIX);
+  build();
+  const start: Parameters<typeof startCheckRunner>[0]['start'] = (_node, command, ...args) =>
+    spawn(IP, ['netns', 'exec', named('probe'), command, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  runner = startCheckRunner({ start });
+});
+
+afterAll(async () => {
+  await runner?.stop();
+  if (missing === null) removeNamespaces((name) => name.startsWith(`${PREFIX}-${process.pid}-`));
+});
+
+async function trace(host: string, options: object = {}): Promise<Traceroute> {
+  const order = { type: 'traceroute', options, hide: false, partials: false, nameServer: null } as const;
+  return (await runner!.run({ ...order, host })).outcome as Traceroute;
+}
+
+/** Answers of `ping` to packets of these sizes, which no router may fragment: how many of three, and whether there is an error. */
+function byPing(
+  family: 4 | 6,
+  host: string,
+  bytes: number,
+): { readonly answered: number; readonly isRefused: boolean } {
+  forgetPathMtus();
+  const out = inNode('probe', 'ping', '-c3', '-i0.3', '-W3', '-Mdo', `-s${bytes - HEADER_BYTES[family]}`, host);
+  return { answered: Number(/(\d+) received/.exec(out)![1]), isRefused: /too big|needed|too long/i.test(out) };
+}
+
+describe.each([4, 6] as const)('path MTU over IPv%i', (family) => {
+  const target = address[family](nodes.length - 2, 2);
+
+  itInNetlab('is that of a black hole beyond a router that refuses', async () => {
+    tell({ mtus: [1_400, 1_300], silent: ['r2'] });
+
+    const { pathMtu, mtuBlackHole, reached } = await trace(target);
+
+    expect({ reached, pathMtu, mtuBlackHole }).toEqual({ reached: true, pathMtu: 1_300, mtuBlackHole: 1_301 });
+    expect(byPing(family, target, 1_300)).toEqual({ answered: 3, isRefused: false });
+    expect(byPing(family, target, 1_301)).toEqual({ answered: 0, isRefused: false });
+    expect(byPing(family, target, 1_401)).toEqual({ answered: 0, isRefused: true });
+  });
+
+  itInNetlab('is that of a router that refuses beyond a black hole for larger packets', async () => {
+    tell({ mtus: [1_450, 1_400], silent: ['r1'] });
+
+    const { pathMtu, mtuBlackHole } = await trace(target);
+
+    expect({ pathMtu, mtuBlackHole }).toEqual({ pathMtu: 1_400, mtuBlackHole: 1_451 });
+    expect(byPing(family, target, 1_400)).toEqual({ answered: 3, isRefused: false });
+    expect(byPing(family, target, 1_401)).toEqual({ answered: 0, isRefused: true });
+    expect(byPing(family, target, 1_450)).toEqual({ answered: 0, isRefused: true });
+    expect(byPing(family, target, 1_451)).toEqual({ answered: 0, isRefused: false });
+  });
+
+  itInNetlab('is found by each kind of packets beyond a router that refuses', async () => {
+    tell({ mtus: [1_400, 1_300], silent: ['r2'] });
+    const kinds = [{ protocol: 'udp' }, { protocol: 'tcp' }, { flows: 'all', protocol: 'udp' }, { size: ORDINARY }];
+
+    const traces = await Promise.all(kinds.map((options) => trace(target, options)));
+
+    expect(traces.map(({ pathMtu, mtuBlackHole }) => [pathMtu, mtuBlackHole])).toEqual(kinds.map(() => [1_300, 1_301]));
+  });
+
+  itInNetlab('is that of the tools without a black hole', async () => {
+    tell({ mtus: [1_450, 1_400], silent: [] });
+
+    const { pathMtu, mtuBlackHole } = await trace(target);
+
+    expect({ pathMtu, mtuBlackHole }).toEqual({ pathMtu: 1_400, mtuBlackHole: null });
+    expect(inNode('probe', 'traceroute', '-n', '--mtu', target)).toContain('F=1400');
+  });
+});

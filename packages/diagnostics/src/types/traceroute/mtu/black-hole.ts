@@ -1,0 +1,98 @@
+import { pause } from '@vantage/timers';
+
+import type { Answer } from './try-bytes.ts';
+
+/**
+ * Sends a packet of this size, repeatedly if there is no answer; undefined if no more can be sent.
+ *
+ * @param proof waits as long as a late error takes; for `small` earlier answers to that size do not count
+ */
+export type Try = (bytes: number, tries: number, proof?: 'small' | 'large') => Promise<Answer | undefined>;
+
+export type TooBig = Extract<Answer, { readonly kind: 'too-big' }>;
+
+/** Sizes of packets: the smaller one is answered, by the target or a router that refuses it, the larger one vanishes. */
+export interface Bracket {
+  readonly answered: number;
+  readonly vanished: number;
+}
+
+/** `cut`: no time or packets left; `unproved`: the target answers no echo requests, or loses packets of any size. */
+export type Inconclusive = 'cut' | 'unproved';
+
+/** Longest time to wait for an answer: a router may take long for each error. */
+export const MAX_WAIT_MS = 4_000;
+/**
+ * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost: by chance that has
+ * a probability of at most 1/65,000. The packets of a pair are sent together, in an aperiodic order, so that a rate
+ * limit affects both sizes alike.
+ */
+const PROVING_PAIRS = ['large', 'small', 'small', 'large', 'small', 'large', 'large', 'small'] as const;
+const PAIR_EVERY_MS = 250;
+
+/**
+ * Narrows the sizes between those that are answered and those that vanish, two sizes at a time, each with one packet.
+ * The size that seems to vanish gets a second packet together with the next sizes.
+ *
+ * @param stopsAtRefusal ends with the first error of a router that refuses packets
+ */
+export async function narrow(
+  attempt: Try,
+  { answered, vanished }: Bracket,
+  stopsAtRefusal: boolean,
+): Promise<(Bracket & { readonly refusal?: TooBig }) | Inconclusive> {
+  // Number of packets of each size that vanished. The size at the start has vanished several times.
+  const losses = new Map([[vanished, 2]]);
+  let [low, high] = [answered, vanished];
+  for (let isFirst = true; isFirst || high - low > 1 || losses.get(high)! < 2; isFirst = false) {
+    const again = losses.get(high)! < 2 ? [high] : [];
+    const sizes = [...(isFirst ? [low] : []), ...between(low, high), ...again];
+    const answers = await Promise.all(sizes.map((bytes) => attempt(bytes, 1)));
+    if (answers.includes(undefined)) return 'cut';
+    for (const [index, bytes] of sizes.entries()) {
+      if (answers[index]!.kind === 'silent') losses.set(bytes, (losses.get(bytes) ?? 0) + 1);
+      else losses.delete(bytes);
+    }
+    const known = sizes.filter((_, index) => answers[index]!.kind !== 'silent');
+    if (isFirst && known.length === 0) return 'unproved';
+    low = Math.max(low, ...known);
+    high = Math.min(...[...losses.keys()].filter((bytes) => bytes > low));
+    const refusal = answers.find((answer) => answer?.kind === 'too-big');
+    if (stopsAtRefusal && refusal !== undefined) return { answered: low, vanished: high, refusal };
+  }
+  return { answered: low, vanished: high };
+}
+
+/** Up to two sizes that divide the sizes between two others into equal parts. */
+function between(low: number, high: number): readonly number[] {
+  const third = Math.max(1, Math.floor((high - low) / 3));
+  return [...new Set([low + third, high - third])].filter((bytes) => bytes > low && bytes < high);
+}
+
+/**
+ * Proves by pairs of packets that those of one size are answered and those one byte larger vanish. An answer to a
+ * larger one, an error of a router or not, is returned: the loss was random, or the router takes long for its errors.
+ */
+export async function prove(
+  attempt: Try,
+  { answered, vanished }: Bracket,
+  signal: AbortSignal,
+): Promise<'proved' | Exclude<Answer, { readonly kind: 'silent' }> | Inconclusive> {
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  const pairs = PROVING_PAIRS.map(async (first, index) => {
+    await pause(index * PAIR_EVERY_MS, ended).catch(() => undefined);
+    if (ended.aborted) return undefined;
+    const trySmall = (): ReturnType<Try> => attempt(answered, 1, 'small');
+    const tryLarge = (): ReturnType<Try> => attempt(vanished, 1, 'large');
+    const [one, other] = await Promise.all(first === 'small' ? [trySmall(), tryLarge()] : [tryLarge(), trySmall()]);
+    const pair = first === 'small' ? { small: one, large: other } : { small: other, large: one };
+    if (pair.small?.kind === 'silent' || pair.large?.kind !== 'silent') over.abort();
+    return pair;
+  });
+  const seen = (await Promise.all(pairs)).filter((pair) => pair !== undefined);
+  for (const { large } of seen) if (large !== undefined && large.kind !== 'silent') return large;
+  if (seen.some(({ small }) => small?.kind === 'silent')) return 'unproved';
+  const isProved = seen.length === PROVING_PAIRS.length && seen.every(({ small, large }) => small && large);
+  return isProved ? 'proved' : 'cut';
+}
