@@ -19,6 +19,7 @@ import { createScreenshotHandler } from './handle-screenshot.ts';
 import type { ProbeRuntime, OpenRuntime } from './runtime.ts';
 import { createSchemas } from './schemas.ts';
 import { createProbeContext } from './probe-context.ts';
+import { releaseMemoryAfterJobs } from './release-memory.ts';
 import { watchFolder } from './state-folder.ts';
 import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { wrongClock } from './wrong-clock.ts';
@@ -129,10 +130,13 @@ function runJobs(
     userAgent: probeContext(1).attribution.userAgent,
   });
   const isAside = (id: string): boolean => checkOfScreenshotJob(id) !== undefined;
+  const counted = releaseMemoryAfterJobs(runtime.releaseMemory);
   return {
     run: (job, id, interrupted) =>
-      telemetry.around(job, clock.now(), () =>
-        isAside(id) ? handleScreenshot(id, job.data, interrupted) : handle(id, job.data, interrupted),
+      counted(() =>
+        telemetry.around(job, clock.now(), () =>
+          isAside(id) ? handleScreenshot(id, job.data, interrupted) : handle(id, job.data, interrupted),
+        ),
       ),
     isAside,
     isCheckId: schemas.isCheckId,

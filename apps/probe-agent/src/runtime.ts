@@ -24,6 +24,8 @@ export interface ProbeRuntime {
   readonly packetProcess?: (() => PacketProcessStatus) | undefined;
   readonly certificateAuthorities: readonly string[];
   readonly receiveWindow?: ReceiveWindow | undefined;
+  /** Returns freed memory to the system, if that is possible. */
+  readonly releaseMemory?: (() => void) | undefined;
   readonly screenshots: ScreenshotOffer;
   /** Called for each heartbeat. */
   readonly rawSockets: () => RawSockets;

@@ -19,6 +19,7 @@ export { createTrustStore, type TrustStore } from './tls/certificate/trust-store
 export { loadDiagnostic } from './load.ts';
 export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';
 export type { PacketProcessOptions } from './sockets/packet-child.ts';
+export { loadMemoryRelease } from './sockets/libc.ts';
 export { loadReceiveWindow, type ReceiveWindow } from './sockets/receive-window.ts';
 export { createPacketSockets, type PacketPrivilege, type PacketProcess } from './sockets/packet-sockets.ts';
 export type { PacketProcessStatus } from './sockets/packet-link.ts';

@@ -15,6 +15,8 @@ export interface Libc {
   /** Memory at a fixed address, until it is freed. */
   readonly allocate: (bytes: number) => LibcMemory;
   readonly errno: () => number;
+  /** Returns to the system what malloc keeps of freed memory, also below memory in use. Undefined without glibc. */
+  readonly trim: (() => void) | undefined;
 }
 
 export interface WallTime {
@@ -39,6 +41,11 @@ export async function findLibc(): Promise<Libc | undefined> {
   }
 }
 
+/** @returns a function that returns freed memory to the system; undefined without glibc, and if koffi is missing */
+export async function loadMemoryRelease(): Promise<(() => void) | undefined> {
+  return (await findLibc())?.trim;
+}
+
 /**
  * The functions of the libc that Node itself uses. Undefined on systems with other structure layouts than the one
  * declared here: 64-bit little-endian Linux.
@@ -60,6 +67,7 @@ function loadLibc(library: typeof koffi, platform: string, order: 'LE' | 'BE'): 
   return {
     allocate,
     errno: () => library.errno(),
+    trim: trimOf(libc),
     recvmsg: (descriptor, header, flags) => Number(recvmsg(descriptor, header.address, flags)),
     intOption: (descriptor, level, option) => {
       length.writeInt32LE(4);
@@ -74,4 +82,14 @@ function loadLibc(library: typeof koffi, platform: string, order: 'LE' | 'BE'): 
       return { seconds: Number(time.readBigInt64LE(0)), nanoseconds: Number(time.readBigInt64LE(8)) };
     },
   };
+}
+
+/** musl has no such function. */
+function trimOf(libc: koffi.LibraryHandle): Libc['trim'] {
+  try {
+    const mallocTrim = libc.func('int malloc_trim(size_t keep)');
+    return () => void mallocTrim(0);
+  } catch {
+    return undefined;
+  }
 }

@@ -68,14 +68,23 @@ describe('a packet process that cannot load its raw socket module', () => {
   });
 });
 
-describe('the young generation of a packet process', () => {
-  it('is bounded by a flag', async () => {
+describe('the memory of a packet process', () => {
+  it('has a bounded young generation and one arena of malloc, and nothing else of the environment', async () => {
     const packets = createPacketSockets();
     try {
       await packets.probePrivilege();
       const { pid } = packets.status();
+      const listOf = (file: string): readonly string[] => readFileSync(`/proc/${pid}/${file}`, 'latin1').split('\0');
+      const names = listOf('environ').flatMap((entry) => (entry === '' ? [] : [entry.split('=')[0]!]));
 
-      expect(readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')).toContain('--max-semi-space-size=1');
+      expect(listOf('cmdline')).toContain('--max-semi-space-size=1');
+      expect(listOf('environ')).toContain('MALLOC_ARENA_MAX=1');
+      expect(names.toSorted()).toEqual([
+        'MALLOC_ARENA_MAX',
+        'MALLOC_MMAP_THRESHOLD_',
+        'MALLOC_TRIM_THRESHOLD_',
+        'PATH',
+      ]);
     } finally {
       await packets.close();
     }

@@ -42,6 +42,12 @@ const STOP_TIMEOUT_MS = 1_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
 /** By default the young generation would grow to many times the required size, and stay there. */
 const NODE_FLAGS = ['--max-semi-space-size=1'];
+/** One arena of glibc's malloc for all threads, which returns freed memory to the system: else each thread keeps its own. */
+const MALLOC_SETTINGS = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+} as const;
 
 /**
  * Starts a packet process and waits until it is ready.
@@ -138,7 +144,7 @@ function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid 
   return spawn(command, words, {
     // Descriptor 3 carries the frames. The agent's environment is not inherited, because it contains secrets.
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    env: { ...MALLOC_SETTINGS, PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     ...(uid === undefined ? {} : { uid }),
     ...(gid === undefined ? {} : { gid }),
   });
