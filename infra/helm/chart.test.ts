@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { settings as coordinatorSettings } from '@vantage/coordinator';
 import { settings as agentSettings } from '@vantage/probe-agent';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
 
@@ -64,8 +65,13 @@ interface Container {
 /** Helm's template engine is that of Go, with the functions of sprig: both are packages of Debian. */
 const packages = ['golang-1.19-go', 'golang-1.19-src', 'golang-github-masterminds-sprig-dev'];
 const missing = await packagesMissing(packages);
+const built = mkdtempSync(join(tmpdir(), 'vantage-chart-'));
+afterAll(() => rmSync(built, { recursive: true }));
 
-async function render(values: Values): Promise<string> {
+let renderer: Promise<string> | undefined;
+
+/** Compiles the renderer, once: linking it takes longer than all else here. */
+async function buildRenderer(): Promise<string> {
   const { folder } = await unpackPackages(...packages);
   const go = join(folder, 'usr/lib/go-1.19');
   const env = {
@@ -77,8 +83,15 @@ async function render(values: Values): Promise<string> {
     CGO_ENABLED: '0',
     GOTELEMETRY: 'off',
   };
-  const file = join(import.meta.dirname, 'render.go');
-  const run = promisify(execFile)(join(go, 'bin/go'), ['run', file, chart, 'vantage'], { env });
+  const program = join(built, 'render');
+  await promisify(execFile)(join(go, 'bin/go'), ['build', '-o', program, join(import.meta.dirname, 'render.go')], {
+    env,
+  });
+  return program;
+}
+
+async function render(values: Values): Promise<string> {
+  const run = promisify(execFile)(await (renderer ??= buildRenderer()), [chart, 'vantage']);
   run.child.stdin!.end(JSON.stringify({ ...defaults, ...values }));
   return (await run).stdout;
 }

@@ -41,7 +41,9 @@ const compilers = {
   'TypeScript 5': join(root, 'apps/coordinator/node_modules/typescript/bin/tsc'),
   'TypeScript 7': join(root, 'node_modules/typescript/bin/tsc'),
 };
-const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
+// The declarations of the packages are checked; those of TypeScript itself take half of the time.
+const own = ['--strict', '--skipDefaultLibCheck'];
+const options = [...own, '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
 
 const httpx = ['python3-httpx', 'python3-minimal'];
 const itWithPython = itNeeding(await packagesMissing(httpx), process.env['CI']);
