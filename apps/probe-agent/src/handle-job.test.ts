@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { loadDiagnostic } from '@vantage/diagnostics';
+import { standStill } from '@vantage/test-support/stand-still';
 
 import { createJobHandler, type JobHandlerDependencies } from './handle-job.ts';
 import { createSchemas } from './schemas.ts';
@@ -101,6 +102,33 @@ describe('a job', () => {
     expect(asked.finals).toMatchObject([{ result: 'success', resolve: 12.5 }]);
     expect(plain.finals).toMatchObject([{ result: 'success' }]);
     expect(plain.finals[0]).not.toHaveProperty('resolve');
+  });
+
+  it('states for how long the probe stood still', async () => {
+    const { finals } = await handle(async ({ port }) => {
+      standStill(1_500);
+      return openPort(port);
+    });
+
+    expect(finals).toMatchObject([{ result: 'success', state: 'open' }]);
+    expect(finals[0]!['stalled']).toBeGreaterThan(1_000);
+  });
+
+  it('does not take silence for that of the target if the probe stood still', async () => {
+    const message = 'The port did not answer in time.';
+    const error = { code: 'timed_out', phase: 'connect', source: 'network', message } as const;
+    const silence = (port: number) =>
+      ({ ...openPort(port), result: 'timeout', rt: null, state: 'filtered', error }) as const;
+    const { finals } = await handle(async ({ port }) => {
+      standStill(1_500);
+      return silence(port);
+    });
+    const { finals: awake } = await handle(async ({ port }) => silence(port));
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'probe_interrupted', source: 'probe' } }]);
+    expect(finals[0]).not.toHaveProperty('state');
+    expect(awake).toMatchObject([{ result: 'timeout', state: 'filtered' }]);
+    expect(awake[0]).not.toHaveProperty('stalled');
   });
 
   it('ends in one result with the times of its start and end', async () => {

@@ -3,7 +3,8 @@ import type { Failure, FinalOutcome, Job } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import type { Fields } from './fit-result.ts';
-import { runJob, type Ending, type RunDependencies } from './run-job.ts';
+import type { Ending } from './ending.ts';
+import { runJob, type RunDependencies } from './run-job.ts';
 
 export interface JobHandlerDependencies extends Omit<RunDependencies, 'partials'> {
   /** Check types that this probe offers. */
@@ -97,6 +98,7 @@ function fieldsOf(ending: Ending): Fields {
     ...ending.measured,
     result: ending.result ?? 'error',
     error: ending.failure,
+    ...(ending.stalled === undefined ? {} : { stalled: ending.stalled }),
   };
 }
 

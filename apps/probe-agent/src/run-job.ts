@@ -6,30 +6,22 @@ import {
   TARGET_UNIT,
   wantsBothFamilies,
   type AnyCheckType,
-  type Failure,
   type Job,
   type ResultFieldsOf,
   type Traffic,
 } from '@vantage/contract';
-import { createContext, type Diagnostic, type Outcome, type ProbeContext } from '@vantage/diagnostics';
+import { createContext, type Diagnostic, type ProbeContext } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
 import type { Fields } from './fit-result.ts';
 import type { Schemas } from './schemas.ts';
+import { endingOf, type Ending } from './ending.ts';
 import { timeResolution } from './time-resolution.ts';
+import { watchStandstill } from './watch-standstill.ts';
 
 /** Time after its abort in which a diagnostic must end; then it is abandoned. */
 const CUT_OFF_MS = 125;
-
-/** Smallest share of the time of its check with which a run is evidence of a target's silence. */
-const LEAST_SHARE = 0.5;
-
-/** How the run of a diagnostic ended. */
-export type Ending =
-  | { readonly outcome: Outcome<AnyCheckType> }
-  /** `measured`: last partial result of an unfinished diagnostic. */
-  | { readonly failure: Failure; readonly result?: 'timeout'; readonly measured?: Fields };
 
 export interface RunDependencies {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
@@ -73,6 +65,7 @@ export async function runJob(
     shown.offer(fields);
   };
 
+  const standstill = watchStandstill();
   const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
@@ -86,16 +79,10 @@ export async function runJob(
       };
       const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
       const outcome = await diagnostic.run(job.params as never, context);
-      const share = leftMs / diagnostic.checkType.budgetMs(job.params as never);
-      return endingOf({ ...outcome, ...fields() }, share);
+      const times = { leftMs, wholeMs: diagnostic.checkType.budgetMs(job.params as never), stoodMs: standstill.end() };
+      return endingOf({ ...outcome, ...fields() }, times, diagnostic.checkType);
     } catch (error) {
-      // Errors after the cut-off are logged, except for the abort's own reason.
-      if (!abort.signal.aborted || error !== abort.signal.reason) {
-        log.error({ check: job.checkId, type: job.type, err: error }, 'diagnostic threw');
-      }
-      return abort.signal.aborted
-        ? { failure: probeFailure('probe_timeout'), result: 'timeout' }
-        : { failure: probeFailure('internal_error') };
+      return endingOfThrown(error, abort.signal, job, log);
     }
   };
 
@@ -107,15 +94,18 @@ export async function runJob(
     return 'failure' in ending ? { ...ending, measured } : ending;
   } finally {
     bounds.close();
+    standstill.end();
     stopWatch?.();
     shown.close();
   }
 }
 
-/** @param share part of the check's time that was left at the start: with little of it the target had no time to answer */
-function endingOf(outcome: Outcome<AnyCheckType>, share: number): Ending {
-  const isUnproven = share < LEAST_SHARE && outcome.result === 'timeout';
-  return isUnproven ? { failure: probeFailure('probe_timeout'), result: 'timeout' } : { outcome };
+/** Errors after the cut-off are logged, except for the abort's own reason. */
+function endingOfThrown(thrown: unknown, signal: AbortSignal, { checkId, type }: Job, log: Logger): Ending {
+  if (!signal.aborted || thrown !== signal.reason) log.error({ check: checkId, type, err: thrown }, 'diagnostic threw');
+  return signal.aborted
+    ? { failure: probeFailure('probe_timeout'), result: 'timeout' }
+    : { failure: probeFailure('internal_error') };
 }
 
 function trafficOfAdmission(checkType: AnyCheckType, params: Job['params']): Traffic {

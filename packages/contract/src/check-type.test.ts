@@ -82,6 +82,7 @@ describe('the schemas made from a check type', () => {
       'rt',
       'resolvedIp',
       'startedAt',
+      'stalled',
       'heard',
       'delay',
     ]);

@@ -66,14 +66,14 @@ export type OtherFamily<R extends TProperties> = {
   readonly family: Family;
   /** Absent while it runs. */
   readonly result?: FinalOutcome;
-} & Partial<Pick<CommonResult, 'rt' | 'resolvedIp' | 'error'>> &
+} & Partial<Pick<CommonResult, 'rt' | 'resolvedIp' | 'error' | 'stalled'>> &
   Partial<Static<TObject<R>>>;
 
 /** Adds the measurement over the other family to the result fields of a type. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- TypeBox infers it
 export function withOtherFamily<R extends TProperties>(fields: R) {
-  const { result, rt, resolvedIp, error } = commonResultFields;
-  const own = { result, rt, resolvedIp, error, ...fields };
+  const { result, rt, resolvedIp, error, stalled } = commonResultFields;
+  const own = { result, rt, resolvedIp, error, stalled, ...fields };
   const optional = Object.fromEntries(Object.entries(own).map(([name, schema]) => [name, Type.Optional(schema)]));
   const otherFamily = Type.Unsafe<OtherFamily<R>>(
     Type.Object(

@@ -19,6 +19,12 @@ export const commonResultFields = {
   error: nullable(failureSchema),
   startedAt: nullable(timestampSchema),
   finishedAt: timestampSchema,
+  stalled: Type.Optional({
+    ...durationSchema,
+    description:
+      'Milliseconds for which the probe stood still during the check, in stalls of a second or more: its processes or its machine ' +
+      'were stopped. Times may be longer by it, and packets whose answers the probe may have missed do not count. Absent if there were none.',
+  }),
 };
 
 const commonResult = Type.Object(commonResultFields);

@@ -33,7 +33,7 @@ export type PartialFields<C extends AnyCheckType> = ResultFieldsOf<C> &
   Partial<Pick<CommonResult, 'rt' | 'resolvedIp'>>;
 
 /** The outcome of a run: the common fields but for the clock times, which the agent adds, and the fields of the type. */
-export type Outcome<C extends AnyCheckType> = Pick<CommonResult, 'result' | 'rt' | 'resolvedIp' | 'error'> &
+export type Outcome<C extends AnyCheckType> = Pick<CommonResult, 'result' | 'rt' | 'resolvedIp' | 'error' | 'stalled'> &
   ResultFieldsOf<C>;
 
 /**

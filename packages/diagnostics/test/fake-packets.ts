@@ -29,6 +29,9 @@ export interface FakePackets extends PacketSockets {
   readonly openSockets: () => number;
   /** Ends the packet process. */
   readonly crash: () => void;
+  /** Stops the packet process: nothing leaves, and what arrives is read, with its true time, when it runs again. */
+  readonly stop: () => void;
+  readonly resume: () => void;
 }
 
 export const FAKE_SOURCES = { 4: '192.0.2.1', 6: '2001:db8::1' } as const;
@@ -46,11 +49,23 @@ export function fakePackets(
   const sent: FakeSent[] = [];
   const lost = new Set<(error: Error) => void>();
   let identifier = 40_000;
+  let waiting: (() => void)[] | undefined;
+  /** Acts now, or when the packet process runs again. */
+  const whenRunning = (act: () => void): void => void (waiting === undefined ? act() : waiting.push(act));
   return {
     sent,
     openSockets: () => lost.size,
+    stop: () => void (waiting ??= []),
+    resume: () => {
+      const acts = waiting ?? [];
+      waiting = undefined;
+      for (const act of acts) act();
+    },
     crash: () => lost.forEach((listener) => listener(new Error('The test ended it.'))),
-    sourceFor: async (destination) => FAKE_SOURCES[isIPv6(destination) ? 6 : 4],
+    sourceFor: async (destination) => {
+      if (waiting !== undefined) await new Promise<void>(whenRunning);
+      return FAKE_SOURCES[isIPv6(destination) ? 6 : 4];
+    },
     open: async (options) => {
       identifier += 1;
       const own = options.identifier ?? identifier;
@@ -61,12 +76,16 @@ export function fakePackets(
       return {
         identifier: own,
         send: async (packet, destination, ttl, header) => {
+          if (waiting !== undefined) await new Promise<void>(whenRunning);
           const one = { ...options, identifier: own, packet, destination, ttl, header };
           sent.push(one);
           const answers = answer(one, sent.length);
           const sentMs = performance.now();
           const arrive = ({ rttMs, clock = 'kernel', ...rest }: FakeAnswer): void =>
-            listener({ ...rest, clock, receivedMs: sentMs + rttMs });
+            whenRunning(() => {
+              const receivedMs = clock === 'kernel' ? sentMs + rttMs : Math.max(sentMs + rttMs, performance.now());
+              listener({ ...rest, clock, receivedMs });
+            });
           if (inTime) for (const one of answers) setTimeout(() => arrive(one), one.rttMs);
           else setImmediate(() => answers.forEach(arrive));
           return sentMs;

@@ -3,6 +3,7 @@ import type { LookUpPlace } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { distanceKm, leastRttMs, median, pointOf, type Point } from './geography.ts';
 import { byText, groupBy, type ProbeResult, type SparseResultOf } from './probe-result.ts';
+import { hasDoubtfulTimes } from './stalled.ts';
 import { thresholds } from './thresholds.ts';
 import { listed, ms } from './words.ts';
 
@@ -25,7 +26,7 @@ export function findLatencies(
 
 export function timedOf(type: string, probeResults: readonly ProbeResult[]): readonly Timed[] {
   return probeResults.flatMap((probeResult) => {
-    const rttMs = shortestRtt(type, probeResult);
+    const rttMs = hasDoubtfulTimes(type, probeResult) ? undefined : shortestRtt(type, probeResult);
     if (rttMs === undefined) return [];
     // `rt` of an http result is the end of its head, which includes work of the server.
     const { rt } = type === 'http' ? { rt: null } : probeResult.result;

@@ -306,6 +306,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'traceroute: results have hops and no `rounds` (`multipath`, `firstHop`, `size`, `dscp`, `sourcePort`) while others have it: their agents ignore the option and traced once (some flows; with their own values). ping: no `dscp` while others have it. Any type: no `otherFamily` while others have it. They count.',
   ),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
+  probe_stalled: rule(
+    ['info'],
+    'Any result with `stalled`. traceroute, ping: unanswered packets of that time are left out (`roundsLeftOut`, `packetsLeftOut`). Other types: their times make no finding (slow, outlier, another time in a comparison), and their silence is `probe_interrupted`.',
+  ),
   probes_unanswered: rule(
     ['warning', 'info'],
     '`probe_timeout`, `probe_busy`, `probe_interrupted`, `probe_suspended`, `probe_removed`, `target_rate_limited`.',

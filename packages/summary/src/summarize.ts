@@ -33,6 +33,7 @@ import { findHttp, groupHttp } from './types/http.ts';
 import { findInfo } from './types/info.ts';
 import { findPing } from './types/ping.ts';
 import { findTcp, findUdp, groupStates } from './types/ports.ts';
+import { findStalled } from './stalled.ts';
 import { findScreenshot, findUnmeasured } from './unmeasured.ts';
 
 /** Input in addition to the results. */
@@ -67,6 +68,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     ...findOlder(traces),
     ...findLatencies(type, partition.up, facts.placeOf),
     ...findScreenshot(facts.screenshot),
+    ...findStalled(type, probeResults),
     ...findUnmeasured(partition.notMeasured, partition.counted.length),
   ].toSorted(byGravity);
   const verdict = verdictOf(partition, findings);

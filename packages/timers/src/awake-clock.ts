@@ -14,14 +14,18 @@ const BEAT_MS = 50;
 /** Tolerated delay of a beat; a longer gap is time in which the process did not run. */
 const LATE_MS = 50;
 
-export function awakeClock(): AwakeClock {
+/** @param onStall called with the length of each stall, when the process runs again */
+export function awakeClock(onStall?: (milliseconds: number) => void): AwakeClock {
   let seenMs = performance.now();
   let lostMs = 0;
   const now = (): number => {
     const nowMs = performance.now();
     const lateMs = nowMs - seenMs - BEAT_MS;
-    if (lateMs > LATE_MS) lostMs += lateMs;
     seenMs = nowMs;
+    if (lateMs > LATE_MS) {
+      lostMs += lateMs;
+      onStall?.(lateMs);
+    }
     return nowMs - lostMs;
   };
   const beat = setInterval(now, BEAT_MS);

@@ -191,7 +191,7 @@ export class PacketLink {
   private onSilence(): void {
     this.listen(false);
     if (this.waiters.size > 0) {
-      this.child?.kill('does not answer');
+      this.child?.kill(`did not answer for ${SILENCE_MS / 1_000} seconds, and was ended`);
       return;
     }
     // The caller has aborted, maybe before an answer was due: a request that always has an answer reveals a hang.

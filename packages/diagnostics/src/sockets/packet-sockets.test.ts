@@ -330,9 +330,9 @@ describe('the packet process', () => {
 
     await expect(sending).rejects.toMatchObject({
       code: 'ESRCH',
-      message: expect.stringContaining('does not answer'),
+      message: expect.stringContaining('did not answer for 5 seconds'),
     });
-    expect((await lost).message).toContain('does not answer');
+    expect((await lost).message).toContain('did not answer for 5 seconds');
     expect(own.status()).toMatchObject({ pid: null, crashes: 1 });
     const next = await own.open({ family: 4, protocol: 'icmp' });
     next.close();
@@ -355,7 +355,7 @@ describe('the packet process', () => {
     jest.advanceTimersByTime(SILENCE_MS);
 
     await left;
-    expect((await lost).message).toContain('does not answer');
+    expect((await lost).message).toContain('did not answer for 5 seconds');
     await own.close();
   });
 

@@ -24,12 +24,11 @@ export async function openPackets(
       (late) => late.close(),
       () => undefined,
     );
-    const message = 'The packet process did not answer before the end of the check.';
-    return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
+    return { failure: interrupted('The packet process did not answer before the end of the check.') };
   } catch (error) {
     if (isPacketProcessLost(error)) {
       const message = `The packet process ended as the check began, and does not run again yet. ${privilegeText(error)}`;
-      return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
+      return { failure: interrupted(message) };
     }
     if (options.identifier !== undefined && errnoOf(error) === 'EADDRINUSE') {
       const message = `The source port ${options.identifier} is in use at this probe.`;
@@ -40,6 +39,19 @@ export async function openPackets(
     };
   }
 }
+
+/** The failure of a check that the probe itself could not continue. */
+export function interrupted(message: string): Failure {
+  return { code: 'probe_interrupted', phase: 'exec', source: 'probe', message };
+}
+
+/** The failure of a check whose packet process ended. */
+export function lostFailure(error: Error): Failure {
+  return interrupted(`The check could not go on. ${privilegeText(error)}`);
+}
+
+/** The failure of a check that a standing probe left no time to end. */
+export const STOOD_STILL = 'The probe stood still during the check, which had no time left to end.';
 
 /** Resolves with null if the signal aborts first. */
 export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal): Promise<T | null> {

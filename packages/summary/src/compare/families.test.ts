@@ -14,6 +14,24 @@ describe('a comparison of checks over both families', () => {
   const textsIn = (a: Ping, b: Ping): readonly string[] =>
     compared('ping', { 'fra-1': a }, { 'fra-1': b }).probes['fra-1']!.differences.map(({ text }) => text);
 
+  it('does not compare times of a probe that stood still', () => {
+    const tcp = (rt: number, more: Partial<Result<'tcp'>> = {}): Result<'tcp'> => ({
+      ...bad('timed_out', {}),
+      result: 'success',
+      error: null,
+      rt,
+      state: 'open',
+      port: 443,
+      attempts: [1, 2, 3].map(() => ({ rt, error: null })),
+      ...more,
+    });
+    const textsOf = (b: Result<'tcp'>): readonly string[] =>
+      compared('tcp', { 'fra-1': tcp(20) }, { 'fra-1': b }).probes['fra-1']!.differences.map(({ text }) => text);
+
+    expect(textsOf(tcp(4_900))).toEqual([expect.stringMatching(/^round trip/)]);
+    expect(textsOf(tcp(4_900, { stalled: 4_000 }))).toEqual([]);
+  });
+
   it('names the family of each difference', () => {
     const { probes, result, sentence } = compared('ping', { 'fra-1': over(fast, fast) }, { 'fra-1': over(fast, lost) });
 

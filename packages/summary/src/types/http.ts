@@ -8,6 +8,7 @@ import { redirectedHost, redirectPlace } from '../redirected.ts';
 import { listed, naming, shown, tally, unique } from '../words.ts';
 import { findSlowness } from './http-slow.ts';
 import { findUnfinished } from './http-unfinished.ts';
+import { hasDoubtfulTimes } from '../stalled.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
@@ -27,7 +28,7 @@ export function findHttp(probeResults: readonly HttpResult[]): readonly FindingD
     ...deadAddresses(probeResults),
     ...findUnfinished(probeResults),
     ...deviations(probeResults),
-    ...findSlowness(probeResults),
+    ...findSlowness(probeResults.filter((probeResult) => !hasDoubtfulTimes('http', probeResult))),
   ];
 }
 

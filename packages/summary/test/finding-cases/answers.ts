@@ -56,6 +56,10 @@ export const answerCases: FindingCases = {
     absent: [
       ['all of them', summaryOf('tcp', { 'fra-1': tcp('filtered', [null, null, null]) })],
       ['none', summaryOf('tcp', { 'fra-1': tcp('open', [20, 21, 22]) })],
+      [
+        'the probe stood still meanwhile',
+        summaryOf('tcp', { 'fra-1': { ...tcp('open', [20, null, 21]), stalled: 4_000 } }),
+      ],
     ],
   },
   packet_loss: {

@@ -8,6 +8,7 @@ import { outageCases } from './outages.ts';
 import { pathChangeCases } from './path-changes.ts';
 import { pathCases } from './paths.ts';
 import { scopeCases } from './scopes.ts';
+import { stallCases } from './stalls.ts';
 import { webCases } from './web.ts';
 
 /** Per finding: situations that require it, and the nearest ones that must not produce it. */
@@ -22,4 +23,5 @@ export const findingCases: FindingCases = {
   ...headerCases,
   ...pathChangeCases,
   ...outageCases,
+  ...stallCases,
 };

@@ -359,6 +359,10 @@ export const webCases: FindingCases = {
         }),
       ],
       ['the body is slow', summaryOf('http', { 'fra-1': timed({ download: 9_000, total: 9_100 }) })],
+      [
+        'the probe stood still meanwhile',
+        summaryOf('http', { 'fra-1': { ...timed({ connect: 20, firstByte: 4_904 }), stalled: 4_010 } }),
+      ],
     ],
   },
   screenshot_incomplete: {

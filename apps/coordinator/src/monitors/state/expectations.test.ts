@@ -54,6 +54,14 @@ describe('an expectation', () => {
     ['failure: a closed port', { error: refused }, 'down', { result: 'failure' }, 'ok', null],
     ['failure: an open one', { rt: 1 }, 'up', { result: 'failure' }, 'failing', 'the target answers'],
     ['RTT at its bound', { rttAvg: 100 }, 'up', { maxRtt: 100 }, 'ok', null],
+    [
+      'a time of a probe that stood still',
+      { rt: 4_900, statusCode: 200, stalled: 4_000 },
+      'up',
+      { maxRtt: 100 },
+      'ok',
+      null,
+    ],
     ['RTT above it', { rttAvg: 250.04 }, 'up', { maxRtt: 100 }, 'failing', 'round-trip time 250 ms, more than 100 ms'],
     [
       'time of a page above it',

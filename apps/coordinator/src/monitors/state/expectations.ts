@@ -17,6 +17,7 @@ interface Measured {
   readonly sslValidUntil?: string | null;
   readonly finishedAt?: string;
   readonly answers?: readonly { readonly data: string }[];
+  readonly stalled?: number;
   readonly error?: Failure | null;
 }
 
@@ -69,11 +70,16 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   if (isUnfinished || (!answers && !isStatusAlone)) return [failureOf(measured, evidence)];
   return [
     ...overStatus(measured, expectation),
-    ...above(nameOfTime(measured), measured.rttAvg ?? measured.rt, expectation.maxRtt, 1, 'ms'),
+    ...above(nameOfTime(measured), timeOf(measured), expectation.maxRtt, 1, 'ms'),
     ...above('loss', measured.loss, expectation.maxLoss, 100, '%'),
     ...underDays(measured, expectation),
     ...missingAnswers(measured, expectation),
   ];
+}
+
+/** No time of a probe that stood still, unless its packets were timed by another process. */
+function timeOf({ rttAvg, rt, stalled }: Measured): number | null | undefined {
+  return rttAvg ?? (stalled === undefined ? rt : null);
 }
 
 /** Times of http and dns include the work of a server. */

@@ -111,6 +111,9 @@ export const ping = defineCheckType({
       description:
         'Why fewer packets than requested were sent: no client followed the check any more (`endWithStream`).',
     }),
+    packetsLeftOut: count(
+      'Packets that never left or whose reply may be unread, because the probe stood still (`stalled`): not among those sent.',
+    ),
     pingCount: count('Packets sent.'),
     pingCompleted: count('Packets that were answered in time.'),
     loss: nullable(

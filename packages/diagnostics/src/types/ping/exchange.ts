@@ -1,7 +1,9 @@
 import type { Failure } from '@vantage/contract';
-import { awakeClock, type AwakeClock, awakeTimer, readFirstTimer } from '@vantage/timers';
+import { readFirstTimer } from '@vantage/timers';
 
 import type { PacketSocket, ReceivedPacket } from '../../sockets/packet-socket.ts';
+import { clockTimer, leastRestMs, onceCaughtUp, probeClock, type ProbeClock } from '../../sockets/clock/probe-clock.ts';
+import { interrupted, lostFailure } from '../../sockets/provide-packets.ts';
 import { unsentFailure } from '../../sockets/unsent.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
 import { echoRequest, parseIcmp, type EchoReply, type IcmpError } from '../../sockets/wire/icmp.ts';
@@ -16,11 +18,10 @@ const MAX_REPLIES = 17;
  */
 const WAIT_RTTS = 4;
 const MIN_WAIT_MS = 1_000;
+/** A packet process that has not sent a packet after this time is hung: it takes microseconds. Its stalls do not count. */
+const SEND_TIMEOUT_MS = 100;
 /** Wait for a reply after an ICMP error: a network that duplicates a packet may deliver one copy and refuse the other. */
 const AFTER_ERROR_MS = 200;
-
-/** A packet process that has not sent a packet after this time is hung: it takes microseconds. */
-const SEND_TIMEOUT_MS = 500;
 
 /**
  * Sends the packets of a ping check at an interval and collects replies, until every packet has a reply or ICMP error,
@@ -42,14 +43,22 @@ class PingSession {
   private readonly socket: PacketSocket;
   private readonly plan: ExchangePlan;
   private readonly onChange: (state: Exchange) => void;
-  private readonly state: Exchange = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, failure: null };
+  private readonly state: Exchange = {
+    packets: [],
+    reordered: 0,
+    corrupted: 0,
+    isAbandoned: false,
+    stalledMs: 0,
+    failure: null,
+  };
   private readonly signal: AbortSignal;
   /** True once the caller has aborted, or nothing more is expected. */
   private isOver = false;
   /** Ends the current wait, if there is one. */
   private endWait = (): void => undefined;
   private readonly endsAtMs: number;
-  private readonly clock = awakeClock();
+  private readonly clock = probeClock(() => this.doubtAwaited());
+  private readonly believeSilence: (believe: () => void) => void;
   /** The target in the form in which the packet process reports addresses. */
   private readonly destination: string;
   private highestAnswered = 0;
@@ -60,14 +69,16 @@ class PingSession {
     this.plan = plan;
     this.onChange = onChange;
     this.signal = signal;
+    this.believeSilence = onceCaughtUp(this.clock, plan.caughtUp);
     this.endsAtMs = performance.now() + plan.budgetMs;
     this.destination = addressText(addressBytes(plan.target.address));
   }
 
   async run(): Promise<Exchange> {
-    this.socket.onLost((error) =>
-      this.fail(interrupted(`The packet process ended during the check. ${error.message}`)),
-    );
+    this.socket.onLost((error) => {
+      this.doubtAwaited();
+      this.fail(lostFailure(error));
+    });
     this.socket.onPacket((packet) => this.receive(packet));
     this.signal.addEventListener('abort', this.end);
     if (this.signal.aborted) this.end();
@@ -76,9 +87,18 @@ class PingSession {
     this.signal.removeEventListener('abort', this.end);
     this.onProgress = () => undefined;
     if (this.isHanging()) this.state.failure ??= interrupted('The packet process did not answer.');
+    this.state.stalledMs = this.clock.stalledMs();
     this.clock.stop();
     this.isOver = true;
     return this.state;
+  }
+
+  private doubtAwaited(): void {
+    for (const packet of this.state.packets) packet.isDoubtful ||= !isSettled(packet) && this.isAwaited(packet);
+  }
+
+  private isAwaited({ sentMs, awaitedMs }: SentPacket): boolean {
+    return sentMs === null || this.clock.now() - awaitedMs <= REPLY_TIMEOUT_MS;
   }
 
   private readonly end = (): void => {
@@ -108,7 +128,7 @@ class PingSession {
         this.endWait = () => undefined;
         resolve();
       };
-      const stopTimer = awakeTimer(end, milliseconds);
+      const stopTimer = clockTimer(this.clock, end, milliseconds, this.endsAtMs);
       abandoned?.addEventListener('abort', end);
       this.endWait = end;
       if (this.isOver || abandoned?.aborted === true) end();
@@ -123,12 +143,13 @@ class PingSession {
 
   private send(seq: number): void {
     const { plan, clock, socket, state } = this;
-    const sent: SentPacket = { seq, awaitedMs: clock.now(), sentMs: null, replies: [], icmp: null };
+    const sent: SentPacket = { seq, awaitedMs: clock.now(), sentMs: null, replies: [], isDoubtful: false, icmp: null };
     state.packets.push(sent);
     const request = echoRequest(plan.target.family, socket.identifier, onWire(plan, seq), plan.payload);
-    socket.send(request, plan.target.address, plan.ttl, { dscp: plan.dscp }).then(
+    clock.owed(socket.send(request, plan.target.address, plan.ttl, { dscp: plan.dscp })).then(
       (sentMs) => {
         sent.sentMs = sentMs;
+        sent.isDoubtful = false;
         sent.awaitedMs = clock.now();
         this.endIfComplete();
         this.onChange(state);
@@ -140,6 +161,8 @@ class PingSession {
 
   private receive(packet: ReceivedPacket): void {
     if (this.isOver) return;
+    // Notes a stall, after which the packet may have been read late.
+    this.clock.now();
     const { plan, state } = this;
     const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;
     if (message === undefined) return;
@@ -195,11 +218,12 @@ class PingSession {
     const wait = (): void => {
       stopTimer();
       if (this.isOver) return end();
-      stopTimer = readFirstTimer(() => (leftMs() < 1 ? conclude() : wait()), Math.max(0, leftMs()));
+      const restMs = Math.max(leastRestMs(this.clock) - 1, leftMs());
+      stopTimer = readFirstTimer(() => (leftMs() < 1 ? conclude() : wait()), restMs);
     };
     const conclude = (): void => {
       stopTimer = readFirstTimer(end, Math.max(0, this.endsAtMs - performance.now()));
-      this.plan.caughtUp().then(() => (leftMs() < 1 ? end() : wait()), end);
+      this.believeSilence(() => (leftMs() < 1 ? end() : wait()));
     };
     this.onProgress = wait;
     this.endWait = end;
@@ -210,14 +234,12 @@ class PingSession {
   private isHanging(): boolean {
     const nowMs = this.clock.now();
     return this.state.packets.some(
-      ({ awaitedMs, sentMs, replies, icmp }) =>
-        sentMs === null && replies.length === 0 && icmp === null && nowMs - awaitedMs > SEND_TIMEOUT_MS,
+      (packet) =>
+        packet.sentMs === null &&
+        !isSettled(packet) &&
+        (this.clock.isStill() || nowMs - packet.awaitedMs > SEND_TIMEOUT_MS),
     );
   }
-}
-
-function interrupted(message: string): Failure {
-  return { code: 'probe_interrupted', phase: 'exec', source: 'probe', message };
 }
 
 function isSettled({ replies, icmp }: SentPacket): boolean {
@@ -233,7 +255,7 @@ function unsent(error: unknown, request: Uint8Array): Failure {
 }
 
 /** Time for which replies may still arrive after every packet was sent. */
-function replyWaitMs({ packets }: Exchange, clock: AwakeClock): number {
+function replyWaitMs({ packets }: Exchange, clock: ProbeClock): number {
   if (packets.every(isSettled)) {
     return Math.max(...packets.map(({ icmp }) => icmp?.readMs ?? 0)) + AFTER_ERROR_MS - clock.now();
   }

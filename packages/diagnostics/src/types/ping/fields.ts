@@ -5,7 +5,8 @@ import { rttStatistics } from '../../shared/rtt-statistics.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
 import { shownAddress, worstClock } from '../../sockets/provide-packets.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
-import { isInTime, type Exchange, type SentPacket } from './sent-packets.ts';
+import { isInTime, isLeftOut, type Exchange, type SentPacket } from './sent-packets.ts';
+import { stalledField } from '../../sockets/clock/stalled-field.ts';
 import { addressFields } from '../../shared/address-fields.ts';
 
 type Ping = typeof ping;
@@ -19,13 +20,14 @@ export function pingFields(
   { size, ttl, dscp }: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
 ): Fields {
-  const sent = state.packets.filter(({ sentMs }) => sentMs !== null);
+  const sent = state.packets.filter((packet) => !isLeftOut(packet));
+  const packetsLeftOut = state.packets.filter((packet) => packet.isDoubtful && isLeftOut(packet)).length;
   const rows = target === null ? [] : sent.flatMap((packet) => packetRows(packet, target, context));
   const answers = rows.filter((row) => !row.duplicate);
   const duplicates = rows.filter((row) => row.duplicate);
   const rtts = answers.flatMap(({ rtt }) => (rtt === null ? [] : [rtt]));
   const statistics = rttStatistics(rtts);
-  const late = state.packets.flatMap((packet) => packet.replies.filter((reply) => !isInTime(packet, reply)));
+  const late = sent.flatMap((packet) => packet.replies.filter((reply) => !isInTime(packet, reply)));
   const clocks = state.packets.flatMap((packet) => packet.replies.map(({ clock }) => clock));
   const listed = new Set([...answers, ...duplicates.slice(0, MAX_DUPLICATE_ROWS)]);
   return {
@@ -35,6 +37,8 @@ export function pingFields(
     size,
     ...(ttl === undefined ? {} : { ttl }),
     ...(dscp === undefined ? {} : { dscp }),
+    ...stalledField(state.stalledMs),
+    ...(packetsLeftOut > 0 ? { packetsLeftOut } : {}),
     ...(state.isAbandoned ? { packetsEnded: 'stream_closed' as const } : {}),
     pingCount: answers.length,
     pingCompleted: rtts.length,

@@ -496,6 +496,57 @@ describe('ping', () => {
     });
   });
 
+  it('loses nothing while the packet process stands still, and states for how long', async () => {
+    for (const atMs of [0, 1, 450, 900]) {
+      const fake: FakePackets = fakePackets((sent, number) => {
+        if (number === 1) {
+          setTimeout(fake.stop, atMs);
+          setTimeout(fake.resume, atMs + 4_000);
+        }
+        return [reply(sent, 100)];
+      }, true);
+      const outcome = await virtualPing({ packets: fake }, { count: 8 });
+
+      expect(outcome).toMatchObject({ result: 'success', pingCount: 8, pingCompleted: 8, loss: 0, rttMax: 100 });
+      expect(outcome.stalled).toBeGreaterThan(3_600);
+    }
+  });
+
+  it('leaves out packets whose replies are lost while the machine stands still', async () => {
+    const fake: FakePackets = fakePackets((sent, number) => {
+      if (number === 3) {
+        setTimeout(fake.stop, 10);
+        setTimeout(fake.resume, 2_500);
+      }
+      return number === 3 ? [] : [reply(sent, 5)];
+    }, true);
+    const outcome = await virtualPing({ packets: fake }, { count: 8 });
+
+    expect(outcome).toMatchObject({ result: 'success', pingCount: 7, pingCompleted: 7, loss: 0, packetsLeftOut: 1 });
+    expect(outcome.packets!.map(({ seq }) => seq)).toEqual([1, 2, 4, 5, 6, 7, 8]);
+  });
+
+  it('says nothing about a target of which every reply may be unread', async () => {
+    const fake = fakePackets((_, number) => {
+      if (number === 3) setTimeout(() => skip(2_500), 10);
+      return [];
+    }, true);
+    const outcome = await virtualPing({ packets: fake });
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' }, packetsLeftOut: 3 });
+  });
+
+  it('leaves out a reply whose time it took after a standstill', async () => {
+    const fake: FakePackets = fakePackets((sent, number) => {
+      if (number === 1) setTimeout(fake.stop, 1);
+      if (number === 1) setTimeout(fake.resume, 2_500);
+      return [{ ...reply(sent, 100), clock: 'process' }];
+    }, true);
+    const outcome = await virtualPing({ packets: fake }, { count: 3 });
+
+    expect(outcome).toMatchObject({ result: 'success', rttMax: 100, packetsLeftOut: 1, pingCount: 2, loss: 0 });
+  });
+
   it('counts a reply that is handed on before the time at which its request was sent', async () => {
     const fake = fakePackets((sent) => [reply(sent, 1)]);
     const open: PacketSockets['open'] = async (options) => {
@@ -537,7 +588,8 @@ describe('ping', () => {
     const packets: PacketSockets = { ...fake, sourceFor: () => new Promise(() => undefined) };
     const outcome = await virtualPing({ packets, signal: new AbortController().signal });
 
-    expect(outcome).toMatchObject({ result: 'success', pingCount: 3, pingCompleted: 1 });
+    // Replies to the others may be unread.
+    expect(outcome).toMatchObject({ result: 'success', pingCount: 1, pingCompleted: 1, packetsLeftOut: 2 });
   });
 
   it('ends with its signal when no packet socket is opened, and closes one that comes too late', async () => {

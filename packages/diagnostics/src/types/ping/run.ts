@@ -5,7 +5,7 @@ import { singleFamily, type Failure, type ParamsOf, type Target } from '@vantage
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
-import { openPackets } from '../../sockets/provide-packets.ts';
+import { interrupted, openPackets, STOOD_STILL } from '../../sockets/provide-packets.ts';
 import type { ping } from './contract.ts';
 import { exchange } from './exchange.ts';
 import { pingFields, type Fields } from './fields.ts';
@@ -81,14 +81,18 @@ function notStarted(
   options: ParamsOf<Ping>['options'],
   context: DiagnosticContext<Ping>,
 ): Outcome<Ping> {
-  const nothing: Exchange = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, failure };
+  const nothing: Exchange = { packets: [], reordered: 0, corrupted: 0, isAbandoned: false, stalledMs: 0, failure };
   return { result: outcomeOf(failure), error: failure, ...pingFields(nothing, target, options, context) };
 }
 
 function outcome(state: Exchange, target: Target, fields: Fields, context: DiagnosticContext<Ping>): Outcome<Ping> {
   if (state.failure === null && fields.rttAvg !== null) return { result: 'success', error: null, ...fields };
   const error =
-    state.failure ?? commonestError(state, target, context) ?? timedOut('response', 'No packet was answered in time.');
+    state.failure ??
+    commonestError(state, target, context) ??
+    (fields.pingCount === 0 && fields.packetsLeftOut !== undefined
+      ? interrupted(STOOD_STILL)
+      : timedOut('response', 'No packet was answered in time.'));
   return { result: outcomeOf(error), error, ...fields };
 }
 

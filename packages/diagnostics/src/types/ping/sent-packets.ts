@@ -46,6 +46,8 @@ export interface SentPacket {
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
+  /** True if the probe stood still while the reply was awaited: without one, the packet is neither sent nor lost. */
+  isDoubtful: boolean;
   /**
    * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent read
    * it, by the awake clock.
@@ -55,12 +57,21 @@ export interface SentPacket {
 
 export interface Exchange {
   readonly packets: SentPacket[];
+  /** Time for which the packet process stood still, milliseconds. */
+  stalledMs: number;
   reordered: number;
   corrupted: number;
   /** True if packets were not sent because no client followed the check any more. */
   isAbandoned: boolean;
   /** The fault of the probe that ended the exchange before its time; null if it ran to its end. */
   failure: Failure | null;
+}
+
+/** True for a packet that does not count: it never left, or its reply may be lost or has no true time. */
+export function isLeftOut({ sentMs, isDoubtful, replies, icmp }: SentPacket): boolean {
+  if (sentMs === null) return true;
+  const [reply] = replies;
+  return isDoubtful && (reply === undefined ? icmp === null : reply.clock === 'process');
 }
 
 /** True for a reply within the timeout. */

@@ -539,8 +539,8 @@ describe('traceroute', () => {
 
     expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' } });
     expect(outcome.hops?.[0]).toMatchObject({ ip: router(1) });
-    expect(outcome.hops?.[1]).toMatchObject({ ip: null, latency: null });
-    expect(outcome.hops?.[1]?.rtts).toContain(null);
+    // Packets to the second hop were under way: they are not lost.
+    expect(outcome.hops).toHaveLength(1);
   });
 
   it('is interrupted by the end of the packet process even after the target answered, and keeps what it has', async () => {

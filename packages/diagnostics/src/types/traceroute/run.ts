@@ -24,6 +24,7 @@ import { NAMES_MS, planOf, RESERVE_MS, traceWithMtu } from './trace-with-mtu.ts'
 import { traceOptions, type TraceOptions } from './trace-options.ts';
 import { verdict } from './verdict.ts';
 import { addressFields } from '../../shared/address-fields.ts';
+import { stalledField } from '../../sockets/clock/stalled-field.ts';
 
 type Traceroute = typeof traceroute;
 type Context = DiagnosticContext<Traceroute>;
@@ -55,7 +56,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
   const dress = dressOf(params, target, names, context);
-  const plan = planOf(params.options, [...opened.flows], target, context.remainingMs());
+  const plan = planOf(params.options, [...opened.flows], target, packets, context.remainingMs());
   try {
     const showPartial = partialsOf(target, params.options, names, dress, context);
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
@@ -82,7 +83,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       mtuBlackHole,
       echo: mtu.echo(),
       clock: clockOf(trace),
-      ...roundFields(trace, plan),
+      ...progressFields(trace, plan),
       ...verdict(trace, protocol, target, dress.shown),
     };
   } finally {
@@ -92,8 +93,13 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   }
 }
 
-function roundFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Traceroute>> {
-  const fields = roundsShown(trace, limits);
+function progressFields(trace: Trace, limits: TraceLimits): Partial<Outcome<Traceroute>> {
+  const { roundsLeftOut = 0, stalledMs } = trace;
+  const fields = {
+    ...stalledField(stalledMs),
+    ...roundsShown(trace, limits),
+    ...(roundsLeftOut > 0 && { roundsLeftOut }),
+  };
   return trace.rounds !== undefined && trace.isAbandoned === true
     ? { ...fields, roundsEnded: 'stream_closed' }
     : fields;

@@ -1,6 +1,7 @@
 import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../../diagnostic.ts';
+import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
 import { MAX_MTU_PACKETS, type traceroute } from './contract.ts';
 import type { TraceOptions } from './trace-options.ts';
@@ -13,6 +14,7 @@ import { ECHO_REQUESTS } from './probing/port-filter.ts';
 import { runProbeLoop, type ProbeLoopFlow, type ProbeLoopPlan } from './probing/probe-loop.ts';
 import { ROUND_MS, runRounds } from './probing/rounds/rounds.ts';
 import type { Trace } from './probing/trace-state.ts';
+import { dropLeftOut, type TracePacket } from './probing/trace.ts';
 import { MAX_WAIT_MS } from './probing/waits.ts';
 
 /** Time for the last names, and reserve before the deadline for the result to arrive. */
@@ -27,6 +29,7 @@ export function planOf(
   { protocol, firstHop, maxHops, queries, rounds, isOfAllFlows, mostPackets }: TraceOptions,
   flows: ProbeLoopFlow[],
   target: Target,
+  packets: PacketSockets,
   remainingMs: number,
 ): TracePlan {
   const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
@@ -39,6 +42,7 @@ export function planOf(
     maxPackets: mostPackets,
     destination: addressText(addressBytes(target.address)),
     budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs,
+    caughtUp: () => packets.sourceFor(target.address),
     // The search sends no unnecessary packet.
     ...(isOfAllFlows ? { window: 1 } : {}),
   };
@@ -95,5 +99,14 @@ export async function traceWithMtu(
     await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs, abandoned }, signal, onChange);
   }
   clearImmediate(due);
+  const leftOut = dropLeftOut(trace.packets);
+  if (rounds !== undefined) trace.roundsLeftOut = roundsLeftOut(leftOut, rounds, trace);
   return trace;
+}
+
+/** Number of rounds with packets that the probe sent or awaited as it stood still, and of those not sent for that reason. */
+function roundsLeftOut(leftOut: readonly TracePacket[], asked: number, { rounds = 1, isLate }: Trace): number {
+  const missed = isLate === true ? Array.from({ length: asked - rounds }, (_, index) => rounds + 1 + index) : [];
+  return new Set([...leftOut.flatMap(({ isDoubtful, round = 1 }) => (isDoubtful === true ? [round] : [])), ...missed])
+    .size;
 }

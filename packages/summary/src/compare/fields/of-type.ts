@@ -1,6 +1,7 @@
 import type { Difference } from '@vantage/contract';
 
 import { answerKindOf, dataOf } from '../../dns-answer.ts';
+import { hasDoubtfulTimes } from '../../stalled.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../traceroute/chance.ts';
 import { differentSet, differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
@@ -11,6 +12,12 @@ import { lossAtTarget, targetHop } from './traceroute.ts';
 
 /** Differences between the measurements of two probes, without path and loss. */
 export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
+  const differences = allDifferences(type, a, b);
+  const isDoubtful = [a, b].some((one) => hasDoubtfulTimes(type, one));
+  return isDoubtful ? differences.filter(({ amounts }) => amounts?.unit !== 'ms') : differences;
+}
+
+function allDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
   const rtt = differentTime({ subject: 'rtt', label: 'round trip' }, rttChange(rttsOf(type, a), rttsOf(type, b)));
   switch (type) {
     case 'dns':
@@ -62,7 +69,9 @@ export const askedFields: Readonly<Record<string, readonly (readonly [keyof Aske
 };
 
 /** Sent and lost packets or handshakes; undefined for types without. */
-export function lossOf(type: string, { result }: ProbeResult): Sample | undefined {
+export function lossOf(type: string, probeResult: ProbeResult): Sample | undefined {
+  const { result } = probeResult;
+  if (hasDoubtfulTimes(type, probeResult)) return undefined;
   if (type === 'ping') {
     // The rows are bounded; the counts of a result are not.
     const sent = ((result as SparseResultOf<'ping'>).packets ?? []).filter(({ duplicate }) => !duplicate);

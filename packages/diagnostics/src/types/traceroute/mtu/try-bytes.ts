@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Target } from '@vantage/contract';
-import { awakeClock } from '@vantage/timers';
 
 import { errnoOf } from '../../../sockets/errno.ts';
+import { probeClock } from '../../../sockets/clock/probe-clock.ts';
 import type { PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
 import { readU16 } from '../../../sockets/wire/bytes.ts';
@@ -76,7 +76,7 @@ export function tryBytes(
   const request = echoRequest(family, socket.identifier, sequence, payload);
   const destination = addressText(addressBytes(address));
   return new Promise((resolve, reject) => {
-    const clock = awakeClock();
+    const clock = probeClock();
     let awaitedMs = clock.now();
     const startedMs = performance.now() - awaitedMs;
     let sentMs: number | undefined;
@@ -113,7 +113,7 @@ export function tryBytes(
     };
     const listener = { packet: onPacket, lost: fail };
     socket.listeners.add(listener);
-    socket.send(request, address, TTL).then(
+    clock.owed(socket.send(request, address, TTL)).then(
       (atMs) => {
         awaitedMs = clock.now();
         sentMs = atMs;

@@ -1,14 +1,16 @@
 import type { Failure } from '@vantage/contract';
-import { awakeClock, readFirstTimer } from '@vantage/timers';
+import { readFirstTimer } from '@vantage/timers';
 
+import { leastRestMs, onceCaughtUp, probeClock } from '../../../sockets/clock/probe-clock.ts';
+import { lostFailure } from '../../../sockets/provide-packets.ts';
 import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { isTooLate, takeAnswer } from '../probing/answer-kind.ts';
 import { viewFlows } from '../probing/flow-view.ts';
 import { BURST, BURST_EVERY_MS, STALL_MS, WINDOW } from '../probing/probe-loop.ts';
 import { answered, type Trace } from '../probing/trace-state.ts';
-import type { TracePacket } from '../probing/trace.ts';
+import { doubtAwaited, giveUp, leaveOutAwaited, type TracePacket } from '../probing/trace.ts';
 import { MAX_WAIT_MS } from '../probing/waits.ts';
-import { awaitedIn, sendAsk, silentAt, underWay, type SearchPlan } from './under-way.ts';
+import { awaitedIn, sendAsk, silentAt, silentIn, underWay, type SearchPlan } from './under-way.ts';
 import { nextAsks } from './wanted/next-asks.ts';
 import type { Ask } from './survey.ts';
 
@@ -37,7 +39,8 @@ class Search {
   private readonly signal: AbortSignal;
   private readonly onChange: (trace: Trace) => void;
   private readonly resolve: () => void;
-  private readonly clock = awakeClock();
+  private readonly clock = probeClock(() => doubtAwaited(this.trace.packets));
+  private readonly believeSilence: (believe: () => void) => void;
   private readonly endsAtMs: number;
   private asks: Ask[] = [];
   private stopTimer = (): void => undefined;
@@ -57,6 +60,7 @@ class Search {
     this.signal = signal;
     this.onChange = onChange;
     this.resolve = resolve;
+    this.believeSilence = onceCaughtUp(this.clock, plan.caughtUp);
     this.endsAtMs = performance.now() + plan.budgetMs;
   }
 
@@ -72,10 +76,7 @@ class Search {
   private listen(flow: number): void {
     const { socket } = this.plan.flows[flow]!;
     socket.onPacket((received) => this.receive(flow, received));
-    socket.onLost((error) => {
-      const message = `The packet process ended during the check. ${error.message}`;
-      this.finish(true, { code: 'probe_interrupted', phase: 'exec', source: 'probe', message });
-    });
+    socket.onLost((error) => this.finish(true, lostFailure(error)));
   }
 
   private finish(isCut: boolean, failure?: Failure): void {
@@ -86,7 +87,8 @@ class Search {
     this.signal.removeEventListener('abort', this.abort);
     this.trace.failure ??= failure ?? null;
     this.trace.isCut = isCut;
-    for (const packet of awaitedIn(this.trace.packets)) packet.isGivenUp = true;
+    this.trace.stalledMs = (this.trace.stalledMs ?? 0) + this.clock.stalledMs();
+    leaveOutAwaited(this.trace.packets);
     this.look();
     this.resolve();
   }
@@ -107,7 +109,8 @@ class Search {
     if (this.isOver) return;
     this.stopTimer();
     // Answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
-    if (isDue) this.giveUpSilent();
+    if (isDue && silentIn(this.trace.packets, this.clock.now()).length > 0)
+      this.believeSilence(() => this.giveUpSilent());
     const leftMs = this.endsAtMs - performance.now();
     if (isDue && leftMs <= 0) return this.finish(true);
     this.sendBurst();
@@ -119,13 +122,14 @@ class Search {
       return this.openFor(this.asks);
     }
     const restMs = Math.min(leftMs, this.restMs(awaited));
-    this.stopTimer = readFirstTimer(() => this.step(true), Math.max(1, Math.ceil(restMs)));
+    this.stopTimer = readFirstTimer(() => this.step(true), Math.max(leastRestMs(this.clock), Math.ceil(restMs)));
   }
 
   private wanted(): readonly Ask[] {
     const { trace, plan } = this;
     const room = Math.max(1, plan.maxPackets - trace.packets.length);
-    return nextAsks(trace.packets, plan.flows.length, plan.maxHops, room).slice(0, room);
+    const counted = trace.packets.filter(({ isLeftOut }) => isLeftOut !== true);
+    return nextAsks(counted, plan.flows.length, plan.maxHops, room).slice(0, room);
   }
 
   /** Opens the flows that the packets need, then continues. */
@@ -167,6 +171,8 @@ class Search {
 
   private receive(flow: number, received: ReceivedPacket): void {
     if (this.isOver) return;
+    // Notes a stall, after which the packet may have been read late.
+    this.clock.now();
     const { plan, trace } = this;
     const match = plan.flows[flow]!.flow.match(received);
     const packet = match === undefined ? undefined : answered(trace.packets, flow, match);
@@ -177,10 +183,8 @@ class Search {
   }
 
   private giveUpSilent(): void {
-    const [{ packets }, now] = [this.trace, this.clock.now()];
-    const silent = awaitedIn(packets).filter((packet) => silentAt(packet, packets) <= now);
-    if (silent.length === 0) return;
-    for (const packet of silent) packet.isGivenUp = true;
+    if (this.isOver) return;
+    silentIn(this.trace.packets, this.clock.now()).forEach(giveUp);
     this.noteChange();
   }
 

@@ -1,7 +1,6 @@
-import type { AwakeClock } from '@vantage/timers';
-
+import type { ProbeClock } from '../../../sockets/clock/probe-clock.ts';
 import { STALL_MS, type ProbeLoopFlow, type ProbeLoopPlan } from '../probing/probe-loop.ts';
-import type { TracePacket } from '../probing/trace.ts';
+import { isAwaited, type TracePacket } from '../probing/trace.ts';
 import { patienceMs } from '../probing/waits.ts';
 import type { Ask } from './survey.ts';
 
@@ -17,7 +16,7 @@ export function sendAsk(
   { flow, ttl }: Ask,
   packets: TracePacket[],
   { flows, destination }: SearchPlan,
-  clock: AwakeClock,
+  clock: ProbeClock,
   onSent: (packet: TracePacket) => void,
 ): void {
   const index = packets.reduce((count, packet) => count + (packet.flow === flow ? 1 : 0), 0);
@@ -25,9 +24,10 @@ export function sendAsk(
   const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
   packets.push(packet);
   const { socket, flow: builder, header } = flows[flow]!;
-  socket.send(builder.packet(index), destination, ttl, header).then(
+  clock.owed(socket.send(builder.packet(index), destination, ttl, header)).then(
     (sentMs) => {
       packet.sentMs = sentMs;
+      packet.isDoubtful = false;
       packet.awaitedMs = clock.now();
       onSent(packet);
     },
@@ -37,12 +37,17 @@ export function sendAsk(
 }
 
 export function awaitedIn(packets: readonly TracePacket[]): TracePacket[] {
-  return packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
+  return packets.filter(isAwaited);
 }
 
 /** Time at which an unanswered packet is given up. */
 export function silentAt(packet: TracePacket, packets: readonly TracePacket[]): number {
   return packet.awaitedMs + patienceMs(packet, packets);
+}
+
+/** Packets whose answer is not awaited any longer. */
+export function silentIn(packets: readonly TracePacket[], nowMs: number): readonly TracePacket[] {
+  return awaitedIn(packets).filter((packet) => silentAt(packet, packets) <= nowMs);
 }
 
 /** Number of packets whose answer may arrive at any time; the next packets wait for them. */

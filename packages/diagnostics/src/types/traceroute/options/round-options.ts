@@ -45,6 +45,13 @@ export const roundResults = {
         'or if the target first answered in a later round.',
     },
   ),
+  roundsLeftOut: Type.Integer({
+    minimum: 1,
+    maximum: MAX_ROUNDS,
+    description:
+      'Rounds in which the probe stood still (`stalled`): their packets without an answer count neither as sent nor as lost. Rounds ' +
+      'that were not sent in time for that reason are included.',
+  }),
   roundsEnded: Type.Enum(['stream_closed'], {
     description: 'Why fewer rounds than requested were sent: no client followed the check any more (`endWithStream`).',
   }),

@@ -28,6 +28,12 @@ export function takeAnswer(
     if (!isRepeated) packet.duplicates = (packet.duplicates ?? 0) + 1;
     return false;
   }
+  // Read after a stall, the time of the packet process says nothing about the round trip.
+  if (packet.isDoubtful === true && clock === 'process') {
+    packet.isLeftOut = true;
+    return false;
+  }
+  packet.isLeftOut = false;
   const rewritten = error === null ? [] : plan.flows[packet.flow]!.flow.rewritten(packet.index, error);
   const kind = kindOf(error, from, plan, packets);
   packet.answer = { from, receivedMs, clock, hopLimit, error, kind, rewritten };

@@ -1,5 +1,5 @@
 import { findLoop, type Loop } from './loop.ts';
-import { distanceOf, isFull, type TracePacket } from './trace.ts';
+import { distanceOf, isAwaited, isFull, type TracePacket } from './trace.ts';
 
 export interface TraceLimits {
   /** Lowest TTL to send. */
@@ -52,7 +52,7 @@ export function viewFlows(
   stalled: ReadonlySet<number>,
 ): readonly FlowView[] {
   const byFlow: TracePacket[][] = Array.from({ length: count }, () => []);
-  for (const packet of packets) byFlow[packet.flow]!.push(packet);
+  for (const packet of packets) if (packet.isLeftOut !== true) byFlow[packet.flow]!.push(packet);
   const ends = sharedEnds(byFlow.map((own) => endOf(own, limits)));
   const nearest = Math.min(...ends.map(({ end, reached }) => (reached ? (end ?? Infinity) : Infinity)));
   return byFlow.map((own, flow) => viewFlow(own, ends[flow]!, nearest, limits, stalled.has(flow)));
@@ -191,7 +191,7 @@ export function nextPacket(views: readonly FlowView[]): Wanted | null {
 /** Packets that are still awaited and whose answers would be informative. */
 export function awaitedOf(packets: readonly TracePacket[], views: readonly FlowView[]): TracePacket[] {
   return packets.filter((packet) => {
-    if (packet.answer !== null || packet.isGivenUp) return false;
+    if (!isAwaited(packet)) return false;
     const { end, scoutsTo, atEnd } = views[packet.flow]!;
     if (end !== null) return packet.ttl < end || atEnd.includes(packet);
     return isFull(packet) || packet.ttl <= scoutsTo;

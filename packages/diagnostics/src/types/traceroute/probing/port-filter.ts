@@ -1,6 +1,6 @@
 import type { Target } from '@vantage/contract';
-import { readFirstTimer } from '@vantage/timers';
 
+import { clockTimer, probeClock } from '../../../sockets/clock/probe-clock.ts';
 import type { PacketSockets } from '../../../sockets/packet-socket.ts';
 import { traceFlow } from './flow.ts';
 import type { Trace } from './trace-state.ts';
@@ -39,11 +39,12 @@ export async function isFilter(
   signal: AbortSignal,
 ): Promise<boolean> {
   const socket = await packets.open({ family, protocol: 'icmp' });
+  const clock = probeClock();
   let stop = (): void => undefined;
   try {
     return await new Promise((resolve) => {
       const end = (): void => resolve(false);
-      const stopTimer = readFirstTimer(end, WAIT_MS);
+      const stopTimer = clockTimer(clock, end, WAIT_MS);
       signal.addEventListener('abort', end);
       stop = () => {
         stopTimer();
@@ -64,12 +65,13 @@ export async function isFilter(
         if (match !== undefined) resolve(match.error !== null && received.from === address);
       });
       for (let index = 0; index < ECHO_REQUESTS; index += 1) {
-        socket.send(flow.packet(index), destination, hop, { dscp }).catch(end);
+        clock.owed(socket.send(flow.packet(index), destination, hop, { dscp })).catch(end);
       }
       if (signal.aborted) end();
     });
   } finally {
     stop();
+    clock.stop();
     socket.close();
   }
 }

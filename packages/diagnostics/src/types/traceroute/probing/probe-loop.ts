@@ -1,13 +1,15 @@
 import type { Failure } from '@vantage/contract';
-import { awakeClock, readFirstTimer } from '@vantage/timers';
+import { readFirstTimer } from '@vantage/timers';
 
+import { leastRestMs, onceCaughtUp, probeClock } from '../../../sockets/clock/probe-clock.ts';
+import { interrupted, lostFailure, STOOD_STILL } from '../../../sockets/provide-packets.ts';
 import type { PacketHeader, PacketProtocol, PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../../sockets/unsent.ts';
 import { takeAnswer } from './answer-kind.ts';
 import type { TraceFlow } from './flow.ts';
 import { awaitedOf, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
-import { answered, fullDueMs, giveUpSilent, nextOf, type Trace } from './trace-state.ts';
-import type { TracePacket } from './trace.ts';
+import { answered, fullDueMs, nextOf, silentOf, type Trace } from './trace-state.ts';
+import { doubtAwaited, giveUp, isAwaited, leaveOutAwaited, type TracePacket } from './trace.ts';
 import { waitMs } from './waits.ts';
 
 export interface ProbeLoopFlow {
@@ -29,6 +31,8 @@ export interface ProbeLoopPlan {
   readonly window?: number;
   /** Total time, milliseconds. */
   readonly budgetMs: number;
+  /** Resolves when the packet process has forwarded what it had received: only then is an unanswered packet lost. */
+  readonly caughtUp?: (() => Promise<unknown>) | undefined;
 }
 
 /** Limit of packets in flight; one that is in flight for longer than `STALL_MS` makes room for another. */
@@ -62,7 +66,8 @@ class ProbeLoop {
   /** Flows without a recent answer. */
   private readonly stalled = new Set<number>();
   private readonly trace: Trace;
-  private readonly clock = awakeClock();
+  private readonly clock = probeClock(() => doubtAwaited(this.packets));
+  private readonly believeSilence: (believe: () => void) => void;
   private readonly endsAtMs: number;
   private readonly window: number;
   /** When a packet was last sent or answered. */
@@ -79,6 +84,7 @@ class ProbeLoop {
     this.plan = plan;
     this.window = plan.window ?? WINDOW;
     this.signal = signal;
+    this.believeSilence = onceCaughtUp(this.clock, plan.caughtUp);
     this.onChange = onChange;
     this.resolve = resolve;
     this.trace = { packets: this.packets, views: this.look(), failure: null, isCut: false };
@@ -89,10 +95,7 @@ class ProbeLoop {
   start(): void {
     for (const [flow, { socket }] of this.plan.flows.entries()) {
       socket.onPacket((received) => this.receive(flow, received));
-      socket.onLost((error) => {
-        const message = `The packet process ended during the check. ${error.message}`;
-        this.fail({ code: 'probe_interrupted', phase: 'exec', source: 'probe', message });
-      });
+      socket.onLost((error) => this.fail(lostFailure(error)));
     }
     if (this.signal.aborted) return this.finish(true);
     this.signal.addEventListener('abort', this.abort);
@@ -109,10 +112,15 @@ class ProbeLoop {
     if (this.isOver) return;
     this.isOver = true;
     this.trace.isCut = isCut;
+    this.trace.stalledMs = this.clock.stalledMs();
     this.stopTimer();
     this.clock.stop();
     this.signal.removeEventListener('abort', this.abort);
-    for (const packet of this.packets) packet.isGivenUp ||= packet.answer === null;
+    if (isCut && this.clock.hasStalled() && !this.trace.views.some(({ reached }) => reached)) {
+      this.trace.failure ??= interrupted(STOOD_STILL);
+    }
+    if (this.trace.failure !== null) leaveOutAwaited(this.packets);
+    for (const packet of this.packets) if (isAwaited(packet)) giveUp(packet);
     this.trace.views = this.look();
     this.resolve(this.trace);
   }
@@ -129,7 +137,7 @@ class ProbeLoop {
     this.stopTimer();
     const { packets, trace, clock } = this;
     // Further answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
-    if (isDue && giveUpSilent(trace, clock.now())) this.onChange(trace);
+    if (isDue && silentOf(trace, clock.now()).length > 0) this.believeSilence(() => this.giveUpSilent());
     trace.views = this.look();
     if (isDue || awaitedOf(packets, trace.views).length === 0) this.noteStall();
     const wanted = this.sendBurst();
@@ -139,7 +147,14 @@ class ProbeLoop {
     if (isIdle && this.openFlows().length === 0 && this.questionAt() === Infinity) return this.finish(false);
     if (isDue && leftMs <= 0) return this.finish(true);
     const restMs = Math.min(leftMs, this.restMs(wanted, awaited));
-    this.stopTimer = readFirstTimer(() => this.step(true), Math.max(1, Math.ceil(restMs)));
+    this.stopTimer = readFirstTimer(() => this.step(true), Math.max(leastRestMs(clock), Math.ceil(restMs)));
+  }
+
+  private giveUpSilent(): void {
+    if (this.isOver) return;
+    silentOf(this.trace, this.clock.now()).forEach(giveUp);
+    this.onChange(this.trace);
+    this.step(true);
   }
 
   /** @returns the packets still wanted after the burst */
@@ -167,9 +182,10 @@ class ProbeLoop {
     const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
     packets.push(packet);
     const { socket, flow: builder, header } = this.plan.flows[flow]!;
-    socket.send(builder.packet(index), this.plan.destination, ttl, header).then(
+    clock.owed(socket.send(builder.packet(index), this.plan.destination, ttl, header)).then(
       (sentMs) => {
         packet.sentMs = sentMs;
+        packet.isDoubtful = false;
         // The packet process may have been busy before: that time is no silence of a router.
         packet.awaitedMs = clock.now();
         if (packet.answer !== null && !this.isOver) this.onChange(trace);
@@ -184,6 +200,8 @@ class ProbeLoop {
 
   private receive(flow: number, received: ReceivedPacket): void {
     if (this.isOver) return;
+    // Notes a stall, after which the packet may have been read late.
+    this.clock.now();
     const { packets, plan } = this;
     const match = plan.flows[flow]!.flow.match(received);
     if (match === undefined) return;

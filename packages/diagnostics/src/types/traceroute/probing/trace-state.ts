@@ -15,6 +15,12 @@ export interface Trace {
   isCut: boolean;
   /** Rounds whose packets were sent, the trace included; absent if no rounds were requested. */
   rounds?: number;
+  /** True if rounds were not sent in time because the probe stood still. */
+  isLate?: boolean;
+  /** Number of these rounds, and of those with packets that do not count because the probe stood still. */
+  roundsLeftOut?: number;
+  /** Time for which the packet process stood still, milliseconds. */
+  stalledMs?: number;
   /** True if rounds were left out because no client follows the check any more. */
   isAbandoned?: boolean;
 }
@@ -31,7 +37,7 @@ export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number, nowMs: number): Wanted | null {
   const { packets, views } = trace;
   const isOpen = (flow: number): boolean => views[flow]!.end === null;
-  const fullSent = (flow: number): number => packets.filter((one) => one.flow === flow && isFull(one)).length;
+  const fullSent = (flow: number): number => packets.filter((one) => isFullOf(one, flow)).length;
   const flows = views.map((_, flow) => flow).filter(isOpen);
   const room = maxPackets - packets.length;
   const reserved = flows.filter((flow) => fullSent(flow) === 0).length;
@@ -45,20 +51,20 @@ export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: n
  * router may limit its errors, and other packets may have used up the limit. Infinity if it is not to be probed.
  */
 export function fullDueMs({ packets, views }: Trace, flow: number): number {
-  const sent = packets.filter((one) => one.flow === flow && isFull(one));
+  const sent = packets.filter((one) => isFullOf(one, flow));
   const isAnswered = sent.some(({ answer }) => answer !== null && answer.kind !== 'refused');
   if (views[flow]!.end !== null || isAnswered || sent.length >= FULL_QUERIES) return Infinity;
   const last = sent.at(-1);
   return last === undefined ? -Infinity : last.awaitedMs + FULL_GAPS_MS[sent.length - 1]!;
 }
 
-/** @returns whether a packet was given up */
-export function giveUpSilent({ packets, views }: Trace, nowMs: number): boolean {
-  const silent = awaitedOf(packets, views).filter(
-    (packet) => nowMs - packet.awaitedMs >= waitMs(packet, packets, views),
-  );
-  for (const packet of silent) packet.isGivenUp = true;
-  return silent.length > 0;
+function isFullOf(packet: TracePacket, flow: number): boolean {
+  return packet.flow === flow && isFull(packet) && packet.isLeftOut !== true;
+}
+
+/** Packets whose answer is not awaited any longer. */
+export function silentOf({ packets, views }: Trace, nowMs: number): readonly TracePacket[] {
+  return awaitedOf(packets, views).filter((packet) => nowMs - packet.awaitedMs >= waitMs(packet, packets, views));
 }
 
 /** The packet that an answer is for. */

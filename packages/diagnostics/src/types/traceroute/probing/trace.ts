@@ -15,8 +15,12 @@ export interface TracePacket {
   awaitedMs: number;
   sentMs: number | null;
   answer: TraceAnswer | null;
-  /** True once no answer is awaited any more; one may still come. */
+  /** True once no answer is awaited any more, so that the packet counts as lost; one may still come. */
   isGivenUp: boolean;
+  /** True if the probe stood still while the answer was awaited: without one, the packet is neither sent nor lost. */
+  isDoubtful?: boolean;
+  /** True for a packet that does not count, because its answer may be unread or it never left. */
+  isLeftOut?: boolean;
   /** Round of a packet of `runRounds`, from 2 on; absent in the trace, which is the first round. */
   readonly round?: number;
   /** Answers after the first. */
@@ -36,6 +40,35 @@ export interface TraceAnswer {
   readonly error: IcmpError | null;
   /** Fields of the quoted packet that are not as they were sent. */
   readonly rewritten: readonly RewrittenField[];
+}
+
+/** True while an answer is awaited. */
+export function isAwaited({ answer, isGivenUp, isLeftOut }: TracePacket): boolean {
+  return answer === null && !isGivenUp && isLeftOut !== true;
+}
+
+/** Ends the wait for an answer. */
+export function giveUp(packet: TracePacket): void {
+  if (packet.isDoubtful === true) packet.isLeftOut = true;
+  else packet.isGivenUp = true;
+}
+
+/** Notes that the probe stood still: it may have missed answers. */
+export function doubtAwaited(packets: readonly TracePacket[]): void {
+  for (const packet of packets) if (isAwaited(packet)) packet.isDoubtful = true;
+}
+
+/** Leaves out the packets that are still awaited at the end of a trace: they had no time for an answer. */
+export function leaveOutAwaited(packets: readonly TracePacket[]): void {
+  for (const packet of packets) if (isAwaited(packet)) packet.isLeftOut = true;
+}
+
+/** Removes the packets that do not count from those of a trace that has ended. */
+export function dropLeftOut(packets: TracePacket[]): readonly TracePacket[] {
+  const dropped = packets.filter(({ isLeftOut }) => isLeftOut === true);
+  const kept = packets.filter(({ isLeftOut }) => isLeftOut !== true);
+  packets.splice(0, packets.length, ...kept);
+  return dropped;
 }
 
 /** True for a packet that asks the target itself, whatever the length of the path. */

@@ -1,15 +1,17 @@
 import type { Failure } from '@vantage/contract';
-import { awakeClock, readFirstTimer } from '@vantage/timers';
+import { readFirstTimer } from '@vantage/timers';
 
+import { leastRestMs, onceCaughtUp, probeClock } from '../../../../sockets/clock/probe-clock.ts';
+import { lostFailure } from '../../../../sockets/provide-packets.ts';
 import type { ReceivedPacket } from '../../../../sockets/packet-socket.ts';
 import { isTooLate, takeAnswer } from '../answer-kind.ts';
-import { LENGTHS, type FlowAnswer } from '../flow.ts';
+import { answeredOf } from './answered-of.ts';
 import { viewRounds } from './view-rounds.ts';
 import type { ProbeLoopPlan } from '../probe-loop.ts';
 import { DuePackets } from './due-packets.ts';
 import { ROUND_MS } from './round-schedule.ts';
 import type { Trace } from '../trace-state.ts';
-import type { TracePacket } from '../trace.ts';
+import { doubtAwaited, giveUp, isAwaited, leaveOutAwaited, type TracePacket } from '../trace.ts';
 import { waitMs } from '../waits.ts';
 
 export { ROUND_MS } from './round-schedule.ts';
@@ -44,7 +46,8 @@ class Rounds {
   private readonly signal: AbortSignal;
   private readonly onChange: (trace: Trace) => void;
   private readonly resolve: () => void;
-  private readonly clock = awakeClock();
+  private readonly clock = probeClock(() => doubtAwaited(this.trace.packets));
+  private readonly believeSilence: (believe: () => void) => void;
   private readonly due: DuePackets;
   private readonly endsAtMs: number;
   private readonly firstMs: number;
@@ -63,6 +66,7 @@ class Rounds {
     this.signal = signal;
     this.onChange = onChange;
     this.resolve = resolve;
+    this.believeSilence = onceCaughtUp(this.clock, plan.caughtUp);
     this.due = new DuePackets(trace, plan);
     const nowMs = performance.now();
     this.endsAtMs = nowMs + plan.budgetMs;
@@ -72,10 +76,7 @@ class Rounds {
   start(): void {
     const { socket } = this.plan.flows[0]!;
     socket.onPacket((received) => this.receive(received));
-    socket.onLost((error) => {
-      const message = `The packet process ended during the check. ${error.message}`;
-      this.finish({ code: 'probe_interrupted', phase: 'exec', source: 'probe', message });
-    });
+    socket.onLost((error) => this.finish(lostFailure(error)));
     if (this.signal.aborted) return this.finish();
     this.signal.addEventListener('abort', this.abort);
     this.plan.abandoned?.addEventListener('abort', this.abandon);
@@ -99,7 +100,10 @@ class Rounds {
     this.signal.removeEventListener('abort', this.abort);
     this.plan.abandoned?.removeEventListener('abort', this.abandon);
     this.trace.failure ??= failure ?? null;
-    for (const packet of this.awaited()) packet.isGivenUp = true;
+    if (failure !== undefined) doubtAwaited(this.trace.packets);
+    this.trace.isLate = this.due.next !== undefined && this.clock.hasStalled();
+    this.trace.stalledMs = (this.trace.stalledMs ?? 0) + this.clock.stalledMs();
+    leaveOutAwaited(this.trace.packets);
     this.look();
     this.resolve();
   }
@@ -109,12 +113,12 @@ class Rounds {
   }
 
   private awaited(): TracePacket[] {
-    return this.trace.packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
+    return this.trace.packets.filter(isAwaited);
   }
 
   private step(): void {
     if (this.isOver) return;
-    this.giveUpSilent();
+    if (this.silent().length > 0) this.believeSilence(() => this.giveUpSilent());
     this.sendDue();
     const awaited = this.awaited();
     if (this.due.next === undefined && awaited.length === 0) return this.finish();
@@ -124,7 +128,7 @@ class Rounds {
     const silentIn = awaited.map((packet) => this.silentAt(packet) - now);
     const dueIn = this.due.next === undefined ? Infinity : this.firstMs + this.due.next.dueMs - now;
     const restMs = Math.min(leftMs, dueIn, ...silentIn);
-    this.stopTimer = readFirstTimer(() => this.step(), Math.max(1, Math.ceil(restMs)));
+    this.stopTimer = readFirstTimer(() => this.step(), Math.max(leastRestMs(this.clock), Math.ceil(restMs)));
   }
 
   private silentAt(packet: TracePacket): number {
@@ -132,11 +136,14 @@ class Rounds {
     return packet.awaitedMs + waitMs(packet, packets, views);
   }
 
-  private giveUpSilent(): void {
+  private silent(): TracePacket[] {
     const now = this.clock.now();
-    const silent = this.awaited().filter((packet) => this.silentAt(packet) <= now);
-    if (silent.length === 0) return;
-    for (const packet of silent) packet.isGivenUp = true;
+    return this.awaited().filter((packet) => this.silentAt(packet) <= now);
+  }
+
+  private giveUpSilent(): void {
+    if (this.isOver) return;
+    this.silent().forEach(giveUp);
     this.look();
     this.onChange(this.trace);
   }
@@ -165,9 +172,10 @@ class Rounds {
       round,
     };
     packets.push(packet);
-    socket.send(flow.packet(index), this.plan.destination, ttl, header).then(
+    this.clock.owed(socket.send(flow.packet(index), this.plan.destination, ttl, header)).then(
       (sentMs) => {
         packet.sentMs = sentMs;
+        packet.isDoubtful = false;
         packet.awaitedMs = this.clock.now();
         if (packet.answer !== null && !this.isOver) this.onChange(this.trace);
       },
@@ -178,21 +186,14 @@ class Rounds {
 
   private receive(received: ReceivedPacket): void {
     if (this.isOver) return;
+    // Notes a stall, after which the packet may have been read late.
+    this.clock.now();
     const { trace, plan } = this;
     const match = plan.flows[0]!.flow.match(received);
-    const packet = match === undefined ? undefined : this.answered(match);
+    const packet = match === undefined ? undefined : answeredOf(trace.packets, match);
     if (match === undefined || packet === undefined || isTooLate(packet, received)) return;
     if (!takeAnswer(packet, match, received, plan, trace.packets)) return;
     this.look();
     this.onChange(trace);
-  }
-
-  private answered({ index, remainder }: FlowAnswer): TracePacket | undefined {
-    const { packets } = this.trace;
-    if (index !== null && packets[index] !== undefined) return packets[index];
-    const open = packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
-    if (remainder !== undefined) return open.findLast((one) => one.index % LENGTHS === remainder);
-    // A reply without a number is from the target, which gets one packet per second.
-    return index === null ? open.toSorted((a, b) => b.ttl - a.ttl || b.index - a.index)[0] : undefined;
   }
 }

@@ -1,0 +1,61 @@
+import { probeFailure } from '@vantage/agent-loop';
+import { roundMs, type AnyCheckType, type Failure, type Family } from '@vantage/contract';
+import type { Outcome } from '@vantage/diagnostics';
+
+import type { Fields } from './fit-result.ts';
+
+/** Smallest share of the time of its check with which a run is evidence of a target's silence. */
+const LEAST_SHARE = 0.5;
+
+/** Why a timeout proves nothing: if the machine was stopped, packets to it were lost. */
+const STOOD_STILL = 'The probe stood still during the check, so that silence proves nothing.';
+
+/** How the run of a diagnostic ended. */
+export type Ending =
+  | { readonly outcome: Outcome<AnyCheckType> }
+  /** `measured`: last partial result of an unfinished diagnostic. */
+  | {
+      readonly failure: Failure;
+      readonly result?: 'timeout';
+      readonly stalled?: number;
+      readonly measured?: Fields;
+    };
+
+export interface EndingTimes {
+  /** Milliseconds that were left at the start, and that the check takes at most. */
+  readonly leftMs: number;
+  readonly wholeMs: number;
+  /** Milliseconds for which this process stood still. */
+  readonly stoodMs: number;
+}
+
+/** The ending of a run, which states a standstill and takes no silence for evidence that is none. */
+export function endingOf(
+  outcome: Outcome<AnyCheckType>,
+  { leftMs, wholeMs, stoodMs }: EndingTimes,
+  { needsRawSockets }: Pick<AnyCheckType, 'needsRawSockets'>,
+): Ending {
+  const stalled = roundMs((outcome.stalled ?? 0) + stoodMs);
+  if (stalled > 0) {
+    // Raw packets have their own account of what a stall makes doubtful.
+    if (needsRawSockets) return { outcome: { ...outcome, stalled } };
+    const isDoubtful = outcome.result === 'timeout';
+    return isDoubtful ? { failure: stoodStill(), stalled } : { outcome: { ...withDoubt(outcome), stalled } };
+  }
+  // With little time the target had none to answer.
+  const isUnproven = leftMs / wholeMs < LEAST_SHARE && outcome.result === 'timeout';
+  return isUnproven ? { failure: probeFailure('probe_timeout'), result: 'timeout' } : { outcome };
+}
+
+/** The same doubt about the measurement over the other family. */
+function withDoubt(outcome: Outcome<AnyCheckType>): Outcome<AnyCheckType> {
+  const { otherFamily } = outcome as { readonly otherFamily?: { readonly family: Family; readonly result?: string } };
+  if (otherFamily?.result !== 'timeout') return outcome;
+  const { family } = otherFamily;
+  const doubted = { ...outcome, otherFamily: { family, result: 'error', rt: null, error: stoodStill() } };
+  return doubted;
+}
+
+function stoodStill(): Failure {
+  return { ...probeFailure('probe_interrupted'), message: STOOD_STILL };
+}

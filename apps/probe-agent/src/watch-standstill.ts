@@ -1,0 +1,23 @@
+import { awakeClock } from '@vantage/timers';
+
+/** Least standstill that a result states: shorter ones are common on a busy machine, and timeouts tolerate them. */
+const LEAST_MS = 1_000;
+
+/**
+ * Sums the standstills of this process: stopped, or on a machine that is.
+ *
+ * @returns `end` ends the watch, and has the sum in milliseconds
+ */
+export function watchStandstill(): { readonly end: () => number } {
+  let stoodMs = 0;
+  const clock = awakeClock((milliseconds) => {
+    if (milliseconds >= LEAST_MS) stoodMs += milliseconds;
+  });
+  return {
+    end: () => {
+      clock.now();
+      clock.stop();
+      return stoodMs;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { awakeClock, readFirstTimer, type AwakeClock } from '@vantage/timers';
+
+/**
+ * A clock that stands still while the probe does: the agent, which `awakeClock` notices, or its packet process, which then
+ * owes an answer. Packets for a stopped process have not left, and answers are not read.
+ */
+export interface ProbeClock extends AwakeClock {
+  /** Awaits an answer of the packet process. */
+  readonly owed: <T>(answer: Promise<T>) => Promise<T>;
+  /** True while the packet process owes an answer for too long. */
+  readonly isStill: () => boolean;
+  /** True if the agent or the packet process stood still for `LONG_STALL_MS` or more. */
+  readonly hasStalled: () => boolean;
+  /** Time for which the packet process stood still, in stalls of `LONG_STALL_MS` or more, milliseconds. */
+  readonly stalledMs: () => number;
+}
+
+/** Time in which the packet process answers; it takes microseconds, but the machine may be busy. */
+const GRACE_MS = 250;
+
+/** Least stall after which a missing answer proves nothing: if the machine was stopped, packets to it were lost. */
+export const LONG_STALL_MS = 1_000;
+
+/** Interval at which a clock that stands still is read. */
+const LOOK_EVERY_MS = 50;
+
+/** @param onLongStall called during or after each stall of `LONG_STALL_MS` or more, before the time after it counts */
+export function probeClock(onLongStall: () => void = () => undefined): ProbeClock {
+  let hasStalled = false;
+  const note = (): void => {
+    hasStalled = true;
+    onLongStall();
+  };
+  const awake = awakeClock((milliseconds) => milliseconds >= LONG_STALL_MS && note());
+  /** Number of missing answers, and the time since which the packet process gave none. */
+  let [owing, sinceMs] = [0, 0];
+  let [stillMs, longMs] = [0, 0];
+  let isNoted = false;
+  const owedFor = (): number => (owing === 0 ? 0 : awake.now() - sinceMs);
+  const now = (): number => {
+    const owedMs = owedFor();
+    if (owedMs >= LONG_STALL_MS && !isNoted) {
+      isNoted = true;
+      note();
+    }
+    return awake.now() - stillMs - Math.max(0, owedMs - GRACE_MS);
+  };
+  const settle = (): void => {
+    now();
+    const owedMs = owedFor();
+    stillMs += Math.max(0, owedMs - GRACE_MS);
+    if (owedMs >= LONG_STALL_MS) longMs += owedMs;
+    [sinceMs, isNoted] = [awake.now(), false];
+    owing -= 1;
+  };
+  const owed: ProbeClock['owed'] = async (answer) => {
+    if (owing === 0) sinceMs = awake.now();
+    owing += 1;
+    try {
+      return await answer;
+    } finally {
+      settle();
+    }
+  };
+  return {
+    now,
+    stop: awake.stop,
+    owed,
+    isStill: () => owedFor() > GRACE_MS,
+    hasStalled: () => hasStalled || owedFor() >= LONG_STALL_MS,
+    stalledMs: () => longMs + (owedFor() >= LONG_STALL_MS ? owedFor() : 0),
+  };
+}
+
+/** Shortest pause of a loop by a clock: one that stands still lets no time pass until it is read again. */
+export function leastRestMs(clock: ProbeClock): number {
+  return clock.isStill() ? LOOK_EVERY_MS : 1;
+}
+
+/**
+ * A timer by a clock that may stand still, which reads the sockets before it acts.
+ *
+ * @param latestMs time by `performance.now()` at which it acts in any case
+ * @returns stops it
+ */
+export function clockTimer(clock: ProbeClock, act: () => void, milliseconds: number, latestMs = Infinity): () => void {
+  const dueMs = clock.now() + milliseconds;
+  const look = (): void => {
+    const leftMs = Math.min(dueMs - clock.now(), latestMs - performance.now());
+    if (leftMs < 1) act();
+    else stopTimer = readFirstTimer(look, Math.max(leastRestMs(clock), leftMs));
+  };
+  let stopTimer = readFirstTimer(look, Math.max(0, milliseconds));
+  return () => stopTimer();
+}
+
+/**
+ * Asks the packet process whether it has read all that arrived before packets are declared lost: while it stands still, their
+ * answers wait unread.
+ *
+ * @returns acts once it has; further calls until then are ignored
+ */
+export function onceCaughtUp(
+  clock: ProbeClock,
+  caughtUp: () => Promise<unknown> = () => Promise.resolve(),
+): (act: () => void) => void {
+  let isAsked = false;
+  return (act) => {
+    if (isAsked) return;
+    isAsked = true;
+    const then = (): void => {
+      isAsked = false;
+      act();
+    };
+    clock.owed(caughtUp()).then(then, then);
+  };
+}

@@ -1,0 +1,40 @@
+import { buildFinding, type FindingDraft } from './finding.ts';
+import { ofType, type ProbeResult } from './probe-result.ts';
+import { countOf, listed, ms } from './words.ts';
+
+/** Types whose times are taken outside of the agent; those that a stall made doubtful are left out. */
+const OF_PACKETS: ReadonlySet<string> = new Set(['ping', 'traceroute']);
+
+/** True if the probe stood still during the check, so that the times of the result may be its own. */
+export function hasDoubtfulTimes(type: string, { result }: ProbeResult): boolean {
+  return !OF_PACKETS.has(type) && result.stalled !== undefined;
+}
+
+/** Finding: probes stood still during the check. */
+export function findStalled(type: string, all: readonly ProbeResult[]): readonly FindingDraft[] {
+  const stalled = all.filter(({ result }) => longest(result) > 0);
+  if (stalled.length === 0) return [];
+  const values = stalled.map(
+    (probeResult) => `${probeResult.probe} ${ms(longest(probeResult.result))}${leftOut(type, probeResult)}`,
+  );
+  const isOne = stalled.length === 1;
+  const effect = OF_PACKETS.has(type)
+    ? 'Packets that did not leave, or whose answers may be unread, count neither as sent nor as lost.'
+    : 'Times that were measured meanwhile prove nothing.';
+  const text = `${isOne ? 'A probe' : 'Probes'} stood still during the check: ${listed(values)}. ${effect}`;
+  return [buildFinding('probe_stalled', 'info', stalled, text)];
+}
+
+function longest(result: ProbeResult['result']): number {
+  const { otherFamily } = ofType<'ping'>([{ result } as ProbeResult])[0]!.result;
+  return Math.max(result.stalled ?? 0, otherFamily?.stalled ?? 0);
+}
+
+function leftOut(type: string, { result }: ProbeResult): string {
+  const { roundsLeftOut = 0, packetsLeftOut = 0 } = result as {
+    readonly roundsLeftOut?: number;
+    readonly packetsLeftOut?: number;
+  };
+  const [count, unit] = type === 'traceroute' ? [roundsLeftOut, 'round'] : [packetsLeftOut, 'packet'];
+  return count === 0 ? '' : ` (${countOf(count, unit)} left out)`;
+}
