@@ -1,6 +1,6 @@
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,11 +31,16 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-function start(file: URL, arguments_: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+function start(
+  file: URL,
+  arguments_: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  output: 'pipe' | number = 'pipe',
+): ChildProcess {
   const child = fork(file, arguments_, {
     execArgv: ['--conditions=vantage-source', '--no-warnings'],
     env: programEnv(env),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    stdio: ['ignore', output, output, 'ipc'],
   });
   children.push(child);
   return child;
@@ -49,15 +54,42 @@ async function startFake(probe: string): Promise<ChildProcess> {
 }
 
 /** Starts the real program. */
-function startMain(probe: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
-  return start(new URL('./main.ts', import.meta.url), [], {
+function startMain(
+  probe: string,
+  env: Readonly<Record<string, string>> = {},
+  output: 'pipe' | number = 'pipe',
+): ChildProcess {
+  const settings = {
     PROBE_ID: probe,
     REDIS_URL: rig.server().url,
     TARGET_ALLOW: '127.0.0.0/8',
     DNS_SERVERS: '127.0.0.1:9',
     SCREENSHOTS: 'off',
-    ...env,
-  });
+  };
+  return start(new URL('./main.ts', import.meta.url), [], { ...settings, ...env }, output);
+}
+
+/** The writing end of a pipe that is full, and whose reader stands still. */
+function fullPipe(): { readonly output: number; readonly close: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-pipe-'));
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  const output = openSync(pipe, constants.O_WRONLY);
+  for (const bytes of [4_096, 1]) fill(reader, Buffer.alloc(bytes, 'x'));
+  const close = (): void => {
+    for (const descriptor of [reader, output]) closeSync(descriptor);
+    rmSync(folder, { recursive: true });
+  };
+  return { output, close };
+}
+
+function fill(pipe: number, bytes: Buffer): void {
+  try {
+    for (;;) writeSync(pipe, bytes);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'EAGAIN' });
+  }
 }
 
 async function untilBeating(probe: string): Promise<void> {
@@ -91,6 +123,21 @@ describe('the program', () => {
     server.close();
     expect(final).toMatchObject({ result: 'success', state: 'open', resolvedIp: '127.0.0.1' });
     expect(await rig.heartbeat('main')).toBeUndefined();
+  });
+
+  it('measures, and ends, while its log is not read', async () => {
+    const pipe = fullPipe();
+    const child = startMain('unread', { LOG_LEVEL: 'trace' }, pipe.output);
+    await untilBeating('unread');
+
+    const check = await rig.addJob('unread', { params: { host: '127.0.0.1', port: 1, options: { attempts: 1 } } });
+    const final = await rig.final('unread', check);
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+
+    expect(await exited).toEqual([0, null]);
+    expect(final).toMatchObject({ result: 'failure', state: 'closed' });
+    pipe.close();
   });
 
   it('refuses its own Redis as a target, though loopback is allowed', async () => {
