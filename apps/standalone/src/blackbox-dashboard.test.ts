@@ -144,7 +144,7 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
     const until = performance.now() + 150_000;
     for (;;) {
       const at = Date.now() / 1_000;
-      const scraped = await query('sum by (exporter) (up)', at);
+      const scraped = await query('sum by (exporter) (up{exporter!=""})', at);
       const [ours, theirs] = [await evaluate('vantage', at), await evaluate('blackbox', at)];
       const isComplete = scraped.length === 2 && scraped.every(({ value }) => Number(value[1]) === SCRAPES_OF_TARGETS);
       const isOver = performance.now() > until;
@@ -163,6 +163,19 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
       const slow = Object.entries(ours.times).filter(([key]) => key.includes('/slow'));
       expect(slow.filter(([, seconds]) => seconds > TOLERANCE_SECONDS).length).toBeGreaterThanOrEqual(4);
       return;
+    }
+  });
+
+  itSideBySide('has one `up` for each probe that is discovered, and each label once', async () => {
+    const labelsOf = async (expression: string): Promise<readonly string[]> =>
+      (await query(expression, Date.now() / 1_000)).map(({ metric }) => JSON.stringify(sorted(metric))).toSorted();
+    const until = performance.now() + 60_000;
+    while ((await labelsOf('probe_success{job="each"}')).length < 3 && performance.now() < until) await sleep(500);
+
+    const discovered = ['demo-1', 'demo-2', 'demo-3'].map((probe) => ({ instance: '127.0.0.1', job: 'each', probe }));
+    for (const name of ['up', 'probe_success']) {
+      const expected = discovered.map((labels) => JSON.stringify(sorted({ __name__: name, ...labels })));
+      expect(await labelsOf(`${name}{job="each"}`)).toEqual(expected);
     }
   });
 });
@@ -213,5 +226,7 @@ function scrapeConfig(
       ],
     })),
   );
-  return { global: { scrape_interval: '5s', scrape_timeout: '5s' }, scrape_configs: configs };
+  const url = `http://${exporters['vantage']}/sd?module=icmp&target=127.0.0.1`;
+  const each = { job_name: 'each', honor_labels: true, http_sd_configs: [{ url }] };
+  return { global: { scrape_interval: '5s', scrape_timeout: '5s' }, scrape_configs: [...configs, each] };
 }

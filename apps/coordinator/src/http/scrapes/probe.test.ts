@@ -420,6 +420,7 @@ describe('GET /sd', () => {
         __param_probe: 'fra-1',
         __param_target: 'b.example',
         instance: 'b.example',
+        probe: 'fra-1',
         __meta_vantage_probe: 'fra-1',
         __meta_vantage_name: 'Frankfurt',
         __meta_vantage_country: 'DE',
