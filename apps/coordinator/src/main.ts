@@ -4,9 +4,9 @@ import { withoutSecrets } from '@vantage/contract';
 import { openGeo } from '@vantage/geo';
 import { askResolversAgainSoon } from '@vantage/settings';
 import { createNameResolver } from '@vantage/target-policy';
-import { compactHeap, openLog, type OpenLog } from '@vantage/telemetry';
+import { compactHeap, describeError, openLog, type OpenLog } from '@vantage/telemetry';
 import { within } from '@vantage/timers';
-import { stdSerializers, type Logger } from 'pino';
+import type { Logger } from 'pino';
 
 import { openApp, openCore, type Parts } from './compose.ts';
 import { readConfig, type Config } from './config.ts';
@@ -103,7 +103,7 @@ try {
   const config = readConfig(process.env);
   const opened = openLog({
     level: config.logLevel,
-    serializers: { error: stdSerializers.err },
+    serializers: { error: describeError },
     hooks: { streamWrite: withoutSecrets },
   });
   stopWhenTold(await run(config, opened), opened.log);

@@ -4,7 +4,7 @@ export { followCounts, followTotal, openMetrics, type Instruments, type Metrics 
 export { serveMetrics, type MetricsServer } from './metrics-server.ts';
 export { processMetrics } from './process-metrics.ts';
 export { telemetrySettings, tracingConfig, type TelemetryConfig } from './telemetry-settings.ts';
-export { openLog, type OpenLog } from './open-log.ts';
+export { describeError, openLog, type OpenLog } from './open-log.ts';
 export { openTextOutput, type TextOutput } from './text-output.ts';
 export { isTraceparent } from './traceparent.ts';
 export {

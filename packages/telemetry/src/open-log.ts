@@ -1,4 +1,4 @@
-import { pino, type Logger, type LoggerOptions } from 'pino';
+import { pino, stdSerializers, type Logger, type LoggerOptions } from 'pino';
 
 import { openTextOutput } from './text-output.ts';
 
@@ -19,6 +19,23 @@ export function openLog(options: LoggerOptions): OpenLog {
   });
   const { write, flushSync, dropped } = output;
   process.once('exit', flushSync);
-  const log = pino(options, { write, flushSync } as { readonly write: (line: string) => void });
+  const serializers = { err: describeError, ...options.serializers };
+  const log = pino({ ...options, serializers }, { write, flushSync } as { readonly write: (line: string) => void });
   return { log, dropped };
+}
+
+/** The fields of an error for a line. A command of Redis has its name alone: its arguments may be a password, or data of a client. */
+export function describeError(error: Error): unknown {
+  const fields: unknown = stdSerializers.err(error);
+  return typeof fields === 'object' && fields !== null ? withoutArguments(fields) : fields;
+}
+
+function withoutArguments<T extends object>(fields: T): T {
+  for (const [key, value] of Object.entries(fields) as [keyof T, unknown][]) {
+    if (typeof value !== 'object' || value === null) continue;
+    if ('name' in value && 'args' in value) fields[key] = value.name as T[keyof T];
+    else if (key === 'aggregateErrors' || 'stack' in value) withoutArguments(value);
+    else if (Array.isArray(fields)) withoutArguments(value);
+  }
+  return fields;
 }
