@@ -1,4 +1,4 @@
-import { createPartials, failureResult, probeFailure, type ResultOutlet } from '@vantage/agent-loop';
+import { createPartials, failureResult, isWithdrawn, probeFailure, type ResultOutlet } from '@vantage/agent-loop';
 import type { Failure, FinalOutcome, Job } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
@@ -26,11 +26,11 @@ export interface JobHandlerDependencies extends Omit<RunDependencies, 'partials'
 export type TargetCheck = (type: CheckTypeName, params: Job['params']) => string | undefined;
 
 /**
- * Runs one job and sends its result. Never rejects: failures become results.
+ * Runs one job and sends its result, unless the job is withdrawn. Never rejects: failures become results.
  *
  * @param id check id from the queue
  * @param data untrusted job data
- * @param interrupted aborted when the agent must stop immediately
+ * @param interrupted aborted when the agent must stop immediately, or the job is withdrawn
  */
 export type HandleJob = (id: string, data: unknown, interrupted: AbortSignal) => Promise<void>;
 
@@ -86,7 +86,8 @@ export function createJobHandler(dependencies: JobHandlerDependencies): HandleJo
     const leftMs = job.deadlineAt - now;
     const budgetMs = leftMs - MARGIN_MS - clock.rttMs();
     const times = { startedAt, leftMs, budgetMs };
-    settle(job, startedAt, await runJob(job, times, interrupted, { ...dependencies, partials }));
+    const ending = await runJob(job, times, interrupted, { ...dependencies, partials });
+    if (!isWithdrawn(interrupted)) settle(job, startedAt, ending);
   };
 }
 

@@ -1,4 +1,4 @@
-import { probeFailure, type ReportedPicture, type ResultOutlet } from '@vantage/agent-loop';
+import { isWithdrawn, probeFailure, type ReportedPicture, type ResultOutlet } from '@vantage/agent-loop';
 import { checkOfScreenshotJob, type Failure } from '@vantage/contract';
 import type { Logger } from 'pino';
 
@@ -59,6 +59,8 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
       log.error({ check, err: error }, 'screenshot handler threw');
       return none(probeFailure('internal_error'));
     });
+    // A coordinator has given it to another probe.
+    if (isWithdrawn(interrupted)) return;
     // The browser's own error after an interruption is misleading.
     const report = picture.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : picture;
     // The job stays active until the report is written, so that recovery detects a missing screenshot.

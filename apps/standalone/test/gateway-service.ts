@@ -32,6 +32,8 @@ export interface GatewayService {
   readonly openAddress: (host: string) => Promise<{ readonly url: string; readonly route: GatewayService['route'] }>;
   /** Runs an operator's command. */
   readonly admin: (...args: readonly string[]) => Promise<string>;
+  /** The same in this process, without the start of a program. */
+  readonly adminHere: (...args: readonly string[]) => Promise<string>;
   /** Token of a new probe. */
   readonly invite: (probe: string) => Promise<string>;
   readonly startAgent: (env: Readonly<Record<string, string>>) => StartedAgent;
@@ -92,6 +94,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
     folder,
     redis,
     admin,
+    adminHere: (...args) => runHere(args, redis.url, url),
     ...askThrough(front.target),
     startCoordinator: async (env = {}) => {
       const child = start(main('coordinator'), { ...coordinatorEnv, PUBLIC_URL: url, REDIS_URL: redis.url, ...env });

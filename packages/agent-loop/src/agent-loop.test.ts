@@ -5,6 +5,7 @@ import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
 import { silent } from '../test/silent.ts';
 import { createAgentLoop, type AgentLoop } from './agent-loop.ts';
 import type { JobRunner, RunnerLink, Work } from './job-runner.ts';
+import { isWithdrawn } from './running-jobs.ts';
 
 const PROBE = 'sim-1';
 let redis: ProbeRedis;
@@ -22,10 +23,14 @@ afterEach(async () => {
 
 afterAll(() => redis.stop());
 
-function createLoop(run: (link: RunnerLink) => Work['run'], runner: Partial<JobRunner> = {}): AgentLoop {
+function createLoop(
+  run: (link: RunnerLink) => Work['run'],
+  runner: Partial<JobRunner> = {},
+  redisUrl = redis.url,
+): AgentLoop {
   loop = createAgentLoop({
     probeId: PROBE,
-    redisUrl: redis.url,
+    redisUrl,
     concurrency: 2,
     drainMs: 100,
     log: silent,
@@ -91,6 +96,33 @@ describe('the loop of an agent', () => {
 
     expect(before['degraded']).toEqual([]);
     expect(after['degraded']).toEqual([expect.stringMatching(/^Its connection to Redis is unstable/)]);
+  });
+
+  it.each([
+    ['reports it as interrupted if the login is accepted again', false, { result: 'error' }],
+    ['says nothing if the job was taken out of the queue', true, undefined],
+  ])('ends a job when Redis refuses its login, and %s', async (_what, isTakenOut, expected) => {
+    const signal = Promise.withResolvers<AbortSignal>();
+    const waiting =
+      ({ outlet }: RunnerLink): Work['run'] =>
+      (_job, id, interrupted) =>
+        new Promise((resolve) => {
+          interrupted.addEventListener('abort', () => {
+            if (!isWithdrawn(interrupted)) void outlet.final(id, '{"result":"success"}', Date.now() + 60_000);
+            resolve();
+          });
+          signal.resolve(interrupted);
+        });
+    await createLoop(waiting, {}, await redis.addLogin()).start();
+    const check = await redis.addJob();
+    const running = await signal.promise;
+    await redis.acceptLogin(false);
+    await eventually(() => running.aborted || undefined);
+    if (isTakenOut) await redis.takeOut(check);
+    await redis.acceptLogin(true);
+    await eventually(async () => (await redis.left()) === 0 || undefined);
+
+    expect((await redis.results()).get(check)).toEqual(expected && expect.objectContaining(expected));
   });
 
   it('reports a job that does not end as interrupted when it drains, and closes what runs them', async () => {

@@ -132,6 +132,7 @@ class RedisAgent implements AgentLoop {
     const { duty, link } = this;
     duty?.liveness.stop();
     duty?.leftovers.stop();
+    duty?.withdrawals.stop();
     clearInterval(this.clockTimer);
     await within(duty?.heartbeat.stop(), LAST_BEAT_MS);
     void duty?.loop.stop();
@@ -159,13 +160,14 @@ class RedisAgent implements AgentLoop {
   }
 
   private begin({ redis, resultsRedis, clock }: RedisLink, duty: Duty): void {
-    const { loop, liveness, heartbeat, leftovers, readClock } = duty;
+    const { loop, liveness, heartbeat, leftovers, withdrawals, readClock } = duty;
     redis.on('ready', () => {
       if (!this.interrupted.signal.aborted) void clock.set().catch(() => undefined);
     });
     resultsRedis.on('ready', () => void heartbeat.beat());
     this.clockTimer = setInterval(() => void readClock(), READ_CLOCK_EVERY_MS);
     leftovers.start();
+    withdrawals.start();
     loop.start();
     liveness.start();
   }

@@ -8,6 +8,8 @@ import { watchLeftovers, type LeftoverWatch } from './leftover-watch.ts';
 import { createLiveness, type Liveness } from './liveness.ts';
 import type { ProbeQueue } from './probe-queue.ts';
 import type { RedisLink } from './redis-link.ts';
+import { createRunningJobs } from './running-jobs.ts';
+import { watchWithdrawals, type WithdrawalWatch } from './withdrawal-watch.ts';
 import { heartbeatKey } from './wire.ts';
 
 /** Takes jobs once Redis is usable, and reports that in heartbeats. */
@@ -16,6 +18,7 @@ export interface Duty {
   readonly liveness: Liveness;
   readonly heartbeat: HeartbeatWriter;
   readonly leftovers: LeftoverWatch;
+  readonly withdrawals: WithdrawalWatch;
   /** Reads the clock of Redis. Never rejects. */
   readonly readClock: () => Promise<void>;
 }
@@ -35,12 +38,13 @@ export interface DutyOptions {
 export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, options: DutyOptions): Duty {
   const { concurrency, interrupted, log } = options;
   const { resultsRedis, results, clock } = link;
+  const running = createRunningJobs(interrupted, log);
   const loop = createJobLoop({
     source: queue,
     concurrency,
     rttMs: clock.rttMs,
     isAside: (job) => work.isAside(job.id),
-    run: (job) => work.run(job, job.id, interrupted),
+    run: (job) => running.run(job.id, (signal) => work.run(job, job.id, signal)),
     onOddWait: () => void readClock(),
     log,
   });
@@ -54,7 +58,7 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
   });
   const heartbeat = createHeartbeat({
     instance: options.instance,
-    describe: () => describe(loop, [...reasonsOf(loop, liveness), link.instability() ?? []].flat(), work, options),
+    describe: () => describe(loop, [...reasonsOf(loop, liveness), link.losses.reason() ?? []].flat(), work, options),
     ...heartbeatKey(options.probeId, resultsRedis),
     log,
   });
@@ -63,8 +67,16 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
     if (await clock.refresh()) await heartbeat.beat();
   };
   const { knows, adopt } = loop;
-  const looked = { queue, knows, adopt, isCheckId: work.isCheckId, outlet: results, now: clock.now, log };
-  return { loop, liveness, heartbeat, leftovers: watchLeftovers(looked, link), readClock };
+  const { wasWithdrawn } = running;
+  const looked = { queue, knows, adopt, wasWithdrawn, isCheckId: work.isCheckId, outlet: results, now: clock.now, log };
+  return {
+    loop,
+    liveness,
+    heartbeat,
+    leftovers: watchLeftovers(looked, link),
+    withdrawals: watchWithdrawals({ queue, running, link }),
+    readClock,
+  };
 }
 
 function describe(

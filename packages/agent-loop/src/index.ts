@@ -12,3 +12,4 @@ export { createPartials, type PartialsOfProbe } from './partials.ts';
 export { failureResult, probeFailure } from './probe-failure.ts';
 export type { ReportedPicture, ResultOutlet } from './results.ts';
 export type { QueuedJob } from './probe-queue.ts';
+export { isWithdrawn } from './running-jobs.ts';

@@ -29,8 +29,8 @@ export interface JobLoopOptions<J> {
   readonly isAside?: ((job: J) => boolean) | undefined;
   /** The round trip to Redis, milliseconds. */
   readonly rttMs: () => number;
-  /** Runs one job; never rejects. */
-  readonly run: (job: J) => Promise<void>;
+  /** Runs one job; never rejects. False leaves the job in the queue. */
+  readonly run: (job: J) => Promise<boolean | void>;
   /** Called when a wait without a job was shorter or longer than requested: Redis' clock may have been stepped. */
   readonly onOddWait?: (() => void) | undefined;
   readonly log: Logger;
@@ -166,8 +166,8 @@ class Loop<J> implements JobLoop {
 
   private async runToEnd(job: J): Promise<void> {
     const { run, log } = this.options;
-    await run(job).catch((error: unknown) => log.error({ err: error }, 'job handler threw'));
-    this.finisher.add(job);
+    const isOver = await run(job).catch((error: unknown) => log.error({ err: error }, 'job handler threw'));
+    if (isOver !== false) this.finisher.add(job);
   }
 
   private readonly fail = (error: unknown): void => {

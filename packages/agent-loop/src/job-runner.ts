@@ -29,7 +29,7 @@ export interface Work {
   /**
    * Runs a job and writes its results. Never rejects.
    *
-   * @param interrupted aborted when the agent must stop now
+   * @param interrupted aborted when the agent must stop now, or when no result is wanted any more: `isWithdrawn`
    */
   readonly run: (job: QueuedJob, id: string, interrupted: AbortSignal) => Promise<void>;
   /** Jobs exempt from the concurrency limit: their runner has a separate limit. */

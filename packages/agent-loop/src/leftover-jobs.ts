@@ -11,6 +11,8 @@ export interface LeftoverParts {
   readonly queue: Pick<ProbeQueue, 'active' | 'discard'>;
   /** True for a job that this agent runs, or ran in the last minutes. */
   readonly knows: (id: string) => boolean;
+  /** True for a job that ended without a result because Redis refused the login of this agent, or that was withdrawn. */
+  readonly wasWithdrawn: (id: string) => boolean;
   /** Runs a job that this agent took. */
   readonly adopt: (id: string) => void;
   readonly isCheckId: (id: string) => boolean;
@@ -23,13 +25,14 @@ export interface LeftoverParts {
 /**
  * Looks for active jobs that this agent does not know. Those of the first look, before this agent takes any, belonged
  * to an earlier process: they are reported as interrupted and not run again, since a later measurement would be a
- * different one. Later ones were taken by this agent if two consecutive looks find them: the reply was lost, and they
+ * different one. So are those that ended when Redis refused the login, if they are still active once it is accepted
+ * again: the probe was not suspended. Others were taken by this agent if two consecutive looks find them: the reply was lost, and they
  * are run now.
  *
  * @returns a look, which resolves once the list is read; the jobs are handled afterwards
  */
 export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
-  const { queue, knows, adopt, isCheckId, outlet, now, log } = parts;
+  const { queue, knows, wasWithdrawn, adopt, isCheckId, outlet, now, log } = parts;
   const underWay = new Set<string>();
   let inherited: ReadonlySet<string> | undefined;
   let suspects: ReadonlySet<string> = new Set();
@@ -70,10 +73,11 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
     const ids = await queue.active().finally(() => (isAsking = false));
     // Processes replies that arrived before the list first: they make jobs known.
     await turn();
-    const unknown = ids.filter((id) => !knows(id) && !underWay.has(id));
+    const unknown = ids.filter((id) => (wasWithdrawn(id) || !knows(id)) && !underWay.has(id));
     inherited ??= new Set(unknown);
-    const left = unknown.filter((id) => inherited?.has(id));
-    const lost = unknown.filter((id) => !inherited?.has(id));
+    const isOver = (id: string): boolean => inherited?.has(id) === true || wasWithdrawn(id);
+    const left = unknown.filter(isOver);
+    const lost = unknown.filter((id) => !isOver(id));
     const recovered = lost.filter((id) => suspects.has(id));
     suspects = new Set(lost);
     recovered.forEach(recover);

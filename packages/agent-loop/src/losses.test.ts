@@ -16,6 +16,18 @@ function unstableAt(lostAt: readonly number[], seconds: readonly number[]): read
   });
 }
 
+it('a deliberate end is no loss, however often it is noticed', () => {
+  const losses = createLosses('Redis', () => 0);
+  const isUnstableAfter = (isDeliberate: boolean): boolean => {
+    losses.note();
+    for (let times = 0; isDeliberate && times < 2; times += 1) losses.excuse();
+    return losses.reason() !== undefined;
+  };
+
+  const ends = [true, true, true, false, true, false, true, false, true];
+  expect(ends.map(isUnstableAfter)).toEqual([...Array<boolean>(7).fill(false), true, true]);
+});
+
 it.each([
   ['none', [], [0], [false]],
   ['two, as when both gateways are killed', [10, 20], [20], [false]],

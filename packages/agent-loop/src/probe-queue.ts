@@ -20,6 +20,8 @@ export interface QueuedJob {
 export interface ProbeQueue extends JobSource<QueuedJob> {
   /** Ids of active jobs, taken by this agent or an earlier one. */
   readonly active: () => Promise<readonly string[]>;
+  /** Whether there is such a job, taken or not. */
+  readonly exists: (id: string) => Promise<boolean>;
   /** Whether the coordinator has noted that no client follows the check of an active job any more. */
   readonly isAbandoned: (id: string) => Promise<boolean>;
   /** Removes jobs that are active from the queue. */
@@ -85,6 +87,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
       // The retrying connection repeats the command after an outage.
       if (!isRemoved) await discard(ids);
     },
+    exists: async (id) => Object.keys(await redis.hgetall(`${prefix}${id}`)).length > 0,
     isAbandoned: async (id) => ABANDONED_FIELD in (await redis.hgetall(`${prefix}${id}`)),
     active: () => redis.lrange(active, 0, -1),
     discard: (ids) => discard(ids),

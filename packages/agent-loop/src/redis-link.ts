@@ -29,8 +29,9 @@ export interface RedisLink {
   readonly resultsRedis: Redis;
   readonly clock: LinkClock;
   readonly results: Results;
-  /** Why the connections count as unstable; undefined if they do not. */
-  readonly instability: Losses['reason'];
+  readonly losses: Losses;
+  /** Calls the listener each time that Redis refuses the login: the probe was suspended or removed, or has another password. */
+  readonly onLoginRefused: (listener: () => void) => void;
   /** Replaces the connections of the job loop. */
   readonly reconnect: () => void;
   readonly close: () => void;
@@ -74,7 +75,11 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
     resultsRedis,
     clock,
     results,
-    instability: losses.reason,
+    losses,
+    onLoginRefused: (listener) =>
+      void redis.on('error', ({ message }: Error) => {
+        if (message.startsWith('WRONGPASS ')) listener();
+      }),
     reconnect: () => {
       // Only ready ones: ioredis would not retry a connection that is being established.
       for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);

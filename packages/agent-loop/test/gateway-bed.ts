@@ -58,7 +58,7 @@ export class GatewayBed {
   /** True: the test accepts proofs itself. */
   isSlow = false;
   /** Advice of the gateway when to connect again; a short time shortens the pauses of the agent. */
-  advice: { readonly returnOverMs?: number } = {};
+  advice: { readonly returnOverMs?: number; readonly suspensions?: number } = {};
   run: (id: string, interrupted: AbortSignal) => Promise<void> = async () => undefined;
 
   async listen(): Promise<void> {

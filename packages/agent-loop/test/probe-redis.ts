@@ -16,6 +16,12 @@ export interface ProbeRedis {
   readonly heartbeat: () => Promise<Readonly<Record<string, unknown>> | undefined>;
   /** Closes all connections of the agent, if they are in use. */
   readonly cut: () => Promise<void>;
+  /** Adds a login for the agent. @returns the address with it */
+  readonly addLogin: () => Promise<string>;
+  /** Refuses that login, and ends its connections, or accepts it again. */
+  readonly acceptLogin: (isAccepted: boolean) => Promise<void>;
+  /** Removes a job from the queue as a suspension does. */
+  readonly takeOut: (id: string) => Promise<void>;
   /** Number of waiting and active jobs. */
   readonly left: () => Promise<number>;
   /** Calls of a command that Redis has begun, also of those that still block. */
@@ -24,6 +30,9 @@ export interface ProbeRedis {
   readonly announcements: () => Promise<() => number>;
   readonly stop: () => Promise<void>;
 }
+
+/** Name and password of a login. */
+const LOGIN = 'agent';
 
 /** Connections of an agent: for commands, to wait for jobs, for results. */
 const CONNECTIONS = 3;
@@ -35,12 +44,7 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
   const redis = new Redis(server.url, { maxRetriesPerRequest: null });
   // Connected at its first use: `cut` takes every other connection for one of the agent.
   const subscriber = redis.duplicate({ lazyConnect: true });
-  const queue = new Queue(JOB_QUEUE, {
-    connection: redis,
-    prefix: redisKeys.queuePrefix(probe),
-    skipVersionCheck: true,
-    skipMetasUpdate: true,
-  });
+  const queue = openQueue(redis, probe);
   return {
     url: server.url,
     pid: server.pid,
@@ -70,6 +74,7 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
       if (ofAgent.length >= CONNECTIONS && areReady)
         await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     },
+    ...suspending(redis, server.url, probe),
     left: async () => (await queue.getWaitingCount()) + (await queue.getActiveCount()),
     calls: async (command) =>
       Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(await redis.info('commandstats'))?.[1] ?? 0),
@@ -85,6 +90,34 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
       await queue.close();
       for (const each of [redis, subscriber]) each.disconnect();
       await server.stop();
+    },
+  };
+}
+
+function openQueue(connection: Redis, probe: string): Queue {
+  const prefix = redisKeys.queuePrefix(probe);
+  return new Queue(JOB_QUEUE, { connection, prefix, skipVersionCheck: true, skipMetasUpdate: true });
+}
+
+/** What happens to the agent of a probe that is suspended. */
+function suspending(
+  redis: Redis,
+  url: string,
+  probe: string,
+): Pick<ProbeRedis, 'addLogin' | 'acceptLogin' | 'takeOut'> {
+  return {
+    addLogin: async () => {
+      await redis.call('ACL', 'SETUSER', LOGIN, 'on', `>${LOGIN}`, '~*', '&*', '+@all');
+      return url.replace('//', `//${LOGIN}:${LOGIN}@`);
+    },
+    acceptLogin: async (isAccepted) => {
+      await redis.call('ACL', 'SETUSER', LOGIN, isAccepted ? 'on' : 'off');
+      if (!isAccepted) await redis.call('CLIENT', 'KILL', 'USER', LOGIN);
+    },
+    takeOut: async (id) => {
+      const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
+      await redis.unlink(`${prefix}${id}`);
+      await redis.lrem(`${prefix}active`, 1, id);
     },
   };
 }

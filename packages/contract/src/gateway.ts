@@ -36,6 +36,9 @@ export const gatewayCloseCodes = {
   4413: 'The agent does not read what it is sent.',
 } as const satisfies Readonly<Record<number, string>>;
 
+/** Reason of the close code 4403 if the probe works again: the agent connects again without a pause. */
+export const RESUMED = 'resumed';
+
 export type GatewayCloseCode = keyof typeof gatewayCloseCodes;
 
 const jobId = Type.String({
@@ -115,6 +118,13 @@ const welcome = Type.Object({
   state: Type.Enum(['approved', 'waiting'], {
     description: 'waiting: for the approval of the operator; without jobs.',
   }),
+  suspensions: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'How often the probe was suspended. Another number than in the last welcome ends the jobs under way.',
+    }),
+  ),
   returnOverMs: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -176,9 +186,10 @@ export type AgentMessage =
   | Static<typeof result>
   | Static<typeof done>;
 export type GatewayJob = Static<typeof job>;
+export type GatewayWelcome = Static<typeof welcome>;
 export type GatewayMessage =
   | Static<typeof challenge>
-  | Static<typeof welcome>
+  | GatewayWelcome
   | Static<typeof approved>
   | Static<typeof tellTime>
   | GatewayJob

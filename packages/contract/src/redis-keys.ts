@@ -23,6 +23,11 @@ export const redisKeys = {
   /** Hash of probe id → reason for which its Redis user is suspended. Written by coordinators. */
   suspended: 'probes:off',
   /**
+   * Hash of `<job id> <probe>` → failure, JSON: jobs that a suspension or removal has taken out of the queue, and whose results
+   * are not written yet. Operator commands and coordinators.
+   */
+  withdrawnJobs: 'probes:withdrawn',
+  /**
    * Hash of probe id → addresses at which other probes may measure it, with spaces between. Operator commands write,
    * coordinators read.
    */

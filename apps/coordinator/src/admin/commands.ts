@@ -10,6 +10,8 @@ import { offer } from './agents/offer-addresses.ts';
 import { readKnownProbes } from './known-probes.ts';
 import { showFault, showResult, type AdminResult, type AdminStreams } from './output.ts';
 import { agreedUser, currentUser, noneDid, readUser, removeUser, writeUser } from '../probes/access/redis-users.ts';
+import { withdrawJobs } from '../probes/access/withdraw-jobs.ts';
+import { removedFailure } from '../probes/access/withdrawal.ts';
 import { createProbeRecords } from '../probes/registry/probe-records.ts';
 import { createProbeValidators, type ProbeValidators } from '../probes/registry/probe-validators.ts';
 import { mastersAmong, openRedisNodes } from '../probes/access/redis-nodes.ts';
@@ -159,6 +161,7 @@ async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
   const hadAgent = await forgetAgent(parts.redis, id);
   const hadUser = !parts.limited && (await currentUser(parts.nodes, id)) !== undefined;
   const nodes = hadUser || !hadAgent ? await removeUser(parts.nodes, id) : [];
+  await withdrawJobs(parts.redis, id, removedFailure());
   const hadRecord = await parts.records.remove(id);
   if (!hadUser && !hadAgent && !hadRecord) {
     return { said: [`There is no probe ${id}.`], warnings: [], done: false };

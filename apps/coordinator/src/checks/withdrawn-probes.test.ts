@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 import { photo } from '../../test/photo.ts';
+import { withdrawJobs } from '../probes/access/withdraw-jobs.ts';
+import { suspendedFailure } from '../probes/access/withdrawal.ts';
 import { createRedisClock } from '../redis/clock.ts';
 import { createCounters } from './store/counters.ts';
 import { createDeadlines } from './store/deadlines.ts';
@@ -77,6 +79,25 @@ describe('a probe that is suspended or removed', () => {
       result: 'error',
       error: { code: 'probe_removed', message: 'The probe was removed before it had answered.' },
     });
+  });
+
+  it('ends what was taken out of its queue, also if it works again by then, and nothing else', async () => {
+    const [gone, other] = [await freshProbe(), await freshProbe()];
+    const before = await bed.start({ probes: [gone, other] });
+    await withdrawJobs(bed.redis, gone, suspendedFailure('Suspended by its operator: moved'));
+    const wasWaiting = await isWaiting(gone, before);
+    const after = await bed.start({ probes: [gone] });
+    await until(async () => (await bed.read(before)).results[gone]!['result'] !== 'pending');
+    await until(async () => (await bed.redis.exists(redisKeys.withdrawnJobs)) === 0);
+
+    const { results } = await bed.read(before);
+    expect(wasWaiting).toBe(false);
+    expect(results[other]).toMatchObject({ result: 'pending' });
+    expect(results[gone]).toMatchObject({
+      error: { code: 'probe_suspended', message: expect.stringContaining('moved') },
+    });
+    expect((await bed.read(after)).results[gone]).toMatchObject({ result: 'pending' });
+    expect(await isWaiting(gone, after)).toBe(true);
   });
 
   it('gives up its screenshot with the same reason', async () => {

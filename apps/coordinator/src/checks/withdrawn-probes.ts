@@ -1,7 +1,8 @@
-import { redisKeys, type Failure } from '@vantage/contract';
+import { checkOfScreenshotJob, redisKeys, type Failure } from '@vantage/contract';
 import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
+import { removedFailure, suspendedFailure } from '../probes/access/withdrawal.ts';
 import type { ProbeDirectory } from '../probes/registry/probe-directory.ts';
 import { readProbeIds } from '../probes/registry/probe-records.ts';
 import type { RedisClock } from '../redis/clock.ts';
@@ -11,7 +12,7 @@ import { onStore } from '../redis/store.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import type { CheckScreenshots } from './screenshots/screenshots.ts';
 import { pendingProbes, readKept, settleUnanswered, type SettleDependencies } from './settle-unanswered.ts';
-import { dispatchFailure, withdrawnResult } from './store/synthetic-results.ts';
+import { withdrawnResult } from './store/synthetic-results.ts';
 
 /** Coordinators learn of a change within about a second; until then they may give the probe further checks. */
 const REPEAT_FOR_MS = 5_000;
@@ -19,8 +20,8 @@ const REPEAT_FOR_MS = 5_000;
 const AT_ONCE = 200;
 /** Longest wait for the last results of a probe. */
 const LAST_LOOK_MS = 500;
-/** Bound of the schema. */
-const LONGEST_MESSAGE = 1_024;
+/** Interval at which noted jobs are looked for. */
+const NOTES_EVERY_MS = 500;
 
 export interface WithdrawnProbesDependencies extends SettleDependencies {
   readonly clock: RedisClock;
@@ -38,7 +39,7 @@ export interface WithdrawnProbesDependencies extends SettleDependencies {
 /**
  * Ends the missing results of probes that were suspended or removed, which would otherwise stay pending until the
  * deadline. Every coordinator does so, without a lease: it is idempotent. It looks at its start and for some seconds
- * after each change of the probes.
+ * after each change of the probes, and whenever jobs are noted that were taken out of a queue: their probe may work again.
  */
 export class WithdrawnProbes {
   readonly #dependencies: WithdrawnProbesDependencies;
@@ -46,6 +47,7 @@ export class WithdrawnProbes {
   #changes = -1;
   #until = Number.NEGATIVE_INFINITY;
   #isDue = false;
+  #notesAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(dependencies: WithdrawnProbesDependencies) {
     this.#dependencies = dependencies;
@@ -61,15 +63,23 @@ export class WithdrawnProbes {
       this.#until = this.#nowMs() + REPEAT_FOR_MS;
       this.#isDue = true;
     }
-    if (!this.#isDue || isGrace() || !gate.isOpen()) return;
+    if (isGrace() || !gate.isOpen()) return;
+    await this.#endNoted();
+    if (!this.#isDue) return;
     const isLast = this.#nowMs() >= this.#until;
     await onStore(redis, () => endAll(this.#dependencies));
     if (isLast) this.#isDue = false;
   };
+
+  async #endNoted(): Promise<void> {
+    if (this.#nowMs() < this.#notesAtMs + NOTES_EVERY_MS) return;
+    this.#notesAtMs = this.#nowMs();
+    await onStore(this.#dependencies.redis, () => endNoted(this.#dependencies));
+  }
 }
 
 async function endAll(dependencies: WithdrawnProbesDependencies): Promise<void> {
-  const { redis, ingest } = dependencies;
+  const { redis } = dependencies;
   // Checks first: a probe of one of them that is missing in the list read afterwards was removed, and is not just new.
   const pending = await readPending(redis);
   if (pending.size === 0) return;
@@ -83,12 +93,39 @@ async function endAll(dependencies: WithdrawnProbesDependencies): Promise<void> 
     if (failure !== undefined) failures.set(probe, failure);
   }
   if (failures.size === 0) return;
-  // Results that were written before count even if they have not been read yet.
-  await within(Promise.all([...failures.keys()].map((probe) => ingest.drain(probe, 0))), LAST_LOOK_MS);
   const concerned = [...pending].filter(([, probes]) => probes.some((probe) => failures.has(probe)));
-  for (let index = 0; index < concerned.length; index += AT_ONCE) {
-    const some = concerned.slice(index, index + AT_ONCE);
-    await Promise.all(some.map(([id]) => endOf(dependencies, id, failures)));
+  await endThese(dependencies, new Map(concerned.map(([id]) => [id, failures])));
+}
+
+type Failures = ReadonlyMap<string, Failure>;
+
+/** Ends the results of jobs that were taken out of the queues of their probes. */
+async function endNoted(dependencies: WithdrawnProbesDependencies): Promise<void> {
+  const { redis } = dependencies;
+  const notes = Object.entries(await readHash(redis, redisKeys.withdrawnJobs));
+  if (notes.length === 0) return;
+  const checks = new Map<string, Map<string, Failure>>();
+  for (const [field, failure] of notes) {
+    const [job = '', probe = ''] = field.split(' ');
+    const id = checkOfScreenshotJob(job) ?? job;
+    checks.set(id, (checks.get(id) ?? new Map<string, Failure>()).set(probe, JSON.parse(failure) as Failure));
+  }
+  await endThese(dependencies, checks);
+  await redis.hdel(redisKeys.withdrawnJobs, ...notes.map(([field]) => field));
+}
+
+/** @param checks the failures of probes by the ids of their checks */
+async function endThese(
+  dependencies: WithdrawnProbesDependencies,
+  checks: ReadonlyMap<string, Failures>,
+): Promise<void> {
+  const probes = new Set([...checks.values()].flatMap((failures) => [...failures.keys()]));
+  // Results that were written before count even if they have not been read yet.
+  await within(Promise.all([...probes].map((probe) => dependencies.ingest.drain(probe, 0))), LAST_LOOK_MS);
+  const all = [...checks];
+  for (let index = 0; index < all.length; index += AT_ONCE) {
+    const some = all.slice(index, index + AT_ONCE);
+    await Promise.all(some.map(([id, failures]) => endOf(dependencies, id, failures)));
   }
 }
 
@@ -107,17 +144,11 @@ async function readPending(redis: Redis): Promise<ReadonlyMap<string, readonly s
 }
 
 function failureOf(isListed: boolean, suspension: string | undefined): Failure | undefined {
-  if (!isListed) return dispatchFailure('probe_removed', 'The probe was removed before it had answered.');
-  if (suspension === undefined) return undefined;
-  const message = `The probe was suspended before it had answered. ${suspension}`;
-  return dispatchFailure('probe_suspended', message.slice(0, LONGEST_MESSAGE));
+  if (!isListed) return removedFailure();
+  return suspension === undefined ? undefined : suspendedFailure(suspension);
 }
 
-async function endOf(
-  dependencies: WithdrawnProbesDependencies,
-  id: string,
-  failures: ReadonlyMap<string, Failure>,
-): Promise<void> {
+async function endOf(dependencies: WithdrawnProbesDependencies, id: string, failures: Failures): Promise<void> {
   const { redis, clock, screenshots, counters } = dependencies;
   const record = await readKept(redis, id);
   if (record === undefined || record.completedAt !== null) return;

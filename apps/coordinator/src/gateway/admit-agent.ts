@@ -62,9 +62,10 @@ export function createAdmitAgent(options: AdmitAgentOptions): AdmitAgent {
     // Reads the state again: a change since the admission has reached no listener.
     applyAccess(connection, await enrolment.accessOf(probe), beats);
     const returnOverMs = Math.min(RETURN_MOST_MS, Math.ceil(connections.all().length * RETURN_MS_EACH));
-    socket.send({ t: 'welcome', v: hello.v, state: admission.state, returnOverMs });
+    const { state, suspensions } = admission;
+    socket.send({ t: 'welcome', v: hello.v, state, suspensions, returnOverMs });
     if (hasOther) connection.retire();
-    log.info({ probe, release: hello.release, state: admission.state }, 'agent connected');
+    log.info({ probe, release: hello.release, state }, 'agent connected');
   };
 }
 
@@ -93,6 +94,7 @@ function createOpenConnection({
       budget,
       log,
       fingerprint: admission.fingerprint,
+      suspensions: admission.suspensions,
       isApproved: admission.state === 'approved',
       onlyReports,
       isConnected: (instance) => connections.isConnected(probe, instance),

@@ -1,16 +1,21 @@
+import { RESUMED } from '@vantage/contract';
+
 import type { AgentAccess } from '../probes/enrolment/agent-access.ts';
 import type { Beats } from './beats.ts';
 import type { AgentConnection } from './connection/connection.ts';
 
-/** Starts the jobs of an approved agent, and disconnects one that may no longer work. */
+/**
+ * Starts the jobs of an approved agent, and disconnects one that may no longer work, or that was suspended meanwhile: then its
+ * jobs end.
+ */
 export function applyAccess(connection: AgentConnection, now: AgentAccess, beats: Pick<Beats, 'remove'>): void {
-  const { fingerprint, socket } = connection;
-  const mayStay = now.state !== 'suspended' && now.state !== 'none' && now.key === fingerprint;
-  if (mayStay) {
+  const { fingerprint, suspensions, socket } = connection;
+  const mayWork = now.state !== 'suspended' && now.state !== 'none' && now.key === fingerprint;
+  if (mayWork && now.suspensions === suspensions) {
     if (now.state === 'approved') connection.approve();
     return;
   }
   connection.stopJobs();
   beats.remove(connection);
-  socket.close(4403);
+  socket.close(4403, mayWork ? RESUMED : '');
 }

@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebSocket } from 'ws';
 
 import type { OnAccess } from '../probes/enrolment/access-watch.ts';
+import { changeScript } from '../probes/enrolment/access-scripts.ts';
 import { NO_ACCESS, readAccess } from '../probes/enrolment/agent-access.ts';
 import { switchOff } from '../probes/access/switch-off.ts';
 import { success, until } from '../../test/core-bed.ts';
@@ -464,6 +465,25 @@ describe('a gateway', () => {
 
     expect([suspended[0], refusal, (await back.closed)[0]]).toEqual([4403, [4401, 'suspended'], 4403]);
     await until(async () => (await test.bed.redis.exists(redisKeys.heartbeat('switched'))) === 0);
+  });
+
+  it('disconnects an agent that was suspended and resumed at once, which may come back without a pause', async () => {
+    const agent = await test.join(gateway, 'brief');
+    const keys = [
+      redisKeys.agentAccess,
+      redisKeys.agentChanges,
+      redisKeys.agentKey('brief'),
+      redisKeys.agentCounters('brief'),
+    ];
+    const given = ['brief', redisKeys.agentChanged];
+    const both = test.bed.redis.multi();
+    for (const change of ['suspend', 'resume']) both.eval(changeScript.lua, 4, ...keys, ...given, change, '');
+    await both.exec();
+    const closed = await agent.closed;
+    const back = await test.connect(gateway, { key: agent.key, counter: 2 });
+
+    expect(closed).toEqual([4403, 'resumed']);
+    expect(await back.next('welcome')).toMatchObject({ state: 'approved', suspensions: 1 });
   });
 
   it('keeps an agent that enrolled while a look at the changes was under way, which says that it has no key', async () => {

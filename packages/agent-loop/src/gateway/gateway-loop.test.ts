@@ -6,8 +6,9 @@ import { pino } from 'pino';
 import { WebSocketServer } from 'ws';
 
 import { eventually } from '../../test/eventually.ts';
-import { messages, withBed, type Peer } from '../../test/gateway-bed.ts';
+import { messages, withBed, type GatewayBed, type Peer } from '../../test/gateway-bed.ts';
 import type { Frame } from '../frames/frames.ts';
+import { isWithdrawn } from '../running-jobs.ts';
 
 const CHECK = 'A'.repeat(22);
 
@@ -82,6 +83,37 @@ describe('an agent at a gateway', () => {
       expect(before).toBe(0);
       expect(bed.started).toEqual([CHECK]);
     }),
+  );
+
+  it.concurrent.each([
+    ['closes because the probe was suspended', true, ({ peers }: GatewayBed) => peers[0]!.socket.close(4403)],
+    [
+      'was suspended and resumed while there was no connection',
+      true,
+      (bed: GatewayBed) => {
+        bed.advice = { ...bed.advice, suspensions: 2 };
+        bed.peers[0]!.socket.terminate();
+      },
+    ],
+    ['ends', false, ({ peers }: GatewayBed) => peers[0]!.socket.close(1001)],
+    ['has no Redis', false, ({ peers }: GatewayBed) => peers[0]!.socket.close(1013)],
+  ])('ends its jobs without a result only if the probe was suspended: the gateway %s', (_why, isEnded, change) =>
+    withBed(async (bed) => {
+      bed.advice = { returnOverMs: 0, suspensions: 1 };
+      let signal: AbortSignal | undefined;
+      bed.run = (_id, interrupted) => {
+        signal = interrupted;
+        return new Promise((resolve) => interrupted.addEventListener('abort', () => resolve()));
+      };
+      await bed.start();
+      give(bed.peers[0]!);
+      await until(() => signal !== undefined);
+      change(bed);
+
+      if (isEnded) await until(() => isWithdrawn(signal!));
+      else await until(() => messages(bed.peers[1], 'status').length === 1);
+      expect(signal!.aborted).toBe(isEnded);
+    })(),
   );
 
   it.concurrent(

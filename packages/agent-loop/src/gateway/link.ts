@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-import type { AgentMessage, GatewayMessage } from '@vantage/contract';
+import type { AgentMessage, GatewayMessage, GatewayWelcome } from '@vantage/contract';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 
@@ -26,10 +26,10 @@ export interface LinkOptions {
   readonly identity: AgentIdentity;
   readonly hello: SessionOptions['hello'];
   /** Called with each new connection that the gateway accepted. */
-  readonly onReady: (session: Session, state: 'approved' | 'waiting') => void;
+  readonly onReady: (session: Session, welcome: GatewayWelcome) => void;
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
-  /** Called with the close code when a connection has ended: unanswered messages on it are lost. */
-  readonly onLost: (session: Session, code: number) => void;
+  /** Called when a connection has ended: unanswered messages on it are lost. */
+  readonly onLost: (session: Session, end: Closed) => void;
   /** Called when only another token or process can help. */
   readonly onHopeless: () => void;
   readonly log: Logger;
@@ -159,7 +159,7 @@ class Link implements GatewayLink {
     this.#welcomed(message, session);
   }
 
-  #welcomed(message: Extract<GatewayMessage, { t: 'welcome' }>, session: Session): void {
+  #welcomed(message: GatewayWelcome, session: Session): void {
     const { identity, log, onReady } = this.#options;
     const [before, wasSilent] = [this.#current, this.#isSilent];
     this.#current = session;
@@ -172,7 +172,7 @@ class Link implements GatewayLink {
     void identity.confirmed().catch((error: unknown) => log.error({ err: error }, 'key could not be stored'));
     log.info({ state: message.state }, 'connected to the gateway');
     this.#events.emit('ready');
-    onReady(session, message.state);
+    onReady(session, message);
     // A responsive gateway still acknowledges what was sent, and then closes.
     if (wasSilent) before?.terminate();
     else before?.close();
@@ -185,7 +185,7 @@ class Link implements GatewayLink {
       this.#current = undefined;
       clearTimeout(this.#proving);
     }
-    this.#options.onLost(session, end.code);
+    this.#options.onLost(session, end);
     if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
     this.#outage.failures += 1;
     const context = { ...this.#options, ...this.#outage, reconnect: this.#reconnect };

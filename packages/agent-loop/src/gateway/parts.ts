@@ -1,4 +1,4 @@
-import { screenshotJobId, type AgentHello, type GatewayMessage } from '@vantage/contract';
+import { screenshotJobId, type AgentHello, type GatewayMessage, type GatewayWelcome } from '@vantage/contract';
 
 import { listenAbandoned } from '../abandoned.ts';
 import type { AgentLoopOptions } from '../agent-loop.ts';
@@ -6,11 +6,12 @@ import { createAgentClock, type AgentClock } from '../clock.ts';
 import type { JobRunner, Work } from '../job-runner.ts';
 import { createLosses, type Losses } from '../losses.ts';
 import { createResults, type ResultOutlet, type Results } from '../results.ts';
+import { createRunningJobs, type RunningJobs } from '../running-jobs.ts';
 import { createDial, type DialOptions } from './dial.ts';
 import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
 import { createGatewayLink, type GatewayLink } from './link.ts';
 import { createGatewayWriter } from './result-writer.ts';
-import type { AgentIdentity, Session } from './session.ts';
+import type { AgentIdentity, Closed, Session } from './session.ts';
 import { createTimeQuestions } from './time-questions.ts';
 
 export interface GatewayLoopOptions
@@ -44,6 +45,8 @@ export interface PartsOptions {
 const READINGS = 3;
 /** RFC 6455 section 7.1.5. A gateway that stops, or refuses the agent, sends a close frame. */
 const WITHOUT_CLOSE_FRAME = 1_006;
+/** Refusals of an agent whose probe was suspended or removed, or is another agent's now. */
+const REFUSED_PROBE = /^(suspended|unknown-probe|unknown-key)$/;
 
 export function createParts(
   options: GatewayLoopOptions,
@@ -59,11 +62,11 @@ export function createParts(
   const settled = trackResults(results);
   const { onAbandoned, abandoned } = listenAbandoned();
   const work = runner.prepare({ clock, outlet: settled.outlet, onAbandoned });
+  const running = createRunningJobs(interrupted, log);
   const jobs = createGivenJobs({
     isAside: work.isAside,
     run: async (job) => {
-      await work.run(job, job.id, interrupted);
-      await settled.of(job.id);
+      if (await running.run(job.id, (signal) => work.run(job, job.id, signal))) await settled.of(job.id);
     },
     done: (job) => link.send({ t: 'done', job }),
   });
@@ -88,22 +91,22 @@ export function createParts(
     onReady(on);
     results.resume();
   };
-  const losses = countLosses(writer.lost);
+  const connections = watchConnections(running, writer.lost);
   const link = createGatewayLink({
     dial: createDial(options),
     identity,
     log,
     onMessage,
     hello: () => ({ instance, release, credit, ...(isRetired && afterRetirement(jobs.isIdle())) }),
-    onReady: (on) => {
-      losses.welcomed(on);
+    onReady: (on, welcome) => {
+      connections.welcomed(on, welcome);
       // Without the clock of Redis the connection is of no use.
       ready(on).catch(() => on.terminate());
     },
-    onLost: losses.ended,
+    onLost: connections.ended,
     onHopeless: () => options.onHopeless?.(),
   });
-  return { runner, work, clock, results, jobs, link, instability: losses.reason };
+  return { runner, work, clock, results, jobs, link, instability: connections.reason };
 }
 
 async function setClock(clock: AgentClock): Promise<void> {
@@ -111,19 +114,29 @@ async function setClock(clock: AgentClock): Promise<void> {
   for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
 }
 
-/** Counts connections that were of use and broke off. */
-function countLosses(then: (session: Session) => void): {
-  readonly welcomed: (session: Session) => void;
-  readonly ended: (session: Session, code: number) => void;
+/** Counts connections that were of use and broke off, and ends the jobs of a probe that was suspended or removed. */
+function watchConnections(
+  { withdraw }: RunningJobs,
+  onEnded: (session: Session) => void,
+): {
+  readonly welcomed: (session: Session, welcome: GatewayWelcome) => void;
+  readonly ended: (session: Session, end: Closed) => void;
   readonly reason: Losses['reason'];
 } {
   const losses = createLosses('the gateways');
   const used = new WeakSet<Session>();
+  let known: number | undefined;
   return {
-    welcomed: (session) => void used.add(session),
-    ended: (session, code) => {
+    welcomed: (session, { suspensions = known }) => {
+      used.add(session);
+      // Suspended and resumed while this agent was not connected.
+      if (known !== undefined && suspensions !== known) withdraw();
+      known = suspensions;
+    },
+    ended: (session, { code, reason }) => {
       if (code === WITHOUT_CLOSE_FRAME && used.has(session)) losses.note();
-      then(session);
+      onEnded(session);
+      if (code === 4403 || (code === 4401 && REFUSED_PROBE.test(reason))) withdraw();
     },
     reason: losses.reason,
   };

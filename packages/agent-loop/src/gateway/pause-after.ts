@@ -1,4 +1,4 @@
-import { enrolmentRefusals, gatewayCloseCodes, type EnrolmentRefusal } from '@vantage/contract';
+import { enrolmentRefusals, gatewayCloseCodes, RESUMED, type EnrolmentRefusal } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import type { Reconnect } from './reconnect.ts';
@@ -44,6 +44,7 @@ export async function pauseAfter(
       ? reconnect.afterUnknownKey()
       : reconnect.afterRefusal();
   }
+  if (code === 4403 && reason === RESUMED) return reconnect.afterFailure();
   const fields = { code, reason, err: error };
   if (code === 4409) {
     if (failures % LOG_EVERY === 1) log.error(fields, OTHER_AGENT);

@@ -4,7 +4,10 @@ import { enrolmentToken, escapeText, redisKeys, type Place, type ProbeRecord } f
 import type { Redis } from 'ioredis';
 
 import { switchOffUser } from '../../probes/access/switch-off.ts';
-import { changeScript, forgetScript, inviteScript } from '../../probes/enrolment/access-scripts.ts';
+import { withdrawJobs } from '../../probes/access/withdraw-jobs.ts';
+import { suspendedFailure } from '../../probes/access/withdrawal.ts';
+import { forgetScript, inviteScript } from '../../probes/enrolment/access-scripts.ts';
+import { changeAccess } from '../../probes/enrolment/change-access.ts';
 import { NO_ACCESS, readAccess } from '../../probes/enrolment/agent-access.ts';
 import { digestOf } from '../../probes/enrolment/verify-signature.ts';
 import type { ProbeRecords } from '../../probes/registry/probe-records.ts';
@@ -82,7 +85,7 @@ export async function approve(
   id: string,
   usePlace: boolean,
 ): Promise<AdminResult> {
-  const before = await change(redis, id, 'approve');
+  const before = await changeAccess(redis, id, 'approve');
   if (before === '') return none(id);
   const seen = await redis.hgetall(redisKeys.agentKey(id));
   const place = readPlace(seen['place']);
@@ -114,8 +117,10 @@ export async function suspend(
   if ((await recordOf(records, id)) === undefined) return none(id);
   const text = reason === '' ? 'Suspended by its operator.' : `Suspended by its operator: ${reason}`;
   await redis.hset(redisKeys.suspended, id, text);
-  await change(redis, id, 'suspend', text);
+  await changeAccess(redis, id, 'suspend', text);
   await switchOffUser(redis, id);
+  // Last: before, the agent might take further ones.
+  await withdrawJobs(redis, id, suspendedFailure(text));
   return { said: [`Probe ${id} is suspended until probe:resume ${id}.`], warnings: [], done: true };
 }
 
@@ -123,7 +128,7 @@ export async function suspend(
 export async function resume(redis: Redis, id: string): Promise<boolean> {
   const access = readAccess(await redis.hget(redisKeys.agentAccess, id));
   const wasNoted = await redis.hdel(redisKeys.suspended, id);
-  await change(redis, id, 'resume');
+  await changeAccess(redis, id, 'resume');
   return wasNoted === 1 || access.state === 'suspended' || access.copied !== null;
 }
 
@@ -155,11 +160,6 @@ export async function listAgent(redis: Redis, probe: KnownProbe): Promise<object
     address: seen['address'] ?? null,
     suggestedPlace: readPlace(seen['place']) ?? null,
   };
-}
-
-async function change(redis: Redis, id: string, kind: 'approve' | 'suspend' | 'resume', text = ''): Promise<string> {
-  const keys = [redisKeys.agentAccess, redisKeys.agentChanges, redisKeys.agentKey(id), redisKeys.agentCounters(id)];
-  return String(await runScript(redis, changeScript, keys, [id, redisKeys.agentChanged, kind, text]));
 }
 
 async function recordOf(records: ProbeRecords, id: string): Promise<ProbeRecord | undefined> {

@@ -20,6 +20,8 @@ export interface AgentConnection {
   /** Grows with each connection of the agent. Negative for one that only reports last results: all others are newer. */
   readonly counter: number;
   readonly fingerprint: string;
+  /** How often the probe had been suspended when the agent connected. */
+  readonly suspensions: number;
   readonly socket: AgentSocket;
   /** Looks for new jobs. */
   readonly wake: () => void;
@@ -40,6 +42,7 @@ export interface ConnectionOptions {
   readonly hello: AgentHello;
   readonly rate: AgentRate;
   readonly fingerprint: string;
+  readonly suspensions: number;
   readonly isApproved: boolean;
   /** A retired agent reports its last jobs while another instance is connected. */
   readonly onlyReports: boolean;
@@ -67,6 +70,7 @@ class ConnectionOfAgent implements AgentConnection {
   readonly instance: string;
   readonly counter: number;
   readonly fingerprint: string;
+  readonly suspensions: number;
   readonly socket: AgentSocket;
   private readonly options: ConnectionOptions;
   private readonly results: AgentResults;
@@ -88,6 +92,7 @@ class ConnectionOfAgent implements AgentConnection {
     this.instance = hello.instance;
     this.counter = options.onlyReports ? hello.proof.counter - Number.MAX_SAFE_INTEGER : hello.proof.counter;
     this.fingerprint = options.fingerprint;
+    this.suspensions = options.suspensions;
     this.isApproved = options.isApproved;
     this.jobs = openProbeJobs(redis, this.probe, this.instance);
     this.feed = this.openFeed();

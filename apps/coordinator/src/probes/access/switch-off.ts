@@ -3,8 +3,10 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
-import { changeScript } from '../enrolment/access-scripts.ts';
+import { changeAccess } from '../enrolment/change-access.ts';
 import { readUser } from './redis-users.ts';
+import { withdrawJobs } from './withdraw-jobs.ts';
+import { suspendedFailure } from './withdrawal.ts';
 
 // `allow-oom`, because a flood may have used up the memory.
 const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])");
@@ -18,15 +20,11 @@ export async function switchOff(redis: Redis, probe: string, reason: string): Pr
   // Recorded first: if the rest fails, the next look repeats it.
   const text = `Switched off: ${reason}`;
   await runScript(redis, noteScript, [redisKeys.suspended], [probe, text]);
-  const keys = [
-    redisKeys.agentAccess,
-    redisKeys.agentChanges,
-    redisKeys.agentKey(probe),
-    redisKeys.agentCounters(probe),
-  ];
   // Gateways disconnect its agent.
-  await runScript(redis, changeScript, keys, [probe, redisKeys.agentChanged, 'suspend', text]);
-  return switchOffUser(redis, probe);
+  await changeAccess(redis, probe, 'suspend', text);
+  const isOff = await switchOffUser(redis, probe);
+  await withdrawJobs(redis, probe, suspendedFailure(text));
+  return isOff;
 }
 
 /**

@@ -33,7 +33,8 @@ const COUNTERS_KEPT = 8;
  * Admits a connection whose signature was verified: binds the key if the token allows it, and records the counter.
  *
  * KEYS access, changes, key, counters, invitations. ARGV probe, channel, public key, fingerprint, counter, digest of the token
- * or '', address, place of the address (JSON). Returns refusal or '', state, '1' if the key was bound by this call.
+ * or '', address, place of the address (JSON). Returns refusal or '', state, '1' if the key was bound by this call,
+ * number of suspensions.
  */
 export const admitScript = defineScript(
   '',
@@ -56,7 +57,8 @@ if bound ~= public then
   redis.call('HSET', invitations, digest, cjson.encode(invitation))
   redis.call('DEL', key, counters)
   redis.call('HSET', key, 'publicKey', public, 'enrolledAt', now)
-  access = { state = invitation.approve and 'waiting' or 'approved', key = fingerprint }
+  local suspensions = access and access.suspensions
+  access = { state = invitation.approve and 'waiting' or 'approved', key = fingerprint, suspensions = suspensions }
   enrolled = '1'
   save()
 end
@@ -77,7 +79,7 @@ end
 redis.call('ZADD', counters, counter, ARGV[5])
 redis.call('ZREMRANGEBYRANK', counters, 0, -1 - ${COUNTERS_KEPT})
 redis.call('HSET', key, 'address', ARGV[7], 'place', ARGV[8], 'connectedAt', now, 'overtaken', 0)
-return { '', access.state, enrolled }`,
+return { '', access.state, enrolled, access.suspensions or 0 }`,
 );
 
 /**
@@ -124,6 +126,7 @@ if change == 'approve' and before == 'waiting' then
 elseif change == 'suspend' then
   if before ~= 'suspended' then access.before = before end
   access.state = 'suspended'
+  access.suspensions = (access.suspensions or 0) + 1
   access.reason = reason
 elseif change == 'resume' then
   if before == 'suspended' then access.state = access.before or 'approved' end

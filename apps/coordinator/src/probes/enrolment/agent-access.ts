@@ -7,6 +7,8 @@ export interface AgentAccess {
   readonly state: AgentState | 'none';
   /** Fingerprint of the enrolled key; null before the first enrolment. */
   readonly key: string | null;
+  /** How often the agent was suspended. One that was connected then must connect again, even if it was resumed at once. */
+  readonly suspensions: number;
   /** Why the agent is suspended. */
   readonly reason: string | null;
   /** Time and counter at which a copy of the key was noticed. */
@@ -15,7 +17,14 @@ export interface AgentAccess {
   readonly refusal: string | null;
 }
 
-export const NO_ACCESS: AgentAccess = { state: 'none', key: null, reason: null, copied: null, refusal: null };
+export const NO_ACCESS: AgentAccess = {
+  state: 'none',
+  key: null,
+  suspensions: 0,
+  reason: null,
+  copied: null,
+  refusal: null,
+};
 
 /** Parses data that only coordinators and operator commands write. */
 export function readAccess(json: string | null | undefined): AgentAccess {

@@ -4,7 +4,8 @@ import type { Redis } from 'ioredis';
 import { runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 import { readAccess, type AgentAccess } from './agent-access.ts';
-import { admitScript, changeScript } from './access-scripts.ts';
+import { admitScript } from './access-scripts.ts';
+import { changeAccess } from './change-access.ts';
 import { digestOf, fingerprintOf, verifySignature } from './verify-signature.ts';
 
 /** The first message of an agent. */
@@ -23,6 +24,8 @@ export type AgentAdmission =
       /** An agent that is `waiting` stays connected and gets no jobs. */
       readonly state: 'approved' | 'waiting';
       readonly fingerprint: string;
+      /** How often the probe was suspended before. */
+      readonly suspensions: number;
       /** True if this connection enrolled the key. */
       readonly enrolledNow: boolean;
     }
@@ -85,12 +88,13 @@ export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDepende
             JSON.stringify(suggestionOf(lookUpPlace(address))),
           ],
         ),
-      )) as readonly string[];
-      const [code = '', state, enrolled] = reply;
+      )) as readonly [code?: string, state?: string, enrolled?: string, suspensions?: number];
+      const [code = '', state, enrolled, suspensions = 0] = reply;
       if (code !== '') return refused(code as EnrolmentRefusal);
       return {
         ok: true,
         fingerprint,
+        suspensions,
         enrolledNow: enrolled === '1',
         state: state === 'waiting' ? 'waiting' : 'approved',
       };
@@ -98,16 +102,8 @@ export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDepende
     accessOf: async (probeId) =>
       readAccess(await onStore(redis, (ready) => ready.hget(redisKeys.agentAccess, probeId))),
     noteRefusal: async (probeId, reason) => {
-      const keys = [redisKeys.agentKey(probeId), redisKeys.agentCounters(probeId)];
       const text = (reason ?? '').slice(0, MAX_REASON_CHARACTERS);
-      await onStore(redis, (ready) =>
-        runScript(
-          ready,
-          changeScript,
-          [redisKeys.agentAccess, redisKeys.agentChanges, ...keys],
-          [probeId, redisKeys.agentChanged, 'refuse', text],
-        ),
-      );
+      await onStore(redis, (ready) => changeAccess(ready, probeId, 'refuse', text));
     },
   };
 }

@@ -53,7 +53,7 @@ function madeAnew(before: readonly KnownProbe[], after: readonly KnownProbe[]): 
 describe('the list of known probes', () => {
   it('has a suspension that only the enrolment says yet', () => {
     const reason = 'Suspended by its operator.';
-    const agent = { key: 'k', copied: null, refusal: null };
+    const agent = { key: 'k', suspensions: 0, copied: null, refusal: null };
     update();
     access.set('nyc-1', { ...agent, state: 'suspended', reason });
     probes.noteChanged('nyc-1');

@@ -1,0 +1,32 @@
+import { JOB_QUEUE, redisKeys, type Failure } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { defineScript, runScript } from '../../redis/scripts.ts';
+
+// `allow-oom`, because a flood may have used up the memory.
+const noteScript = defineScript(
+  'allow-oom',
+  `
+for index = 2, #ARGV do redis.call('HSET', KEYS[1], ARGV[index], ARGV[1]) end`,
+);
+
+/** Jobs that one command takes out, more than the queue of a probe has. */
+const MOST_JOBS = 4_000;
+
+/**
+ * Takes the jobs of a probe that was suspended or removed out of its queue, also those under way, and notes them:
+ * coordinators end them with this failure even if the probe works again by then. The agent ends a running job that is in its
+ * queue no more.
+ */
+export async function withdrawJobs(redis: Redis, probe: string, failure: Failure): Promise<void> {
+  const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
+  const lists = [`${prefix}wait`, `${prefix}active`];
+  const found = await Promise.all(lists.map((list) => redis.lrange(list, 0, MOST_JOBS - 1)));
+  const ids = [...new Set(found.flat())];
+  if (ids.length === 0) return;
+  // Noted first: if the rest fails, only packets of an agent that did not notice the suspension go on.
+  const fields = ids.map((id) => `${id} ${probe}`);
+  await runScript(redis, noteScript, [redisKeys.withdrawnJobs], [JSON.stringify(failure), ...fields]);
+  await redis.unlink(...ids.map((id) => `${prefix}${id}`));
+  await Promise.all(ids.flatMap((id) => lists.map((list) => redis.lrem(list, 1, id))));
+}

@@ -1,0 +1,274 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Failure } from '@vantage/contract';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
+
+import { end, startGatewayService, type GatewayService, type StartedAgent } from '../test/gateway-service.ts';
+import { startRelay, type Relay } from '../test/relay.ts';
+
+/** Only packets to addresses of this network are counted; each test has one address. */
+const COUNTED = '127.9.6.0/24';
+const ROUNDS = 60;
+/**
+ * Bound of the time from the end of the command to the last packet, which on a quiet machine is less than two seconds. Each of
+ * the checks would go on for longer.
+ */
+const WITHIN_MS = 6_000;
+/** Longer than any pause between two packets of a check. */
+const QUIET_MS = 2_500;
+const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
+
+let service: GatewayService;
+let capture: ChildProcess;
+let captured = '';
+/** A target that sends a byte each 100 ms. */
+let target: Server;
+const asked: string[] = [];
+const relays: Relay[] = [];
+
+beforeAll(async () => {
+  target = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    const timer = setInterval(() => response.write('x'), 100);
+    response.on('close', () => clearInterval(timer));
+  }).listen(0, '0.0.0.0');
+  await once(target, 'listening');
+  service = await startGatewayService();
+  service.route(await service.startCoordinator({ RATE_LIMIT_CHECK: '1000000' }));
+  const { program, environment } = await unpackPackages('tcpdump');
+  const words = ['-n', '-l', '-tt', '--immediate-mode', '-Z', 'root', '-i', 'lo', `dst net ${COUNTED}`];
+  capture = spawn(program('tcpdump'), words, { env: { ...process.env, ...environment } });
+  capture.stdout!.on('data', (text: Buffer) => (captured += text.toString()));
+  await once(capture.stderr!, 'data');
+}, 300_000);
+
+afterAll(async () => {
+  capture?.kill();
+  await service?.stop();
+  for (const relay of relays) relay.close();
+  target?.closeAllConnections();
+  target?.close();
+}, 120_000);
+
+/** Times at which packets were sent to an address, milliseconds since the epoch. */
+function packetsTo(host: string): readonly number[] {
+  const lines = captured.split('\n').filter((line) => line.includes(` > ${host}.`) || line.includes(` > ${host}:`));
+  return lines.map((line) => Number.parseFloat(line) * 1_000);
+}
+
+/** Polls until a condition holds; the test's own time limit bounds it. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(50);
+}
+
+/** Packets of the traces go on. */
+async function untilSent(host: string, more = 2): Promise<void> {
+  const before = packetsTo(host).length;
+  await until(() => packetsTo(host).length > before + more);
+}
+
+/** Makes a probe. @returns the environment of its agent */
+type AddProbe = (probe: string, relay: Relay) => Promise<Readonly<Record<string, string>>>;
+
+const atGateway: AddProbe = async (probe, { proxyPort }) => ({
+  VANTAGE_TOKEN: await service.invite(probe),
+  VANTAGE_STATE_FOLDER: join(service.folder, `state-${probe}-${Date.now()}`),
+  HTTPS_PROXY: `http://127.0.0.1:${proxyPort}`,
+});
+
+const withLogin: AddProbe = async (probe, relay) => {
+  const file = join(service.folder, `${probe}-${Date.now()}.env`);
+  await service.adminHere('add', probe, ...record, '--env', file);
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const env = Object.fromEntries(lines.map((line) => /^(\w+)=(.*)$/.exec(line)!.slice(1)));
+  return { ...env, REDIS_URL: through(relay, env['REDIS_URL']), VANTAGE_URL: '' };
+};
+
+const withoutLogin: AddProbe = async (probe, relay) => {
+  await service.adminHere('add', probe, ...record, '--record-only');
+  return { PROBE_ID: probe, REDIS_URL: through(relay, service.redis.url), VANTAGE_URL: '' };
+};
+
+function through(relay: Relay, redisUrl: string): string {
+  const url = new URL(redisUrl);
+  url.port = String(relay.port);
+  return url.href;
+}
+
+/** A probe of one test, with its agent and its own target. */
+interface Trial {
+  readonly probe: string;
+  readonly host: string;
+  readonly relay: Relay;
+  readonly agent: StartedAgent;
+  readonly status: () => Promise<string>;
+  readonly reason: () => Promise<string>;
+  /** Makes the probe again. */
+  readonly add: () => Promise<unknown>;
+  readonly start: (check: Readonly<Record<string, unknown>>) => Promise<string>;
+  readonly startTrace: (host?: string) => Promise<string>;
+  readonly codeOf: (check: string) => Promise<string | undefined>;
+}
+
+const transports: readonly (readonly [name: string, add: AddProbe])[] = [
+  ['gateway', atGateway],
+  ['login', withLogin],
+  ['open', withoutLogin],
+];
+let trials = 0;
+
+async function openTrial(name: string, add: AddProbe): Promise<Trial> {
+  trials += 1;
+  const [probe, host] = [`${name}-${trials}`, `127.9.6.${trials}`];
+  const relay = await startRelay(Number(new URL(service.redis.url).port));
+  relays.push(relay);
+  const agent = service.startAgent({ CONCURRENCY: '5', ...(await add(probe, relay)) });
+  const own = async () => (await service.probes())[probe];
+  const start: Trial['start'] = (check) => service.startCheck({ host, probes: [probe], ...check });
+  const trial: Trial = {
+    probe,
+    host,
+    relay,
+    agent,
+    start,
+    add: () => add(probe, relay),
+    status: async () => (await own())?.status ?? '',
+    reason: async () => (await own())?.reason ?? '',
+    startTrace: (to = host) => start({ type: 'traceroute', host: to, options: { rounds: ROUNDS } }),
+    codeOf: async (check) => ((await service.completed(check)).results[probe]?.['error'] as Failure | null)?.code,
+  };
+  await until(async () => (await trial.status()) === 'healthy');
+  return trial;
+}
+
+/** Runs a test with an agent at a gateway, one with an own login of Redis, and one without. */
+async function withEach<T>(test: (trial: Trial) => Promise<T>): Promise<Readonly<Record<string, T>>> {
+  const outcomes = transports.map(async ([name, add]) => {
+    const trial = await openTrial(name, add);
+    const outcome = await test(trial);
+    await end(trial.agent.process);
+    return [name, outcome] as const;
+  });
+  return Object.fromEntries(await Promise.all(outcomes));
+}
+
+const each = <T>(value: T): Readonly<Record<string, T>> =>
+  Object.fromEntries(transports.map(([name]) => [name, value]));
+
+/** @returns how many milliseconds after a time packets were sent, if they had not ended soon after it */
+async function lateAfter(host: string, endedMs: number): Promise<readonly number[]> {
+  const isOver = (): boolean => Date.now() > endedMs + WITHIN_MS + QUIET_MS;
+  await until(() => Math.max(endedMs, packetsTo(host).at(-1) ?? 0) + QUIET_MS < Date.now() || isOver());
+  return packetsTo(host).flatMap((ms) => (ms > endedMs + WITHIN_MS ? [ms - endedMs] : []));
+}
+
+const isUp = (status: string): boolean => status === 'healthy' || status === 'degraded';
+const page = (host: string, path: string): string => `http://${host}:${portOf(target)}${path}`;
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+describe('the agent of a probe', () => {
+  it('ends the packets of its checks at a suspension, and has all of its slots afterwards', async () => {
+    const outcomes = await withEach(async ({ probe, host, start, startTrace, codeOf, status }) => {
+      const slow = { maxBodyBytes: 1_048_576, screenshot: false };
+      const checks = await Promise.all([
+        startTrace(),
+        start({ type: 'traceroute', options: { protocol: 'tcp', port: portOf(target), rounds: ROUNDS } }),
+        start({ type: 'ping', options: { count: 16, interval: 1_000 } }),
+        start({ type: 'http', host: page(host, '/'), options: slow }),
+      ]);
+      await start({ type: 'udp', port: 9_999, options: { payload: '00' } });
+      await untilSent(host, 20);
+      await service.adminHere('suspend', probe, '--reason', 'moved');
+      const late = await lateAfter(host, Date.now());
+      const codes = await Promise.all(checks.map(codeOf));
+
+      await service.adminHere('resume', probe);
+      await until(async () => (await status()) === 'healthy');
+      const others = [1, 2].map((number) => `127.9.6.${100 + 10 * number + trials}`);
+      const pages = ['a', 'b', 'c'].map((name) =>
+        start({ type: 'http', host: page(host, `/${name}-${probe}`), options: slow }),
+      );
+      await Promise.all([...pages, ...others.map(startTrace)]);
+      await until(() => asked.filter((url) => url.endsWith(probe)).length === 3);
+      await until(() => others.every((other) => packetsTo(other).length > 0));
+      return [late, ...codes];
+    });
+
+    expect(outcomes).toEqual(each([[], ...Array<string>(4).fill('probe_suspended')]));
+  }, 180_000);
+
+  it('ends them also if the probe is resumed at once, and does not count this as an unstable connection', async () => {
+    const outcomes = await withEach(async ({ probe, host, startTrace, codeOf, status, reason }) => {
+      const rounds: unknown[] = [];
+      for (let times = 0; times < 3; times += 1) {
+        await until(async () => isUp(await status()));
+        const check = await startTrace();
+        await untilSent(host);
+        await service.adminHere('suspend', probe);
+        await service.adminHere('resume', probe);
+        rounds.push(await lateAfter(host, Date.now()), await codeOf(check));
+      }
+      await until(async () => isUp(await status()) && !(await reason()).includes('a moment ago'));
+      return [...rounds, await reason()];
+    });
+
+    const round = [[], 'probe_suspended'];
+    expect(outcomes).toEqual(each([...round, ...round, ...round, '']));
+  }, 180_000);
+
+  it('ends them when the probe is removed, also if it is added again at once', async () => {
+    const outcomes = await withEach(async ({ probe, host, add, startTrace, codeOf }) => {
+      const check = await startTrace();
+      await untilSent(host);
+      await service.adminHere('remove', probe);
+      await add();
+      return [await lateAfter(host, Date.now()), await codeOf(check)];
+    });
+
+    expect(outcomes).toEqual(each([[], 'probe_removed']));
+  }, 120_000);
+
+  it.each([
+    ['is still suspended', false],
+    ['was resumed meanwhile', true],
+  ])(
+    'ends them when it returns from an outage of its network and the probe %s',
+    async (_what, isResumed) => {
+      const outcomes = await withEach(async ({ probe, host, relay, startTrace, codeOf }) => {
+        const check = await startTrace();
+        await untilSent(host);
+        relay.cut();
+        await service.adminHere('suspend', probe);
+        const code = await codeOf(check);
+        if (isResumed) await service.adminHere('resume', probe);
+        await untilSent(host);
+        relay.heal();
+        return [await lateAfter(host, Date.now()), code];
+      });
+
+      expect(outcomes).toEqual(each([[], 'probe_suspended']));
+    },
+    120_000,
+  );
+
+  it('ends them when its process goes on after a standstill in which the probe was suspended', async () => {
+    const outcomes = await withEach(async ({ probe, host, agent, startTrace, codeOf }) => {
+      const check = await startTrace();
+      await untilSent(host);
+      agent.process.kill('SIGSTOP');
+      await service.adminHere('suspend', probe);
+      const code = await codeOf(check);
+      agent.process.kill('SIGCONT');
+      return [await lateAfter(host, Date.now()), code];
+    });
+
+    expect(outcomes).toEqual(each([[], 'probe_suspended']));
+  }, 120_000);
+});

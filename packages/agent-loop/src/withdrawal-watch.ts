@@ -1,0 +1,48 @@
+import type { ProbeQueue } from './probe-queue.ts';
+import type { RedisLink } from './redis-link.ts';
+import type { RunningJobs } from './running-jobs.ts';
+
+/** Ends running jobs that a suspension or removal of the probe has taken out of its queue. */
+export interface WithdrawalWatch {
+  readonly start: () => void;
+  readonly stop: () => void;
+}
+
+export interface WithdrawalWatchParts {
+  readonly queue: Pick<ProbeQueue, 'active' | 'exists'>;
+  readonly running: Pick<RunningJobs, 'ids' | 'withdraw'>;
+  readonly link: Pick<RedisLink, 'redis' | 'losses' | 'onLoginRefused'>;
+}
+
+/** Poll interval. Only an agent with jobs polls, with one small read. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * A suspended agent has no login, and so cannot read that its jobs are withdrawn: the refusal says it. It can if it was resumed
+ * before it noticed, or if it shares its login.
+ */
+export function watchWithdrawals({ queue, running, link }: WithdrawalWatchParts): WithdrawalWatch {
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    const before = running.ids();
+    if (before.length === 0 || link.redis.status !== 'ready') return;
+    const active = new Set(await queue.active());
+    const missing = before.filter((id) => !active.has(id));
+    // A server that became the master may not know that they were taken, but it has the jobs.
+    const exist = await Promise.all(missing.map(queue.exists));
+    const withdrawn = missing.filter((_id, index) => exist[index] === false);
+    if (withdrawn.length > 0) link.losses.excuse();
+    running.withdraw(withdrawn);
+  };
+  return {
+    start: () => {
+      link.onLoginRefused(() => {
+        link.losses.excuse();
+        running.withdraw();
+      });
+      // Redis is unavailable: the next poll retries.
+      timer ??= setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
