@@ -19,7 +19,10 @@ import { recordScreenshotScript } from './screenshots/screenshot-quota.ts';
 import { screenshotScripts } from './screenshots/screenshot-scripts.ts';
 import type { CheckScreenshots } from './screenshots/screenshots.ts';
 import { changesScript } from './store/check-changes.ts';
+import { streamScripts } from './ingest/stream-scripts.ts';
 import { checkScripts } from './store/check-scripts.ts';
+import { deadlineScripts } from './store/deadlines.ts';
+import { removeWaitingJobScript } from './store/job-queues.ts';
 import type { Counters } from './store/counters.ts';
 import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import type { BudgetStatus, ResultBudget } from './store/result-budget.ts';
@@ -42,6 +45,9 @@ const BUDGET_EVERY_MS = TICK_MS;
 /** Preloaded into Redis at startup. */
 const scripts: readonly Script[] = [
   ...checkScripts,
+  ...deadlineScripts,
+  removeWaitingJobScript,
+  ...streamScripts,
   startScript,
   releaseScript,
   changesScript,

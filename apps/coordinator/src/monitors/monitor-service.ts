@@ -2,7 +2,7 @@ import type { ProbeFacts } from '@vantage/summary';
 import { within } from '@vantage/timers';
 
 import type { Checks } from '../checks/checks.ts';
-import { drawId } from '../checks/create/create-check.ts';
+import { drawId } from '../checks/create/draw-id.ts';
 import type { ProbeService } from '../probes/probe-service.ts';
 import { continentOf } from '../probes/selection/continents.ts';
 import type { BackgroundTask } from '../redis/background-tasks.ts';

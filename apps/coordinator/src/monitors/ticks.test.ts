@@ -6,7 +6,7 @@ import { JOB_QUEUE, redisKeys, type Monitor } from '@vantage/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { quiet, readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
-import { drawId } from '../checks/create/create-check.ts';
+import { drawId } from '../checks/create/draw-id.ts';
 import { createRedisClock } from '../redis/clock.ts';
 import type { ReadDefinition, StoredMonitor } from './definition.ts';
 import { followMonitorsFile } from './file/follow-file.ts';

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
-import { FUTURE_MS } from '../store/check-scripts.ts';
+import { FUTURE_MS } from './stream-scripts.ts';
 
 /** Probes with the checks whose results were committed inline. */
 export type Committed = ReadonlyMap<string, readonly string[]>;

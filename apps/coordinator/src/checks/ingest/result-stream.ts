@@ -12,7 +12,7 @@ import type { Redis } from 'ioredis';
 
 import { runScript, runScriptForBytes } from '../../redis/scripts.ts';
 import { onStore, replyCode } from '../../redis/store.ts';
-import { claimEntriesScript, MOST_FIELDS, takeEntriesScript } from '../store/check-scripts.ts';
+import { claimEntriesScript, MOST_FIELDS, takeEntriesScript } from './stream-scripts.ts';
 
 /**
  * All coordinators read as one consumer: each entry still goes to one of them only, entries of a dead one are found by

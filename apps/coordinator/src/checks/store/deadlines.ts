@@ -1,10 +1,53 @@
-import { redisKeys } from '@vantage/contract';
+import { LONGEST_CHECK_MS, redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { CLOCK_STEP_MS } from '../../redis/clock.ts';
-import { runScript } from '../../redis/scripts.ts';
-import { dueScript, moveDeadlinesScript } from './check-scripts.ts';
+import { defineScript, runScript } from '../../redis/scripts.ts';
 import type { StoredCheck } from './stored-bytes.ts';
+
+/**
+ * Reads the clock and the checks whose deadline has passed. KEYS deadlines, moved. ARGV limit. Returns seconds and
+ * microseconds of the clock, the due checks, and the total shift of deadlines (ms).
+ */
+const dueScript = defineScript(
+  'no-writes',
+  `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
+return { time[1], time[2], due, redis.call('GET', KEYS[2]) or '0' }
+`,
+);
+
+/** A deadline further away than this was written with a reading of the clock before a step back; milliseconds. */
+const FARTHEST_DEADLINE_MS = LONGEST_CHECK_MS + CLOCK_STEP_MS;
+
+/**
+ * Shifts all deadlines back after a step of the clock, so that pending checks keep their time. Each coordinator sums
+ * the steps that it observed; only the part beyond the shifts already made is applied, so that one step shifts once and
+ * two steps shift twice. If another coordinator has applied the shift, only the deadlines are shifted that this one
+ * wrote since with its old reading of the clock.
+ * KEYS deadlines, moved. ARGV the step (ms), sum of all observed steps (ms), smallest step. Returns the total shift.
+ */
+const moveDeadlinesScript = defineScript(
+  'allow-oom',
+  `
+local moved = tonumber(redis.call('GET', KEYS[2]) or '0')
+local by, from = math.min(tonumber(ARGV[2]) - moved, tonumber(ARGV[1])), '-inf'
+if by < tonumber(ARGV[3]) then
+  by, from = tonumber(ARGV[1]), string.format('%.0f', redis.call('TIME')[1] * 1000 + ${FARTHEST_DEADLINE_MS})
+else
+  moved = moved + by
+  redis.call('SET', KEYS[2], string.format('%.0f', moved))
+end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], from, 'inf', 'BYSCORE')) do
+  redis.call('ZINCRBY', KEYS[1], -by, id)
+end
+return string.format('%.0f', moved)
+`,
+);
+
+export const deadlineScripts = [dueScript, moveDeadlinesScript] as const;
 
 /** Deadlines of pending checks and, until the next poll, of checks that were completed since the last one. */
 export interface Deadlines {

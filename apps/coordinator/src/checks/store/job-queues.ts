@@ -5,8 +5,7 @@ import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import type { Log } from '../../redis/log.ts';
-import { runScript } from '../../redis/scripts.ts';
-import { removeWaitingJobScript } from './check-scripts.ts';
+import { defineScript, runScript } from '../../redis/scripts.ts';
 
 /** Finished jobs are removed: results travel by the result stream. */
 export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
@@ -16,6 +15,19 @@ const MAX_EVENTS = 10;
 
 /** Time for closing a BullMQ queue, which may hang. */
 const CLOSE_WITHIN_MS = 500;
+
+/**
+ * Removes a waiting job. BullMQ's own removal would follow keys that the agent may have written.
+ * KEYS wait list, job. ARGV job id. Returns 1 if it was waiting.
+ */
+export const removeWaitingJobScript = defineScript(
+  'allow-oom',
+  `
+if redis.call('LREM', KEYS[1], 0, ARGV[1]) == 0 then return 0 end
+redis.call('DEL', KEYS[2])
+return 1
+`,
+);
 
 /** One BullMQ queue per probe, all on one connection. */
 export interface JobQueues {

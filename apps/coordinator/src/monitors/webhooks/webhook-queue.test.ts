@@ -19,7 +19,7 @@ import type { Redis } from 'ioredis';
 import { Webhook } from 'standardwebhooks';
 
 import { quiet, until } from '../../../test/core-bed.ts';
-import { drawId } from '../../checks/create/create-check.ts';
+import { drawId } from '../../checks/create/draw-id.ts';
 import { digestOf, type WebhookMessage } from './message.ts';
 import { retryAfterMs } from './open-queue.ts';
 import { createSendWebhook } from './send-webhook.ts';

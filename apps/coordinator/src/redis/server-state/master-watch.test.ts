@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis';
 
 import { quiet } from '../../../test/core-bed.ts';
 import { writeCheck } from '../../checks/store/check-records.ts';
-import { drawId } from '../../checks/create/create-check.ts';
+import { drawId } from '../../checks/create/draw-id.ts';
 import { createLiveChecks } from '../../checks/read/follow-checks.ts';
 import { createReads } from '../../checks/read/read-check.ts';
 import { openChannels, type Channels } from '../channels.ts';

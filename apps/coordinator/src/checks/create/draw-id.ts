@@ -1,0 +1,22 @@
+import { randomFillSync } from 'node:crypto';
+
+const ID_BYTES = 16;
+/** Random bytes for many ids at once: each call of the system's generator is expensive. */
+const drawn = Buffer.alloc(64 * ID_BYTES);
+let usedTo = drawn.length;
+
+/** Draws a random id, which does not begin with `-`: programs would take it for a flag. */
+export function drawId(): string {
+  const id = drawText();
+  return id.startsWith('-') ? drawId() : id;
+}
+
+function drawText(): string {
+  if (usedTo === drawn.length) {
+    randomFillSync(drawn);
+    usedTo = 0;
+  }
+  const from = usedTo;
+  usedTo += ID_BYTES;
+  return drawn.toString('base64url', from, usedTo);
+}

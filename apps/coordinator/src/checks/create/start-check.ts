@@ -1,0 +1,180 @@
+import { publicRequest, redisKeys, screenshotJobId, type Job } from '@vantage/contract';
+import { within } from '@vantage/timers';
+import type { Redis } from 'ioredis';
+
+import type { ProbeDirectory } from '../../probes/registry/probe-directory.ts';
+import type { RedisClock } from '../../redis/clock.ts';
+import type { ReplicaWait } from '../../redis/server-state/replica-wait.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
+import { isStoreFault, storeUnavailable } from '../../redis/store.ts';
+import type { AcceptedRequest } from '../checks.ts';
+import { screenshotJob, type CheckScreenshots } from '../screenshots/screenshots.ts';
+import { removeCheck, settle, type NewScreenshot } from '../store/check-records.ts';
+import type { Counters } from '../store/counters.ts';
+import type { Deadlines } from '../store/deadlines.ts';
+import type { JobQueues } from '../store/job-queues.ts';
+import { dispatchFailure, errorResult } from '../store/synthetic-results.ts';
+import { ClockSteppedBack, NotGranted, type NewJob, type StartCheck } from './enqueue-check.ts';
+import type { ProbeCapacity } from './probe-capacity.ts';
+
+export interface StartDependencies {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly directory: Pick<ProbeDirectory, 'noteActive'>;
+  readonly startCheck: StartCheck;
+  readonly queues: Pick<JobQueues, 'removeWaiting'>;
+  readonly deadlines: Deadlines;
+  readonly load: Pick<ProbeCapacity, 'added' | 'removed'>;
+  readonly replicas: ReplicaWait;
+  readonly screenshots: Pick<CheckScreenshots, 'passOn'>;
+  readonly retentionMs: number;
+  /** Extra time of a check with a screenshot. */
+  readonly screenshotBudgetMs: number;
+  readonly counters: Counters;
+}
+
+/**
+ * Longest wait for the rollback of a refused check. If Redis is unavailable, expiry completes the check at its deadline,
+ * and retention removes it.
+ */
+const TAKE_BACK_MS = 200;
+
+/** Maximum attempts to start a check: a step of the clock of Redis during one makes another necessary. */
+const MOST_STARTS = 3;
+
+const BROKEN_QUEUE = 'The queue of the probe is broken.';
+
+/** The selected probes of a check, and all else that is known before it is started. */
+export interface Chosen {
+  readonly probes: readonly string[];
+  /** Probes that cannot take a job now, each with the reason as a sentence. */
+  readonly offline: ReadonlyMap<string, string>;
+  readonly atGateways: readonly string[];
+  readonly screenshot: NewScreenshot | undefined;
+  readonly client: string | undefined;
+  readonly first: string | undefined;
+  readonly grant?: string | undefined;
+  /** True if another coordinator may have started the check. */
+  readonly once: boolean;
+}
+
+/** Starts the check; again with the new time if the clock of Redis was stepped back since it was last read. */
+export async function startInTime(
+  dependencies: StartDependencies,
+  id: string,
+  request: AcceptedRequest,
+  chosen: Chosen,
+): Promise<void> {
+  const { redis, clock, deadlines } = dependencies;
+  for (let left = MOST_STARTS; left > 0; left -= 1) {
+    try {
+      return await start(dependencies, id, await clock.now(redis), request, chosen);
+    } catch (error) {
+      if (!(error instanceof ClockSteppedBack)) throw error;
+      const sentAt = performance.now();
+      // `due` moves the deadlines of pending checks after the clock was stepped back; this check has no deadline yet.
+      const { nowMs } = await deadlines.due(0);
+      clock.observe(nowMs, sentAt);
+    }
+  }
+  throw new StoreUnavailable('The clock of Redis cannot be followed');
+}
+
+async function start(
+  dependencies: StartDependencies,
+  id: string,
+  createdAt: number,
+  { checkType, submittedHost, params, between, hosts }: AcceptedRequest,
+  chosen: Chosen,
+): Promise<void> {
+  const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters, directory } = dependencies;
+  const { retentionMs, screenshotBudgetMs } = dependencies;
+  const { probes, offline, screenshot } = chosen;
+  const type = checkType.type;
+  const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
+  // Only the check waits for its screenshot; the results keep their deadline.
+  const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
+  const request = JSON.stringify(publicRequest(checkType, { ...params }));
+  const record = { id, type, host: submittedHost, between, request, createdAt, deadlineAt, ...chosen };
+  const jobOf = jobsOf({ v: 1, checkId: id, type, params, deadlineAt: ofResults }, checkType, hosts);
+  const online = probes.filter((probe) => !offline.has(probe));
+  load.added(id, online, type, deadlineAt - createdAt);
+  directory.noteActive(online, deadlineAt - createdAt);
+  const jobs = newJobs(id, online, jobOf, screenshot?.state === 'pending' ? { ...screenshot, deadlineAt } : undefined);
+  const server = replicas.server();
+  try {
+    const added = await startCheck(record, jobs);
+    const refusals = added.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [{ ...jobs[index]!, error: outcome.reason as unknown }] : [],
+    );
+    const fault = refusals.find(({ error }) => isStoreFault(error));
+    if (fault !== undefined) throw fault.error;
+    // Each remaining failure concerns the keys of one probe, which its agent may have corrupted: only its result fails.
+    const failed = refusals
+      .filter((refusal) => refusal.id === id)
+      .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
+    const absent = [...offline].map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
+    if (failed.length + absent.length > 0) {
+      await settle(redis, id, [...failed, ...absent], { retentionMs, deadlines });
+    }
+    counters.probesOffline += absent.length;
+    await replicas.settled([redisKeys.deadlines, redisKeys.check(id)], server);
+    if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.id !== id)) {
+      await screenshots.passOn(id, screenshot.probe, dispatchFailure('internal_error', BROKEN_QUEUE));
+    }
+  } catch (error) {
+    load.removed(id);
+    if (error instanceof ClockSteppedBack || error instanceof NotGranted) throw error;
+    const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
+    await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
+    throw storeUnavailable('The check could not be enqueued', error);
+  }
+}
+
+/** The screenshot last: it is queued after the results' own jobs at the probe. */
+function newJobs(
+  id: string,
+  online: readonly string[],
+  jobOf: (probe: string) => Job,
+  screenshot: (NewScreenshot & { readonly state: 'pending'; readonly deadlineAt: number }) | undefined,
+): readonly NewJob[] {
+  const jobs = online.map((probe) => ({ probe, id, job: jobOf(probe) }));
+  if (screenshot === undefined) return jobs;
+  const { probe, params, deadlineAt } = screenshot;
+  return [...jobs, { probe, id: screenshotJobId(id), job: screenshotJob(id, params, deadlineAt) }];
+}
+
+/** The job of each probe: one object for all of them, unless they measure different hosts. */
+function jobsOf(
+  job: Job,
+  checkType: AcceptedRequest['checkType'],
+  hosts: AcceptedRequest['hosts'],
+): (probe: string) => Job {
+  const params = checkType.jobParams?.(job.params as never) ?? job.params;
+  const common = { ...job, params };
+  return (probe) => (hosts === undefined ? common : { ...common, params: { ...params, host: hosts.get(probe) } });
+}
+
+function without(
+  probe: string,
+  code: 'internal_error' | 'probe_offline',
+  why: string,
+  atMs: number,
+): readonly [string, string] {
+  return [probe, JSON.stringify(errorResult(code, why, atMs))];
+}
+
+/** Removes a refused check. If that fails too, expiry completes it at its deadline, and retention removes it. */
+async function takeBack(
+  redis: Redis,
+  queues: Pick<JobQueues, 'removeWaiting'>,
+  id: string,
+  probes: readonly string[],
+  photographers: readonly string[],
+): Promise<void> {
+  await Promise.allSettled([
+    ...probes.map((probe) => queues.removeWaiting(redis, probe, id)),
+    ...photographers.map((probe) => queues.removeWaiting(redis, probe, screenshotJobId(id))),
+    removeCheck(redis, id),
+  ]);
+}
