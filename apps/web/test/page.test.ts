@@ -321,6 +321,24 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('says why a check was removed, and does not offer to try again', async () => {
+    await reopen({
+      before: async (path, response) => {
+        if (!path.startsWith('/check/')) return false;
+        response.writeHead(410, { 'content-type': 'application/problem+json' });
+        response.end(JSON.stringify(problem(410, 'Its results were removed before their time.')));
+        return true;
+      },
+    });
+    await open(`/c/${pingCheck.testId}`, 'Its results were removed before their time.');
+
+    expect(await textOf(tab.page, 'h1')).toBe('This check is gone');
+    expect(await textOf(tab.page, 'main')).not.toContain('Try again');
+    expect(await textOf(tab.page, 'main')).not.toContain('the link is not complete');
+    expect(await axeViolations(tab.page)).toEqual([]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('reports why a running check has no news, and continues automatically', async () => {
     let isRefused = true;
     await reopen({

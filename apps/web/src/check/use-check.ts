@@ -43,8 +43,8 @@ export interface ConnectionProblem {
 
 export type CheckState =
   | { readonly kind: 'loading'; readonly connectionProblem?: ConnectionProblem | undefined }
-  /** The check does not exist or has expired. */
-  | { readonly kind: 'gone' }
+  /** The check does not exist or has expired; `reason` if the service removed it early. */
+  | { readonly kind: 'gone'; readonly reason?: string }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'shown'; readonly check: CheckData; readonly connectionProblem?: ConnectionProblem | undefined };
 
@@ -58,6 +58,7 @@ export function useCheck(client: Client, id: string): CheckState {
       if (ended.signal.aborted) return;
       if (error instanceof ProblemError && error.status === 404) return setState({ kind: 'gone' });
       const text = faultText(error);
+      if (error instanceof ProblemError && error.status === 410) return setState({ kind: 'gone', reason: text });
       // Measured results stay visible.
       setState((before) =>
         before.kind === 'shown'

@@ -35,7 +35,7 @@ export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   const state = useCheck(client, id);
   // The views of all types are loaded while the check is requested, because its type is not known yet.
   useEffect(() => void loadTypeViews(), []);
-  if (state.kind === 'gone') return <Gone />;
+  if (state.kind === 'gone') return <Gone reason={state.reason} />;
   if (state.kind === 'failed') return <Failed message={state.message} />;
   if (state.kind === 'loading') return <Loading connectionProblem={state.connectionProblem} />;
   return <Shown key={id} check={state.check} connectionProblem={state.connectionProblem} />;

@@ -23,17 +23,19 @@ export function Loading({
   );
 }
 
-export function Gone(): JSX.Element {
+const UNKNOWN =
+  'The results of a check are kept for a while, a day unless the operator says otherwise, and then deleted. Or the ' +
+  'link is not complete.';
+
+/** @param reason undefined if the service does not know the check */
+export function Gone({ reason = UNKNOWN }: { readonly reason?: string | undefined }): JSX.Element {
   useEffect(() => {
     document.title = 'No such check · Vantage';
   }, []);
   return (
     <main class="page plain">
       <h1>This check is gone</h1>
-      <p class="lead">
-        The results of a check are kept for a while, a day unless the operator says otherwise, and then deleted. Or the
-        link is not complete.
-      </p>
+      <p class="lead">{reason}</p>
       <p>
         <Link to="/">Start a new one</Link>
       </p>
