@@ -7,6 +7,7 @@ import {
   resultSchema,
   screenshotJobId,
   screenshotParamsSchema,
+  type AnyCheckType,
 } from '@vantage/contract';
 import { checkTypeNames, checkTypes } from '@vantage/diagnostics/contract';
 import { Ajv } from 'ajv';
@@ -23,6 +24,7 @@ const screenshotJob = {
   deadlineAt: 1,
   params: { url: 'https://example.com/', insecureSSL: false },
 };
+type Fields = Readonly<Record<string, unknown>>;
 const finishedAt = '2026-01-02T03:04:05.678Z';
 const attempts = [{ rt: 1, error: null }];
 const success = { result: 'success', rt: 1, resolvedIp: '192.0.2.1', error: null, startedAt: finishedAt, finishedAt };
@@ -47,6 +49,27 @@ describe('the schemas of the agent', () => {
     const result = JSON.parse(failureResult(probeFailure('probe_interrupted'), null, finishedAt)) as object;
 
     expect(schemas.writeResult(type, { ...result }).fault).toBeUndefined();
+  });
+
+  it.each(checkTypeNames)('refuse the results of %s that its schema refuses, and take the others', (type) => {
+    const isResult = new Ajv({ validateFormats: false }).compile(resultSchema(checkTypes[type] as AnyCheckType));
+    const failed = JSON.parse(failureResult(probeFailure('probe_interrupted'), null, finishedAt)) as Fields;
+    const ofType = Object.keys(checkTypes[type].result).map((name) => [name, {}] as const);
+    const changes = [...Object.keys(success), 'stalled', 'extra']
+      .flatMap((name) => [undefined, null, 1, 'x', [], {}].map((value) => [name, value] as const))
+      .concat(ofType);
+
+    const differing = [failed, success as Fields].flatMap((whole) =>
+      changes.flatMap(([name, value]) => {
+        const { [name]: _removed, ...rest } = whole;
+        const changed = value === undefined ? rest : { ...rest, [name]: value };
+        const isTaken = schemas.writeResult(type, changed).fault === undefined;
+        return isTaken === isResult(changed) ? [] : [`${name}: ${JSON.stringify(value)}`];
+      }),
+    );
+
+    expect(differing).toEqual([]);
+    expect(isResult(failed)).toBe(true);
   });
 
   it('tell what is wrong with a result', () => {

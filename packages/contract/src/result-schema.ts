@@ -13,15 +13,32 @@ export function publicResultSchema(checkType: AnyCheckType): TSchema {
 }
 
 function finalSchema(checkType: AnyCheckType, fields: TProperties): TSchema {
-  return Type.Object(
-    { ...commonResultFields, ...optional(fields) },
-    {
-      additionalProperties: false,
-      title: `${checkType.title} result`,
-      if: { properties: { result: { const: 'success' } }, required: ['result'] },
-      then: { required: [...checkType.requiredOnSuccess] },
-    },
-  );
+  const title = `${checkType.title} result`;
+  const options = { additionalProperties: false, title, ...onSuccess(checkType) };
+  return Type.Object({ ...commonResultFields, ...optional(fields) }, options);
+}
+
+function onSuccess({ requiredOnSuccess }: AnyCheckType): Readonly<Record<string, unknown>> {
+  return {
+    if: { properties: { result: { const: 'success' } }, required: ['result'] },
+    then: { required: [...requiredOnSuccess] },
+  };
+}
+
+/**
+ * Builds the schema of what a final result has in addition to a partial one: its outcome, and the fields that are required. A
+ * result that fits it is valid if the rest, `withoutFinalFields`, fits `partialResultSchema`.
+ */
+export function finalFieldsSchema(checkType: AnyCheckType): TSchema {
+  const { result, error, finishedAt, stalled: _stalled, ...required } = commonResultFields;
+  const others = Object.fromEntries(Object.keys(required).map((name) => [name, Type.Unknown()]));
+  return Type.Object({ result, error, finishedAt, ...others }, onSuccess(checkType));
+}
+
+/** The fields that a partial result may have, too. */
+export function withoutFinalFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { result: _result, error: _error, finishedAt: _finishedAt, ...rest } = fields;
+  return rest;
 }
 
 /** Builds the schema of a pending result as a client reads it; no result field is required. */
