@@ -4,7 +4,7 @@ import { addressesToRefuse } from './addresses-to-refuse.ts';
 import { tryHostileInputs } from './api-audit.ts';
 import { hostileInputs } from './hostile-inputs.ts';
 
-/** Mostly an allowance for a busy machine. */
+/** Time limit; an idle machine needs a fraction of it. */
 const WITHIN_MS = 180_000;
 
 describe('the hostile inputs', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { guessKeys, mostLookedUp } from './key-audit.ts';
 
-/** Mostly an allowance for a busy machine. */
+/** Time limit; an idle machine needs a fraction of it. */
 const WITHIN_MS = 180_000;
 const GUESSES = 1_000;
 

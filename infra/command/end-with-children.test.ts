@@ -21,7 +21,7 @@ afterEach(() => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended, as it should.
+      // Expected: the process has ended.
     }
   }
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });

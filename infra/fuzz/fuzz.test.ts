@@ -6,7 +6,7 @@ import { createRequests } from './requests.ts';
 import { fuzz } from './run.ts';
 
 const REQUESTS = 1_000;
-/** Mostly an allowance for a busy machine. */
+/** Time limit; an idle machine needs a fraction of it. */
 const WITHIN_MS = 180_000;
 
 let bed: FuzzBed;

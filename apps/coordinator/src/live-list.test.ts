@@ -54,7 +54,7 @@ describe('createLiveList', () => {
     const use = (): void => {
       for (let index = 0; index < PER_BATCH; index += 1) {
         const remove = list.add(Array.from({ length: ITEM_NUMBERS }, () => Math.random()));
-        // Two at a time, so that the list is never empty.
+        // Only after the next one is added, so that the list is never empty.
         removeLast();
         removeLast = remove;
       }

@@ -16,7 +16,7 @@ export const photo: AnyCheckType = {
     options['screenshot'] === true ? { url: `http://${host}/`, insecureSSL: false } : undefined,
 };
 
-/** An empty PNG. */
+/** A black PNG of this size. */
 export function blankPng({
   width,
   height,

@@ -32,7 +32,7 @@ export interface GatewayService {
   readonly openAddress: (host: string) => Promise<{ readonly url: string; readonly route: GatewayService['route'] }>;
   /** Runs an operator's command. */
   readonly admin: (...args: readonly string[]) => Promise<string>;
-  /** The same in this process, without the start of a program. */
+  /** Runs an operator's command in this process, which saves the start of a program. */
   readonly adminHere: (...args: readonly string[]) => Promise<string>;
   /** Token of a new probe. */
   readonly invite: (probe: string) => Promise<string>;

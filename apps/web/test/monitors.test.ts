@@ -30,7 +30,7 @@ describe('monitors on the page', () => {
   let showcase: Showcase;
   let tab: Tab;
   let monitors: Map<string, Monitor>;
-  /** Listed in addition. */
+  /** Monitors that the server lists besides `monitors`. */
   let others: readonly MonitorInList[];
   let followers: Set<ServerResponse>;
   /** Requests with `PUT` and `DELETE`. */

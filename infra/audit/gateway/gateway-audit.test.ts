@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { gatewayAttacks } from './attacks.ts';
 import { attackGateway, MOST_VERIFIED } from './index.ts';
 
-/** Mostly an allowance for a busy machine. */
+/** Time limit; an idle machine needs a fraction of it. */
 const WITHIN_MS = 180_000;
 
 describe('tokens guessed at a gateway from one address', () => {

@@ -136,7 +136,7 @@ describe('a heartbeat', () => {
 });
 
 describe('the heartbeats of an agent', () => {
-  /** Seconds at which it wrote, and whether it announced the write. */
+  /** Seconds at which the heartbeat was written, and whether the write was announced. */
   let written: (readonly [second: number, isNews: boolean])[];
   let described: Partial<Heartbeat>;
   let startedMs: number;

@@ -11,7 +11,7 @@ interface FakeQueue extends JobSource<string> {
   readonly add: (...ids: readonly string[]) => void;
   readonly commands: Record<'next' | 'read' | 'finish', number>;
   readonly finished: readonly string[];
-  /** Questions that wait for a job, by the seconds that they do. */
+  /** Timeouts, in seconds, of the questions that wait for a job. */
   readonly questions: () => readonly number[];
   /** Answers the oldest question without a job. */
   readonly timeOut: () => void;

@@ -64,7 +64,7 @@ describe('our Redis server', () => {
     process.kill(first.pid, 'SIGKILL');
     await first.ended;
 
-    // A millisecond for each key, and a look at clients after each one.
+    // Loading takes a millisecond per key, and Redis serves clients after each one.
     const slow = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'];
     const second = await startRedisServer({
       executable,

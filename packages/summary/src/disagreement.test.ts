@@ -162,7 +162,7 @@ function isLimited({ headline, counts: { silent, notMeasured, pending }, finding
   return silent + notMeasured + pending === 0 || ![headline, ...everywhere].some((text) => isUnlimited.test(text));
 }
 
-/** Reasons have counts if they differ. */
+/** Reasons have counts only if they differ; the counts then add up to the failed probes. */
 function reasonsAddUp({ headline, counts: { down } }: Summary): boolean {
   const [, reasons = ''] = /(?:fails from|from any of|and not from)[^:]*: (.*?)(?:;|\.$)/.exec(headline) ?? [];
   const counts = [...reasons.matchAll(/\((\d+)\)/g)].map(([, count]) => Number(count));

@@ -40,7 +40,7 @@ export function traced(path: readonly Segment[], options: TraceOptions, random: 
       }),
     );
   });
-  // A flow ends at the target.
+  // A trace sends a flow's packets no further than the target.
   const ended = answers.map((hops) => {
     const end = hops.findIndex((ips) => ips.includes(TARGET));
     return end === -1 ? hops : hops.slice(0, end + 1);

@@ -18,7 +18,7 @@ const SLOWEST = 2_560;
 const FAST = 1_024 * 1_024;
 const CHUNK = 512;
 const SCREENSHOT_BYTES = 120_000;
-/** Its compression saves a quarter. */
+/** Length of the random base64url in a large job, which compression makes a quarter shorter. */
 const LARGE_JOB_BYTES = 63 * 1_024;
 
 interface SlowProxy {
@@ -83,9 +83,9 @@ function createSlowWay(bytesPerSecond: number) {
 
 interface SlowAgent {
   readonly outlet: RunnerLink['outlet'];
-  /** What it logged. */
+  /** Lines of the agent's log. */
   readonly lines: readonly string[];
-  /** Jobs that reached it. */
+  /** Ids of the jobs that reached the agent. */
   readonly ran: readonly string[];
   readonly sentBytes: () => number;
 }

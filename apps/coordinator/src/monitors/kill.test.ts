@@ -74,7 +74,7 @@ it('loses and doubles no tick while coordinators are killed', async () => {
   for (let round = 0; round < KILLS; round += 1) {
     const before = taken.length;
     await until(() => taken.length > before + 5);
-    // The remaining coordinators take over its claims.
+    // The other coordinators take over the monitors that this one has claimed.
     const [victim] = coordinators.splice(round % coordinators.length, 1);
     await kill(victim!);
     await startCoordinator();

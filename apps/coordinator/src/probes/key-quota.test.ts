@@ -241,7 +241,7 @@ describe('an agent that opens more connections than an agent needs', () => {
     const { environment } = await admin('add', 'few', ...record);
 
     await until(async () => {
-      // One more after each look that closed some, never far too many.
+      // Opens connections only after the quota has closed some, so each look finds few too many.
       if ((await left('few')) <= 6) await open(environment.REDIS_URL, 3).catch(() => undefined);
       return (await bed.redis.hexists(redisKeys.suspended, 'few')) === 1;
     });

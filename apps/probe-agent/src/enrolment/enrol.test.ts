@@ -87,7 +87,7 @@ it('enrol reads the token from its input, where no other user of the machine see
   const none = await runWithInput(Readable.from([]), env, ['http://127.0.0.1:9', '-']);
   const before = existsSync(state);
   const pipe = new PassThrough();
-  // Not ended: as by a program that goes on.
+  // The pipe stays open, as if its writer continued to run.
   pipe.write(`${token}\n`);
   const taken = await runWithInput(pipe, env, ['http://127.0.0.1:9', '-']);
 

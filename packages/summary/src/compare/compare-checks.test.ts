@@ -29,7 +29,7 @@ describe('a comparison of what was asked', () => {
   });
 });
 
-/** The texts of one probe. */
+/** Texts of the differences at one probe. */
 function textsOf(...[type, a, b]: Parameters<typeof pair>): readonly string[] {
   return pair(type, a, b).probes['fra-1']!.differences.map(({ text }) => text);
 }

@@ -6,7 +6,7 @@ import { bad, broken, each, pending, summaryOf } from '../cases.ts';
 import { dns, http, lost, ping, tcp, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
-/** The first measurement with the second one; IPv6 is the second unless the first is. */
+/** The first measurement, with the second one as that of the other address family. */
 function both<A extends object, B extends Partial<CommonResult>>(first: A, second: B) {
   const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second;
   const isSix = isIPv6((first as { readonly resolvedIp?: string | null }).resolvedIp ?? '');

@@ -15,7 +15,7 @@ const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute
     stopReason: branch.endsWith('-') ? 'gap_limit' : 'completed',
     hops: branch.split(' ').map((index) => Array.from({ length: 3 }, () => (index === '-' ? null : Number(index)))),
   }));
-/** All paths over two ways of which one ends. */
+/** A search for all paths over two ways, one of which ends before the target. */
 const all = (ways: readonly string[], marks: Parameters<typeof multipath>[1]) =>
   on([...balanced, '192.0.2.3 3 3', target], {
     fullTtl: { rtts: [null, null, null, null, null, null, 9, 9], icmp: null },

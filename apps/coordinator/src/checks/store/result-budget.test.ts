@@ -30,7 +30,7 @@ describe('the budget of results', () => {
 
   afterEach(() => bed.redis.flushall());
 
-  /** A separate budget: the one of the test bed's coordinator has no checks. */
+  /** A separate budget, because the test bed's coordinator has no checks to count. */
   function open(
     maxBytes: number,
     maxClientBytes = maxBytes,

@@ -125,7 +125,7 @@ describe('enrolment', () => {
     expect(code(await connect(key, 1, guessed))).toBe('token-invalid');
     expect(code(await connect(key, 1, other))).toBe('token-invalid');
     expect(code(await connect(key, 1))).toBe('unknown-probe');
-    // Times are those of the clock of Redis.
+    // Tokens expire by the clock of Redis, which a test cannot advance: move the times of expiry into the past.
     const json = await bed.redis.hgetall(redisKeys.invitations('none-1'));
     for (const [digest, text] of Object.entries(json)) {
       await bed.redis.hset(

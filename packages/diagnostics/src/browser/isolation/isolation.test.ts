@@ -139,7 +139,7 @@ function makeNamespace(name: string): void {
   writeFileSync(`/etc/netns/${name}/resolv.conf`, 'nameserver 127.0.0.1\n');
   ip('netns', 'add', name);
   ip('-n', name, 'link', 'set', 'lo', 'up');
-  // A browser offers no datagrams to a machine that has loopback alone. Both ends stay in here, and there is no way out.
+  // Chromium sends no UDP on a machine with loopback alone. Both ends of this link stay in the namespace.
   ip('-n', name, 'link', 'add', 'near', 'type', 'veth', 'peer', 'name', 'far');
   for (const end of ['near', 'far']) ip('-n', name, 'link', 'set', end, 'up');
   ip('-n', name, 'addr', 'add', '198.51.100.2/24', 'dev', 'near');
