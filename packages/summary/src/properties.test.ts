@@ -15,8 +15,9 @@ import addFormats from 'ajv-formats';
 import { CHECK_ID, factsOf } from '../test/cases.ts';
 import { generate, pick, seeded, shuffled, type Random } from '../test/generate.ts';
 import { compareChecks, type ComparedCheck } from './compare/compare-checks.ts';
-import type { ProbeFacts } from './probe-result.ts';
+import { probeResultsOf, type ProbeFacts } from './probe-result.ts';
 import { findingRules } from './rules.ts';
+import { partitionByOutcome } from './partition.ts';
 import { summarize } from './summarize.ts';
 
 const CHECKS = 80;
@@ -146,6 +147,21 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the comparison of any
     expect(checks.some((one) => measuredInBoth(one, one))).toBe(true);
   });
 
+  it('says nothing of the target by a probe that did not measure', () => {
+    let count = 0;
+    for (const [a, b] of pairs) {
+      for (const [probe, { differences, path }] of Object.entries(compareChecks(a, b).probes)) {
+        const isOver = [a, b].some(({ check }) => Object.hasOwn(check.results[probe]!, 'otherFamily'));
+        if (isOver || [a, b].every((one) => measuredBy(one).includes(probe))) continue;
+        count += 1;
+        const claims = differences.filter(({ subject }) => subject !== 'request');
+        expect(claims.filter(({ subject, certain }) => certain || subject !== 'outcome')).toEqual([]);
+        expect(path).toBeUndefined();
+      }
+    }
+    expect(count).toBeGreaterThan(0);
+  });
+
   it('does not depend on the order of anything, and has the same subjects in both directions', () => {
     for (const [a, b] of pairs) {
       const other = { ...a, check: reordered(a.check, seeded(7)) as Check };
@@ -217,11 +233,12 @@ function tracesIn(result: object): readonly TraceFields[] {
 
 /** True if some probe measured the target in both checks. */
 function measuredInBoth(a: ComparedCheck, b: ComparedCheck): boolean {
-  const [ofA, ofB] = [a, b].map(({ check }) =>
-    Object.entries(check.results).flatMap(([probe, { result, error }]) => {
-      const { source } = (error ?? {}) as { readonly source?: string };
-      return result === 'pending' || result === 'error' || source === 'probe' ? [] : [probe];
-    }),
-  );
-  return ofA!.some((probe) => ofB!.includes(probe));
+  const ofB = measuredBy(b);
+  return measuredBy(a).some((probe) => ofB.includes(probe));
+}
+
+/** Probes whose results are evidence about the target, or the lack of an answer. */
+function measuredBy({ check }: ComparedCheck): readonly string[] {
+  const { of } = partitionByOutcome(check.type, probeResultsOf(check, new Map()));
+  return [...of].flatMap(([probe, evidence]) => (['notMeasured', 'pending'].includes(evidence) ? [] : [probe]));
 }

@@ -20,6 +20,7 @@ const certificate = Type.Object(
     validUntil: nullable(timestampSchema),
     serialNumber: text(64, 'Serial number, hexadecimal.'),
     fingerprint256: text(95, 'SHA-256 of the certificate, as hexadecimal pairs.'),
+    publicKey256: Type.Optional(text(95, 'The same of its public key (SubjectPublicKeyInfo). Older agents have none.')),
     subjectAltNames: Type.Array(text(256, 'One name, such as DNS:example.org.'), {
       maxItems: MAX_ALT_NAMES,
       description: 'The first of its alternative names.',

@@ -158,9 +158,9 @@ describe('a comparison of two traces names', () => {
     ['another path MTU', trace(path, { pathMtu: 1_500 }), trace(path, { pathMtu: 1_400 }), 'path MTU 1500 → 1400'],
     [
       'a black hole',
-      trace(path, { pathMtu: 1_400, mtuBlackHole: null }),
       trace(path, { pathMtu: 1_400, mtuBlackHole: 1_401 }),
-      'packets that vanish without an error, from bytes none → 1401',
+      trace(path, { pathMtu: 1_400, mtuBlackHole: 1_451 }),
+      'packets that vanish without an error, from bytes 1401 → 1451',
     ],
     [
       'address translation',

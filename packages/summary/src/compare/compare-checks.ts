@@ -1,11 +1,13 @@
 import { escapeText, type Check, type Comparison, type Difference } from '@vantage/contract';
-import type { ProbeComparison, SharedDifference, Summary, Verdict } from '@vantage/contract';
+import type { ProbeComparison, SharedDifference, Summary } from '@vantage/contract';
 
 import { probeResultsOf } from '../probe-result.ts';
 import { compareProbe, type ProbeDraft } from './compare-probe.ts';
 import { differentValue, overFamily, uncertainly } from './difference.ts';
-import { isUnmeasured } from './fields/common.ts';
+import { evidenceIn, isMeasured } from './evidence.ts';
 import { askedDifferences } from './fields/asked.ts';
+import { isSameHost } from './fields/host.ts';
+import { rotationDoubts } from './rotation.ts';
 import { sentenceOf } from './sentence.ts';
 import { sharedDifferences } from './shared.ts';
 
@@ -21,20 +23,31 @@ export interface ComparedCheck {
  */
 export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
   const { type } = a.check;
-  const [resultsOfA, resultsOfB] = [a, b].map(({ check }) => probeResultsOf(check, new Map()));
-  const pairs = resultsOfA!.flatMap((ofA) => {
-    const ofB = resultsOfB!.find(({ probe }) => probe === ofA.probe);
+  const resultsOfA = probeResultsOf(a.check, new Map());
+  const resultsOfB = probeResultsOf(b.check, new Map());
+  const pairs = resultsOfA.flatMap((ofA) => {
+    const ofB = resultsOfB.find(({ probe }) => probe === ofA.probe);
     return ofB === undefined ? [] : [[ofA, ofB] as const];
   });
-  const drafts = new Map(pairs.map(([ofA, ofB]) => [ofA.probe, compareProbe(type, ofA, ofB, pairs.length)]));
+  const evidence = { a: evidenceIn(type, resultsOfA), b: evidenceIn(type, resultsOfB) };
+  const doubt = rotationDoubts(resultsOfA, resultsOfB);
+  const drafts = new Map(
+    pairs.map((pair) => {
+      const { differences, ...draft } = compareProbe(type, ...pair, pairs.length, evidence);
+      return [pair[0].probe, { ...draft, differences: differences.map((difference) => doubt(pair, difference)) }];
+    }),
+  );
+  const measured = pairs.filter(([ofA, ofB]) => isMeasured(evidence.a(ofA)) && isMeasured(evidence.b(ofB))).length;
+  const sides = { a: sideOf(a, b), b: sideOf(b, a) };
+  const isOfSame = sides.a.probes.length + sides.b.probes.length === 0 && measured === pairs.length;
   const ofCheck = [
-    ...differentValue({ subject: 'request', name: 'host', label: 'host' }, a.check.host, b.check.host),
+    ...(isSameHost(a.check.host, b.check.host)
+      ? []
+      : differentValue({ subject: 'request', name: 'host', label: 'host' }, a.check.host, b.check.host)),
     ...askedDifferences(type, a.check.request, b.check.request),
-    ...verdictDifferences(a.summary.verdict, b.summary.verdict),
+    ...verdictDifferences(sides, isOfSame || [...drafts.values()].some(isExplaining)),
   ];
   const differences = sharedDifferences(ofCheck, drafts);
-  const measured = pairs.filter((pair) => !pair.some(isUnmeasured)).length;
-  const sides = { a: sideOf(a, b), b: sideOf(b, a) };
   return {
     type,
     ...sides,
@@ -55,10 +68,20 @@ function resultOf(differences: readonly SharedDifference[], measured: number): C
   return differences.length > 0 || measured === 0 ? 'unsure' : 'same';
 }
 
-/** Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target. */
-function verdictDifferences(a: Verdict, b: Verdict): readonly Difference[] {
-  const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a, b);
-  return [a, b].includes('unknown') ? differences.map(uncertainly) : differences;
+/**
+ * Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target.
+ *
+ * @param isOfTarget false if other probes may explain it: not all measured in both checks, and those that did see no difference
+ */
+function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isOfTarget: boolean): readonly Difference[] {
+  const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a.verdict, b.verdict);
+  const isUnknown = [a.verdict, b.verdict].includes('unknown');
+  return isUnknown || !isOfTarget ? differences.map(uncertainly) : differences;
+}
+
+/** True if a probe that measured in both checks has a difference that may change a verdict. */
+function isExplaining({ differences }: ProbeDraft): boolean {
+  return differences.some(({ subject, certain }) => certain && subject !== 'request');
 }
 
 function sideOf({ check, summary }: ComparedCheck, other: ComparedCheck): Comparison['a'] {

@@ -1,11 +1,13 @@
-import type { Difference, Family, ProbeComparison } from '@vantage/contract';
+import type { Difference, DifferenceSubject, Family, ProbeComparison } from '@vantage/contract';
 
 import { measurementsOf } from '../measurements.ts';
+import type { Evidence } from '../partition.ts';
 import { ofType, type ProbeResult } from '../probe-result.ts';
 import { tracesOf } from '../traceroute/trace.ts';
 import { percent } from '../words.ts';
 import { certainly, differentValue, uncertainly, type DifferenceDraft } from './difference.ts';
-import { isUnmeasured, outcomeDifferences } from './fields/common.ts';
+import { isMeasured } from './evidence.ts';
+import { elsewhere, isElsewhere, outcomeDifferences } from './fields/common.ts';
 import { lossOf, measuredDifferences, requestDifferences } from './fields/of-type.ts';
 import { doubted, mayBeBalanced, pathFieldDifferences } from './fields/traceroute.ts';
 import { isBeyondChance, isLossChange } from './noise.ts';
@@ -17,19 +19,31 @@ export interface ProbeDraft extends ProbeComparison {
   readonly differences: readonly DifferenceDraft[];
 }
 
+/** Evidence of the results of both checks. */
+export interface EvidencePair {
+  readonly a: (result: ProbeResult) => Evidence;
+  readonly b: (result: ProbeResult) => Evidence;
+}
+
 /**
  * Compares the results of one probe; family by family if both checks measured over both.
  *
  * @param count number of compared probes
  */
-export function compareProbe(type: string, a: ProbeResult, b: ProbeResult, count: number): ProbeDraft {
+export function compareProbe(
+  type: string,
+  a: ProbeResult,
+  b: ProbeResult,
+  count: number,
+  evidence: EvidencePair,
+): ProbeDraft {
   const [ofA, ofB] = [measurementsOf(a), measurementsOf(b)];
   const request = [...requestDifferences(type, a, b), ...familiesDifference(ofA !== undefined, ofB !== undefined)];
   if (ofA === undefined || ofB === undefined) {
-    const { differences, ...draft } = compareMeasurements(type, a, b, count);
+    const { differences, ...draft } = compareMeasurements(type, a, b, count, evidence);
     return { differences: [...request, ...differences], ...draft };
   }
-  const over = (family: Family): ProbeDraft => compareMeasurements(type, ofA[family], ofB[family], 2 * count);
+  const over = (family: Family): ProbeDraft => compareMeasurements(type, ofA[family], ofB[family], 2 * count, evidence);
   const [ipv4, ipv6] = [over(4), over(6)];
   return {
     differences: [...request, ...ipv4.differences.map(of(4)), ...ipv6.differences.map(of(6))],
@@ -47,10 +61,17 @@ function of(family: Family): (difference: DifferenceDraft) => DifferenceDraft {
   return (difference) => ({ ...difference, family });
 }
 
-function compareMeasurements(type: string, a: ProbeResult, b: ProbeResult, count: number): ProbeDraft {
+function compareMeasurements(
+  type: string,
+  a: ProbeResult,
+  b: ProbeResult,
+  count: number,
+  evidence: EvidencePair,
+): ProbeDraft {
   const outcome = outcomeDifferences(a, b);
+  const kinds = [evidence.a(a), evidence.b(b)];
   // A probe that could not measure says nothing about the target.
-  if (isUnmeasured(a) || isUnmeasured(b)) return { differences: outcome.map(uncertainly) };
+  if (!kinds.every(isMeasured)) return { differences: outcome.map(uncertainly) };
   const { path, differences: ofPath } = type === 'traceroute' ? pathOf(a, b) : { path: undefined, differences: [] };
   const isDoubtful = path !== undefined && mayBeBalanced(path, a, b);
   const loss = outcome.length > 0 ? [] : lossDifferences(type, a, b, count);
@@ -59,9 +80,20 @@ function compareMeasurements(type: string, a: ProbeResult, b: ProbeResult, count
     return isBeyondChance(1, count, chance) ? certainly({ ...draft, chance }) : { ...draft, chance };
   });
   const crossed = [...(type === 'traceroute' ? pathFieldDifferences(a, b) : []), ...loss];
-  const differences = [...outcome, ...measured, ...ofPath, ...(isDoubtful ? crossed.map(doubted) : crossed)];
+  const all: readonly DifferenceDraft[] = [
+    ...outcome,
+    ...measured,
+    ...ofPath,
+    ...(isDoubtful ? crossed.map(doubted) : crossed),
+  ];
+  const placed = isElsewhere(a, b) ? all.map((one) => (ofServer.has(one.subject) ? elsewhere(one) : one)) : all;
+  // Silence that proves nothing may be loss.
+  const differences = kinds.includes('silent') ? placed.map(({ chance: _chance, ...one }) => uncertainly(one)) : placed;
   return { differences, ...(path === undefined ? {} : { path }) };
 }
+
+/** Subjects that differ between the servers of one name. */
+const ofServer: ReadonlySet<DifferenceSubject> = new Set(['rtt', 'phase', 'loss', 'certificate']);
 
 function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 'path' | 'differences'>> {
   const [[traceOfA], [traceOfB]] = [a, b].map((one) => tracesOf(ofType<'traceroute'>([one]))) as [

@@ -81,7 +81,12 @@ export function differentTime(named: Named, change: TimeChange | undefined): rea
 
 /** The difference if it is known to be beyond noise. */
 export function certainly({ text, ...difference }: DifferenceDraft): DifferenceDraft {
-  return { ...difference, certain: true, text: text.replace(/, measured (?:once|\d+ times) each$/, '') };
+  return { ...difference, certain: true, text: withoutSamples(text) };
+}
+
+/** The text without the number of samples. */
+export function withoutSamples(text: string): string {
+  return text.replace(/, measured (?:once|\d+ times) each$/, '');
 }
 
 /** The difference with the family in its text, if it is that of one of both. */

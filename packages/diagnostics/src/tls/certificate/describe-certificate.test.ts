@@ -1,9 +1,47 @@
-import type { X509Certificate } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { createHash, X509Certificate } from 'node:crypto';
 
 import { describe, expect, it } from '@jest/globals';
+import {
+  certificateMint,
+  opensslVersion,
+  withUnreadableKey,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
+import { itNeeding } from '@vantage/test-support/needs';
 
-import type { Certificate } from './certificate.ts';
-import { daysLeft } from './describe-certificate.ts';
+import { certificateOf, type Certificate } from './certificate.ts';
+import { daysLeft, describeChain } from './describe-certificate.ts';
+
+const itByOpenssl = itNeeding(opensslVersion() === null ? 'openssl' : null, process.env['CI']);
+
+describe('the fingerprint of a public key', () => {
+  const ours = ({ cert }: Issued): string | undefined =>
+    describeChain([certificateOf(new X509Certificate(cert).raw)])[0]!.publicKey256;
+  const opensslOf = ({ cert }: Issued): string => {
+    const key = execFileSync('openssl', ['x509', '-noout', '-pubkey'], { input: cert });
+    const der = execFileSync('openssl', ['pkey', '-pubin', '-outform', 'der'], { input: key });
+    return createHash('sha256').update(der).digest('hex');
+  };
+
+  itByOpenssl('is that of openssl, and stays when a certificate is renewed with its key', async () => {
+    const mint = certificateMint();
+    try {
+      const kinds = [['rsa:2048'], ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], ['ed25519']];
+      for (const key of kinds) {
+        const first = mint.issue({ subject: '/CN=example.org', key });
+        const renewed = mint.issue({ subject: '/CN=example.org', keyOf: first, until: 90 });
+        const other = mint.issue({ subject: '/CN=example.org', key });
+
+        expect(ours(first)?.replaceAll(':', '').toLowerCase()).toBe(opensslOf(first));
+        expect([ours(renewed), ours(renewed) === ours(other)]).toEqual([ours(first), false]);
+      }
+      expect(ours(withUnreadableKey(mint.issue({ subject: '/CN=example.org' })))).toBeUndefined();
+    } finally {
+      mint.close();
+    }
+  });
+});
 
 const DAY_MS = 86_400_000;
 const end = Date.parse('2026-01-10T12:00:00Z');

@@ -1,3 +1,5 @@
+import { createHash, type KeyObject } from 'node:crypto';
+
 import { boundText, jsonBytes } from '../../shared/bounded-text.ts';
 import { attributeOf, type Certificate } from './certificate.ts';
 import { MAX_ALT_NAMES, MAX_CHAIN, type Tls, type TlsFields } from '../schema.ts';
@@ -23,7 +25,7 @@ export function certificateFieldsOf({ parsed }: Certificate): CertificateFields 
 export function describeChain(chain: readonly Certificate[]): ChainCertificate[] {
   let left = 8 * 1024;
   return chain.slice(0, MAX_CHAIN).map((certificate) => {
-    const { parsed, keyType, keyBits } = certificate;
+    const { parsed, publicKey, keyType, keyBits } = certificate;
     const names = altNames(parsed.subjectAltName);
     const subjectAltNames = names.slice(0, MAX_ALT_NAMES).flatMap((name) => {
       const shown = boundText(name, 256);
@@ -37,6 +39,7 @@ export function describeChain(chain: readonly Certificate[]): ChainCertificate[]
       validUntil: timestamp(parsed.validToDate),
       serialNumber: boundText(parsed.serialNumber, 64),
       fingerprint256: parsed.fingerprint256,
+      ...(publicKey === null ? {} : { publicKey256: fingerprintOf(publicKey) }),
       subjectAltNames,
       subjectAltNameCount: names.length,
       keyType,
@@ -44,6 +47,14 @@ export function describeChain(chain: readonly Certificate[]): ChainCertificate[]
       signatureAlgorithm: signatureNameOf(certificate),
     };
   });
+}
+
+/** Formatted as the fingerprint of a certificate. */
+function fingerprintOf(publicKey: KeyObject): string {
+  const bytes = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest();
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join(':');
 }
 
 /** Formats a distinguished name, which Node writes with one attribute per line, the most general first. */

@@ -2,7 +2,7 @@ import type { Difference } from '@vantage/contract';
 
 import type { ProbeResult, SparseResultOf } from '../../probe-result.ts';
 import { unique } from '../../words.ts';
-import { differentSet, differentValue } from '../difference.ts';
+import { differentSet, differentValue, uncertainly, withoutSamples, type DifferenceDraft } from '../difference.ts';
 
 /** Limit at which a result truncates its list: a longer one is unknown. */
 const LISTED_ADDRESSES = 32;
@@ -36,7 +36,27 @@ export function addressDifferences(a: ProbeResult, b: ProbeResult): readonly Dif
   );
 }
 
-function listOf({ result }: ProbeResult): readonly string[] | undefined {
+export function listOf({ result }: ProbeResult): readonly string[] | undefined {
   const { addresses = [] } = result as SparseResultOf<'info'>;
   return addresses.length === 0 || addresses.length >= LISTED_ADDRESSES ? undefined : unique(addresses);
+}
+
+/**
+ * True if the checks measured different addresses, each of which the name had in both: then times and certificates may be those of
+ * another server.
+ */
+export function isElsewhere(a: ProbeResult, b: ProbeResult): boolean {
+  const [ipOfA, ipOfB] = [a, b].map(({ result }) => result.resolvedIp ?? undefined);
+  if (ipOfA === undefined || ipOfB === undefined || ipOfA === ipOfB) return false;
+  return [a, b].every((one) => {
+    const list = listOf(one);
+    return list === undefined || (list.includes(ipOfA) && list.includes(ipOfB));
+  });
+}
+
+const ELSEWHERE = ', measured at different addresses';
+
+/** A difference of measurements of different addresses, which two checks cannot lay to a change. */
+export function elsewhere({ chance: _chance, text, ...difference }: DifferenceDraft): DifferenceDraft {
+  return { ...uncertainly({ ...difference, text: `${withoutSamples(text)}${ELSEWHERE}` }) };
 }

@@ -37,7 +37,7 @@ function placeOf(url: string | null | undefined, base?: string): string | null |
 function certificateDifferences({ tls: a }: Http, { tls: b }: Http): readonly Difference[] {
   const [ofA, ofB] = [a?.chain[0], b?.chain[0]];
   if (ofA === undefined || ofB === undefined) return [];
-  const text = `certificate ${certificateText(ofA)} → ${certificateText(ofB)}`;
+  const text = `certificate ${certificateText(ofA)} → ${certificateText(ofB)}${keyText(ofA, ofB)}`;
   const [printOfA, printOfB] = [ofA.fingerprint256, ofB.fingerprint256];
   return [
     ...differentValue({ subject: 'certificate', name: 'fingerprint256', label: '' }, printOfA, printOfB).map(
@@ -48,12 +48,19 @@ function certificateDifferences({ tls: a }: Http, { tls: b }: Http): readonly Di
 }
 
 type Tls = NonNullable<Http['tls']>;
+type Certificate = Tls['chain'][number];
+
+/** Agents of earlier releases do not report the key. */
+function keyText({ publicKey256: a }: Certificate, { publicKey256: b }: Certificate): string {
+  if (a === undefined || b === undefined) return '';
+  return a === b ? ', with the same key' : ', with another key';
+}
 
 function trustOf({ authorized, authorizationError }: Tls): string {
   return authorized ? 'trusted' : `refused (${authorizationError ?? 'unknown reason'})`;
 }
 
-function certificateText({ fingerprint256, validUntil }: Tls['chain'][number]): string {
+function certificateText({ fingerprint256, validUntil }: Certificate): string {
   const until = validUntil === null ? '' : ` (until ${validUntil.slice(0, 10)})`;
   return `${shown(fingerprint256.slice(0, 11), 11)}…${until}`;
 }

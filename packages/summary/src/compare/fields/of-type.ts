@@ -1,10 +1,11 @@
 import type { Difference } from '@vantage/contract';
+import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { answerKindOf, dataOf } from '../../dns-answer.ts';
 import { hasDoubtfulTimes } from '../../stalled.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../traceroute/chance.ts';
-import { differentSet, differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
+import { differentSet, differentTime, differentValue, uncertainly, type DifferenceDraft } from '../difference.ts';
 import { rttChange } from '../noise.ts';
 import { addressDifferences } from './common.ts';
 import { httpDifferences, timeDifference } from './http.ts';
@@ -107,13 +108,27 @@ function stateDifferences(a: SparseResultOf<'tcp'>, b: SparseResultOf<'tcp'>): r
   return differentValue({ subject: 'state', label: 'port' }, a.state, b.state);
 }
 
+/** Kinds of answers that neither have the records nor deny them. */
+const recordless: ReadonlySet<AnswerKind | undefined> = new Set([
+  'error',
+  'filtered',
+  'referral',
+  'lame',
+  'malformed',
+  undefined,
+]);
+
 function dnsDifferences(a: SparseResultOf<'dns'>, b: SparseResultOf<'dns'>): readonly DifferenceDraft[] {
   if (a.rcode === undefined || b.rcode === undefined || a.recordType !== b.recordType) return [];
   const kind = { subject: 'answers', label: 'answer' } as const;
   const codes = differentValue({ ...kind, name: 'rcode' }, a.rcode, b.rcode);
   const kinds = differentValue({ ...kind, name: 'answerKind' }, answerKindOf(a), answerKindOf(b));
   const isWhole = a.truncated !== true && b.truncated !== true;
-  const records = differentSet({ subject: 'answers', label: 'records', isCertain: isWhole }, dataOf(a), dataOf(b));
+  // A server that fails or refuses does not deny records.
+  const isToldOf = [a, b].every((one) => !recordless.has(answerKindOf(one)));
+  const records = isToldOf
+    ? differentSet({ subject: 'answers', label: 'records', isCertain: isWhole }, dataOf(a), dataOf(b))
+    : [];
   const what = codes.length > 0 ? codes : kinds;
   return [...what, ...records, ...timeDifference('query', 'query', a.timings?.query, b.timings?.query)];
 }
@@ -126,5 +141,8 @@ function placeDifferences(a: SparseResultOf<'info'>, b: SparseResultOf<'info'>):
     ...differentValue({ subject, name: 'countryCode', label: 'country' }, a.countryCode, b.countryCode),
     ...differentValue({ subject, name: 'city', label: 'city' }, a.city, b.city),
     ...differentValue({ subject, name: 'hostname', label: 'name of the address' }, a.hostname, b.hostname),
-  ];
+    // What one check has not may be unknown to it: a name server did not answer, or the data has no entry.
+  ].map((difference) =>
+    difference.a.length === 0 || difference.b.length === 0 ? uncertainly(difference) : difference,
+  );
 }

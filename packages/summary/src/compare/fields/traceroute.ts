@@ -2,6 +2,7 @@ import type { Difference, PathComparison } from '@vantage/contract';
 
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../traceroute/chance.ts';
+import { thresholds } from '../../thresholds.ts';
 import { unique } from '../../words.ts';
 import { differentSet, differentValue, uncertainly } from '../difference.ts';
 
@@ -67,7 +68,10 @@ function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
     name: 'mtuBlackHole',
     label: 'packets that vanish without an error, from bytes',
   } as const;
-  return [...sizes, ...differentValue(hole, holeOfA, holeOfB)];
+  const holes = differentValue(hole, holeOfA, holeOfB);
+  // A search that ends early does not prove a black hole above the MTU that a router reports.
+  const isUnproved = [a, b].some((one) => (one.mtuBlackHole ?? null) === null && mtuOf(one)! < thresholds.mtu.ordinary);
+  return [...sizes, ...(isUnproved ? holes.map(uncertainly) : holes)];
 }
 
 function mtuOf({ pathMtu }: Traceroute): number | undefined {

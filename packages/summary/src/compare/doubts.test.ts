@@ -1,0 +1,218 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CheckTypeName } from '@vantage/diagnostics/contract';
+
+import { bad, each, type Result } from '../../test/cases.ts';
+import { compared } from '../../test/compared.ts';
+import { dns, http, info, ping, tcp, tls, trace, udp } from '../../test/results.ts';
+
+type Results = Readonly<Record<string, object>>;
+
+const at = (resolvedIp: string) => ({ resolvedIp });
+const down = bad('probe_offline', {}, { result: 'error', source: 'probe', phase: 'dispatch' });
+
+function compare(type: CheckTypeName, a: Results, b: Results, hosts?: readonly [string, string]) {
+  const [ofA, ofB] = [a, b] as readonly Readonly<Record<string, Result<typeof type>>>[];
+  return compared(type, ofA!, ofB!, hosts === undefined ? {} : { hosts });
+}
+
+/** The differences of one probe as texts; those that are not certain end with a question mark. */
+function claims(type: CheckTypeName, a: Results, b: Results, probe = 'fra-1'): readonly string[] {
+  return compare(type, a, b).probes[probe]!.differences.map(({ text, certain }) => `${text}${certain ? '' : '?'}`);
+}
+
+const pair = (type: CheckTypeName, a: object, b: object) => claims(type, { 'fra-1': a }, { 'fra-1': b });
+
+describe('a comparison does not lay to the target', () => {
+  it('a verdict of other probes', () => {
+    const [works, fails] = [tcp('open'), tcp('closed')];
+    const { result, differences } = compare('tcp', { 'fra-1': works, 'nyc-1': fails }, { 'fra-1': works });
+
+    expect(differences).toMatchObject([{ subject: 'verdict', certain: false, text: 'verdict partial → up' }]);
+    expect(result).toBe('unsure');
+  });
+
+  it('a verdict of a probe that did not measure again', () => {
+    const [works, fails] = [tcp('open'), tcp('closed')];
+    const { result, differences } = compare(
+      'tcp',
+      { 'fra-1': works, 'nyc-1': fails },
+      { 'fra-1': works, 'nyc-1': down },
+    );
+
+    expect(differences.map(({ subject, certain }) => [subject, certain])).toEqual([
+      ['verdict', false],
+      ['outcome', false],
+    ]);
+    expect(result).toBe('unsure');
+  });
+
+  it('but names a verdict that results of the same probes explain', () => {
+    const [works, fails] = [tcp('open'), tcp('closed')];
+    const { differences } = compare('tcp', { 'fra-1': works, 'nyc-1': works }, { 'fra-1': fails });
+
+    expect(differences[0]).toMatchObject({ subject: 'verdict', certain: true });
+  });
+
+  it('the silence of a UDP port, which proves nothing', () => {
+    expect(pair('udp', udp('open'), udp('open|filtered'))).toEqual([
+      'outcome success → timeout (timed_out)?',
+      'port open → open|filtered?',
+    ]);
+  });
+
+  it('the refusal of a resolver', () => {
+    expect(pair('dns', dns(['A 192.0.2.1']), dns('REFUSED'))).toEqual([
+      'outcome success → failure (dns_error)?',
+      'answer NOERROR → REFUSED?',
+    ]);
+  });
+
+  it('records that a failing server did not deny', () => {
+    expect(pair('dns', dns(['A 192.0.2.1']), dns('SERVFAIL'))).toEqual([
+      'outcome success → failure (dns_servfail)',
+      'answer NOERROR → SERVFAIL',
+    ]);
+  });
+
+  it('a resolver of the probe that failed', () => {
+    const unresolved = bad('dns_servfail', {}, { source: 'resolver', phase: 'resolve' });
+    const { differences, result } = compare('tcp', each('fra-1 nyc-1 syd-1', tcp('open')), {
+      ...each('nyc-1 syd-1', tcp('open')),
+      'fra-1': unresolved,
+    });
+
+    expect(differences.map(({ text, certain }) => [text, certain])).toEqual([
+      ['outcome success → failure (dns_servfail)', false],
+    ]);
+    expect(result).toBe('unsure');
+  });
+
+  it('names and networks of an address that one check did not learn', () => {
+    expect(pair('info', info({ hostname: 'a.example', asn: 'AS64500' }), info({ hostname: null, asn: null }))).toEqual([
+      'network AS64500 → none?',
+      'name of the address a.example → none?',
+    ]);
+  });
+
+  it.each<[string, CheckTypeName, object, object]>([
+    [
+      'round trips',
+      'ping',
+      ping([20, 21, 20, 22, 21], { ...at('192.0.2.1'), addresses: ['192.0.2.1', '192.0.2.2'] }),
+      ping([80, 82, 81, 80, 82], { ...at('192.0.2.2'), addresses: ['192.0.2.1', '192.0.2.2'] }),
+    ],
+    [
+      'phases',
+      'http',
+      http(200, { ...at('192.0.2.1'), addresses: ['192.0.2.1', '2001:db8::2'] }),
+      http(200, {
+        ...at('2001:db8::2'),
+        addresses: ['192.0.2.1', '2001:db8::2'],
+        timings: { dns: 5, connect: 20, tls: 25, firstByte: 400, download: 5, total: 455 },
+      }),
+    ],
+  ])('%s to another of its addresses', (_what, type, a, b) => {
+    const probes = 'fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1';
+    const { result, sentence, differences } = compare(type, each(probes, a), each(probes, b));
+
+    expect(differences).toHaveLength(1);
+    expect(sentence).toContain('measured at different addresses');
+    expect(result).toBe('unsure');
+  });
+});
+
+describe('a comparison tells a change from answers that rotate', () => {
+  const [one, two, three] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+
+  it('if other probes had the records of both answers in both checks', () => {
+    const [first, second] = [dns([`A ${one}`]), dns([`A ${two}`])];
+
+    expect(claims('dns', { 'fra-1': first, 'nyc-1': second }, { 'fra-1': second, 'nyc-1': first })).toEqual([
+      `records ${one} → ${two}, which others had in the other check?`,
+    ]);
+  });
+
+  it('not if a record is new', () => {
+    const [first, second, other] = [dns([`A ${one}`]), dns([`A ${two}`]), dns([`A ${three}`])];
+
+    expect(claims('dns', { 'fra-1': first, 'nyc-1': second }, { 'fra-1': other, 'nyc-1': second })).toEqual([
+      `records ${one} → ${three}`,
+    ]);
+  });
+
+  it('for addresses and certificates alike', () => {
+    const [x, y] = [
+      http(200, { tls: tls('AA:BB:CC:DD:EE'), addresses: [one] }),
+      http(200, { tls: tls('11:22:33:44:55'), addresses: [two] }),
+    ];
+
+    expect(claims('http', { 'fra-1': x, 'nyc-1': y }, { 'fra-1': y, 'nyc-1': x })).toEqual([
+      `addresses ${one} → ${two}, which others had in the other check?`,
+      'certificate AA:BB:CC:DD… → 11:22:33:44…, which others had in the other check?',
+    ]);
+  });
+});
+
+describe('a comparison of certificates', () => {
+  const keyed = (print: string, publicKey256: string) => {
+    const { chain, ...others } = tls(print);
+    return http(200, { tls: { ...others, chain: [{ ...chain[0]!, publicKey256 }] } });
+  };
+
+  it.each([
+    ['the same key', 'k1', 'k1', 'certificate AA:BB:CC:DD… → 11:22:33:44…, with the same key'],
+    ['another key', 'k1', 'k2', 'certificate AA:BB:CC:DD… → 11:22:33:44…, with another key'],
+  ])('names %s', (_what, a, b, text) => {
+    expect(pair('http', keyed('AA:BB:CC:DD:EE', a), keyed('11:22:33:44:55', b))).toEqual([text]);
+  });
+
+  it('names no key that an older agent did not report', () => {
+    expect(pair('http', http(200, { tls: tls('AA:BB:CC:DD:EE') }), keyed('11:22:33:44:55', 'k1'))).toEqual([
+      'certificate AA:BB:CC:DD… → 11:22:33:44…',
+    ]);
+  });
+});
+
+describe('a comparison of path MTUs', () => {
+  const path = ['198.51.100.1 1', '203.0.113.1 9'];
+
+  it('is unsure of a black hole above the MTU of a router that may only not have been proved', () => {
+    expect(
+      pair(
+        'traceroute',
+        trace(path, { pathMtu: 1_400, mtuBlackHole: null }),
+        trace(path, { pathMtu: 1_400, mtuBlackHole: 1_451 }),
+      ),
+    ).toEqual(['packets that vanish without an error, from bytes none → 1451?']);
+  });
+
+  it('is sure if all sizes arrived in the other check', () => {
+    expect(
+      pair(
+        'traceroute',
+        trace(path, { pathMtu: 1_500, mtuBlackHole: null }),
+        trace(path, { pathMtu: 1_400, mtuBlackHole: 1_401 }),
+      ),
+    ).toEqual(['path MTU 1500 → 1400', 'packets that vanish without an error, from bytes none → 1401']);
+  });
+});
+
+describe('a comparison of hosts', () => {
+  it.each([
+    ['letters of another case', 'Example.com', 'example.COM'],
+    ['a dot at the end', 'example.com.', 'example.com'],
+    ['a URL without its path', 'https://example.com', 'https://EXAMPLE.com:443/'],
+    ['an address in another form', '2001:db8::1', '2001:0DB8:0:0::1'],
+  ])('finds none in %s', (_what, a, b) => {
+    const results = { 'fra-1': ping([5, 5, 5]) };
+    expect(compare('ping', results, results, [a, b]).differences).toEqual([]);
+  });
+
+  it.each([
+    ['another path', 'https://example.com/a', 'https://example.com/A'],
+    ['another name', 'example.com', 'www.example.com'],
+  ])('names %s', (_what, a, b) => {
+    const results = { 'fra-1': ping([5, 5, 5]) };
+    expect(compare('ping', results, results, [a, b]).differences).toMatchObject([{ name: 'host' }]);
+  });
+});

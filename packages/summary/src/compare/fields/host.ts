@@ -1,0 +1,10 @@
+/** True if two hosts are the same in another spelling: letters of a name, the form of an address, the root of a URL. */
+export function isSameHost(a: string, b: string): boolean {
+  return spelled(a) === spelled(b);
+}
+
+function spelled(host: string): string {
+  if (host.includes('://')) return URL.parse(host)?.href ?? host;
+  const parsed = URL.parse(`http://${host.includes(':') ? `[${host}]` : host}`);
+  return (parsed?.hostname ?? host.toLowerCase()).replace(/\.$/, '');
+}

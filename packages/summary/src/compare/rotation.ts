@@ -1,0 +1,47 @@
+import { measurementsOf } from '../measurements.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
+import { dataOf } from '../dns-answer.ts';
+import { uncertainly, type DifferenceDraft } from './difference.ts';
+import { listOf } from './fields/common.ts';
+
+type ValuesOf = (result: ProbeResult) => readonly string[];
+
+/** Values that several servers may give in turn, by subject and name of the difference. */
+const rotating: Readonly<Record<string, ValuesOf>> = {
+  answers: ({ result }) => dataOf(result),
+  addresses: (probeResult) => listOf(probeResult) ?? [],
+  'addresses resolvedIp': ({ result }) => (typeof result.resolvedIp === 'string' ? [result.resolvedIp] : []),
+  'certificate fingerprint256': ({ result }) => {
+    const { tls } = result as SparseResultOf<'http'>;
+    return tls?.chain[0] === undefined ? [] : [tls.chain[0].fingerprint256];
+  },
+};
+
+/**
+ * Doubts differences in values that rotate among the probes: each value that is new at a probe was at another one in the first
+ * check, and each that is gone is at another one in the second. Servers behind one name that answer differently look like this.
+ */
+export function rotationDoubts(
+  a: readonly ProbeResult[],
+  b: readonly ProbeResult[],
+): (own: readonly [ProbeResult, ProbeResult], difference: DifferenceDraft) => DifferenceDraft {
+  const [inA, inB] = [a, b].map((probeResults) => {
+    const all = probeResults.flatMap((one) => Object.values(measurementsOf(one) ?? { one }) as readonly ProbeResult[]);
+    return (key: string): ReadonlySet<string> => new Set(all.flatMap((one) => rotating[key]!(one)));
+  }) as [(key: string) => ReadonlySet<string>, (key: string) => ReadonlySet<string>];
+  return ([ofA, ofB], difference) => {
+    const key = difference.name === null ? difference.subject : `${difference.subject} ${difference.name}`;
+    const valuesOf = rotating[key];
+    if (valuesOf === undefined || !difference.certain) return difference;
+    const over = (one: ProbeResult): ProbeResult =>
+      difference.family === undefined ? one : (measurementsOf(one)?.[difference.family] ?? one);
+    const [before, after] = [valuesOf(over(ofA)), valuesOf(over(ofB))];
+    const [seenInA, seenInB] = [inA(key), inB(key)];
+    const isKnown =
+      before.length + after.length > 0 &&
+      before.every((value) => after.includes(value) || seenInB.has(value)) &&
+      after.every((value) => before.includes(value) || seenInA.has(value));
+    if (!isKnown) return difference;
+    return { ...uncertainly(difference), text: `${difference.text}, which others had in the other check` };
+  };
+}
