@@ -7,6 +7,7 @@ import { parseRedisUrl, type RedisAddress } from './address.ts';
 import { clusterConnector } from './cluster-connector.ts';
 import { nodeConnector } from './node-connector.ts';
 import { watchReplies } from './reply-watch.ts';
+import { sentinelConnector } from './sentinel/sentinel-connector.ts';
 import { TurnRedis } from './turn-redis.ts';
 import { keepCommandsYoung } from './young-commands.ts';
 
@@ -69,6 +70,7 @@ function openOne(
   return new TurnRedis({
     ...options,
     ...login,
+    Connector: sentinelConnector,
     name: address.set,
     role: 'master',
     updateSentinels: true,

@@ -1,5 +1,7 @@
 import { isUntrustedIssuer } from '@vantage/contract';
 
+import { SentinelsUnusable } from './sentinel/sentinel-connector.ts';
+
 const UNTRUSTED =
   'the certificate of Redis was issued by a CA that is not trusted; set REDIS_CA_FILE to a file with that CA, in PEM';
 
@@ -8,6 +10,7 @@ const UNTRUSTED =
  * reason aside.
  */
 export function connectionFault(error: Error): string {
+  if (error instanceof SentinelsUnusable) return `no Sentinel can be asked: ${connectionFault(error.cause as Error)}`;
   const cause = 'lastNodeError' in error && Error.isError(error.lastNodeError) ? error.lastNodeError : error;
   return isUntrustedIssuer(cause) ? UNTRUSTED : cause.message;
 }

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
-import { Command, Redis } from 'ioredis';
+import { Command, Redis, SentinelConnector } from 'ioredis';
 
 /**
- * The release whose source was reviewed for `reply-watch.ts`, `turn-redis.ts` and `young-commands.ts`. Review another one before changing
+ * The release whose source was reviewed for `reply-watch.ts`, `sentinel-connector.ts`, `turn-redis.ts` and `young-commands.ts`. Review another one before changing
  * this.
  */
 const REVIEWED = '6.0.0';
@@ -54,6 +54,7 @@ describe('the internals of ioredis that are overridden', () => {
     ]);
     expect([typeof setSocketTimeout, typeof command.setTimeout]).toEqual(['function', 'function']);
     expect(command.isSettled).toBe(false);
+    expect(typeof Reflect.get(SentinelConnector.prototype, 'connectToSentinel')).toBe('function');
     expect(typeof Object.getOwnPropertyDescriptor(Redis.prototype, 'sendCommand')?.value).toBe('function');
     redis.disconnect();
   });

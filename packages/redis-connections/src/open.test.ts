@@ -57,6 +57,14 @@ describe('connections to one server', () => {
       const untrusted = openOnce({ url: url.replace('rediss', kind), name: 'test' });
       await expect(untrusted).rejects.toThrow(/issued by a CA that is not trusted; set REDIS_CA_FILE/);
     }
+    const sentinels = url.replace(/rediss(.*)/, 'rediss+sentinel$1/main');
+    await expect(openOnce({ url: sentinels, name: 'test' })).rejects.toThrow(
+      /^no Sentinel can be asked: .* issued by a CA that is not trusted; set REDIS_CA_FILE/,
+    );
+    const byAddress = openOnce({ url: sentinels.replace('localhost', '127.0.0.1'), name: 'test', certificates });
+    await expect(byAddress).rejects.toThrow(/^no Sentinel can be asked: .*does not match certificate's altnames/);
+    const unreachable = openOnce({ url: 'redis+sentinel://127.0.0.1:9/main', name: 'test' });
+    await expect(unreachable).rejects.toThrow('no Sentinel can be asked: connect ECONNREFUSED 127.0.0.1:9');
     for (const one of [plain, trusted]) one.disconnect();
     await server.stop();
     rmSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ import {
 } from '@vantage/redis-server';
 import type { Redis } from 'ioredis';
 
-import { openFailFast } from './open.ts';
+import { openFailFast } from '../open.ts';
 import { askSentinels, serverOf, type Mastership } from './sentinels.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
