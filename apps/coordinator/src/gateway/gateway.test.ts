@@ -558,16 +558,33 @@ describe('a gateway under attack', () => {
     (hello: AgentMessage): AgentMessage => ({ ...hello, ...change });
 
   it.each([
-    ['a forged probe id', 4401, (hello: AgentMessage) => withProof(hello, { probeId: 'other-1' })],
-    ['a counter that was not signed', 4401, (hello: AgentMessage) => withProof(hello, { counter: 7 })],
-    ['an endless instance', 4400, changed({ instance: 'x'.repeat(1_000) })],
-    ['no limit of jobs', 4400, changed({ credit: 1e9 })],
-    ['a result before its identity', 4400, () => final('A'.repeat(22), 1)],
-    ['no message that exists', 4400, changed({ t: 'telepathy' })],
-  ])('refuses an agent with %s', async (_reason, code, forge) => {
+    ['a forged probe id', 4401, 'bad-signature', (hello: AgentMessage) => withProof(hello, { probeId: 'other-1' })],
+    ['a counter that was not signed', 4401, 'bad-signature', (hello: AgentMessage) => withProof(hello, { counter: 7 })],
+    [
+      'an endless instance',
+      4400,
+      'invalid message: hello/instance must NOT have more than 64 characters',
+      changed({ instance: 'x'.repeat(1_000) }),
+    ],
+    ['no limit of jobs', 4400, 'invalid message: hello/credit must be <= 1000', changed({ credit: 1e9 })],
+    ['no proof', 4400, "invalid message: hello must have required property 'proof'", changed({ proof: undefined })],
+    [
+      'a counter of none',
+      4400,
+      'invalid message: hello/proof/counter must be >= 1',
+      (hello: AgentMessage) => withProof(hello, { counter: 0 }),
+    ],
+    [
+      'a result before its identity',
+      4400,
+      'the first message must be a hello, not result',
+      () => final('A'.repeat(22), 1),
+    ],
+    ['no message that exists', 4400, 'invalid message: t is of no message', changed({ t: 'telepathy' })],
+  ])('refuses an agent with %s', async (_reason, code, why, forge) => {
     const agent = await stranger(forge)();
 
-    expect((await agent.closed)[0]).toBe(code);
+    expect(await agent.closed).toEqual([code, why]);
     expect(agent.received.map(({ t }) => t)).toEqual(['challenge']);
   });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { createAgentMessageReader, type Frame } from '@vantage/agent-loop';
-import { gatewayVersions, type AgentHello } from '@vantage/contract';
+import { gatewayVersions, type AgentHello, type AgentMessage } from '@vantage/contract';
 import { stallTolerantTimeout } from '@vantage/timers';
 
 import type { AttemptEnd } from '../probes/enrolment/attempt-limit.ts';
@@ -81,6 +81,14 @@ export async function agreeOnVersion(
   return false;
 }
 
+/** Names the field, for the writer of another agent. */
+function faultOfHello(frame: Frame, message: AgentMessage | undefined): string {
+  if (message !== undefined) return `the first message must be a hello, not ${message.t}`;
+  return frame.kind === 'message'
+    ? readMessage.faultOf(frame.message)
+    : 'the first message must be a hello, not a piece';
+}
+
 function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | AttemptEnd> {
   return new Promise((resolve) => {
     // After a stall of the gateway, the hello may be in its socket already.
@@ -95,7 +103,7 @@ function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | 
       const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
       if (message?.t === 'hello') return resolve(message);
       if (frame.kind === 'fault') socket.close(frame.code, frame.reason);
-      else socket.close(4400, 'the first message must be a valid hello');
+      else socket.close(4400, faultOfHello(frame, message));
       resolve('refused');
     };
     socket.onFrame(take);
