@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { preAuthEncoding, type Envelope } from './envelope.ts';
+import { preAuthEncoding, seal, type Envelope } from './envelope.ts';
 import { attest, fileDigest, verifyAttestation, type Source } from './provenance.ts';
 
 const keys = generateKeyPairSync('ed25519');
@@ -73,6 +73,23 @@ describe('an attestation of provenance', () => {
     expect(() => verify(envelope, generateKeyPairSync('ed25519').publicKey)).toThrow(
       'the signature is not of this key',
     );
+  });
+
+  it.each([
+    ['statement', { _type: 'https://in-toto.io/Statement/v0.1' }],
+    ['predicate', { predicateType: 'https://slsa.dev/verification_summary/v1' }],
+  ])('is refused where it is another kind of %s, signed by this key', (_kind, change) => {
+    const other = seal({ ...statement(), ...change }, keys.privateKey, keys.publicKey);
+
+    expect(() => verify(other)).toThrow('it is no SLSA provenance');
+  });
+
+  it('is refused where this key signed the same bytes as another type', () => {
+    const payloadType = 'application/json';
+    const bytes = preAuthEncoding(payloadType, Buffer.from(envelope.payload, 'base64'));
+    const signatures = [{ keyid: '', sig: sign(null, bytes, keys.privateKey).toString('base64') }];
+
+    expect(() => verify({ ...envelope, payloadType, signatures })).toThrow('the payload is application/json');
   });
 
   it('is refused where it is about nothing', () => {
