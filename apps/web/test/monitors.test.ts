@@ -120,6 +120,21 @@ describe('monitors on the page', () => {
     });
   }
 
+  itInBrowser('say what is loading, and have a heading by then', async () => {
+    // No answer.
+    showcase = await startShowcase({ probes: world, before: async (path) => /^\/(?:monitors|check)\//.test(path) });
+    tab = await openTab(browser!, showcase.url);
+    for (const [path, text] of [
+      [`/m/${bad.name}`, 'Loading the monitor'],
+      [`/c/${pingCheck.testId}`, 'Loading the check'],
+    ] as const) {
+      await tab.page.goto(`${showcase.url}${path}`);
+      await untilText(tab.page, text);
+      expect(await axeViolations(tab.page)).toEqual([]);
+    }
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('are not counted if there are none', async () => {
     await start([]);
     await open('/m', 'There are no monitors.');

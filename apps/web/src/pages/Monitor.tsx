@@ -27,7 +27,7 @@ export function MonitorPage({ name }: { readonly name: string }): JSX.Element {
   }, [name]);
   if (view.kind === 'gone') return <Gone name={name} />;
   if (view.kind === 'failed') return <Failed message={view.message} />;
-  if (view.kind === 'loading') return <Loading connectionProblem={view.connectionProblem} />;
+  if (view.kind === 'loading') return <Loading what="monitor" connectionProblem={view.connectionProblem} />;
   return <Shown monitor={view.monitor} connectionProblem={view.connectionProblem} />;
 }
 

@@ -6,15 +6,16 @@ import type { ConnectionProblem } from '../check/use-check.ts';
 import { Announce } from '../parts/announce.tsx';
 import { Link } from '../parts/router.tsx';
 
-export function Loading({
-  connectionProblem,
-}: {
+export function Loading(props: {
+  readonly what?: 'check' | 'monitor';
   readonly connectionProblem?: ConnectionProblem | undefined;
 }): JSX.Element {
+  const { what = 'check', connectionProblem } = props;
   return (
     <main class="page" aria-busy="true">
+      <h1 class="unseen">Loading</h1>
       {connectionProblem === undefined ? (
-        <p class="note loading">Loading the check</p>
+        <p class="note loading">{`Loading the ${what}`}</p>
       ) : (
         <ConnectionNote connectionProblem={connectionProblem} />
       )}
