@@ -47,6 +47,12 @@ describe('a result in one line', () => {
     expect(describeResult('http', { ...answer, bodyBytes, truncated })).toBe(text);
   });
 
+  it('tells for how long the probe stood still', () => {
+    expect(describeResult('tcp', { state: 'open', rt: 4_004, stalled: 4_001.5 })).toContain(
+      ', the probe stood still for 4002 ms',
+    );
+  });
+
   it('tells why there is no answer', () => {
     const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'Refused.' } as const;
 

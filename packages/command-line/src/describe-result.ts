@@ -7,9 +7,10 @@ export function describeResult<Name extends CheckTypeName>(
   type: Name,
   result: DescribedResult<(typeof checkTypes)[Name]>,
 ): string {
-  const { error, resolvedIp } = result as Partial<CommonResult>;
+  const { error, resolvedIp, stalled } = result as Partial<CommonResult>;
   const reason = error === null || error === undefined ? undefined : `${error.message} (${error.code})`;
-  const parts = [resolvedIp, ...descriptions[type].line(result), reason];
+  const stood = stalled === undefined ? undefined : `the probe stood still for ${Math.round(stalled)} ms`;
+  const parts = [resolvedIp, ...descriptions[type].line(result), reason, stood];
   return parts.filter((part) => part !== null && part !== undefined).join(', ');
 }
 

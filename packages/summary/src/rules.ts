@@ -232,6 +232,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning'],
     `traceroute, \`rounds\`: the target answered, but no packet of the last rounds. From ${t.outage.refused} such rounds on if a router sent an ICMP error other than time exceeded in them. Else from ${t.outage.silent} on, if each earlier silence is at most a third as long, and the probability that of all lost packets so many are the last is ${t.outage.byChance * 100} % at most or they are ${t.outage.long} or more. In place of \`path_loss\`, \`loss_at_target\` and \`rate_limited_hop\`.`,
   ),
+  target_pauses: degrading(
+    ['warning'],
+    `traceroute, \`rounds\`: ${t.outage.silent} rounds in a row or more without an answer of the target, with answers in two rounds before and in later ones, and no ICMP error. The silence is three times as long as any other, and chance does not explain at ${t.outage.byChance * 100} % that of all lost packets so many are in a row. Other loss is found as if these rounds had not been.`,
+  ),
   path_refused: degrading(
     ['warning', 'info'],
     `traceroute: an ICMP error other than time exceeded ended the path, or came for ${t.lostPackets} packets or more that were sent far enough for a target that answered others, or in the rounds before the first answer of the target. Info for less, and for packets whose requested \`size\` is too big for the path. One finding for each network of the sender and error.`,

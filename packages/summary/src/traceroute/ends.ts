@@ -9,6 +9,7 @@ import { findBrokenBranches } from './broken-branches.ts';
 import { findDeadWays } from './dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
 import { findOutages, outageOf } from './rounds/outage.ts';
+import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
@@ -25,6 +26,7 @@ export function findEnds(
   return [
     ...loops(traces),
     ...findOutages(outages),
+    ...findPauses(traces),
     ...findRefusals(traces, (refusal) =>
       outages.some((outage) => outage.trace === refusal.trace && outage.refusal?.where === refusal.where),
     ),

@@ -4,6 +4,7 @@ import { chanceOfMore } from './chance.ts';
 import { countedSteps } from './counted-steps.ts';
 import { weightOfLimits } from './limits.ts';
 import { outageOf } from './rounds/outage.ts';
+import { withoutPause } from './rounds/pause.ts';
 import { isChangedPath } from './rounds/path-change.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
@@ -36,9 +37,10 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
 }
 
-/** Traces with loss that is worth locating: after an outage of the target, all is lost. */
+/** Traces with loss that is worth locating: after an outage of the target, or while it pauses, all is lost. */
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
-  return traces.filter(
+  const counted = traces.map(withoutPause);
+  return counted.filter(
     (trace) => trace.isFinal && targetIndex(trace) !== undefined && !hasDeadEnd(trace) && outageOf(trace) === undefined,
   );
 }

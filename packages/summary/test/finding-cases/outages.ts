@@ -42,7 +42,28 @@ export function untilEnd(
 
 const kept = '............';
 
+const long = '.'.repeat(30);
+const pause = `${'.'.repeat(10)}*******${'.'.repeat(13)}`;
+
 export const outageCases: FindingCases = {
+  target_pauses: {
+    present: [
+      ['the target alone is silent', untilEnd(kept, kept, '.....*****..')],
+      ['so is the router before it', untilEnd(long, pause, pause)],
+      ['one packet is lost long before', untilEnd(long, long, `..*${pause.slice(3)}`)],
+    ],
+    absent: [
+      ['it does not come back', untilEnd(kept, kept, '.....*******')],
+      ['a router refused the packets', untilEnd(long, long, pause.replaceAll('*', '!'))],
+      ['loss without order', untilEnd(long, long, '.*..*.*...*..*..*....*.*..*..*')],
+      ['it is silent again and again', untilEnd(long, long, '...****....****...****...****.')],
+      ['two packets are lost', untilEnd(long, long, `${'.'.repeat(20)}**${'.'.repeat(8)}`)],
+      [
+        'the many packets of the first round may have used up its limit',
+        untilEnd(long, long, `.****${'.'.repeat(25)}`),
+      ],
+    ],
+  },
   target_stops: {
     present: [
       ['a router refuses the last packets', untilEnd(kept, kept, '.....!!!!!!!')],

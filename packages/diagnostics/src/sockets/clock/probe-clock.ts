@@ -11,15 +11,18 @@ export interface ProbeClock extends AwakeClock {
   readonly isStill: () => boolean;
   /** True if the agent or the packet process stood still for `LONG_STALL_MS` or more. */
   readonly hasStalled: () => boolean;
-  /** Time for which the packet process stood still, in stalls of `LONG_STALL_MS` or more, milliseconds. */
+  /** Time for which the packet process stood still, in stalls of a second or more, milliseconds. */
   readonly stalledMs: () => number;
 }
 
 /** Time in which the packet process answers; it takes microseconds, but the machine may be busy. */
 const GRACE_MS = 250;
 
-/** Least stall after which a missing answer proves nothing: if the machine was stopped, packets to it were lost. */
-export const LONG_STALL_MS = 1_000;
+/** Least stall after which a missing answer proves nothing: if the machine was stopped, packets to it were lost. A busy one has shorter stalls. */
+const LONG_STALL_MS = 2_000;
+
+/** Least stall of the packet process that counts in `stalledMs`. */
+const STATED_STALL_MS = 1_000;
 
 /** Interval at which a clock that stands still is read. */
 const LOOK_EVERY_MS = 50;
@@ -34,7 +37,7 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
   const awake = awakeClock((milliseconds) => milliseconds >= LONG_STALL_MS && note());
   /** Number of missing answers, and the time since which the packet process gave none. */
   let [owing, sinceMs] = [0, 0];
-  let [stillMs, longMs] = [0, 0];
+  let [stillMs, statedMs] = [0, 0];
   let isNoted = false;
   const owedFor = (): number => (owing === 0 ? 0 : awake.now() - sinceMs);
   const now = (): number => {
@@ -49,7 +52,7 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
     now();
     const owedMs = owedFor();
     stillMs += Math.max(0, owedMs - GRACE_MS);
-    if (owedMs >= LONG_STALL_MS) longMs += owedMs;
+    if (owedMs >= STATED_STALL_MS) statedMs += owedMs;
     [sinceMs, isNoted] = [awake.now(), false];
     owing -= 1;
   };
@@ -68,7 +71,7 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
     owed,
     isStill: () => owedFor() > GRACE_MS,
     hasStalled: () => hasStalled || owedFor() >= LONG_STALL_MS,
-    stalledMs: () => longMs + (owedFor() >= LONG_STALL_MS ? owedFor() : 0),
+    stalledMs: () => statedMs + (owedFor() >= STATED_STALL_MS ? owedFor() : 0),
   };
 }
 

@@ -516,7 +516,7 @@ describe('ping', () => {
     const fake: FakePackets = fakePackets((sent, number) => {
       if (number === 3) {
         setTimeout(fake.stop, 10);
-        setTimeout(fake.resume, 2_500);
+        setTimeout(fake.resume, 3_500);
       }
       return number === 3 ? [] : [reply(sent, 5)];
     }, true);

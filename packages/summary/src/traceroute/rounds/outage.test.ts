@@ -35,6 +35,26 @@ describe('a target that stops answering during the rounds', () => {
     ]);
   });
 
+  it('that comes back after a silence is degraded, and what it did not answer is no loss of a router', () => {
+    const pause = `${'.'.repeat(10)}*******${'.'.repeat(13)}`;
+    const summary = untilEnd('.'.repeat(30), pause, pause);
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.headline).toContain('but not all the time: it answered none of rounds 11 to 17 of 30 of fra-1.');
+    expect(found(summary)).toEqual([
+      'warning target_pauses: The target fell silent during the check, and came back: it answered none of rounds 11 to 17 of 30 of fra-1 (the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net)).',
+    ]);
+  });
+
+  it('has other loss counted without its silence', () => {
+    const target = '..*.....*.*******..*..........';
+
+    expect(found(untilEnd('.'.repeat(30), '.'.repeat(30), target))).toEqual([
+      expect.stringContaining('target_pauses'),
+      expect.stringContaining('where fra-1 loses 13 %'),
+    ]);
+  });
+
   it('with one refused packet is up', () => {
     const summary = untilEnd(kept, kept, '.....!......');
 

@@ -1,0 +1,107 @@
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { thresholds } from '../../thresholds.ts';
+import { listed } from '../../words.ts';
+import { chanceOfMore } from '../chance.ts';
+import { stepText, targetIndex, tracesOf, type Step, type Trace } from '../trace.ts';
+import { isChangedPath } from './path-change.ts';
+
+/** Rounds in a row of which the target answered none, although it answered before and after. */
+export interface Pause {
+  readonly trace: Trace;
+  /** First and last of these rounds, from 1. */
+  readonly from: number;
+  readonly to: number;
+  readonly rounds: number;
+  /** The last hop before the target that answered meanwhile; undefined if none is known to. */
+  readonly alive: Step | undefined;
+}
+
+/** Start and end of a run of entries, the end not included. */
+type Span = readonly [start: number, end: number];
+
+/** The one long silence of the target within the rounds, if chance does not explain it. Refused packets are no silence. */
+export function pauseOf(trace: Trace): Pause | undefined {
+  const { isFinal, steps, probeResult } = trace;
+  const { rounds = 1, hops = [] } = probeResult.result;
+  const index = targetIndex(trace);
+  if (!isFinal || rounds < 2 || index === undefined || isChangedPath(trace)) return undefined;
+  const { hop, refused } = steps[index]!;
+  const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
+  // One packet a round goes to the target; with others its entries do not tell the round.
+  if (refused > 0 || rtts.length !== rounds) return undefined;
+  const span = longestGap(rtts);
+  if (span === undefined || !isProved(rtts, span)) return undefined;
+  const alive = steps.findLast((step) => {
+    const own = hops.find((one) => one.hop === step.hop)?.rtts ?? [];
+    return step.hop < hop && own.slice(...spanIn(own.length, span, rounds)).some((rtt) => rtt !== null);
+  });
+  return { trace, from: span[0] + 1, to: span[1], rounds, alive };
+}
+
+/** The trace without the packets of its pause, so that they count as no loss of its path. */
+export function withoutPause(trace: Trace): Trace {
+  const pause = pauseOf(trace);
+  if (pause === undefined) return trace;
+  const { probeResult } = trace;
+  const span: Span = [pause.from - 1, pause.to];
+  const kept = <T>(entries: readonly T[]): T[] => {
+    const [start, end] = spanIn(entries.length, span, pause.rounds);
+    return entries.toSpliced(start, end - start);
+  };
+  const { hops = [], flows = [] } = probeResult.result;
+  const result = {
+    ...probeResult.result,
+    hops: hops.map((hop) => ({ ...hop, rtts: kept(hop.rtts), ...(hop.packets && { packets: kept(hop.packets) }) })),
+    flows: flows.map((flow) => ({ ...flow, hops: flow.hops.map(kept) })),
+  };
+  return tracesOf([{ ...probeResult, result }])[0] ?? trace;
+}
+
+/** The longest run of missing answers between two answers. */
+function longestGap(rtts: readonly (number | null)[]): Span | undefined {
+  return gapsIn(rtts).toSorted(([a, b], [c, d]) => d - c - (b - a))[0];
+}
+
+function gapsIn(rtts: readonly (number | null)[]): readonly Span[] {
+  const answered = rtts.flatMap((rtt, at) => (rtt === null ? [] : [at]));
+  return answered.slice(1).flatMap((at, index) => {
+    const start = answered[index]! + 1;
+    return at > start ? [[start, at] as const] : [];
+  });
+}
+
+/**
+ * A target that limits its answers is silent again and again, or after the first round, which has many packets; random loss makes no
+ * run so long, wherever it begins.
+ */
+function isProved(rtts: readonly (number | null)[], [start, end]: Span): boolean {
+  const { silent, gaps, byChance } = thresholds.outage;
+  const others = [...rtts.slice(0, start), ...rtts.slice(end)];
+  const lost = others.filter((rtt) => rtt === null).length;
+  const longest = Math.max(0, ...gapsIn(others).map(([from, to]) => to - from));
+  const length = end - start;
+  const chance = chanceOfMore({ sent: length, lost: length }, { sent: others.length, lost });
+  return start > 1 && length >= Math.max(silent, gaps * longest) && chance * (rtts.length - length - 1) <= byChance;
+}
+
+/** The part of the entries of a hop that is as far into the rounds: routers take turns if the packets of a check do not suffice. */
+function spanIn(length: number, [start, end]: Span, rounds: number): Span {
+  return [Math.ceil((start * length) / rounds), Math.floor((end * length) / rounds)];
+}
+
+/** Finding: the target fell silent for some rounds, and came back. */
+export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
+  const pauses = traces.flatMap((trace) => pauseOf(trace) ?? []);
+  if (pauses.length === 0) return [];
+  const who = listed(
+    pauses.map(
+      ({ trace, from, to, rounds, alive }) =>
+        `rounds ${from} to ${to} of ${rounds} of ${trace.probeResult.probe}${alive === undefined ? '' : ` (the last hop that still answered is ${stepText(alive)})`}`,
+    ),
+  );
+  const text = `The target fell silent during the check, and came back: it answered none of ${who}.`;
+  const results = pauses.map(({ trace }) => trace.probeResult);
+  const [first] = pauses;
+  const brief = `not all the time: it answered none of rounds ${first!.from} to ${first!.to} of ${first!.rounds} of ${first!.trace.probeResult.probe}`;
+  return [buildFinding('target_pauses', 'warning', results, text, brief)];
+}
