@@ -328,6 +328,9 @@ describe('the page of a check from a hundred probes', () => {
     const outcomes = `[...document.querySelectorAll('.outcomes button')].map((e) => e.checkVisibility())`;
     expect(await tab.page.evaluate(outcomes)).toEqual([false, false, false]);
 
+    const dots = `['.pins .pin', '.legend i'].map((e) => getComputedStyle(document.querySelector(e)).printColorAdjust)`;
+    expect(await tab.page.evaluate(dots)).toEqual(['exact', 'exact']);
+
     await tab.page.setViewport({ width: 500, height: 900 });
     await open(`/c/${tracerouteCheck.testId}`);
     const widths = `['.graph', '.paths'].map((e) => document.querySelector(e).getBoundingClientRect().width)`;
