@@ -12,7 +12,9 @@ const IGNORED: ReadonlySet<string> = new Set(['http_status', 'http_decode_failed
 
 export function httpReading(module: HttpModule, result: Http): Reading {
   const { error, statusCode } = result;
-  const isCut = module.compression === undefined && module.bodySizeLimit > 0 && result.truncated === true;
+  // A body may be incomplete for other reasons, too.
+  const isAtLimit = module.bodySizeLimit > 0 && result.bodyBytes === module.bodySizeLimit;
+  const isCut = module.compression === undefined && isAtLimit && result.truncated === true;
   const isHttps = isSecure(result);
   return reading([
     ruleFault(module, result),
