@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { bad, summaryOf, type Result } from '../test/cases.ts';
+import { bad, each, summaryOf, type Result } from '../test/cases.ts';
 import { ping, trace } from '../test/results.ts';
 
 /** A result over IPv4 or IPv6 first, with the other one, which works or gets no answer. */
@@ -26,9 +26,26 @@ describe('probes that measured both families', () => {
     });
 
     expect(verdict).toBe('degraded');
-    expect(headline).toBe('example.com answers pings from both probes, but IPv4 fails.');
+    expect(headline).toBe('example.com answers pings from both probes, but IPv4 fails from fra-1.');
     expect(findings.map(({ code, text }) => [code, text])).toEqual([
       ['family_broken', expect.stringMatching(/^IPv4 fails from fra-1: .*; IPv6 works there\.$/)],
+    ]);
+  });
+
+  it('lay a failing family to the target only if probes of two networks agree', () => {
+    const broken = overBoth(4, [true, false]);
+    const brokenIn = (probes: string) => {
+      const { headline, findings } = summaryOf('ping', each(probes, broken));
+      return [headline, findings.find(({ code }) => code === 'family_broken')!.text];
+    };
+
+    expect(brokenIn('fra-1')).toEqual([
+      expect.stringMatching(/, but IPv6 fails from fra-1\.$/),
+      expect.stringMatching(/; IPv4 works there\. No probe of another network measured IPv6: /),
+    ]);
+    expect(brokenIn('fra-1 nyc-1')).toEqual([
+      expect.stringMatching(/, but IPv6 fails\.$/),
+      expect.stringMatching(/; IPv4 works there\.$/),
     ]);
   });
 

@@ -3,11 +3,12 @@ import type { Difference, Family } from '@vantage/contract';
 import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences } from './compare/fields/of-type.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
+import { findFamilyPaths } from './family-paths.ts';
 import { measurementsOf, type Measurements } from './measurements.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
 import { isUsuallyDifferent } from './types/dns.ts';
-import { listed, naming, shown, unique } from './words.ts';
+import { listed, naming, unique } from './words.ts';
 
 /** One probe’s measurements over both families. */
 interface Pair {
@@ -28,7 +29,7 @@ export function findFamilies(type: string, probeResults: readonly ProbeResult[])
     ...findAbsent(type, pairs),
     // A broken family explains any other difference.
     ...findDifferences(type, pairs.filter(isAlike)),
-    ...(type === 'traceroute' ? findPaths(pairs.filter(isMeasured)) : []),
+    ...(type === 'traceroute' ? findFamilyPaths(pairs.filter(isMeasured)) : []),
     ...findOlder(probeResults),
   ];
 }
@@ -63,10 +64,22 @@ function findBroken(pairs: readonly Pair[]): readonly FindingDraft[] {
     if (broken.length === 0) return [];
     const measured = pairs.filter(isMeasured).length;
     const reasons = reasonsOf(broken.map(({ of }) => of[family]));
-    const text = `IPv${family} fails from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.`;
+    const isAgreed = broken.length === measured && areOfTwoNetworks(broken.map(({ of }) => of[family]));
+    const isKnownToWork = pairs.some(({ of }) => of[family].outcome === 'success');
+    const doubt =
+      isAgreed || isKnownToWork
+        ? ''
+        : ` No probe of another network measured IPv${family}: if that of the probe does not work, it looks the same.`;
+    const text = `IPv${family} fails from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.${doubt}`;
     const severity = broken.length * 2 >= measured ? 'warning' : 'info';
-    return [buildFinding('family_broken', severity, broken, text, `IPv${family} fails`)];
+    const brief = isAgreed ? `IPv${family} fails` : `IPv${family} fails from ${naming(broken)}`;
+    return [buildFinding('family_broken', severity, broken, text, brief)];
   });
+}
+
+/** True if the probes are known to be in two networks: a fault of one network explains the failures of its own probes only. */
+function areOfTwoNetworks(probeResults: readonly ProbeResult[]): boolean {
+  return new Set(probeResults.flatMap(({ facts }) => facts?.asNumber ?? [])).size >= 2;
 }
 
 function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
@@ -150,25 +163,6 @@ function slowerFamily({ amounts }: Difference): Family | undefined {
 
 function probesIn(seen: readonly Seen[]): readonly Pair[] {
   return [...new Set(seen.map(({ pair }) => pair))];
-}
-
-/** Networks on the path, in order; the addresses of two families have nothing in common. */
-function findPaths(pairs: readonly Pair[]): readonly FindingDraft[] {
-  const differing = pairs.flatMap((pair) => {
-    const [ipv4, ipv6] = families.map((family) => networksOf(pair.of[family]));
-    return ipv4!.length > 0 && ipv6!.length > 0 && ipv4!.join() !== ipv6!.join() ? [{ pair, ipv4, ipv6 }] : [];
-  });
-  const [first] = differing;
-  if (first === undefined) return [];
-  const example = `${first.ipv4!.join(' ')} over IPv4, ${first.ipv6!.join(' ')} over IPv6`;
-  const probes = differing.map(({ pair }) => pair);
-  const text = `IPv4 and IPv6 take other networks from ${naming(probes)}; from ${first.pair.probe}: ${example}.`;
-  return [buildFinding('family_paths_differ', 'info', probes, text)];
-}
-
-function networksOf({ result }: ProbeResult): readonly string[] {
-  const { hops = [] } = result as SparseResultOf<'traceroute'>;
-  return [...new Set(hops.flatMap(({ asn }) => (asn === null || asn === undefined ? [] : [shown(asn, 12)])))];
 }
 
 function findOlder(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {

@@ -60,7 +60,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   family_broken: degrading(
     ['warning', 'info'],
-    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. Warning if half of the probes that measured both see it.',
+    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. Warning if half of the probes that measured both see it. It is laid to the target only if all see it, in two networks or more.',
   ),
   family_absent: rule(
     ['info'],
@@ -71,7 +71,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     'Status, URL, redirect, certificate, protocol, port state or records of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it; info for records that often differ between two answers (A, AAAA, CNAME, HTTPS, SVCB, signatures).',
   ),
-  family_paths_differ: rule(['info'], 'traceroute: the networks (AS) of both paths differ, in their order.'),
+  family_paths_differ: rule(
+    ['info'],
+    'traceroute: one path crosses more networks (AS) that the other does not show than hops of that one may hide: silent ones, those of unknown networks, and an end that is not known.',
+  ),
   dns_nxdomain_some: degrading(
     ['warning'],
     '`answerKind` is `nxdomain` for some, and `answer`, `nodata` or `alias` for others.',

@@ -31,7 +31,9 @@ describe('the summary of a check between two probes', () => {
 
     expect(summary.verdict).toBe('partial');
     expect(summary.headline).toMatch(/^fra-1 reaches nyc-1; nyc-1 does not reach fra-1: .*\.$/);
-    expect(textOf(summary, 'direction_fails')).toContain('so packets get from nyc-1 to fra-1');
+    expect(textOf(summary, 'direction_fails')).toContain(
+      'so packets get from nyc-1, or what answers at its address, to fra-1',
+    );
     expect(summary.findings.map(({ code }) => code)).not.toContain('down_one_probe');
   });
 

@@ -39,8 +39,8 @@ function oneWay(first: string, second: string, { up, down }: Partition): readonl
   const other = failing.probe === first ? second : first;
   const text =
     `${failing.probe} does not reach ${other}: ${reasonsOf([failing])}. ${other} reaches ${failing.probe}, and its packets and their ` +
-    `answers cross both ways: so packets get from ${failing.probe} to ${other}, and a filter, a host that does not answer or one way of ` +
-    'several explains this better than a broken path.';
+    `answers cross both ways: so packets get from ${failing.probe}, or what answers at its address, to ${other}, and a filter, a host that does ` +
+    'not answer or one way of several explains this better than a broken path.';
   return [buildFinding('direction_fails', 'warning', [failing], text, failing.probe)];
 }
 

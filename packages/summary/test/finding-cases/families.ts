@@ -27,6 +27,11 @@ const [viaTransit, direct] = [
   trace(['198.51.100.1 9 9 9', '203.0.113.1 9 9 9']),
 ];
 
+const [silent, cut] = [
+  trace(['198.51.100.1 9 9 9', '* * *', '203.0.113.1 9 9 9']),
+  trace(['198.51.100.1 9 9 9', '* * *', '* * *']),
+];
+
 /** Checks over both address families. */
 export const familyCases: FindingCases = {
   family_broken: {
@@ -89,6 +94,13 @@ export const familyCases: FindingCases = {
     present: [
       ['another network on the way', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...direct, ...six }) })],
     ],
-    absent: [['the same networks', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...viaTransit, ...six }) })]],
+    absent: [
+      ['the same networks', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...viaTransit, ...six }) })],
+      ['a silent hop that may be of it', summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...silent, ...six }) })],
+      [
+        'a path that is not known to its end',
+        summaryOf('traceroute', { 'fra-1': both(viaTransit, { ...cut, ...six }) }),
+      ],
+    ],
   },
 };

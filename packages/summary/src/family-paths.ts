@@ -1,0 +1,47 @@
+import { buildFinding, type FindingDraft } from './finding.ts';
+import type { Measurements } from './measurements.ts';
+import type { ProbeResult, SparseResultOf } from './probe-result.ts';
+import { naming, shown, unique } from './words.ts';
+
+interface MeasuredPair {
+  readonly probe: string;
+  readonly of: Measurements;
+}
+
+/** Networks on the path; the addresses of two families have nothing in common. */
+export function findFamilyPaths(pairs: readonly MeasuredPair[]): readonly FindingDraft[] {
+  const differing = pairs.flatMap((pair) => {
+    const [ipv4, ipv6] = ([4, 6] as const).map((family) => networksOf(pair.of[family]));
+    return crossesMore(ipv4!, ipv6!) || crossesMore(ipv6!, ipv4!) ? [{ pair, ipv4: ipv4!, ipv6: ipv6! }] : [];
+  });
+  const [first] = differing;
+  if (first === undefined) return [];
+  const example = `${first.ipv4.networks.join(' ')} over IPv4, ${first.ipv6.networks.join(' ')} over IPv6`;
+  const probes = differing.map(({ pair }) => pair);
+  const text = `IPv4 and IPv6 take other networks from ${naming(probes)}; from ${first.pair.probe}: ${example}.`;
+  return [buildFinding('family_paths_differ', 'info', probes, text)];
+}
+
+interface CrossedNetworks {
+  readonly networks: readonly string[];
+  /** Number of hops that may hide a network: silent ones, and those of unknown networks. Infinite if the path is not known to its end. */
+  readonly hidden: number;
+}
+
+/** True if one path crosses more networks that the other one does not show than hops of that one may hide. */
+function crossesMore(own: CrossedNetworks, other: CrossedNetworks): boolean {
+  const lone = own.networks.filter((network) => !other.networks.includes(network));
+  return other.networks.length > 0 && lone.length > other.hidden;
+}
+
+function networksOf({ result }: ProbeResult): CrossedNetworks {
+  const { hops = [], reached } = result as SparseResultOf<'traceroute'>;
+  const networks = unique(hops.flatMap(({ asn }) => (asn === null || asn === undefined ? [] : [shown(asn, 12)])));
+  const isEnd = reached === true && typeof hops.at(-1)?.ip === 'string';
+  // The first hops are often private addresses of the probe's own network.
+  const start = hops.findIndex(({ asn }) => typeof asn === 'string');
+  const hidden = hops.filter(({ ip, private: isPrivate, asn }, index) =>
+    ip === null && !isPrivate ? true : index > start && typeof asn !== 'string',
+  );
+  return { networks, hidden: isEnd ? hidden.length : Number.POSITIVE_INFINITY };
+}
