@@ -65,8 +65,11 @@ class Pools implements ProbePools {
       keep(this.pools, key, kept);
     }
     const { pool, indices } = kept;
-    for (const index of indices) if (known[index] !== kept.known[index]) pool.take(known[index]!);
-    kept.known = known;
+    // The list is the same for all requests between two reads of the probes.
+    if (kept.known !== known) {
+      for (const index of indices) if (known[index] !== kept.known[index]) pool.take(known[index]!);
+      kept.known = known;
+    }
     return { pool, inPlaces: () => indices.map((index) => known[index]!) };
   };
 

@@ -443,6 +443,28 @@ describe('a selector that follows changing probes', () => {
       running: draw(10),
     });
 
+  it('looks at no probe again while the list is the same', () => {
+    const { select } = createProbeSelector();
+    let looks = 0;
+    const known = new Proxy(
+      Array.from({ length: 1_000 }, (_, index) => probe(`p-${index}`)),
+      {
+        get: (list, key) => {
+          if (typeof key === 'string' && /^\d+$/.test(key)) looks += 1;
+          return Reflect.get(list, key) as unknown;
+        },
+      },
+    );
+    const request = { type: 'ping', limit: 5, locations: ['DE'] };
+    const first = select(known, request);
+    const looksOfFirst = looks;
+    const second = select(known, request);
+
+    expect(looksOfFirst).toBeGreaterThanOrEqual(1_000);
+    expect(looks - looksOfFirst).toBe(0);
+    expect(second).toEqual(first);
+  });
+
   it('selects as one that sees them for the first time', () => {
     const { select: follow } = createProbeSelector();
     let known = Array.from({ length: 60 }, (_, index) => random(index));
