@@ -15,7 +15,7 @@ import { openStreams } from './streams.ts';
 const STREAMS = 1_000;
 
 const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, posts: 4_000, idleSeconds: 20 };
-const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, posts: 1_500, idleSeconds: 5 };
+const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, posts: 1_500, idleSeconds: 10 };
 
 /**
  * The capacity of the service, with Redis, coordinators, agents and generators on this machine.

@@ -46,6 +46,7 @@ export interface Lengths {
   readonly holdSeconds: number;
   /** POSTs of a round. */
   readonly posts: number;
+  /** A multiple of ten: a coordinator reads a probe without jobs every ten seconds, all of them in some of these seconds. */
   readonly idleSeconds: number;
 }
 
