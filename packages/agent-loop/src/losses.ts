@@ -1,6 +1,8 @@
 /** Unplanned ends of an agent's connection, from which it concludes that its network is unstable. */
 export interface Losses {
   readonly note: () => void;
+  /** To be called when there is a connection again. */
+  readonly restored: () => void;
   /** To be called when the last loss turns out to be deliberate: the probe was suspended or removed. */
   readonly excuse: () => void;
   /** Why the probe is degraded; undefined while its connection is stable. */
@@ -8,8 +10,18 @@ export interface Losses {
 }
 
 /** A heartbeat outlasts short interruptions, so the probe stays online while its jobs wait for the next connection. */
-const UNSTABLE_FROM = 3;
-const WITHIN_MS = 60_000;
+const FREQUENT = { losses: 3, withinMs: 60_000 };
+/**
+ * Fewer ones that last and go on: with two of four seconds in each minute, one of twenty checks of the probe ends without a
+ * result. Fail-overs of Redis, which are over after one or two, would make all probes degraded.
+ */
+const LASTING = { losses: 4, withinMs: 150_000, totalMs: 10_000 };
+
+interface Interruption {
+  readonly lostAt: number;
+  /** Undefined while there is no connection. */
+  readonly restoredAt?: number;
+}
 
 /**
  * @param peer named in the reason
@@ -17,20 +29,31 @@ const WITHIN_MS = 60_000;
  */
 export function createLosses(peer: string, nowMs = (): number => performance.now()): Losses {
   // Without a number, which would change with each loss: every new reason is announced to the coordinators.
-  const unstable = `Its connection to ${peer} is unstable: it was lost three times or more in the last minute.`;
-  let lost: readonly number[] = [];
+  const unstable = `Its connection to ${peer} is unstable: it was lost three times or more in the last minute, or often and for long in the last minutes.`;
+  let lost: readonly Interruption[] = [];
   let before = lost;
   return {
     note: () => {
       before = lost;
-      lost = [...lost, nowMs()].slice(-UNSTABLE_FROM);
+      lost = [...lost, { lostAt: nowMs() }].slice(-LASTING.losses);
+    },
+    restored: () => {
+      lost = lost.map((one) => ({ restoredAt: nowMs(), ...one }));
     },
     excuse: () => {
       lost = before;
     },
-    reason: () => {
-      const isUnstable = lost.length === UNSTABLE_FROM && nowMs() - lost[0]! <= WITHIN_MS;
-      return isUnstable ? unstable : undefined;
-    },
+    reason: () => (isFrequent(lost, nowMs()) || isLasting(lost, nowMs()) ? unstable : undefined),
   };
+}
+
+function isFrequent(lost: readonly Interruption[], now: number): boolean {
+  const first = lost.at(-FREQUENT.losses);
+  return first !== undefined && now - first.lostAt <= FREQUENT.withinMs;
+}
+
+function isLasting(lost: readonly Interruption[], now: number): boolean {
+  const recent = lost.filter(({ lostAt }) => now - lostAt <= LASTING.withinMs);
+  const totalMs = recent.reduce((sum, { lostAt, restoredAt = now }) => sum + restoredAt - lostAt, 0);
+  return recent.length >= LASTING.losses && totalMs >= LASTING.totalMs;
 }

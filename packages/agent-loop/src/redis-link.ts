@@ -68,7 +68,10 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
   resultsRedis.on('ready', results.resume);
   const losses = createLosses('Redis');
   // A close without a `ready` before it is a failed attempt to connect.
-  redis.on('ready', () => redis.once('close', losses.note));
+  redis.on('ready', () => {
+    losses.restored();
+    redis.once('close', losses.note);
+  });
   return {
     redis,
     blocking,

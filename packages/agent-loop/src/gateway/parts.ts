@@ -125,16 +125,21 @@ function watchConnections(
 } {
   const losses = createLosses('the gateways');
   const used = new WeakSet<Session>();
+  let latest: Session | undefined;
   let known: number | undefined;
   return {
     welcomed: (session, { suspensions = known }) => {
       used.add(session);
+      latest = session;
+      losses.restored();
       // Suspended and resumed while this agent was not connected.
       if (known !== undefined && suspensions !== known) withdraw();
       known = suspensions;
     },
     ended: (session, { code, reason }) => {
       if (code === WITHOUT_CLOSE_FRAME && used.has(session)) losses.note();
+      // A later session has taken the place of this one.
+      if (session !== latest) losses.restored();
       onEnded(session);
       if (code === 4403 || (code === 4401 && REFUSED_PROBE.test(reason))) withdraw();
     },
