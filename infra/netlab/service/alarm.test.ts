@@ -23,7 +23,7 @@ describe('the traces of a monitor that turned bad', () => {
 
     expect(traced).toEqual(['fails', 'works']);
     expect(sentence).toMatch(
-      new RegExp(`have hop 2, ${CORE} in AS\\S+ .* as the last router in common: they part between AS`),
+      new RegExp(`show hop 2, ${CORE} in AS\\S+ .* as the last router in common: they part between AS`),
     );
     expect(sentence).toContain(`the failing ones go no further than hop 3, ${BROKEN} in AS`);
     expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
@@ -33,7 +33,7 @@ describe('the traces of a monitor that turned bad', () => {
     const { sentence } = await lab!.alarm('loss');
 
     expect(sentence).toMatch(
-      new RegExp(`have hop 2, ${CORE} in AS\\S+ .* as the last router in common before loss shows: they part`),
+      new RegExp(`show hop 2, ${CORE} in AS\\S+ .* as the last router in common before loss shows: they part`),
     );
     expect(sentence).toMatch(/loss begins (at|between) .*\(fails loses \d+ %\)/);
     expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);

@@ -43,9 +43,9 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
     return `${who} pass the same routers${place}, and ${what} for the failing ones alone (${sharesOf(first!)}), while the working ones ${rest}: it may be on the way back, or on one way of a load balancer`;
   }
   if (common === undefined)
-    return `${who} have no router in common before loss shows: ${what} (${sharesOf(first!)}), and the working ones ${rest}`;
+    return `${who} show no router in common before loss shows: ${what} (${sharesOf(first!)}), and the working ones ${rest}`;
   const parts = `they part ${partingNetworkText(common, onward)}, ${what} (${sharesOf(first!)})`;
-  return `${who} have ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward)} and ${rest}`;
+  return `${who} show ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward)} and ${rest}`;
 }
 
 function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {

@@ -21,7 +21,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     const fails = trace([access(2), '192.0.2.1 3 3', '192.0.2.9 5 5', ...silence]);
 
     expect(sentence({ 'ber-1': fails, 'fra-1': works })).toBe(
-      'Paths from the failing ber-1 and from the working fra-1 have hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common: ' +
+      'Paths from the failing ber-1 and from the working fra-1 show hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common: ' +
         'they part in AS64511 (Transit Net), the failing ones go no further than hop 3, 192.0.2.9 in AS64511 (Transit Net), ' +
         'and the working ones go on over hop 3, 192.0.2.2 in AS64511 (Transit Net).',
     );
@@ -31,7 +31,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     const fails = trace([access(2), '192.0.2.1 3 3', '192.0.2.2 5 5', ...silence]);
 
     expect(sentence({ 'ber-1': fails, 'fra-1': works })).toBe(
-      'Paths from the failing ber-1 and from the working fra-1 have hop 3, 192.0.2.2 in AS64511 (Transit Net) as the last router in common: ' +
+      'Paths from the failing ber-1 and from the working fra-1 show hop 3, 192.0.2.2 in AS64511 (Transit Net) as the last router in common: ' +
         'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the failing ones, ' +
         'and the working ones go on over hop 4, 203.0.113.1 in AS64512 (Target Net).',
     );
@@ -51,7 +51,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
         ten('192.0.2.8', 1, 2, 6),
         ten('203.0.113.1', 2, 4, 5, 9),
       ],
-      'have hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common before loss shows: they part in AS64511 (Transit Net), ' +
+      'show hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common before loss shows: they part in AS64511 (Transit Net), ' +
         'loss begins between ber-1 and hop 3, 192.0.2.9 in AS64511 (Transit Net) (ber-1 loses 40 %), and the working ones go on over hop 3, 192.0.2.2 in AS64511 (Transit Net) ' +
         'and lose none of 10 packets.',
     ],
@@ -64,7 +64,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
         ten('192.0.2.8', 1, 2, 6),
         ten('203.0.113.1', 2, 4, 5, 9),
       ],
-      'have no router in common before loss shows: loss begins at hop 1, 198.51.100.2',
+      'show no router in common before loss shows: loss begins at hop 1, 198.51.100.2',
     ],
     [
       'the working ones pass the same routers',
@@ -95,7 +95,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
       'no router is in common',
       { 'ber-1': apart, 'fra-1': works },
       'ber-1',
-      'have no router in common: the failing ones go no further than hop 2, 192.0.2.50',
+      'show no router in common: the failing ones go no further than hop 2, 192.0.2.50',
     ],
     ['nothing answers at all', { 'ber-1': trace(silence), 'fra-1': works }, 'ber-1', undefined],
     ['no probe works', { 'ber-1': apart, 'fra-1': apart }, 'ber-1 fra-1', 'no working probe was traced to compare'],

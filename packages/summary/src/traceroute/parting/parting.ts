@@ -67,10 +67,10 @@ function partsText(broken: readonly Trace[], working: readonly Trace[]): string 
     (a, b) => b.length - a.length,
   );
   const who = `Paths from the failing ${namesOf(broken)} and from the working ${namesOf(working)}`;
-  if (first === undefined) return `${who} have no router in common: ${lowered(endsText(broken))}`;
+  if (first === undefined) return `${who} show no router in common: ${lowered(endsText(broken))}`;
   const [{ at, onward }] = first as [Fork];
   const some = first.length === broken.length ? '' : ` (of ${namesOf(first.map(({ trace }) => trace))})`;
-  const common = `${who} have ${stepText(at)} as the last router in common${some}`;
+  const common = `${who} show ${stepText(at)} as the last router in common${some}`;
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
   const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers the failing ones`;

@@ -25,6 +25,14 @@ describe('a target that stops answering during the rounds', () => {
     ]);
   });
 
+  it('has no hop alive that answered in the first of these rounds alone, before the silence began', () => {
+    const hop1 = 'the last hop that still answered is hop 1, ';
+    const pause = `${'.'.repeat(10)}*******${'.'.repeat(13)}`;
+
+    expect(found(untilEnd(kept, '......******', '.....*******'))[0]).toContain(hop1);
+    expect(found(untilEnd('.'.repeat(30), pause.replace('.*', '..'), pause))[0]).toContain(hop1);
+  });
+
   it('that comes back was refused for some packets, and lost none of them', () => {
     const summary = untilEnd(kept, kept, '.....!!!!!..');
 

@@ -2,6 +2,7 @@ import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
+import { lastAlive } from './alive.ts';
 import { lastOf, targetHopsOf } from './path-change.ts';
 import { chanceOfMore } from '../chance.ts';
 import { meaningOf, sentBy, type PathRefusal } from '../refusals.ts';
@@ -43,11 +44,7 @@ export function outageOf(trace: Trace): Outage | undefined {
     rounds,
     unanswered,
     refusal,
-    alive: aliveIn(
-      steps.filter((step) => step.hop < hop),
-      hops,
-      share,
-    ),
+    alive: lastAlive(trace, hop, [rounds - unanswered, rounds], rounds),
   };
 }
 
@@ -83,13 +80,6 @@ function isRefusedAtEnd({ icmp, packets = [], replies = [] }: Hop, share: number
   return lastOf(packets, share).some((index) => {
     const reply = index === null ? undefined : replies[index];
     return reply !== undefined && icmp !== null && reply.type === icmp.type && reply.code === icmp.code;
-  });
-}
-
-function aliveIn(steps: readonly Step[], hops: readonly Hop[], share: number): Step | undefined {
-  return steps.findLast(({ hop }) => {
-    const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
-    return lastOf(rtts, share).some((rtt) => rtt !== null);
   });
 }
 

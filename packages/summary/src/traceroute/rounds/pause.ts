@@ -3,6 +3,7 @@ import { thresholds } from '../../thresholds.ts';
 import { listed } from '../../words.ts';
 import { chanceOfMore } from '../chance.ts';
 import { stepText, targetIndex, tracesOf, type Step, type Trace } from '../trace.ts';
+import { lastAlive, spanIn, type Span } from './alive.ts';
 import { isChangedPath } from './path-change.ts';
 
 /** Rounds in a row of which the target answered none, although it answered before and after. */
@@ -16,9 +17,6 @@ export interface Pause {
   readonly alive: Step | undefined;
 }
 
-/** Start and end of a run of entries, the end not included. */
-type Span = readonly [start: number, end: number];
-
 /** The one long silence of the target within the rounds, if chance does not explain it. Refused packets are no silence. */
 export function pauseOf(trace: Trace): Pause | undefined {
   const { isFinal, steps, probeResult } = trace;
@@ -31,10 +29,7 @@ export function pauseOf(trace: Trace): Pause | undefined {
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
   if (span === undefined || !isProved(rtts, span)) return undefined;
-  const alive = steps.findLast((step) => {
-    const own = hops.find((one) => one.hop === step.hop)?.rtts ?? [];
-    return step.hop < hop && own.slice(...spanIn(own.length, span, rounds)).some((rtt) => rtt !== null);
-  });
+  const alive = lastAlive(trace, hop, span, rounds);
   return { trace, from: span[0] + 1, to: span[1], rounds, alive };
 }
 
@@ -82,11 +77,6 @@ function isProved(rtts: readonly (number | null)[], [start, end]: Span): boolean
   const length = end - start;
   const chance = chanceOfMore({ sent: length, lost: length }, { sent: others.length, lost });
   return start > 1 && length >= Math.max(silent, gaps * longest) && chance * (rtts.length - length - 1) <= byChance;
-}
-
-/** The part of the entries of a hop that is as far into the rounds: routers take turns if the packets of a check do not suffice. */
-function spanIn(length: number, [start, end]: Span, rounds: number): Span {
-  return [Math.ceil((start * length) / rounds), Math.floor((end * length) / rounds)];
 }
 
 /** Finding: the target fell silent for some rounds, and came back. */

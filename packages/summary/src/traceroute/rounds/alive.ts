@@ -1,0 +1,26 @@
+import { isSilent, type Step, type Trace } from '../trace.ts';
+
+/** A run of rounds, from 0, the end not included. */
+export type Span = readonly [start: number, end: number];
+
+/** The part of the entries of a hop that is as far into the rounds: routers take turns if the packets of a check do not suffice. */
+export function spanIn(length: number, [start, end]: Span, rounds: number): Span {
+  return [Math.ceil((start * length) / rounds), Math.floor((end * length) / rounds)];
+}
+
+/**
+ * The last hop before the target that answered in rounds in which the target did not. In the first of them it may have answered before
+ * the silence began, as its packet is sent earlier in each round.
+ *
+ * @returns undefined if there is none, or if packets to a hop beyond it are missing in these rounds
+ */
+export function lastAlive(trace: Trace, target: number, [start, end]: Span, rounds: number): Step | undefined {
+  const { hops = [] } = trace.probeResult.result;
+  const before = trace.steps.filter((step) => step.hop < target && !isSilent(step));
+  const seen = before.map((step) => {
+    const rtts = hops.find(({ hop }) => hop === step.hop)?.rtts ?? [];
+    return rtts.slice(...spanIn(rtts.length, [start + 1, end], rounds));
+  });
+  const index = seen.findLastIndex((rtts) => rtts.some((rtt) => rtt !== null));
+  return seen.slice(index + 1).some((rtts) => rtts.length === 0) ? undefined : before[index];
+}
