@@ -257,6 +257,24 @@ describe('the page of a check from a hundred probes', () => {
     await untilCount('.raw pre', 0);
   });
 
+  itInBrowser('lays out the details of a row only while they are near the screen', async () => {
+    await open(`/c/${tracerouteCheck.testId}?show=all`);
+    await untilCount('[data-probe]', 100);
+    await tab.page.evaluate(
+      `for (const one of [...document.querySelectorAll('[data-probe] .opener')].slice(-30)) one.click()`,
+    );
+    await untilCount('.details .hops', 30);
+    const seen = `[...document.querySelectorAll('.details .hops')].map((e) => e.checkVisibility({ contentVisibilityAuto: true }))`;
+    await tab.page.evaluate(`scrollTo({ top: 0, behavior: 'instant' })`);
+    await untilTrue(tab.page, `!${seen}.includes(true)`);
+
+    await tab.page.evaluate(`document.querySelectorAll('.details')[29].scrollIntoView({ behavior: 'instant' })`);
+    await untilTrue(tab.page, `${seen}.at(-1) && !${seen}[0]`);
+    await tab.page.emulateMediaType('print');
+    await untilTrue(tab.page, `!${seen}.includes(false)`);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('opens a row that was not listed', async () => {
     await open(`/c/${pingCheck.testId}`);
     const listed = await rows();
