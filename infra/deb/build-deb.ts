@@ -84,7 +84,8 @@ function nodeOfLockfile(): string {
   return join(repository, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
 }
 
-function placeFiles(root: string): void {
+/** The files of the package besides the program. */
+export function placeFiles(root: string): void {
   const agent = join(repository, 'infra/agent');
   const own = join(import.meta.dirname, 'files');
   cpSync(join(agent, 'plain-browser.sh'), join(root, HOME, 'plain-browser.sh'));
@@ -95,7 +96,8 @@ function placeFiles(root: string): void {
     'usr/lib/systemd/system/vantage-agent.service',
     unitFile(readFileSync(join(agent, 'vantage-agent.service'), 'utf8')),
   );
-  place(root, 'etc/vantage/agent.env', readFileSync(join(own, 'agent.env'), 'utf8'), 0o600);
+  // No conffile: `vantage-agent enrol` writes to it, and dpkg would ask about it at each upgrade that changes it.
+  place(root, 'usr/share/vantage-agent/agent.env', readFileSync(join(own, 'agent.env'), 'utf8'));
   place(root, 'usr/share/doc/vantage-agent/copyright', readFileSync(join(repository, 'NOTICE'), 'utf8'));
 }
 
@@ -107,7 +109,6 @@ function placeControl(root: string, release: { readonly version: string; readonl
     'GLIBC',
   );
   place(root, 'DEBIAN/control', controlFile({ ...release, libc, kibibytes }));
-  place(root, 'DEBIAN/conffiles', '/etc/vantage/agent.env\n');
   for (const script of ['postinst', 'prerm', 'postrm']) {
     place(root, `DEBIAN/${script}`, readFileSync(join(import.meta.dirname, 'files', `${script}.sh`), 'utf8'), 0o755);
   }

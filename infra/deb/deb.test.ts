@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { settings } from '@vantage/probe-agent';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
+import { placeFiles } from './build-deb.ts';
 import { removeBuildPaths } from './build-paths.ts';
 import { controlFile, libraryVersion, unitFile } from './control.ts';
 
@@ -80,6 +81,20 @@ describe('the unit of the package', () => {
   });
 });
 
+describe('the files of the package', () => {
+  it('have no configuration file, about whose changes an unattended upgrade would stop to ask', () => {
+    const root = mkdtempSync(join(tmpdir(), 'vantage-deb-test-'));
+    mkdirSync(join(root, 'usr/lib/vantage-agent'), { recursive: true });
+    placeFiles(root);
+    const folders = readdirSync(root);
+    const template = readFileSync(join(root, 'usr/share/vantage-agent/agent.env'), 'utf8');
+    rmSync(root, { recursive: true, force: true });
+
+    expect(folders).toEqual(['usr']);
+    expect(template).toContain('`vantage-agent enrol URL TOKEN` adds VANTAGE_URL.');
+  });
+});
+
 describe('the scripts of the package', () => {
   const folder = join(import.meta.dirname, 'files');
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -107,6 +122,7 @@ describe('the scripts of the package', () => {
     expect(read('postinst.sh')).toContain(
       'install -d -o vantage-agent -g vantage-agent -m 0700 /var/lib/vantage-agent',
     );
+    expect(read('postinst.sh')).toContain('[ -e /etc/vantage/agent.env ] || install -D -m 0600');
     expect(read('vantage-agent.sh')).toContain('environment=/etc/vantage/agent.env');
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
