@@ -18,7 +18,7 @@ const unresolved = { result: 'timeout', error: { code: 'timed_out', phase: 'reso
 const timedOut = { result: 'timeout', error: { code: 'probe_timeout', source: 'probe' } };
 
 let number = 0;
-/** An answer between two moments after the beginning. */
+/** An answer to a request that was sent at `from` and answered at `to`, milliseconds since the beginning. */
 function answer(from: number, to: number, more: Partial<Answer>): Answer {
   number += 1;
   const fixed = {

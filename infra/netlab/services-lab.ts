@@ -27,9 +27,11 @@ export interface LabFamily {
   readonly target: string;
   /** Router's address on the link to the probe. */
   readonly router: string;
-  /** Addresses that the router's filter refuses, in two ways, and one that it drops. */
+  /** Address to which the router's filter refuses packets as administratively prohibited. */
   readonly prohibited: string;
+  /** Address to which it refuses them as unreachable. */
   readonly unreachable: string;
+  /** Address to which it drops them. */
   readonly blackHole: string;
 }
 

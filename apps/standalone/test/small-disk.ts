@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } fr
 
 /** A file system in memory in the program's own mount namespace; it disappears with the program. */
 export interface SmallDisk {
-  /** Command prefix that creates it and executes the program. */
+  /** Command prefix that creates the disk and executes the program. */
   readonly prefix: readonly string[];
   /** Same as `prefix`, with a disk that is full from the start. */
   readonly fullPrefix: readonly string[];

@@ -16,7 +16,7 @@ const READS = 1_000;
 const AT_ONCE = 8;
 const IDLE_MS = 10_000;
 
-/** A service with its completed checks. */
+/** A service, and the ids of its completed checks. */
 interface Keeper {
   readonly stage: Stage;
   readonly client: Client;

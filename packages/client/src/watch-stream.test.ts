@@ -32,7 +32,7 @@ describe('a stream that stays open', () => {
       onConnection: (change: LostConnection | undefined) => void changes.push(change),
     };
     const kind = { read: () => undefined, isLast: () => false };
-    // Rejects when it is stopped.
+    // Aborting the signal rejects it.
     const reading = watchStream(open, kind, '', options)
       .next()
       .catch(() => undefined);

@@ -11,7 +11,7 @@ import { findRedisServer, redisPidFile, startRedisServer } from './index.ts';
 
 const executable = findRedisServer(process.env['PATH']!)!;
 
-/** @param lines how many the replies have, an error counts for all */
+/** @param lines number of lines to wait for in the replies; an error ends the wait */
 async function ask(port: number, command: string, lines = 1): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.write(`${command}\r\n`);

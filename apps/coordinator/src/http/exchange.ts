@@ -56,7 +56,7 @@ export function openExchange(links: Links, log: Logger): RequestHandler {
       },
     };
     response.locals['exchange'] = exchange;
-    // Express' own function examines each value.
+    // Not `response.set`: that function of Express examines each value.
     response.setHeader('X-Request-Id', requestId);
     for (const [name, value] of commonHeaders) response.setHeader(name, value);
     logAnswer(request, response, exchange, log);

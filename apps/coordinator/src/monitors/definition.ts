@@ -52,7 +52,7 @@ export type MonitorOwner = 'file' | 'api';
 export interface StoredMonitor {
   readonly owner: MonitorOwner;
   readonly request: MonitorRequest;
-  /** Networks of the key that made it. */
+  /** Networks that the creating key permits in addition to the target policy. */
   readonly allow?: readonly string[] | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface SearchRun {
 
 const PEERS = ['scamper', 'scamper -c 99'] as const;
 const CONFIDENCE = 0.95;
-/** Standard errors of a goal: a shape misses it by chance in 1 of 1,000 cases. */
+/** Tolerance of a goal in standard errors: a shape fails it by chance in 1 of 1,000 cases. */
 const SIGMAS = 3.1;
 
 /** Over all shapes: enough runs to estimate the rate. */

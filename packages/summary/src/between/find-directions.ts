@@ -148,7 +148,7 @@ function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('direction_slower', 'info', results, text)];
 }
 
-/** Packets that were to reach the other probe. */
+/** Counts of the packets whose TTL sufficed to reach the other probe. */
 function lossOf({ trace: { steps, target, fullTtl } }: Direction): { readonly sent: number; readonly lost: number } {
   const own = steps.filter(({ routers }) => routers.some(({ ip }) => ip === target));
   const direct = fullTtl?.rtts ?? [];

@@ -7,7 +7,7 @@ import { countOf, listed, ms, naming } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
-/** Answers whose body has no end: in time, or in its content coding. */
+/** Answers whose body did not end in time, or ended before its content coding did. */
 export function findUnfinished(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const unfinished = probeResults.filter(({ result }) => isBodyUnfinished(result));
   return [false, true].flatMap((isCut) => {

@@ -79,7 +79,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True if a fault of one field is one of the other, too: the same, or one that contains it. */
+/** True if the field with the fault is the one at `path`, or contains it. */
 function isAtOrAround(fault: string, path: string): boolean {
   return fault === path || fault === '' || path.startsWith(`${fault}/`);
 }

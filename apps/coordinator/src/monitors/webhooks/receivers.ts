@@ -35,7 +35,7 @@ export function createReceivers({ mostOfReceiver, stuckAfterMs }: ReceiverBounds
   const wait = async (receiver: Receiver): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     receiver.waiting.add(resolve);
-    // After its end, a wait must not get a request.
+    // A wait that has timed out must not be given the place of a request that ends.
     const timer = setTimeout(() => {
       receiver.waiting.delete(resolve);
       resolve(false);

@@ -76,7 +76,7 @@ describeWithOpenssl('DNS over HTTPS (skipped without the openssl command)', () =
     return askHttps({ target, port }, prepared, trust, 'Vantage/0', signal);
   }
 
-  /** A server of TLS; each connection is handed over with its number and its protocol. */
+  /** Starts a TLS server that passes each connection to `on`, numbered from 1. */
   async function serve(protocols: string[], on: (socket: TLSSocket, number: number) => void): Promise<number> {
     let connections = 0;
     const server: Server = createTlsServer({ ...identity, ALPNProtocols: protocols }, (socket) => {

@@ -5,7 +5,7 @@ import type { Ask, Survey } from '../survey.ts';
 
 /** Flows of a dead end that ask the target itself. */
 const FLOWS = 3;
-/** Number of their lost packets, and of answered packets of a flow that reaches the target, that prove a dead end. */
+/** Packets that prove a dead end: lost ones of these flows, and answered ones of a flow that reaches the target. */
 const [LOST, ANSWERED] = [6, 6];
 /** Packets of that flow each time: as many as of the flows of a dead end, since chance is judged by both. */
 const CONTROLS = 3;
