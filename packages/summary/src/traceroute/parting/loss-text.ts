@@ -3,6 +3,7 @@ import type { Loss } from '../begin.ts';
 import { chanceOfMore, type Sample } from '../chance.ts';
 import { placeText, sharesOf } from '../losses.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
+import { isSameRouter } from './same-router.ts';
 import { stepText, targetIndex, type Step, type Trace } from '../trace.ts';
 import { thresholds } from '../../thresholds.ts';
 
@@ -61,20 +62,16 @@ function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {
 }
 
 /** True if the next router after the common one is that of the loss; all paths pass the target. */
-function follows({ steps }: Trace, common: Step | undefined, begin: Step, isTarget: boolean): boolean {
-  const from = common === undefined ? -1 : steps.findIndex((step) => isSameRouter(step, common));
+function follows({ steps, target }: Trace, common: Step | undefined, begin: Step, isTarget: boolean): boolean {
+  const from = common === undefined ? -1 : steps.findIndex((step) => isSameRouter(step, common, target));
   const next = steps.slice(from + 1).find(isAnswering);
-  return next !== undefined && isSameRouter(next, begin) && (common !== undefined || !isTarget);
+  return next !== undefined && isSameRouter(next, begin, target) && (common !== undefined || !isTarget);
 }
 
 const isAnswering = ({ routers }: Step): boolean => routers.length > 0;
 
-function isSameRouter(a: Step, b: Step): boolean {
-  return a.routers.some(({ ip }) => b.routers.some((one) => one.ip === ip));
-}
-
-function indexOf({ steps }: Trace, step: Step): number {
-  return steps.findIndex((one) => isSameRouter(one, step));
+function indexOf({ steps, target }: Trace, step: Step): number {
+  return steps.findIndex((one) => isSameRouter(one, step, target));
 }
 
 /** Packets to the target’s hop. */

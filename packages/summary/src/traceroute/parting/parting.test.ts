@@ -131,4 +131,58 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     else expect(text).toContain(part);
     if (!/in common: (they|beyond)/.test(text ?? '')) expect(text ?? '').not.toMatch(/they part/);
   });
+
+  it.each([
+    ['of the failing path', [access(2), '192.0.2.1 3 3', '* * *', '192.0.2.9 5 5', ...silence], works],
+    [
+      'of the working path',
+      [access(2), '192.0.2.1 3 3', '192.0.2.9 5 5', ...silence],
+      trace([access(1), '192.0.2.1 3 3', '* * *', '192.0.2.2 5 5', target]),
+    ],
+    ['with a private address', [access(2), '192.0.2.1 3 3', 'private 4 4', '192.0.2.9 5 5', ...silence], works],
+  ])(
+    'claims no place of the parting if a hop %s behind the last router in common is not known',
+    (_what, path, other) => {
+      const text = sentence({ 'ber-1': trace(path), 'fra-1': other });
+
+      expect(text).toContain('192.0.2.1 in AS64511 (Transit Net) as the last router in common: ');
+      expect(text).toContain('and where they part is not known');
+      expect(text).not.toMatch(/they part (in|between|there)/);
+    },
+  );
+
+  it.each(['192.168.1.1', '10.0.0.1', '172.20.0.1', '100.64.0.1', 'fd00::1', 'fe80::1'])(
+    'does not take %s at two probes for one router',
+    (ip) => {
+      const fails = trace([`${ip} 1 1`, '198.51.100.2 2 2', ...silence]);
+
+      expect(sentence({ 'ber-1': fails, 'fra-1': trace([`${ip} 1 1`, '192.0.2.2 5 5', target]) })).toContain(
+        'show no router in common',
+      );
+    },
+  );
+
+  it('takes local addresses on the way to a local target for one router', () => {
+    const own = { target: '10.0.9.9' };
+    const fails = trace(['10.0.1.1 1 1', '10.0.5.1 2 2', ...silence], own);
+
+    expect(
+      sentence({ 'ber-1': fails, 'fra-1': trace(['10.0.2.1 1 1', '10.0.5.1 2 2', '10.0.9.9 3 3'], own) }),
+    ).toContain('show hop 2, 10.0.5.1 as the last router in common');
+  });
+
+  it('compares the family that fails, of a monitor over both', () => {
+    const both = (ipv6: object): Result<'traceroute'> => {
+      const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = ipv6 as Result<'traceroute'>;
+      return { ...works, otherFamily: { ...other, family: 6 } } as unknown as Result<'traceroute'>;
+    };
+    const fails = trace([access(2), '192.0.2.1 3 3', '192.0.2.9 5 5', ...silence]);
+
+    expect(sentence({ 'ber-1': both(fails), 'fra-1': both(works) })).toMatch(
+      /^Over IPv6: Paths from the failing ber-1 and from the working fra-1 show hop 2, 192\.0\.2\.1 /,
+    );
+    expect(sentence({ 'ber-1': both(works), 'fra-1': both(works) })).toMatch(
+      /^The paths from the failing ber-1 reach the target: .* other packets than those of the traces \(ICMP\)\.$/,
+    );
+  });
 });

@@ -1,12 +1,14 @@
 import type { Check } from '@vantage/contract';
 
-import { ofType, probeResultsOf } from '../../probe-result.ts';
+import { measurementsOf } from '../../measurements.ts';
+import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts';
 import { listed, shown, unique } from '../../words.ts';
 import { endReason, lastAnswer, probeResults } from '../ends.ts';
 import { lossesOf } from '../losses.ts';
 import { lossText } from './loss-text.ts';
+import { isSameRouter } from './same-router.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
-import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
+import { stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
  * One sentence about the traceroute of a monitor that turned bad: the last router that paths from failing and from
@@ -17,7 +19,23 @@ import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts
  * @returns undefined if the traces are inconclusive
  */
 export function partingSentence(check: Check, failing: readonly string[]): string | undefined {
-  const traces = tracesOf(ofType<'traceroute'>(probeResultsOf(check, new Map()))).filter(({ isFinal }) => isFinal);
+  const results = probeResultsOf(check, new Map());
+  const both = results.flatMap((one) => measurementsOf(one) ?? []);
+  if (both.length === 0) return sentenceOf(results, failing);
+  // A monitor over both families fails if one of them does.
+  const [ipv4, ipv6] = ([4, 6] as const).map((family) => {
+    const sentence = sentenceOf(
+      both.map((of) => of[family]),
+      failing,
+    );
+    return sentence === undefined || sentence.startsWith(REACHED) ? undefined : `Over IPv${family}: ${sentence}`;
+  });
+  const sentences = [ipv4, ipv6].filter((sentence) => sentence !== undefined);
+  return sentences.length > 0 ? sentences.join(' ') : sentenceOf(results, failing);
+}
+
+function sentenceOf(results: readonly ProbeResult[], failing: readonly string[]): string | undefined {
+  const traces = tracesOf(ofType<'traceroute'>(results)).filter(({ isFinal }) => isFinal);
   const isFailing = ({ probeResult }: Trace): boolean => failing.includes(probeResult.probe);
   const own = traces.filter(isFailing);
   const broken = own.filter((trace) => brokenReasons.has(endReason(trace)));
@@ -37,8 +55,11 @@ export function partingSentence(check: Check, failing: readonly string[]): strin
 
 const brokenReasons: ReadonlySet<string> = new Set(['silent', 'refused', 'loop']);
 
+const REACHED = 'The paths from the failing ';
+
 function reachedText(through: readonly Trace[]): string {
-  return `The paths from the failing ${namesOf(through)} reach the target: the fault is not on the path, or it is over.`;
+  const protocols = unique(through.map(({ probeResult }) => (probeResult.result.protocol ?? 'icmp').toUpperCase()));
+  return `${REACHED}${namesOf(through)} reach the target: the fault is over, is not on the path, or concerns other packets than those of the traces (${listed(protocols)}).`;
 }
 
 function otherTargetText(broken: readonly Trace[], working: readonly Trace[]): string {
@@ -53,6 +74,8 @@ interface Fork {
   readonly at: Step;
   /** The next router on the path of a working probe. */
   readonly onward: Step | undefined;
+  /** True if a hop before the next router of either path is not known, and the failing path has a further router. */
+  readonly isGapped: boolean;
 }
 
 function partsText(broken: readonly Trace[], working: readonly Trace[]): string {
@@ -71,6 +94,10 @@ function partsText(broken: readonly Trace[], working: readonly Trace[]): string 
   const [{ at, onward }] = first as [Fork];
   const some = first.length === broken.length ? '' : ` (of ${namesOf(first.map(({ trace }) => trace))})`;
   const common = `${who} show ${stepText(at)} as the last router in common${some}`;
+  // A hop that one of them does not show may be a further router in common.
+  if (first.some(({ isGapped }) => isGapped)) {
+    return `${common}: ${lowered(endsText(broken))}, the working ones go on${onwardText(onward)}, and where they part is not known, since hops in between do not answer`;
+  }
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
   const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers the failing ones`;
@@ -79,16 +106,21 @@ function partsText(broken: readonly Trace[], working: readonly Trace[]): string 
 }
 
 function forkOf(trace: Trace, working: readonly Trace[]): Fork | undefined {
+  const isSame = (a: Step, b: Step): boolean => isSameRouter(a, b, trace.target);
   const passedBy = (step: Step): Trace | undefined =>
-    working.find(({ steps }) =>
-      steps.some(({ routers }) => routers.some(({ ip }) => step.routers.some((one) => one.ip === ip))),
-    );
+    working.find(({ steps }) => steps.some((other) => isSame(step, other)));
   const at = trace.steps.findLast((step) => step.routers.length > 0 && passedBy(step) !== undefined);
   if (at === undefined) return undefined;
   const { steps } = passedBy(at)!;
-  const index = steps.findIndex(({ routers }) => routers.some(({ ip }) => at.routers.some((one) => one.ip === ip)));
-  return { trace, at, onward: steps.slice(index + 1).find((step) => !isSilent(step) && step.routers.length > 0) };
+  const [beyond, own] = [
+    steps.slice(steps.findIndex((step) => isSame(at, step)) + 1),
+    trace.steps.slice(trace.steps.indexOf(at) + 1),
+  ];
+  const isGapped = own.some(isKnown) && [beyond, own].some(([next]) => next !== undefined && !isKnown(next));
+  return { trace, at, onward: beyond.find(isKnown), isGapped };
 }
+
+const isKnown = ({ routers }: Step): boolean => routers.length > 0;
 
 /** `Nothing answers beyond hop 4 … from fra-1` of each distinct end. */
 function endsText(broken: readonly Trace[]): string {
