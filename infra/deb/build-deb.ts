@@ -19,6 +19,7 @@ import { controlFile, libraryVersion, unitFile } from './control.ts';
 const repository = join(import.meta.dirname, '../..');
 const HOME = 'usr/lib/vantage-agent';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+const LICENCE = 'On Debian systems the Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0.';
 /** Files that only compilers and debuggers read. */
 const UNUSED = /\.(?:map|d\.[cm]?ts|tsbuildinfo)$/;
 
@@ -98,7 +99,8 @@ export function placeFiles(root: string): void {
   );
   // No conffile: `vantage-agent enrol` writes to it, and dpkg would ask about it at each upgrade that changes it.
   place(root, 'usr/share/vantage-agent/agent.env', readFileSync(join(own, 'agent.env'), 'utf8'));
-  place(root, 'usr/share/doc/vantage-agent/copyright', readFileSync(join(repository, 'NOTICE'), 'utf8'));
+  const notice = readFileSync(join(repository, 'NOTICE'), 'utf8');
+  place(root, 'usr/share/doc/vantage-agent/copyright', `${notice}\n${LICENCE}\n`);
 }
 
 function placeControl(root: string, release: { readonly version: string; readonly architecture: string }): void {

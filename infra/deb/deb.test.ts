@@ -88,9 +88,13 @@ describe('the files of the package', () => {
     placeFiles(root);
     const folders = readdirSync(root);
     const template = readFileSync(join(root, 'usr/share/vantage-agent/agent.env'), 'utf8');
+    const copyright = readFileSync(join(root, 'usr/share/doc/vantage-agent/copyright'), 'utf8');
     rmSync(root, { recursive: true, force: true });
 
     expect(folders).toEqual(['usr']);
+    expect(copyright).toContain('Licensed under the Apache License');
+    // The policy of Debian, section 12.5.
+    expect(copyright).toContain('/usr/share/common-licenses/Apache-2.0');
     expect(template).toContain('`vantage-agent enrol URL TOKEN` adds VANTAGE_URL.');
   });
 });
