@@ -84,7 +84,7 @@ describe('a probe that stands still', () => {
     await sleep(3_300);
     const [pid] = childrenOf(runner.pid);
     process.kill(pid!, 'SIGSTOP');
-    await sleep(1_500);
+    await sleep(2_500);
     process.kill(pid!, 'SIGKILL');
     const outcomes = (await running).map(({ outcome }) => outcome as Traceroute);
 
