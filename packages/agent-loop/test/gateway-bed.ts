@@ -55,6 +55,8 @@ export class GatewayBed {
   refusals = 0;
   /** Connections without an answer: their gateway stalls. */
   unanswered = 0;
+  /** Time until the gateway answers the opening handshake of a connection: its process is busy. */
+  openAfterMs = 0;
   /** True: the test accepts proofs itself. */
   isSlow = false;
   /** Advice of the gateway when to connect again; a short time shortens the pauses of the agent. */
@@ -62,7 +64,10 @@ export class GatewayBed {
   run: (id: string, interrupted: AbortSignal) => Promise<void> = async () => undefined;
 
   async listen(): Promise<void> {
-    new WebSocketServer({ server: this.server }).on('connection', (socket) => this.#accept(socket));
+    const webSockets = new WebSocketServer({ noServer: true });
+    this.server.on('upgrade', (...request) => {
+      setTimeout(() => webSockets.handleUpgrade(...request, (socket) => this.#accept(socket)), this.openAfterMs);
+    });
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
     this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;

@@ -254,6 +254,23 @@ describe('an agent at a gateway', () => {
   );
 
   it.concurrent(
+    'does not call a gateway silent that got no ping before, because it was slow to open the connection',
+    withBed(async (bed) => {
+      const lines: string[] = [];
+      bed.log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+      // Longer than the time in which two pings would be sent.
+      bed.openAfterMs = 5_000;
+      const started = bed.start();
+      await until(() => bed.peers.length === 1);
+      for (let pings = 0; pings < 2; pings += 1) await once(bed.peers[0]!.socket, 'ping');
+      await started;
+
+      expect(lines).toEqual([]);
+      expect(bed.peers).toHaveLength(1);
+    }),
+  );
+
+  it.concurrent(
     'goes over to a gateway that has its proof, although its own answers again',
     withBed(async (bed) => {
       await bed.start();

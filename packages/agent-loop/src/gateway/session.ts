@@ -148,6 +148,8 @@ function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void):
     }
     if (socket.readyState === socket.OPEN) socket.ping();
   }, GATEWAY_PING_MS);
+  // No ping was sent while the connection was being opened, which a busy gateway or a network may delay for seconds.
+  socket.on('open', () => (unanswered = 0));
   socket.on('pong', answered);
   // What arrived before the end of a message, or with it, is no part of a later one.
   for (const event of ['open', 'message', 'pong'] as const) socket.on(event, () => (seenBytes = bytesRead()));
