@@ -27,7 +27,7 @@ export interface Parts {
   readonly config: Config;
   readonly log: Logger;
   readonly policyFor: ReturnType<typeof createKeyPolicies>;
-  /** For the names of clients. */
+  /** Looks up the host name of a client's address. */
   readonly resolver: NameResolver;
   readonly modules: Modules;
   readonly geo: Geo;

@@ -29,11 +29,9 @@ const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
   /** Maximum bytes of all screenshots in Redis; the oldest are removed first. Default 256 MiB. */
   readonly screenshotsMaxBytes?: number | undefined;
-  /**
-   * Maximum bytes of the results of all checks and of one client; the oldest are removed first. See
-   * `ResultBudgetOptions`.
-   */
+  /** Maximum bytes of the results of all checks; the oldest are removed first. Default: see `ResultBudgetOptions`. */
   readonly resultsMaxBytes?: number | undefined;
+  /** Maximum bytes of the results of one client; the oldest are removed first. Default: see `ResultBudgetOptions`. */
   readonly clientResultsMaxBytes?: number | undefined;
   /** Longest expected queueing time of a job at a probe, milliseconds. Default 2 s. */
   readonly longestQueueMs?: number | undefined;
@@ -144,8 +142,8 @@ export function openCreate(
 }
 
 /**
- * Keeps a check in the set of deadlines until it is counted: if this process dies first, another coordinator finds it
- * there.
+ * Keeps a completed check in the set of deadlines until the result budget has counted it: if this process dies before,
+ * another coordinator finds the check there.
  */
 function createCountedDeadlines(
   { background, log }: Store,

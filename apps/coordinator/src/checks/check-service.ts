@@ -28,15 +28,15 @@ import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import type { BudgetStatus, ResultBudget } from './store/result-budget.ts';
 import { WithdrawnProbes } from './withdrawn-probes.ts';
 
-/** Interval of polls for due deadlines, and for entries of results that are committed. */
+/** Interval of polls for due deadlines, and at which stream entries of committed inline results are released. */
 const EXPIRE_EVERY_MS = TICK_MS;
-/** Interval at which a change of the list of probes or of suspensions is noticed; nothing is read without one. */
+/** Interval of polls for suspended and removed probes; pending checks are read only after a change of the probes. */
 const WITHDRAWN_EVERY_MS = TICK_MS;
 /** Notifications can be lost, so every active stream is also read at this interval. */
 const DRAIN_EVERY_MS = 1_000;
 /** Interval at which the probes that take screenshots are checked for liveness. */
 const WATCH_EVERY_MS = 1_000;
-/** Every n-th check for liveness also takes over entries that a dead coordinator had claimed. */
+/** Every n-th read of the probe list also takes over stream entries that a dead coordinator had claimed. */
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
 /** Interval at which completed checks are added to the result budget. */

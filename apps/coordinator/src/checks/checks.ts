@@ -30,16 +30,17 @@ export type Creation =
   | { readonly created: false; readonly reason: 'not-admitted' };
 
 /**
- * Called with the number of selected probes, before the check is written. Never rejects.
+ * Counts the request against the rate limits; resolves to whether they admit it. Called with the number of selected
+ * probes, before the check is written. Never rejects.
  *
- * @param early starts the check in the same write as the count, which saves a round trip
+ * @param early starts the check without waiting for the rate limits, which saves a round trip
  */
 export type AdmitCheck = (probes: number, early?: EarlyStart) => Promise<boolean>;
 
 export interface EarlyStart {
-  /** Key that Redis writes if it admits the check; a start sent by `onLikely` has no effect without it. */
+  /** Key that the rate-limit script writes if it admits the check; without it, the early start has no effect. */
   readonly grant: string;
-  /** Called after the count was sent, if no local count refuses the check. */
+  /** Starts the check. Called after the rate-limit command was sent, if the counts in memory admit the check. */
   readonly onLikely: () => void;
 }
 
@@ -50,7 +51,7 @@ export interface Checks {
    *
    * @param client the client to whose budget the results count
    * @param id given if another coordinator may have started the same check; it is started once only
-   * @param first digest of the request's `Idempotency-Key`
+   * @param first digest of client and `Idempotency-Key`, which names the idempotency record
    * @throws StoreUnavailable if Redis does not accept the check
    */
   readonly create: (

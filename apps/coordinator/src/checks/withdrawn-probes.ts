@@ -20,7 +20,7 @@ const REPEAT_FOR_MS = 5_000;
 const AT_ONCE = 200;
 /** Longest wait for the last results of a probe. */
 const LAST_LOOK_MS = 500;
-/** Interval at which noted jobs are looked for. */
+/** Interval at which the list of jobs that were taken out of queues is read. */
 const NOTES_EVERY_MS = 500;
 
 export interface WithdrawnProbesDependencies extends SettleDependencies {
@@ -38,8 +38,9 @@ export interface WithdrawnProbesDependencies extends SettleDependencies {
 
 /**
  * Ends the missing results of probes that were suspended or removed, which would otherwise stay pending until the
- * deadline. Every coordinator does so, without a lease: it is idempotent. It looks at its start and for some seconds
- * after each change of the probes, and whenever jobs are noted that were taken out of a queue: their probe may work again.
+ * deadline. Every coordinator does so, without a lease: it is idempotent. It reads pending checks at its start and for
+ * `REPEAT_FOR_MS` after each change of the probes. It also ends the results of jobs that were taken out of queues, even
+ * if their probe was resumed since.
  */
 export class WithdrawnProbes {
   readonly #dependencies: WithdrawnProbesDependencies;

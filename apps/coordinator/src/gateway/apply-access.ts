@@ -5,8 +5,8 @@ import type { Beats } from './beats.ts';
 import type { AgentConnection } from './connection/connection.ts';
 
 /**
- * Starts the jobs of an approved agent, and disconnects one that may no longer work, or that was suspended meanwhile: then its
- * jobs end.
+ * Starts to give jobs to an approved agent. Disconnects an agent that may no longer work or was suspended meanwhile,
+ * which ends its jobs.
  */
 export function applyAccess(connection: AgentConnection, now: AgentAccess, beats: Pick<Beats, 'remove'>): void {
   const { fingerprint, suspensions, socket } = connection;

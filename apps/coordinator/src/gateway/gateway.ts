@@ -29,7 +29,7 @@ export interface Gateway {
   /**
    * Takes over an HTTP connection that requests a WebSocket.
    *
-   * @param address canonical address of the agent; undefined if a proxy passed on what is none
+   * @param address canonical address of the agent; undefined if a proxy passed on an invalid address
    */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, address: string | undefined) => void;
   /** Connections of agents whose identity was verified. */
@@ -143,7 +143,7 @@ class AgentGateway implements Gateway {
   }
 }
 
-/** Without a count, only whole frames show that an agent sends. */
+/** Counts the bytes read from a TCP socket; always 0 for another stream, of which only whole frames are noticed. */
 function bytesReadOf(socket: Duplex): () => number {
   return () => (socket instanceof Socket ? socket.bytesRead : 0);
 }

@@ -60,7 +60,7 @@ export async function shakeHands(
 }
 
 /**
- * True if agent and gateway speak a common version. Otherwise the agent is closed, and the operator sees it, unless
+ * True if agent and gateway speak a common version. Otherwise closes the connection and shows the operator why, unless
  * another instance does the work of the probe.
  */
 export async function agreeOnVersion(

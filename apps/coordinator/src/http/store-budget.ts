@@ -3,8 +3,8 @@ import { inTime } from '@vantage/timers';
 import { StoreUnavailable } from '../redis/store-errors.ts';
 
 /**
- * A client gets an error within two seconds if Redis does not reply; the count of its limit and the handler share this
- * time.
+ * A client gets an error within two seconds if Redis does not reply; counting the request against its rate limit and
+ * the handler share this time.
  */
 const BUDGET_MS = 1_850;
 /** Minimum for the handler, after a stall of the process has used up the budget. */

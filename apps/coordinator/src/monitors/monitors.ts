@@ -42,7 +42,7 @@ export interface EventsReading {
 
 export type MonitorWrite =
   | { readonly outcome: 'invalid'; readonly errors: readonly InputError[] }
-  /** The file owns the monitor, or there are too many. */
+  /** `file`: the file owns the monitor. `full`: there are too many monitors. */
   | { readonly outcome: 'file' }
   | { readonly outcome: 'full' }
   | { readonly outcome: 'new' | 'changed' | 'same'; readonly monitor: Monitor };

@@ -13,7 +13,10 @@ import { switchOff, switchOffUser } from './access/switch-off.ts';
 /** Lifetime of the lock with which one coordinator at a time looks. */
 const TURN_MS = 900;
 
-/** All keys are measured at this interval, and when Redis has grown by half of a probe's quota; none while it is smaller than that. */
+/**
+ * All keys are measured at this interval, and when the memory of Redis has grown by half of the quota of a probe.
+ * Nothing is measured while Redis uses less memory than the quota of one probe.
+ */
 const MEASURE_EVERY_MS = 60_000;
 
 // `allow-oom`, because a flood may have used up the memory.

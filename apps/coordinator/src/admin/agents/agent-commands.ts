@@ -119,7 +119,7 @@ export async function suspend(
   await redis.hset(redisKeys.suspended, id, text);
   await changeAccess(redis, id, 'suspend', text);
   await switchOffUser(redis, id);
-  // Last: before, the agent might take further ones.
+  // Jobs are withdrawn last: until the suspension is in effect, the agent can take further jobs.
   await withdrawJobs(redis, id, suspendedFailure(text));
   return { said: [`Probe ${id} is suspended until probe:resume ${id}.`], warnings: [], done: true };
 }
@@ -132,7 +132,7 @@ export async function resume(redis: Redis, id: string): Promise<boolean> {
   return wasNoted === 1 || access.state === 'suspended' || access.copied !== null;
 }
 
-/** Removes key, invitations and state of an agent, whose connection ends. False if there was none. */
+/** Removes key, invitations and state of an agent, and ends its connection. False if there was nothing to remove. */
 export async function forgetAgent(redis: Redis, id: string): Promise<boolean> {
   const keys = [redisKeys.agentKey(id), redisKeys.agentCounters(id), redisKeys.invitations(id)];
   const removed = await runScript(
@@ -144,7 +144,7 @@ export async function forgetAgent(redis: Redis, id: string): Promise<boolean> {
   return removed === 1;
 }
 
-/** The agent of a probe for `probe:list`: as in `GET /probes/agents`, with what only operators see. */
+/** The agent of a probe for `probe:list`: the fields of `GET /probes/agents`, and those that only operators see. */
 export async function listAgent(redis: Redis, probe: KnownProbe): Promise<object> {
   const { key, copied } = probe.access ?? NO_ACCESS;
   const agent = { ...describeAgent(probe), key };

@@ -5,8 +5,8 @@ import { error, ok, warning, type DoctorFinding } from './finding.ts';
 const SAMPLES = 3;
 const NOTICED_MS = 2_000;
 /**
- * Clock offset from which on the finding is an error: certificates that a public CA has just issued are not valid yet.
- * Certificates of `probe:tls` begin a day before they are issued.
+ * Clock offset at which the finding becomes an error: by a clock this slow, a certificate that a public CA has just
+ * issued is not valid yet. Certificates of `probe:tls` begin a day before they are issued.
  */
 const WRONG_MS = 10 * 60_000;
 

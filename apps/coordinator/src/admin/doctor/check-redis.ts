@@ -3,16 +3,18 @@ import { checkOutputBuffers } from './check-output-buffers.ts';
 import { numberOf, type RedisFacts } from './redis-facts.ts';
 
 const OLDEST_MAJOR = 7;
-/** Share of `maxmemory` and of `maxclients` from which a server counts as full. */
+/** Used share of `maxmemory` or `maxclients` that is an error. */
 const FULL_AT = 0.95;
+/** Used share of `maxmemory` or `maxclients` that is a warning. */
 const NEARLY_FULL_AT = 0.8;
-/** Redis connections of each process (docs/operations.md, "Components"). */
+/** Connections of an agent that connects to Redis: three, and for a moment after an outage twice as many. */
 const PER_REDIS_AGENT = 6;
+/** Connections of all other programs of the service (docs/operations.md, "Components"). */
 const PER_DEPLOYMENT = 100;
 
 /**
- * Memory that the settings of the coordinator may fill, over all servers, bytes; results are half of `maxmemory` if
- * undefined.
+ * Bytes that results and screenshots may take by the coordinator's settings, summed over all servers. `resultsBytes` is
+ * undefined without a setting: results may then take half of `maxmemory`.
  */
 export interface MemoryBudget {
   readonly resultsBytes: number | undefined;

@@ -29,7 +29,7 @@ async function readServer(redis: Redis): Promise<RedisFacts> {
   return { server: serverNameOf(redis), info, config };
 }
 
-/** The server itself, if Sentinels named it. */
+/** Address of the connected server; `REDIS_URL` may name the Sentinels only. */
 function serverNameOf(redis: Redis): string {
   const { remoteAddress, remotePort } = redis.stream;
   return remoteAddress === undefined ? 'Redis' : `${remoteAddress}:${remotePort}`;
@@ -44,7 +44,7 @@ async function readConfig(redis: Redis): Promise<RedisFacts['config']> {
   }
 }
 
-/** An array in RESP2, a map in RESP3. */
+/** The parameter in a reply to `CONFIG GET`: an array of name and value in RESP2, a map or an object in RESP3. */
 function pairsOf(reply: unknown): readonly (readonly [string, string])[] {
   if (Array.isArray(reply)) return reply.length < 2 ? [] : [[String(reply[0]), String(reply[1])]];
   if (reply instanceof Map) return [...reply].map(([name, value]) => [String(name), String(value)]);

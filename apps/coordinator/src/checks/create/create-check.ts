@@ -93,8 +93,8 @@ async function createCheck(
 }
 
 /**
- * Starts a check that is admitted. On one server the check is sent along with its count: the server runs them in this
- * order, and starts nothing that it has not admitted.
+ * Starts a check if the rate limits admit it. On a single server, the start is pipelined with the rate-limit command:
+ * Redis runs the two in this order, and the start has no effect unless the rate-limit script has written the grant.
  *
  * @returns false if it is not admitted
  */
@@ -116,7 +116,7 @@ async function admitAndStart(
     early.started.catch(() => undefined);
   };
   if (admit !== undefined && !(await admit(probes, isCluster(redis) ? undefined : { grant, onLikely }))) return false;
-  // Redis has written no grant if the request was counted in memory, because Redis was slow or had lost the script that counts.
+  // There is no grant if the request was counted in memory, because Redis was slow or had lost the rate-limit script.
   if ((await early.started) !== true) await start();
   return true;
 }

@@ -30,7 +30,7 @@ export type StartCheck = (
   jobs: readonly NewJob[],
 ) => Promise<readonly PromiseSettledResult<unknown>[]>;
 
-/** The check was sent along with its count, and Redis did not admit it; nothing was written. */
+/** The check needs a grant that the rate-limit script has not written; nothing was written. */
 export class NotGranted extends Error {
   constructor() {
     super('The check was not admitted.');
@@ -55,7 +55,7 @@ interface Start {
   readonly id: string;
   /** True to do nothing if the check exists. */
   readonly once: boolean;
-  /** Key that must exist, and is removed; undefined if the check is admitted already. */
+  /** Key of the grant: it must exist, and the script deletes it. Undefined if the check is admitted already. */
   readonly grant: string | undefined;
   readonly deadline: number;
   /** Lifetime of the record, milliseconds. */
@@ -65,7 +65,7 @@ interface Start {
   /** Alternating names and values. */
   readonly fields: readonly (string | number)[];
   readonly probes: readonly string[];
-  /** Content of the notification for gateways: probe ids separated by spaces; empty if none waits for it. */
+  /** Notification for gateways: ids of their probes, separated by spaces; empty if no probe is at a gateway. */
   readonly announced: string;
   /** Creation time of the jobs. */
   readonly now: number;
@@ -89,8 +89,8 @@ interface Start {
  * The keys of the queues are not declared, so it is for one server.
  *
  * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
- * Returns '' or an error for each queue of each job; nothing if it was started before; 'stepped' if the clock was stepped
- * back; 'refused' without a grant.
+ * Returns '' or an error for each queue of each job; an empty list if the check was started before; 'stepped' if the
+ * clock was stepped back; 'refused' if the grant is missing.
  */
 export const startScript = defineScript(
   '',

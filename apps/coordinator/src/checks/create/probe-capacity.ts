@@ -56,8 +56,8 @@ const LOOK_FOR_OLD_MS = 250;
 /** Estimated duration of a type without samples. */
 const FIRST_GUESS_MS = 250;
 /**
- * Jobs of an agent that connects to Redis, waiting or taken: the cost of its commands grows with their number, and a stolen
- * login may keep them all.
+ * Maximum jobs, waiting or taken, of an agent that connects to Redis: the cost of its commands grows with their number,
+ * and a stolen login may never remove a job.
  */
 export const MOST_QUEUED = 256;
 /** Slots of an agent that does not report its number. */

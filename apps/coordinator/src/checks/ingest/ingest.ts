@@ -27,8 +27,8 @@ export interface Ingest {
    */
   readonly commitInline: (probe: string, note: InlineResult) => void;
   /**
-   * Deletes the entries of inline results that were committed since the last call, and acknowledges what was processed.
-   * Readers have these results already, and nothing reads such an entry if it is the oldest of its stream. Never rejects.
+   * Deletes the stream entries of inline results that were committed since the last call, and acknowledges processed
+   * entries. An entry of a committed inline result is deleted unread if it is the oldest of its stream. Never rejects.
    */
   readonly releaseCommitted: () => Promise<void>;
   /** Finishes or releases all claimed entries. Never rejects. */

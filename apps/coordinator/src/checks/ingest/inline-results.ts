@@ -28,7 +28,7 @@ export interface InlineResults {
 
 /** Limit of remembered results: entries that another coordinator reads never arrive here. */
 const REMEMBERED = 1_000;
-/** Concurrent commits per probe: a notification is not bounded by Redis as an entry is. */
+/** Maximum concurrent commits per probe: notifications arrive without a bound; entries are read in batches. */
 const AT_ONCE = 8;
 
 export function createInlineResults(dependencies: InlineResultDependencies): InlineResults {

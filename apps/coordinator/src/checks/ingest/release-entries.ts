@@ -9,16 +9,17 @@ import { FUTURE_MS } from './stream-scripts.ts';
 /** Probes with the checks whose results were committed inline. */
 export type Committed = ReadonlyMap<string, readonly string[]>;
 
-/** Bounds of one script, which blocks Redis: streams, and entries of each. */
+/** Maximum streams per script, because a script blocks Redis. */
 const STREAMS_AT_ONCE = 50;
+/** Maximum entries of each stream per script. */
 const ENTRIES_AT_ONCE = 64;
 
 /**
- * Deletes entries whose results are committed, as long as they are the oldest of their stream. It reads one entry at a
- * time: an entry that is no such result may be of any size; it stays, with those after it, until the stream is read.
+ * Deletes the entries of committed results at the start of each stream. Reads one entry at a time and stops at the
+ * first that is no committed result, because it may be of any size; it stays until the stream is read.
  *
  * KEYS result streams. ARGV for each stream the number of its checks, then the checks. Returns for each stream 1 if it
- * must be read: it has such an entry, the key is no stream, or the id of its last entry is in the future.
+ * must be read: another entry was found, the key is no stream, or the id of a deleted entry is in the future.
  */
 export const releaseScript = defineScript(
   'allow-oom',

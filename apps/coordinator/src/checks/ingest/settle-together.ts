@@ -7,18 +7,18 @@ export interface Settled {
   readonly check: string;
   readonly probe: string;
   readonly json: string;
-  /** As of `SettleOptions`. */
+  /** As in `SettleOptions`. */
   readonly writtenAt: number;
 }
 
-/** Writes results: those of one check that are there at the same time in one script, which costs Redis half as much. */
+/** Writes a result. One script writes all results of a check that arrive together, which halves the cost for Redis. */
 export type SettleTogether = (result: Settled) => Promise<Settlement>;
 
 export interface SettleTogetherDependencies extends Omit<SettleOptions, 'writtenAt'> {
   readonly redis: Redis;
 }
 
-/** Results of one script, which blocks Redis; the first ones do not wait until many more are validated. */
+/** Maximum results per script: a script blocks Redis, and the first results must not wait for many later ones. */
 const MOST_AT_ONCE = 25;
 
 interface Batch {

@@ -48,7 +48,7 @@ export class StreamEntries {
     return more;
   }
 
-  /** Takes entries that a coordinator has held for longer than this. */
+  /** Takes over entries that a coordinator has claimed for longer than `idleMs`. */
   async takeOver(probe: string, idleMs: number): Promise<void> {
     // Acknowledged first, so that processed entries are not claimed.
     await this.done.flush(probe);

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
 
-/** The event streams of checks that end with them. */
+/** Event streams of checks with the option `endWithStream`: such a check ends when its last event stream is closed. */
 export interface Followers {
   /**
    * Registers an event stream of a check.

@@ -67,8 +67,8 @@ ${completion}`,
 /**
  * Settles that there is no screenshot.
  * KEYS check, results, partials. ARGV retention (ms), time of the failure (ms; 0: in time), 1 to return the check, the
- * probe that must be taking it ('' for any), outcome as JSON. Returns as above; the status is `duplicate` if another
- * probe is taking it.
+ * probe that must be taking it ('' for any), outcome as JSON. Returns like `keepScreenshotScript`; the status is
+ * `duplicate` if another probe is taking it.
  */
 export const giveUpScreenshotScript = defineScript(
   'allow-oom',
@@ -84,7 +84,7 @@ ${completion}`,
 
 /**
  * Asks the next probe. KEYS check. ARGV time of the failure (ms; 0: in time), the probe that must be taking it, the
- * next probe, failure of the first as JSON. Returns a status, and the parameters of the screenshot as JSON.
+ * next probe, failure of the previous probe as JSON. Returns a status, and the parameters of the screenshot as JSON.
  */
 export const handOverScreenshotScript = defineScript(
   'allow-oom',

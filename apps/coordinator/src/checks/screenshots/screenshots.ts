@@ -60,13 +60,13 @@ export interface CheckScreenshots {
   /**
    * Processes an entry of a probe about a screenshot.
    *
-   * @param writtenAt when, milliseconds since the epoch; 0 means in time
+   * @param writtenAt time of the entry, milliseconds since the epoch; 0 means in time
    * @throws StoreUnavailable
    */
   readonly takeIn: (probe: string, id: string, written: WrittenScreenshot, writtenAt: number) => Promise<void>;
   /** Hands over the screenshots of probes that went offline, and gives up those whose deadline has passed. */
   readonly watch: () => Promise<void>;
-  /** Gives it up at the deadline of the check. */
+  /** Gives the screenshot up at the deadline of the check. */
   readonly end: (id: string) => Promise<void>;
 }
 

@@ -40,13 +40,13 @@ export interface NewCheck extends Pick<
   readonly id: string;
   /** Digest of the client to whose budget the results count. */
   readonly client?: string | undefined;
-  /** Digest of the `Idempotency-Key` of the request. */
+  /** Digest of client and `Idempotency-Key`, which names the idempotency record. */
   readonly first?: string | undefined;
-  /** Key that Redis must have written for the check to be created; without it the check is admitted already. */
+  /** Grant that must be in Redis for the check to be created; undefined if the check is admitted already. */
   readonly grant?: string | undefined;
   /** True to create it only if there is no check with this id. */
   readonly once?: boolean | undefined;
-  /** The probes whose agents may connect to gateways, which wait for a notification of the job; by default all. */
+  /** Probes whose agents may be connected to gateways, which are notified of the jobs. Default: all probes. */
   readonly atGateways?: readonly string[] | undefined;
   /** Undefined if no screenshot is requested; `given_up` if no probe can take one. */
   readonly screenshot?: NewScreenshot | undefined;
@@ -62,7 +62,7 @@ export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown
 /**
  * Writes the deadline and the record with all results pending.
  *
- * @throws after all replies, if one write is refused; the other may be there
+ * @throws after all replies, if a write is refused; the other writes may have taken effect
  */
 export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: number): Promise<void> {
   const { id, createdAt, deadlineAt, probes, screenshot } = check;

@@ -49,12 +49,12 @@ return string.format('%.0f', moved)
 
 export const deadlineScripts = [dueScript, moveDeadlinesScript] as const;
 
-/** Deadlines of pending checks and, until the next poll, of checks that were completed since the last one. */
+/** Deadlines of pending checks; the deadline of a completed check is removed by the next poll. */
 export interface Deadlines {
   /**
    * Removes a completed check, in a batch with the next poll.
    *
-   * @param stored its memory in Redis, if it has to be counted first
+   * @param stored the memory of the check in Redis, if the result budget has to count it before it is removed
    */
   readonly forget: (id: string, stored?: StoredCheck) => void;
   /** Removes completed checks now. Never rejects. */

@@ -35,11 +35,9 @@ export interface ResultBudget {
 
 export interface ResultBudgetOptions {
   readonly redis: Redis;
-  /**
-   * Maximum bytes of the results of all checks, and of one client; by default a half and an eighth of Redis'
-   * `maxmemory`.
-   */
+  /** Maximum bytes of the results of all checks. Default: half of Redis' `maxmemory`. */
   readonly maxBytes?: number | undefined;
+  /** Maximum bytes of the results of one client. Default: a quarter of the maximum for all checks. */
   readonly maxClientBytes?: number | undefined;
   /** Longest retention of a check, milliseconds. */
   readonly keptMs: number;
@@ -55,7 +53,7 @@ const MAXMEMORY_EVERY_MS = 60_000;
 const WARN_EVERY_MS = 60_000;
 /** Checks per script run. */
 const AT_ONCE = 500;
-/** Records of evicted checks may take this fraction of the budget, both in total and per client. */
+/** Records of evicted checks may take the budget divided by this number, both in total and per client. */
 const PART_OF_REMOVED = 64;
 
 /** Interval of measurements while no check is added: expiring checks free memory. */

@@ -17,7 +17,10 @@ export interface AgentSocket {
   /** Reads no more from the network until `resume`. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Closes the connection if nothing arrived since the look before the last one; a live agent sends pings. */
+  /**
+   * Called at an interval: closes the connection if nothing arrived since the third last call. A live agent sends
+   * pings.
+   */
   readonly look: () => void;
   /**
    * Sends a pong if a part of a frame has arrived since the last call, and no whole frame: on a slow connection the pings
@@ -57,8 +60,9 @@ class WebSocketOfAgent implements AgentSocket {
   private listener: (frame: Frame) => void = () => undefined;
   private quietLooks = 0;
   private isSilent = false;
-  /** Reasons not to read the socket: each side of the connection can request a pause. */
+  /** True between `pause` and `resume`; the socket is then not read. */
   private isFull = false;
+  /** True while the agent must pause because it exceeded its rate; the socket is then not read. */
   private isFast = false;
 
   constructor(socket: WebSocket, bytesRead: () => number) {

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 250;
 
 /** Closes the connection of an agent that was replaced, when its jobs have ended and their results are settled. */
 export async function closeWhenDone({ socket, instance, jobs, running }: RetiredConnection): Promise<void> {
-  // The queue also knows its screenshots, and jobs that an earlier connection gave it.
+  // The queue also lists the screenshots of the agent, and the jobs that it was given by an earlier connection.
   const isWorking = async (): Promise<boolean> =>
     running() > 0 || (await jobs.active()).some(({ taker }) => taker === instance);
   for (let looks = RETIRE_MS / LOOK_EVERY_MS; looks > 0 && socket.isOpen(); looks -= 1) {

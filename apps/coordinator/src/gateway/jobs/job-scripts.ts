@@ -41,7 +41,7 @@ end
 return found`,
 );
 
-/** Forgets a connection unless the same instance has another one since. KEYS connections. ARGV instance, its connection. */
+/** Forgets a connection unless its instance has opened another one. KEYS connections. ARGV instance, its connection. */
 export const forgetConnectionScript = defineScript(
   'allow-oom',
   `

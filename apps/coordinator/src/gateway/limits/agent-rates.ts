@@ -4,7 +4,7 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 /** Bounds what the agents of a gateway send together, so that stolen ones take no time from its other clients. */
 export interface AgentRates {
-  /** @param probe whose key the agent has proved: there are no more than the operator has invited */
+  /** @param probe one whose key the agent has proved; memory is kept per probe, and the operator bounds their number */
   readonly open: (probe: string) => AgentRate;
 }
 
@@ -13,7 +13,7 @@ export interface AgentRates {
  * for no other probe. All other bytes use the rate of the probe, and beyond it one that all probes share.
  */
 export interface AgentRate {
-  /** @returns milliseconds after which to ask again with 0; 0 if the connection may send on */
+  /** @returns 0 if the connection may send on; else the milliseconds after which to call this again, with 0 bytes */
   readonly take: (bytes: number) => number;
   /** Adds the credit of a job that the agent was given. */
   readonly give: (job: string) => void;

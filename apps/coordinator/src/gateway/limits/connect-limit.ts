@@ -1,6 +1,6 @@
 /** Limits how often the agents of one probe connect to this gateway, because each connection costs writes in Redis. */
 export interface ConnectLimit {
-  /** @param probe whose key the agent has proved: there are no more than the operator has invited */
+  /** @param probe one whose key the agent has proved; memory is kept per probe, and the operator bounds their number */
   readonly admits: (probe: string) => boolean;
 }
 

@@ -46,8 +46,8 @@ export interface CheckEndpointsOptions {
 }
 
 /**
- * Field of `response.locals` with what `limit` has read for `answer`. A `WeakMap` by request would keep requests in memory
- * (`live-list.ts`).
+ * Field of `response.locals` by which `limit` passes the data that it has read to `answer`. A `WeakMap` by request
+ * would keep requests in memory (`live-list.ts`).
  */
 const READING = 'reading';
 

@@ -15,7 +15,7 @@ export interface Endpoint {
   /** Express path, such as `/check/:id/results`. */
   readonly path: string;
   readonly method: Method;
-  /** Scope that a key needs; without it, keys are ignored. */
+  /** Scope that an API key needs; if undefined, keys are ignored. */
   readonly scope?: KeyScope | undefined;
   /** Counts the request before the handler runs. */
   readonly limit?: Limit | undefined;

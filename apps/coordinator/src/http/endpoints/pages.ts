@@ -24,8 +24,8 @@ export interface Documentation {
 }
 
 /**
- * HTML pages, and the OpenAPI document. Each is made for its first request: all of them together take a seventh of the
- * CPU of a start, and memory that a coordinator without readers of its documentation does not need.
+ * HTML pages, and the OpenAPI document. Each is made at its first request: making all of them takes a seventh of the
+ * CPU time of a start, and memory that a coordinator without readers of its documentation does not need.
  */
 export function documentation({ web, readPreview, document, links, checkTypes }: Documentation): readonly Endpoint[] {
   const font = fontOf(web, links);

@@ -21,7 +21,9 @@ export interface Charge {
   readonly client: readonly Axis[];
   /** Counted only if every client axis admits the request, and then all or none. */
   readonly target: readonly Axis[];
-  /** Key that Redis writes if all axes admit the request: a later command depends on it. On one server only. */
+  /**
+   * Key that Redis writes if all axes admit the request: a later command has no effect without it. Not on a Cluster.
+   */
   readonly grant?: string | undefined;
 }
 

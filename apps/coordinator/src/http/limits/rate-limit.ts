@@ -43,7 +43,7 @@ const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined, grant: undefin
 export interface EarlyLimit {
   readonly count: Limit;
   /**
-   * Refuses a client that was refused, until a request would be admitted again. Counts nothing.
+   * Refuses a client that was refused before, until a request of it would be admitted again. Counts nothing.
    *
    * @throws HttpProblem 429
    */

@@ -11,7 +11,8 @@ export interface Refusals {
 }
 
 /**
- * A refused client stays refused until then, because counts only fall with time.
+ * Remembers refusals. No request is refused wrongly: until its time is over, the counts that refused a client only
+ * fall.
  *
  * @param nowMs monotonic clock
  */

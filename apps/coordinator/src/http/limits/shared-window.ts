@@ -8,7 +8,7 @@ import { createMemoryWindow } from './memory-window.ts';
 import { countArguments, countScript, readReply } from './script.ts';
 import type { Count } from './window.ts';
 
-/** Pause after a failure of Redis, counted in memory only: waiting for a frozen server would delay each request. */
+/** For this long after a failure of Redis, requests are counted in memory only: a frozen server would delay each. */
 const PAUSE_MS = 1_000;
 
 /** Longest wait for a count, slightly less than a request may wait for Redis in total. */

@@ -80,7 +80,8 @@ export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): J
     MonitorProbeEvent: toJson(probeEventSchema),
     MonitorPartingEvent: toJson(partingEventSchema),
     MonitorPathEvent: toJson(pathEventSchema),
-    // Two fields of Me have it: from fields in two spellings, some generators would make two types of one name.
+    // Named, because two fields of Me, whose names differ in spelling only, use it: for an unnamed schema, some
+    // generators would make a type for each field, both with one name.
     CountryCode: toJson(countryCodeOfCallerSchema),
     Me: toJson(meSchema),
     Problem: toJson(problemSchema),

@@ -33,8 +33,8 @@ export async function claimKey(
 /**
  * Answers a request once; repetitions get the first response.
  *
- * @param claimed the outcome of `claimKey`; if that failed, it is the response
- * @param answer creates the first response, given the digest of the key; a rejection releases the key
+ * @param claimed the outcome of `claimKey`; its error, if it failed, is thrown
+ * @param answer creates the first response, given the digest of client and key; a rejection releases the key
  * @throws HttpProblem 409 if the key belongs to a different request or its response is not known yet
  */
 export async function answerOnce(

@@ -72,7 +72,7 @@ function typeFault(type: unknown, types: readonly string[], pairTypes: readonly 
   return { path: '/type', message: `${type === undefined ? 'is required:' : 'must be'} ${known}` };
 }
 
-/** The faults of the schema; with `between`, which has the place of `host`, another type is the fault. */
+/** The faults of the schema; if the type does not take pairs, `between` is a fault, and a missing `host` is none. */
 function pairFaults(
   body: object,
   faults: readonly InputError[],
@@ -107,7 +107,9 @@ interface CompiledType {
   readonly validate: () => ValidateFunction;
 }
 
-/** Each validator is compiled for its first request: all of them are an eighth of a coordinator's start. */
+/**
+ * Each validator is compiled at its first use: compiling all would take an eighth of the time of a coordinator's start.
+ */
 interface Compiled {
   readonly types: ReadonlyMap<string, CompiledType>;
   /** Validates the fields that all types have. */

@@ -25,7 +25,9 @@ const toneOf: Readonly<Record<Verdict, Tone>> = {
   unknown: 'neutral',
 };
 
-/** The check with the texts that links to it show. Without a verdict before completion: pending probes may change it. */
+/**
+ * The texts of a check for badge, card and embed. A pending check has no verdict, because pending probes may change it.
+ */
 export function shownCheck(check: Check, { verdict, counts, headline }: Summary): ShownCheck {
   const name = nameOfCheck(check);
   if (check.status === 'pending') {

@@ -14,7 +14,7 @@ export interface PathFollowing {
   readonly change: Pick<PathEvent, 'before' | 'probes' | 'sentence'> | undefined;
 }
 
-/** Compares the paths of a traceroute monitor with those before, as far as their results are still kept. */
+/** Compares the paths of a traceroute monitor with the earlier paths whose results are still stored. */
 export async function followPaths(
   check: Check,
   before: PathChecks,

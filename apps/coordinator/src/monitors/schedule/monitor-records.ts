@@ -19,7 +19,7 @@ import { putScript, removeScript } from './definition-scripts.ts';
 /** A tick that this coordinator must start. */
 export interface ClaimedTick {
   readonly name: string;
-  /** JSON of its `Claim`; `confirm` wants it back. */
+  /** JSON of its `Claim`, as `confirmTick` compares it with the claim in Redis. */
   readonly claim: string;
   /** JSON of a `StoredMonitor`. */
   readonly stored: string;

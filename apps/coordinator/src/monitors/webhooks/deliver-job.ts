@@ -9,7 +9,10 @@ import type { OpenQueue } from './open-queue.ts';
 import type { Receivers } from './receivers.ts';
 import type { DeliveryOutcome, SendWebhook } from './send-webhook.ts';
 
-/** A job whose receiver has no request free is put off by this, up to twice as much. */
+/**
+ * Minimum delay of a job, milliseconds, whose receiver has its maximum of open requests; the delay is at most twice
+ * this.
+ */
 const PUT_OFF_MS = { busy: 500, stuck: 10_000 };
 
 export interface JobDependencies extends Pick<OpenQueue, 'UnrecoverableError'> {

@@ -8,14 +8,14 @@ export interface ReceiverBounds {
 /** Bounds the open requests of each receiver, so that a slow one delays its own messages only. */
 export interface Receivers {
   /**
-   * Waits a short time for a free request of a receiver, if it is not stuck.
+   * Reserves a request to a receiver. If it has its maximum of open requests and is not stuck, waits a short time.
    *
-   * @returns false if none was free
+   * @returns false if no request became free
    */
   readonly acquire: (host: string) => Promise<boolean>;
   readonly release: (host: string) => void;
   readonly isStuck: (host: string) => boolean;
-  /** Ends all waits without a request. */
+  /** Ends all waits: their `acquire` resolves to false. */
   readonly stop: () => void;
 }
 
@@ -23,7 +23,7 @@ interface Receiver {
   open: number;
   /** Monotonic time of the last start or end of a request. */
   movedAt: number;
-  /** The waiting callers in order; each is called with true once a request is free for it. */
+  /** Ends the waits, oldest first: true if a request is reserved for the caller. */
   readonly waiting: Set<(isFree: boolean) => void>;
 }
 
@@ -35,7 +35,7 @@ export function createReceivers({ mostOfReceiver, stuckAfterMs }: ReceiverBounds
   const wait = async (receiver: Receiver): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     receiver.waiting.add(resolve);
-    // A wait that has timed out must not be given the place of a request that ends.
+    // A wait that has timed out must not get the reservation of a request that ends later.
     const timer = setTimeout(() => {
       receiver.waiting.delete(resolve);
       resolve(false);
@@ -57,7 +57,7 @@ export function createReceivers({ mostOfReceiver, stuckAfterMs }: ReceiverBounds
       const receiver = receivers.get(host)!;
       receiver.movedAt = performance.now();
       const [next] = receiver.waiting;
-      // The request passes to the next wait.
+      // The reservation passes to the next wait, so `open` stays as it is.
       if (next !== undefined) {
         receiver.waiting.delete(next);
         next(true);

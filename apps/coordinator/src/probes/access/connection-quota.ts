@@ -17,14 +17,19 @@ const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
-/** Last commands of a connection that has not logged in; `default` is its user then, as it may be a coordinator's. */
+/**
+ * A connection that has not logged in. Its user is `default`, which coordinators may use too, but with other commands.
+ */
 const WITHOUT_LOGIN = /(?:^| )age=(\d+) .*(?:^| )cmd=(?:NULL|auth|hello) user=default(?: |$)/;
 
 const USER = /(?:^| )user=(\S+)/;
 const ADDRESS = /(?:^| )addr=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
-/** A look sees one moment: an attack at full speed is seen in at least every second look. */
+/**
+ * Large requests seen twice within this time suspend a user. A look sees one moment only, but at least every second
+ * look sees an attack at full speed.
+ */
 const AGAIN_WITHIN_MS = 10_000;
 /**
  * Number of successive looks in which the list of connections could not be read, although earlier commands had replies,

@@ -34,8 +34,8 @@ export const oversizedWrites: ExcessRule = {
 };
 
 /**
- * A heartbeat larger than any is read every ten seconds, or more often: while it is there, its agent can have it returned by each
- * command.
+ * An oversized heartbeat is read at least every ten seconds, so it is noticed more than once in this time. While it is
+ * stored, a stolen login can make Redis return it with each command.
  */
 export const oversizedHeartbeats: ExcessRule = { ...oversizedWrites, most: 1, withinMs: 30_000 };
 

@@ -185,7 +185,7 @@ class Directory implements ProbeDirectory {
     return this.known;
   }
 
-  /** Of many probes only some are read; of the others this coordinator uses its own observations meanwhile. */
+  /** If there are many probes, reads the times of some, in rotation; the others keep the times that are known here. */
   private async readSeen(): Promise<Record<string, string>> {
     const { redis } = this.dependencies;
     if (!this.hasReadSeen || this.idList.length <= MOST_IN_ROTATION) return readHash(redis, redisKeys.lastSeen);
