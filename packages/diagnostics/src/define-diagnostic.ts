@@ -48,7 +48,7 @@ function merged(first: object, family: Family, other: object): object {
   return { ...first, otherFamily: { family, ...other } };
 }
 
-/** The fields of an outcome that do not depend on the end. */
+/** The fields of an outcome that a partial result may have. */
 function partialOf<C extends AnyCheckType>({
   result: _result,
   error: _error,

@@ -32,7 +32,10 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
 export type PartialFields<C extends AnyCheckType> = ResultFieldsOf<C> &
   Partial<Pick<CommonResult, 'rt' | 'resolvedIp'>>;
 
-/** The outcome of a run: the common fields but for the clock times, which the agent adds, and the fields of the type. */
+/**
+ * The outcome of a run: the common fields without start and end times, which the agent adds, and the fields of the
+ * type.
+ */
 export type Outcome<C extends AnyCheckType> = Pick<CommonResult, 'result' | 'rt' | 'resolvedIp' | 'error' | 'stalled'> &
   ResultFieldsOf<C>;
 

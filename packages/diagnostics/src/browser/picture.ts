@@ -14,7 +14,7 @@ import type { ChargeBytes, ProxyLimits } from './proxy/proxy-ledger.ts';
 
 export interface PictureRequest {
   readonly url: URL;
-  /** True: certificates are not judged. */
+  /** True if certificate errors are ignored. */
   readonly insecureSSL: boolean;
   readonly userAgent: string;
   readonly signal: AbortSignal;

@@ -30,8 +30,8 @@ export interface ScreenshotsOptions {
   /** Browsers at the same time; 1 by default. */
   readonly concurrency?: number | undefined;
   /**
-   * False: only flags restrict the browser to its proxy. By default it also runs in a network namespace, if the
-   * self-test finds that this agent can create one.
+   * False if only flags restrict the browser to its proxy. By default it also runs in a network namespace, if the agent
+   * can create one and the self-test succeeds in it.
    */
   readonly namespace?: boolean | undefined;
   /** Time for a self-test with a namespace, and once more for one without, milliseconds; 25 s by default. */
@@ -44,7 +44,7 @@ export interface ScreenshotsOptions {
 export interface CaptureRequest {
   /** An http(s) URL. */
   readonly url: string;
-  /** True: certificates are not judged. */
+  /** True if certificate errors are ignored. */
   readonly insecureSSL: boolean;
   readonly userAgent: string;
   /** Aborted at the deadline of the check. The screenshot is then given up. */
@@ -53,7 +53,9 @@ export interface CaptureRequest {
   readonly timeoutMs?: number | undefined;
   /** A page that is still loading after this time is captured as it is, milliseconds; by default two thirds of `timeoutMs`. */
   readonly loadMs?: number | undefined;
-  /** A request that has waited this long for its turn ends, milliseconds; by default as long as the signal lets it. */
+  /**
+   * Longest wait in the queue, after which the request fails, milliseconds; by default only the signal ends the wait.
+   */
   readonly waitMs?: number | undefined;
 }
 
@@ -177,8 +179,8 @@ class BrowserScreenshots implements Screenshots {
   }
 
   /**
-   * Tests in a namespace if possible; if the browser fails in it, with flags only. A machine that was too slow for the test
-   * keeps the namespace: it must not weaken the isolation.
+   * Runs the self-test in a namespace if the agent can create one, and with flags only if the browser fails in it. A
+   * machine that was too slow for the test keeps the namespace: slowness must not weaken the isolation.
    */
   private async testBoth(path: string, signal: AbortSignal): Promise<string | null> {
     const { selfTestMs = SELF_TEST_MS, log } = this.options;

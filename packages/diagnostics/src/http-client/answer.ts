@@ -50,7 +50,7 @@ export interface AnswerSink {
 
 /** A request that was sent. */
 export interface Sending {
-  /** Ends it and its connection. */
+  /** Ends the request and its connection. */
   readonly stop: () => void;
   /** The received part of an incomplete head. */
   readonly partialHead: () => Head | null;

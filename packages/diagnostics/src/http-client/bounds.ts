@@ -2,8 +2,9 @@
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Limit of the body of a followed redirect, which is not part of the result. */
 export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
-/** Limits of the stored headers of a response: their number, and the bytes of names and values together. */
+/** Limit of the number of stored headers of a response. */
 export const MAX_KEPT_HEADERS = 100;
+/** Limit of the stored headers of a response, bytes of names and values together. */
 export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
 
 /**
@@ -12,8 +13,8 @@ export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
  */
 export const MAX_RECEIVED_BEFORE_HEAD = 64 * 1024;
 /**
- * Limit of received bytes for a response with a body of this size. A small body may take three quarters of its size and
- * 32 KiB in addition: with chunked coding, eight bytes take thirteen.
+ * Limit of received bytes for a response with a body of this size. In addition to a small body, three quarters of its
+ * size and 32 KiB are allowed: with chunked coding, a chunk of eight bytes takes thirteen.
  */
 export const mostReceived = (bodyBytes: number): number =>
   Math.max(MAX_RECEIVED_BEFORE_HEAD, bodyBytes + Math.min(80 * 1024, 32 * 1024 + 0.75 * bodyBytes));

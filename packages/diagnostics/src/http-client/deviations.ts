@@ -1,6 +1,6 @@
 /**
- * A grammar rule of HTTP that a response violates. Browsers tolerate all of them, except for headers the rules named
- * `differs`.
+ * A grammar rule of HTTP that a response violates. Browsers tolerate all violations except those of the rules named
+ * `…_differs` for Location and Content-Disposition.
  */
 interface Rule {
   readonly clause: string;

@@ -117,7 +117,10 @@ function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {
 /** How to repeat a request that the server did not process. */
 export type Again = 'by HTTP/1.1' | 'as before';
 
-/** True if a request without a response head may be sent again, by the peer's error (RFC 9113 sections 6.8, 7 and 8.7). */
+/**
+ * How a request without a response head may be repeated, according to the error of the peer (RFC 9113 sections 6.8, 7
+ * and 8.7); null if it may not.
+ */
 export function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
   if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
   return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;

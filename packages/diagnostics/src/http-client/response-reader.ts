@@ -59,7 +59,7 @@ export class Http1Reader {
   private statusLine: StatusLine | null = null;
   private rawHeaders: string[] = [];
   private hasBody = true;
-  /** Bytes that the body, or the chunk, still has. */
+  /** Bytes left of the body or of the current chunk. */
   private left = 0;
   private isRecognized = false;
 
@@ -83,7 +83,7 @@ export class Http1Reader {
     if (at < bytes.length) this.sink.deviation(this.hasBody ? 'bytes_after_body' : 'body_unexpected');
   }
 
-  /** @param isInOrder false if TLS ended without close_notify: an attacker on the path may have ended it */
+  /** @param isInOrder false if TLS ended without close_notify: an attacker on the path may have ended the connection */
   close(isInOrder: boolean): void {
     const start = Buffer.concat(this.pieces).toString('latin1');
     if (this.state === 'untilClose' && !isInOrder) this.cutOff();

@@ -127,7 +127,7 @@ function fromKernel(thrown: unknown): boolean {
   return Error.isError(thrown) && 'syscall' in thrown;
 }
 
-/** True if the error names the address of a connection, and it is one of IPv4. */
+/** True if the error names the address of a connection, and it is an IPv4 address. */
 function isToIPv4(thrown: unknown): boolean {
   return Error.isError(thrown) && 'address' in thrown && isIPv4(String(thrown.address));
 }

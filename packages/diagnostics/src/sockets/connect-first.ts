@@ -5,7 +5,7 @@ import type { Failure, Target } from '@vantage/contract';
 import type { IcmpContext } from './icmp/icmp-watch.ts';
 import { connectPinned, type Connected } from './connect.ts';
 
-/** An address of a name that took no connection. */
+/** An address of the name that accepted no connection. */
 export interface DeadAddress {
   readonly address: string;
   readonly failure: Failure;
@@ -14,22 +14,22 @@ export interface DeadAddress {
 
 export interface FirstConnected {
   /**
-   * Connected to the pinned address, or to the first other one that accepts, even if that ends the connection at once;
-   * otherwise the failure of the pinned one.
+   * The connection to the pinned address, or to the first other address that accepts one, even if it ends the
+   * connection at once; if none accepts, the failure of the pinned address.
    */
   readonly connected: Connected;
   readonly address: string;
   readonly dead: readonly DeadAddress[];
 }
 
-/** Addresses of a name that are tried. */
+/** Maximum number of addresses of a name that are tried. */
 const MAX_CANDIDATES = 4;
 
 export interface FirstOptions {
   readonly signal: AbortSignal;
   /**
-   * Timeout of one handshake; if undefined, only the signal ends it. A silent address must leave time for the next
-   * one.
+   * Timeout of one handshake, milliseconds; if undefined, only the signal ends it. A silent address must leave time for
+   * the next one.
    */
   readonly boundMs: (isLast: boolean) => number | undefined;
   /** Passed to `connectPinned`. */

@@ -50,7 +50,7 @@ export function lostFailure(error: Error): Failure {
   return interrupted(`The check could not go on. ${privilegeText(error)}`);
 }
 
-/** The failure of a check that a standing probe left no time to end. */
+/** Message of the failure of a check that could not end in time because the probe was stalled. */
 export const STOOD_STILL = 'The probe stood still during the check, which had no time left to end.';
 
 /** Resolves with null if the signal aborts first. */

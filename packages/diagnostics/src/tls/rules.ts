@@ -3,8 +3,9 @@ import { Type, type Static } from '@vantage/contract';
 export const tlsVersions = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const;
 export type TlsVersion = (typeof tlsVersions)[number];
 
-/** Characters of the certificates of a module: a job carries them to every probe. */
+/** Limit of the CA or client certificates of a module, characters: a job carries them to every probe. */
 export const MAX_CA_LENGTH = 32_768;
+/** Limit of the private key of a module, characters. */
 export const MAX_KEY_LENGTH = 16_384;
 
 /** `tls_config` of a module, as a job carries it. */

@@ -1,10 +1,12 @@
 import { failureCodes, nullable, timestampSchema, type FailureCode, Type, type Static } from '@vantage/contract';
 
-/** Limits of certificates per chain, and of names per certificate. */
+/** Limit of certificates per chain. */
 export const MAX_CHAIN = 8;
+/** Limit of alternative names per certificate. */
 export const MAX_ALT_NAMES = 50;
-/** Limits of listed faults, and of the length of each text. */
+/** Limit of listed faults. */
 export const MAX_FAULTS = 8;
+/** Limit of the text of a fault, bytes. */
 export const MAX_REASON_BYTES = 300;
 export const MAX_CHROMIUM_FAULTS = 4;
 

@@ -10,7 +10,7 @@ export const WARM_UP = 'http://warm-up.invalid/';
 
 /** Minimum time for a page that loaded late to render its content. */
 const LEAST_SETTLE_MS = 1_500;
-/** Wait before an undecodable document is captured: earlier, it may fail or never end. */
+/** Wait before an undecodable document is captured: an earlier capture may fail or never end. */
 const DRAWN_AFTER_MS = 2_000;
 const UNDECODABLE = 'net::ERR_CONTENT_DECODING_FAILED';
 
@@ -29,7 +29,7 @@ export async function loadPage(page: Page, traffic: PageTraffic, url: URL, leftM
   const neverDrawn = undrawn(page);
   const requests = watchRequests(page, traffic);
   const complete = isLoaded(page, url, leftMs).then(async (loaded) => {
-    // A page that has not loaded has used its time.
+    // A page that has not loaded has used up its time.
     if (loaded) await settle(page, requests, Math.max(LEAST_SETTLE_MS, startedMs + leftMs - performance.now()));
   });
   await Promise.race([complete, requests.tooMany]);

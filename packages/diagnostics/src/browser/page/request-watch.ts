@@ -25,7 +25,7 @@ const MAX_CHANNELS = 2;
 /** Types of requests that never end or whose answer is never shown. */
 const notShown = new Set(['cspviolationreport', 'eventsource', 'media', 'ping', 'preflight', 'prefetch', 'websocket']);
 
-/** Connections of a page other than requests. */
+/** Traffic of a page that its requests do not show. */
 export interface PageTraffic {
   readonly receivedBytes: () => number;
   /** WebSockets opened until now. */

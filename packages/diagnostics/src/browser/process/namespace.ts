@@ -17,8 +17,8 @@ const TRY_TIMEOUT_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 
 /**
- * A namespace has only a separate loopback interface. A socket stays in the namespace where it was made, so a
- * short program inside opens the listener, hands it to the agent and ends; then the browser takes its place.
+ * A new namespace has only its own loopback interface. A socket stays in the namespace where it was made, so a short
+ * program inside opens the listener, hands it to the agent and exits; then the browser is started in its place.
  */
 const insideNamespace = `ip link set lo up || exit 71
 "$1" -e "$2" || exit 72

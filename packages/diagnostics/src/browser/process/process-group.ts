@@ -30,7 +30,8 @@ const READS_PER_TURN = 64;
 
 /** @param leader pid of the first process, which was started as the leader of a separate group */
 export function processGroup(leader: number): ProcessGroup {
-  // Pids of other processes. One that vanishes is forgotten, so that a new process with its number is examined.
+  // Pids of processes outside the group. A pid that vanishes is forgotten, so that a new process with the same pid is
+  // examined.
   let strangers = new Set<string>();
 
   const members = async (): Promise<readonly number[]> => {

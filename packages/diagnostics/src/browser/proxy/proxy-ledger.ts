@@ -44,7 +44,7 @@ export interface Ledger {
   readonly endAll: () => void;
 }
 
-/** Counts bytes exchanged with an address; false if the limit of its network is exceeded. */
+/** Counts bytes exchanged with an address; returns false if the limit of its network is exceeded. */
 export type ChargeBytes = (address: string, bytes: number) => boolean;
 
 export function ledger(

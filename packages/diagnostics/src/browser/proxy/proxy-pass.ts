@@ -63,7 +63,7 @@ export async function passRequest(
       response.end();
       socket.destroy();
     },
-    // Without TLS no end of a connection is out of order.
+    // Without TLS every end of a connection counts as orderly, so that the reader never calls this.
     cut: giveUp,
     fault: (found) => fail(failureOf(found)),
     deviation: () => undefined,
@@ -87,7 +87,10 @@ function sendRequest(url: URL, request: IncomingMessage, socket: Socket): void {
   request.pipe(socket, { end: false });
 }
 
-/** Omits headers that cannot be written, and a repeated Content-Length. */
+/**
+ * Writes the response head without hop-by-hop headers and headers that Node rejects. An ambiguous or non-numeric
+ * Content-Length is omitted entirely.
+ */
 function writeHead(response: ServerResponse, head: Head): void {
   const pairs = endToEnd(head.rawHeaders);
   const lengths = pairs.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'content-length').length;

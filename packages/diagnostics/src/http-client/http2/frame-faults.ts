@@ -3,14 +3,16 @@ import { flags, frameTypes, type Http2Frame } from './frames.ts';
 /** The stream of the one request of a connection. */
 export const STREAM = 1;
 
-/** Frames that concern a stream instead of the connection, and the sizes of those with a fixed one. */
+/** Types of frames that are allowed only on the stream of the request. */
 const streamFrames: ReadonlySet<number> = new Set([
   frameTypes.data,
   frameTypes.headers,
   frameTypes.rstStream,
   frameTypes.continuation,
 ]);
+/** Types of frames that are allowed only on the connection (stream 0). */
 const connectionFrames: ReadonlySet<number> = new Set([frameTypes.settings, frameTypes.ping, frameTypes.goaway]);
+/** Payload sizes of the types of frames with a fixed size, bytes. */
 const sizes: ReadonlyMap<number, number> = new Map([
   [frameTypes.priority, 5],
   [frameTypes.rstStream, 4],

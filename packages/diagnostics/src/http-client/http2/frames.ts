@@ -43,7 +43,7 @@ export interface Http2Frame {
   readonly payload: Buffer;
 }
 
-/** SETTINGS_MAX_FRAME_SIZE, which is left at its default. */
+/** Default of SETTINGS_MAX_FRAME_SIZE, which the client does not change, bytes. */
 export const MAX_FRAME_BYTES = 16_384;
 const HEADER_BYTES = 9;
 

@@ -1,6 +1,6 @@
 import { decodeHuffman } from './hpack-huffman.ts';
 
-/** RFC 7541 appendix A, names with the values that have an entry; the names after these have one without a value. */
+/** The static table (RFC 7541 appendix A): first the entries with a value, in the end names without one. */
 const STATIC = [
   [':authority', ''],
   [':method', 'GET'],
@@ -27,7 +27,7 @@ type Field = readonly [name: string, value: string];
 
 /** Bytes that an entry counts for beyond its name and value (RFC 7541 section 4.1). */
 const ENTRY_BYTES = 32;
-/** SETTINGS_HEADER_TABLE_SIZE, which is left at its default. */
+/** Default of SETTINGS_HEADER_TABLE_SIZE, which the client does not change, bytes. */
 const MAX_TABLE_BYTES = 4096;
 
 export type DecodedBlock =

@@ -15,7 +15,7 @@ export function recallWithSlack(recallMs: number): number {
 export class ListeningTimes {
   private readonly sinceMs = new Map<Family, number>();
 
-  /** Notes that a socket is open: each makes the packet process receive these messages until it ends. */
+  /** Notes that a socket is open: from then on the packet process receives these messages until that process ends. */
   note(family: Family): void {
     if (!this.sinceMs.has(family)) this.sinceMs.set(family, performance.now());
   }

@@ -1,8 +1,8 @@
 import { awakeClock, readFirstTimer, type AwakeClock } from '@vantage/timers';
 
 /**
- * A clock that stands still while the probe does: the agent, which `awakeClock` notices, or its packet process, which then
- * owes an answer. Packets for a stopped process have not left, and answers are not read.
+ * A clock that stops while the probe is stalled: the agent, as `awakeClock` detects, or its packet process, as a
+ * missing answer shows. While the packet process is stalled, packets are not sent and answers are not read.
  */
 export interface ProbeClock extends AwakeClock {
   /** Awaits an answer of the packet process. */
@@ -18,10 +18,13 @@ export interface ProbeClock extends AwakeClock {
 /** Time in which the packet process answers; it takes microseconds, but the machine may be busy. */
 const GRACE_MS = 250;
 
-/** Least stall after which a missing answer proves nothing: if the machine was stopped, packets to it were lost. A busy one has shorter stalls. */
+/**
+ * Shortest stall after which a missing answer proves nothing: if the whole machine was stopped, packets to it were
+ * lost. A machine that is only busy has shorter stalls.
+ */
 const LONG_STALL_MS = 2_000;
 
-/** Least stall of the packet process that counts in `stalledMs`. */
+/** Shortest stall of the packet process that counts in `stalledMs`. */
 const STATED_STALL_MS = 1_000;
 
 /** Interval at which a clock that stands still is read. */
@@ -35,7 +38,7 @@ export function probeClock(onLongStall: () => void = () => undefined): ProbeCloc
     onLongStall();
   };
   const awake = awakeClock((milliseconds) => milliseconds >= LONG_STALL_MS && note());
-  /** Number of missing answers, and the time since which the packet process gave none. */
+  /** Number of missing answers, and the time since which the packet process has not answered. */
   let [owing, sinceMs] = [0, 0];
   let [stillMs, statedMs] = [0, 0];
   let isNoted = false;
@@ -81,10 +84,10 @@ export function leastRestMs(clock: ProbeClock): number {
 }
 
 /**
- * A timer by a clock that may stand still, which reads the sockets before it acts.
+ * A timer by a clock that may stand still; it reads the sockets before it calls `act`.
  *
- * @param latestMs time by `performance.now()` at which it acts in any case
- * @returns stops it
+ * @param latestMs time by `performance.now()` at which it calls `act` in any case
+ * @returns a function that stops the timer
  */
 export function clockTimer(clock: ProbeClock, act: () => void, milliseconds: number, latestMs = Infinity): () => void {
   const dueMs = clock.now() + milliseconds;
@@ -98,10 +101,10 @@ export function clockTimer(clock: ProbeClock, act: () => void, milliseconds: num
 }
 
 /**
- * Asks the packet process whether it has read all that arrived before packets are declared lost: while it stands still, their
- * answers wait unread.
+ * Waits, before packets are declared lost, until the packet process has forwarded everything it had received: while it
+ * is stalled, answers wait unread.
  *
- * @returns acts once it has; further calls until then are ignored
+ * @returns a function that calls `act` afterwards; calls during the wait are ignored
  */
 export function onceCaughtUp(
   clock: ProbeClock,

@@ -5,8 +5,9 @@ export interface RecentErrors<T> {
   readonly since: (owner: string, milliseconds: number) => readonly T[];
 }
 
-/** Limits of age and number: older ones concern no running check, more are a flood. */
+/** Limit of the age of stored errors: older ones concern no running check. */
 const KEPT_MS = 10_000;
+/** Limit of the number of stored errors: more of them are a flood. */
 const MAX_KEPT = 256;
 
 export function createRecentErrors<T>(now: () => number = () => performance.now()): RecentErrors<T> {

@@ -40,8 +40,9 @@ export interface Certificate {
   readonly mustStaple: boolean;
 }
 
-/** Cache: targets are measured repeatedly and share authorities. A parsed certificate takes several times its size. */
+/** Cache of parsed certificates: targets are measured repeatedly, and many share authorities. */
 const certificates = new LRUCache<string, Certificate>({ max: 128 });
+/** Larger certificates are not cached, because a parsed one takes several times its size. */
 const MAX_KEPT_BYTES = 8 * 1024;
 const signatures = new LRUCache<string, boolean>({ max: 1_000 });
 

@@ -10,11 +10,10 @@ type IssuerEnd = NonNullable<Tls['issuerEnds']>;
 const MAX_RENEWALS = 8;
 
 /**
- * The certificate above a server's own with whose end the validity of the chain ends, if that is before the end of the
- * own one. A renewed certificate does not count if its successor was sent too or is trusted: programs then use the
- * successor.
+ * The certificate above a server’s own whose expiry ends the validity of the chain, if that is before the expiry of the
+ * server’s own. A certificate does not count if its renewal was sent too or is trusted: clients then use the renewal.
  *
- * @param path the present one
+ * @param path the present path
  */
 export function issuerEndOf(
   sent: readonly Certificate[],

@@ -1,6 +1,6 @@
 import type { Certificate } from './certificate.ts';
 
-/** Hashes in signatures with RSASSA-PSS (RFC 4055 section 2.1), and the weak ones by names of algorithms. */
+/** RSASSA-PSS hash OIDs (RFC 4055 section 2.1). */
 const PSS_HASHES: Readonly<Record<string, string>> = {
   '1.3.14.3.2.26': 'SHA1',
   '2.16.840.1.101.3.4.2.1': 'SHA256',
@@ -8,6 +8,7 @@ const PSS_HASHES: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.2.3': 'SHA512',
   '2.16.840.1.101.3.4.2.4': 'SHA224',
 };
+/** Matches signature algorithm names that use MD2, MD4, MD5 or SHA-1. */
 const WEAK_HASH = /md[245]|sha-?1(?!\d)/i;
 
 /** Minimum key sizes for 112 bits of security, as at OpenSSL's level 2. */
@@ -26,7 +27,7 @@ export function signatureWeakness(certificate: Certificate): string | null {
   return name !== null && WEAK_HASH.test(name) ? name : null;
 }
 
-/** The algorithm by which a certificate is signed, such as `ecdsa-with-SHA256`, with the hash in each case. */
+/** Name of the signature algorithm of a certificate, such as `ecdsa-with-SHA256`; with RSASSA-PSS also its hash. */
 export function signatureNameOf({ parsed, body }: Certificate): string | null {
   const name = parsed.signatureAlgorithm ?? body?.signature.oid ?? null;
   const hash = body?.signature.hash ?? null;

@@ -40,8 +40,9 @@ export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFau
   });
 }
 
-/** Curves in signatures of certificates; those of a handshake are one fewer (`ecdsa_secp521r1_sha512` is not offered). */
+/** Curves that Chromium accepts in signatures of certificates. */
 const CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
+/** Curves that it accepts in signatures of a handshake: it does not offer `ecdsa_secp521r1_sha512`. */
 const HANDSHAKE_CURVES = CURVES.slice(0, 2);
 
 function leafKeyFault(certificate: Certificate): string | null {
@@ -83,8 +84,9 @@ function signatureFault(certificate: Certificate): string | null {
   return isTaken ? null : `has a signature (${signatureNameOf(certificate)}) that Chromium does not take`;
 }
 
-/** Bits of keyUsage: digitalSignature, and those that OpenSSL accepts in its place. */
+/** The bit digitalSignature of keyUsage. */
 const DIGITAL_SIGNATURE = 0;
+/** Bits of keyUsage that OpenSSL accepts in place of digitalSignature: keyEncipherment and keyAgreement. */
 const OTHER_TLS_USAGES = [2, 4];
 
 function usageFault({ keyUsages }: Certificate, isSigning: boolean): string | null {

@@ -44,9 +44,9 @@ const ORDER: readonly FailureCode[] = [
 ];
 
 /**
- * All faults of the certificate of a server and of those above it, the most basic first. Whether a chain can be
- * trusted is OpenSSL's decision; this finds all reasons for it, and adds revocation, the name of the host and the
- * strength of keys.
+ * All faults of the certificate of a server and of those above it, the most basic first. OpenSSL alone decides whether
+ * a chain is trusted; this finds all reasons for a refusal, and adds revocation, the name of the host and the strength
+ * of keys.
  */
 export function certificateFaults(judged: Judged): CertificateFault[] {
   const { path, ocsp, host } = judged;

@@ -42,8 +42,9 @@ function validityFaults({ parsed }: Certificate, nowMs: number): readonly Fault[
   return [{ code: 'tls_expired', reason: `was valid until ${day(until)}`, explains: ['CERT_HAS_EXPIRED'] }];
 }
 
-/** Bits of keyUsage: digitalSignature, keyEncipherment, keyAgreement, keyCertSign. */
+/** Bits of keyUsage that allow a TLS server: digitalSignature, keyEncipherment, keyAgreement. */
 const TLS_KEY_USAGES = [0, 2, 4];
+/** The bit keyCertSign of keyUsage. */
 const CERTIFICATE_SIGNING = 5;
 
 function leafFaults({ keyUsages }: Certificate): readonly Fault[] {

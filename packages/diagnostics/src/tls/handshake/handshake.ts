@@ -37,7 +37,8 @@ export type Handshake =
       /** Adds details from the handshake to a failure of this connection. */
       readonly explain: (failure: Failure) => Failure;
       /**
-       * Why the connection was closed since, for example because the server rejected the client; `null` if it is open.
+       * Why the connection was closed after the handshake, for example because the server rejected the client; `null`
+       * if it is open.
        */
       readonly brokenBy: () => Failure | null;
       /** Why the certificate is not trusted; the connection stays open. */

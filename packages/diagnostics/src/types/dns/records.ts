@@ -1,9 +1,11 @@
 import type { DnsRecord, Message } from '@vantage/contract/dns-message';
 import { escapeText } from '@vantage/contract';
 
-/** Limits of the records in a result; omissions set `truncated`. */
+/** Limit of the records in a result. Omissions at this and the other limits set `truncated`. */
 const MAX_RECORDS = 50;
+/** Limit of the data of one record, characters. */
 const MAX_DATA_LENGTH = 4 * 1024;
+/** Limit of the names and data of all records together, characters of JSON. */
 const MAX_TOTAL_LENGTH = 16 * 1024;
 
 export interface ShownSections {

@@ -38,7 +38,8 @@ export interface DnsWaits {
 }
 
 /**
- * Repeated often, so that packet loss is not taken for silence; less often if another resolver can be queried instead.
+ * Queries are repeated often, so that packet loss is not taken for silence; less often if another resolver can be
+ * queried instead.
  */
 const usualWaits: DnsWaits = {
   oneMs: [500, 1_000, 1_000, 1_500, 2_000],

@@ -10,7 +10,10 @@ const NXDOMAIN = 3;
 /** The extended errors about signatures, keys and algorithms (RFC 8914 section 4 and the registry). */
 const dnssecErrors: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 25, 27]);
 
-/** Errors that name another cause of SERVFAIL: Not Ready, a filter, No Reachable Authority, Network Error. */
+/**
+ * Extended errors that name another cause of SERVFAIL: Forged Answer, Not Ready, Blocked, Censored, Filtered,
+ * Prohibited, No Reachable Authority, Network Error.
+ */
 const otherErrors: ReadonlySet<number> = new Set([4, 14, 15, 16, 17, 18, 22, 23]);
 
 /** Result of verifying a resolver's validation. `broken`: it fails for the root as well, which is no statement about the name. */

@@ -23,12 +23,14 @@ import { certificateFields, tlsSchema } from '../../tls/schema.ts';
 /** Default limit of bytes read from a body. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
 
-/** Limits of the stored addresses of a name, and of those that accepted no connection. */
+/** Limit of the stored addresses of a name. */
 export const MAX_ADDRESSES = 32;
+/** Limit of the stored addresses that accepted no connection. */
 const MAX_DEAD_ADDRESSES = 4;
 
-/** Limits of the stored deviations of a response, and of a redirect. */
+/** Limit of the stored deviations of the last response. */
 export const MAX_DEVIATIONS = 12;
+/** Limit of the stored deviations of each redirect. */
 export const MAX_REDIRECT_DEVIATIONS = 3;
 
 /** Limit of the stored services of an Alt-Svc header. */
@@ -41,8 +43,8 @@ const SEGMENT_BYTES = 1_200;
 /** Bytes of handshakes, heads, and data in flight when the connection is closed. */
 const BYTES_PER_REQUEST = 128 * 1024;
 /**
- * Network bytes for a body of this size, including data in flight when its last byte is read; more than `mostReceived`
- * of it.
+ * Upper bound of the network bytes for a body of this size, including data in flight when its last byte is read; always
+ * above `mostReceived`.
  */
 const bytesToRead = (bodyBytes: number): number => BYTES_PER_REQUEST + 2 * bodyBytes;
 

@@ -16,9 +16,11 @@ const expressions = (description: string) =>
 
 /** Maximum size of the response of a token server. */
 export const MAX_TOKEN_BYTES = 16_384;
-/** Maximum requests for a token: credentials in the header, then in the body. */
+/** Maximum requests for a token: with the credentials in the header, then in the body. */
 export const MAX_TOKEN_REQUESTS = 2;
+/** Limit of the scopes, and of the further parameters, of a request for a token. */
 export const MAX_GRANT_ENTRIES = 32;
+/** Limit of each text of a request for a token, characters. */
 export const MAX_GRANT_TEXT = 2_048;
 
 const text = Type.String({ maxLength: MAX_GRANT_TEXT });

@@ -105,7 +105,7 @@ async function attemptBy(
 ): Promise<Attempt> {
   const { connected, address } = await connectRecorded(target, request.url, context, record);
   if (connected.failure !== null) {
-    // The first phase after the handshake is that of a connection that was ended before it was used.
+    // A connection that the target ended before it was used fails in the next phase, which is TLS for https.
     const isUnused = connected.ms !== undefined && request.url.protocol === 'https:';
     return { failure: isUnused ? { ...connected.failure, phase: 'tls' } : connected.failure, again: null, address };
   }

@@ -152,7 +152,10 @@ function fromRedirect(failure: Failure, redirects: Redirects, { origin }: URL): 
   return { ...failure, message: `${failure.message} This was at ${boundText(origin, 256)}, to which it redirects.` };
 }
 
-/** Limits of the text of one redirect, of all, and of each beyond the total. */
+/**
+ * Limits in bytes of one text of a redirect, of the texts of all redirects, and of one text once all are near their
+ * limit.
+ */
 const [MAX_TEXT, MAX_TEXT_IN_ALL, LEAST_TEXT] = [1_024, 8_192, 256];
 
 /** The row of a redirect; ten of them must fit into a result. */

@@ -46,7 +46,10 @@ export interface SentPacket {
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
-  /** True if the probe stood still while the reply was awaited: without one, the packet is neither sent nor lost. */
+  /**
+   * True if the probe was stalled while the reply was awaited: without a reply, the packet counts neither as sent nor
+   * as lost.
+   */
   isDoubtful: boolean;
   /**
    * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent read

@@ -23,9 +23,11 @@ import { tlsSchema } from '../../tls/schema.ts';
 /** Time one handshake may take: enough for one SYN retransmission (RFC 6298, 1 s). */
 export const ATTEMPT_TIMEOUT_MS = 2_000;
 
-/** Bounds of a dialogue. Bytes are those of the target's lines, and of the probe's. */
+/** Limit of the steps of a dialogue. */
 export const MAX_DIALOGUE_STEPS = 32;
+/** Limit of one line to send, characters. */
 export const MAX_SEND_LENGTH = 1_024;
+/** Limit of the bytes that the target sends in a dialogue, and of those that the probe sends. */
 export const MAX_DIALOGUE_BYTES = 65_536;
 /** Segments of a TLS handshake and of the dialogue, and data that the target has sent when the connection is closed. */
 const DIALOGUE_TRAFFIC = { packets: 36, bytes: 128 * 1024 + 2 * MAX_DIALOGUE_BYTES };

@@ -29,7 +29,7 @@ import { roundErrors, roundOptions, roundResults } from './options/round-options
 
 /** Limit of packets that search for the path MTU: enough for several decreasing MTUs, or for a black hole to the byte. */
 export const MAX_MTU_PACKETS = 48;
-/** Size of the largest of them, and of the others. */
+/** Size of the largest packet of the search for the path MTU, and usual size of a packet of the trace, bytes. */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
 /** Packets with the full TTL per flow. */
 const FULL_TTL_PACKETS = 3;

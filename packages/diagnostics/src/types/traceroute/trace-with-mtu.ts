@@ -17,8 +17,9 @@ import type { Trace } from './probing/trace-state.ts';
 import { dropLeftOut, type TracePacket } from './probing/trace.ts';
 import { MAX_WAIT_MS } from './probing/waits.ts';
 
-/** Time for the last names, and reserve before the deadline for the result to arrive. */
+/** Time for the last PTR lookups. */
 export const NAMES_MS = 1_500;
+/** Reserve before the deadline for the result to arrive. */
 export const RESERVE_MS = 500;
 
 export interface TracePlan extends ProbeLoopPlan {

@@ -15,7 +15,7 @@ import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts
 
 /** Waits of an attempt, one after each of its datagrams: the loss of one packet must not look like a silent port. */
 export const DATAGRAM_WAITS_MS = [1_000, 1_000] as const;
-/** Time to wait for an answer to an attempt before the next, and for one to the last datagram. */
+/** Time from the start of an attempt to the next one, and wait for a response after the last datagram. */
 export const ATTEMPT_WAIT_MS = DATAGRAM_WAITS_MS.reduce((sum, waitMs) => sum + waitMs, 0);
 
 /** Number of leading bytes of an answer in the result. */

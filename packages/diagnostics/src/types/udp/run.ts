@@ -93,7 +93,7 @@ async function admit(
   }
 }
 
-/** While waiting for a later answer, one to an earlier datagram counts too. */
+/** Waits until any of the datagrams is answered or refused, at most `waitMs`. */
 async function firstHeard(datagrams: readonly Datagram[], waitMs: number, signal: AbortSignal): Promise<void> {
   const over = Promise.withResolvers<void>();
   const stopTimer = awakeTimer(over.resolve, waitMs);
@@ -103,7 +103,7 @@ async function firstHeard(datagrams: readonly Datagram[], waitMs: number, signal
   stopTimer();
 }
 
-/** Without any response, waits for one to the last datagram as long as for one to the first of an attempt. */
+/** Without any response so far, waits for one until `ATTEMPT_WAIT_MS` after the last datagram. */
 async function lastHeard(attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
   if (isOver(attempts, signal)) return;
   const datagrams = attempts.flat();

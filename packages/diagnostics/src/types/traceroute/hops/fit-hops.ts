@@ -6,15 +6,16 @@ import { NAMELESS } from './hop-names.ts';
 /** Size of the hops; the rest is for other fields and for the networks that the coordinator adds. */
 const HOPS_BYTES = MAX_RESULT_BYTES * 0.75;
 
-/** Labels per hop that remain if space is short, and the number of hops that keep them if that does not suffice. */
+/** MPLS labels per hop that remain if space is short. */
 const FEW_LABELS = 4;
+/** Number of hops that keep these labels if that does not suffice. */
 const LABELLED_HOPS = 8;
 
 /**
  * Removes the headers of replies, labels, the names of responders, responders, then the names of hops, until the hops
  * fit in a result. Only many flows or hostile routers make it necessary.
  *
- * @param multipath what else the result says of the path
+ * @param multipath the other description of the path in the result, which shares the space with the hops
  */
 export function fitHops(hops: readonly Hop[], multipath?: object): Hop[] {
   const bytes = HOPS_BYTES - (multipath === undefined ? 0 : bytesOf(multipath));

@@ -61,7 +61,7 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   };
 }
 
-/** For each TTL from the first on the packets that its hop shows, in the order sent. */
+/** The packets that each hop shows, by TTL from the first hop on, in the order sent. */
 function keptPackets({ packets, views }: Trace, firstHop: number): TracePacket[][] {
   return Array.from({ length: Math.max(0, lastHop(views) - firstHop + 1) }, (_, index) => {
     const ttl = index + firstHop;
@@ -102,8 +102,8 @@ function rankOf(answer: TracePacket['answer'], ranked: Ranked): number | null {
 }
 
 /**
- * @param packets with answers of the hop itself
- * @param all the same with all answers
+ * @param packets packets of the hop without answers that are not its own
+ * @param all the same packets with all answers
  */
 function hopOf(
   hop: number,

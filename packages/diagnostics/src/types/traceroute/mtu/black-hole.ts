@@ -5,7 +5,8 @@ import type { Answer } from './try-bytes.ts';
 /**
  * Sends a packet of this size, repeatedly if there is no answer; undefined if no more can be sent.
  *
- * @param proof waits as long as a late error takes; for `small` earlier answers to that size do not count
+ * @param proof set for a packet that is to prove a black hole: it is awaited as long as a late error may take, and for
+ * `small` answers to earlier packets do not count
  */
 export type Try = (bytes: number, tries: number, proof?: 'small' | 'large') => Promise<Answer | undefined>;
 

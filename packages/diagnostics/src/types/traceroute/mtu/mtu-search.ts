@@ -34,7 +34,7 @@ export function mtuSearch(
   let noted: Trace | undefined;
   const echo: EchoCount = { sent: 0, received: 0 };
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
-  // The packets of the trace may be refused or vanish, those of the search show the size.
+  // Large packets of the trace may be refused or vanish; the search finds the size that passes.
   const isLarge = size !== undefined && size > ASKING_BYTES[target.family];
   const hasRoom = planned + MAX_MTU_PACKETS <= mostPackets;
   const opening = hasRoom ? open() : undefined;

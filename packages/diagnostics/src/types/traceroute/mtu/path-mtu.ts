@@ -16,7 +16,10 @@ const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const
 const TRIES = 2;
 /** Number of further packets of that size after a stall of this process, during which silence is no evidence. */
 const STALLED_TRIES = 4;
-/** Short, because a loss by chance shows in the pairs that prove a black hole. */
+/**
+ * Wait for an answer as a multiple of the round-trip time. It is short, because the pairs that prove a black hole
+ * reveal a random loss.
+ */
 const WAIT_RTTS = 1.5;
 const MIN_WAIT_MS = 250;
 const RESERVE_MS = 500;
@@ -48,13 +51,13 @@ export interface EchoCount {
 }
 
 /**
- * Finds the MTU of a path with echo requests that no router may fragment, first of Ethernet's size, then of the MTU
- * that each refusing router reports (RFC 1191, RFC 8201). Packets above the MTU of the probe's own link cost nothing,
- * so that MTU is found exactly. A reported MTU is kept even if the target answers no echo requests. If it answers
- * only small ones, the sizes between which they vanish are narrowed, also beyond a router that refuses larger ones, and
- * before it.
+ * Finds the MTU of a path with echo requests that no router may fragment, first of Ethernet’s size, then of the MTU
+ * that each refusing router reports (RFC 1191, RFC 8201). Packets above the MTU of the probe’s own link cost nothing,
+ * so that MTU is found exactly. A reported MTU is kept even if the target answers no echo requests. If large packets
+ * vanish (a black hole), the search narrows the sizes between which they do so, even if a router before or after that
+ * point refuses packets as too big.
  *
- * @param opening an ICMP socket of the target's family, closed in the end
+ * @param opening an ICMP socket of the target’s family, which this function closes
  */
 export async function findPathMtu(
   opening: Promise<PacketSocket>,
@@ -101,7 +104,7 @@ export async function findPathMtu(
   }
 }
 
-/** The answer to an earlier packet that decides this size too; it came late. */
+/** A late answer to an earlier packet that also decides this size. */
 function lateAnswer({ answers }: SharedSocket, bytes: number): Answer | undefined {
   if (answers.largest >= bytes) return { kind: 'arrived' };
   const mtu = answers.refused.get(bytes);
@@ -135,10 +138,10 @@ async function search(attempt: Try, smallest: number, signal: AbortSignal): Prom
 }
 
 /**
- * The largest size that arrives and the smallest that is lost, or the answer of a router that refuses packets after
- * all, with the sizes between which larger ones vanish.
+ * The largest size that arrives and the smallest that vanishes. If a router refuses a packet in between: its answer,
+ * with the sizes between which larger packets vanish, if known.
  *
- * @param said MTU that a router reported: if the loss of its packets may be random, it remains the best known
+ * @param said MTU that a router reported; the result if the losses may be random
  */
 async function findBlackHole(
   attempt: Try,

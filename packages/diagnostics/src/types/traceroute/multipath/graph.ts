@@ -17,7 +17,7 @@ export interface GraphLink {
   readonly from: string;
   readonly to: string;
   readonly flows: Set<number>;
-  /** Packets whose TTL was to end at the far end. */
+  /** Packets whose TTL ends at the far end of the link. */
   readonly packets: TracePacket[];
 }
 

@@ -1,12 +1,13 @@
 import type { Vertex } from './vertex.ts';
 import type { Ask, Survey } from './survey.ts';
 
-/** Bits of evidence that a balancer keeps the packets of a flow together; more if it seems not to. */
+/** Bits of evidence required to conclude that a balancer keeps the packets of a flow together. */
 const BITS = 6;
+/** Bits of evidence required if the packets of a flow have already got different answers. */
 const BITS_IF_PACKETWISE = 12;
-/** Packets that repeat a flow before further flows are probed: if they reveal a per-packet balancer, no further flow is needed. */
+/** Repeats of a flow past one router before new flows are probed. */
 const EARLY_REPEATS = 2;
-/** Changes of the answers to one flow that no change of the path explains. */
+/** Number of changes in the answers to one flow that a change of the path does not explain. */
 const CHANGES = 2;
 /** Packets to a per-packet balancer itself: a second router there would be missed in one of 2^15 cases. */
 const PACKETS_AT_OWN_HOP = 16;
@@ -20,9 +21,9 @@ export function kindOfBalancer(vertex: Vertex): BalancerKind {
 }
 
 /**
- * Packets that repeat a flow, to distinguish per-packet from per-flow balancers. Sent at once if the next links seem
- * to cross, which suggests the former: then of flows through the next vertices too, since each of their answers would also
- * change if the vertex before them balanced per packet.
+ * Packets that repeat a flow, to distinguish per-packet from per-flow balancers. `crossed`: only past parents of
+ * `vertices` whose next links seem to cross, which suggests a per-packet balancer, and past their next vertices: if a
+ * parent balances per packet, repeats past its next vertices get different answers too.
  */
 export function kindAsks(survey: Survey, vertices: readonly Vertex[], which: 'crossed' | 'all'): readonly Ask[] {
   const before = vertices.flatMap((vertex) => [...vertex.parents]);
@@ -39,7 +40,10 @@ export function kindAsks(survey: Survey, vertices: readonly Vertex[], which: 'cr
   return [];
 }
 
-/** The first repeats of flows beyond vertices with several next hops. */
+/**
+ * Repeats a known flow past each router with several next hops, before new flows are probed: a per-packet balancer that
+ * is found now needs no further flows.
+ */
 export function earlyAsks(survey: Survey, vertices: readonly Vertex[]): readonly Ask[] {
   return vertices.flatMap((vertex) => {
     if (vertex.kind !== 'router' || vertex.isPacketwise || vertex.seenNext.size < 2) return [];
@@ -87,7 +91,10 @@ function hasCrossedLinks({ next }: Vertex): boolean {
   );
 }
 
-/** Flows beyond the first of each next vertex that went on alike, if the next vertices lead to different ones. */
+/**
+ * Number of flows past the next vertices that continued like the first flow there; 0 unless each next vertex leads to a
+ * different vertex.
+ */
 function consistentBeyond({ next }: Vertex): number {
   const vertices = [...next.keys()].filter(({ samples }) => samples > 0);
   const beyond = vertices.flatMap(({ seenNext }) => [...seenNext.keys()]);
@@ -96,7 +103,7 @@ function consistentBeyond({ next }: Vertex): number {
   return isParallel ? vertices.reduce((sum, { samples }) => sum + samples - 1, 0) : 0;
 }
 
-/** The flow with the most repeats that is known at the vertex and answered beyond it. */
+/** The most often repeated flow that passes the vertex and was answered at the hop after it. */
 function repeatable(survey: Survey, vertex: Vertex): Ask | undefined {
   const slots = [...survey.slots.values()].flatMap((own) => [...own.values()]);
   const own = slots.filter(

@@ -188,7 +188,7 @@ class Search {
     this.noteChange();
   }
 
-  /** Time until there may be something to do without an answer. */
+  /** Time until the next step that is due even without an answer. */
   private restMs(awaited: readonly TracePacket[]): number {
     if (this.isOpening) return MAX_WAIT_MS;
     const now = this.clock.now();

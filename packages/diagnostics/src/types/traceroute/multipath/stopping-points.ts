@@ -1,6 +1,9 @@
-/** Probability with which a node's next hops are missed, if it balances evenly. */
+/** Accepted probability of missing a next hop of a node that balances evenly. */
 export const RISK = 0.05;
-/** Probability with which a next hop is missed of a node that has more than two: each earlier stop adds to the risk. */
+/**
+ * Accepted probability of missing a next hop of a node with more than two: lower, because the search could also have
+ * stopped wrongly at each smaller number.
+ */
 export const RISK_OF_MANY = 0.025;
 
 /** Maximum next hops of one node; no check has enough packets for more. */

@@ -27,7 +27,10 @@ export interface Survey {
 
 /** Packets sent for a slot whose silence may be a loss. */
 const TRIES = 3;
-/** Number of slots of one vertex that were silent `TRIES` times, after which one silent packet proves any other. */
+/**
+ * Number of slots after one vertex that were silent `TRIES` times, from which on one silent packet suffices for every
+ * other slot.
+ */
 const ENOUGH_SILENT = 3;
 
 /** Derives the paths from the packets. Outstanding packets are not considered. */
@@ -64,7 +67,7 @@ class Surveyor {
   }
 
   private at(flow: number, ttl: number): Vertex | undefined {
-    // If it was probed there without a clear answer, other flows do not decide its vertex.
+    // For a flow that was probed at this TTL without a clear answer, other flows do not decide the vertex.
     const isAsked = this.slots.get(flow)?.has(ttl) === true;
     return isAsked ? this.located[flow]!.get(ttl) : this.soles[ttl];
   }
@@ -94,7 +97,7 @@ class Surveyor {
     this.soles[ttl] = this.soleAt(ttl);
   }
 
-  /** Leaves out the slots whose silence is to be verified. */
+  /** Leaves out the slots whose silence is to be verified, and adds them to `again`. */
   private settled(slots: readonly Slot[]): readonly Slot[] {
     const isSilent = (slot: Slot): boolean => answersIn(slot).length === 0;
     if (slots.every(isSilent)) return slots;
@@ -140,7 +143,10 @@ class Surveyor {
     return vertex;
   }
 
-  /** Flows that were not followed to this TTL are at the vertex of their answer, unless chance decided that. */
+  /**
+   * Places flows whose vertex at the previous TTL is unknown at the router that answered, unless they got different
+   * answers or a per-packet balancer may have chosen that router.
+   */
   private locateStrays(slots: readonly Slot[], ttl: number): void {
     const clouds = [...this.vertices.values()].filter(({ kind }) => kind === 'cloud');
     for (const slot of slots) {
@@ -158,7 +164,8 @@ class Surveyor {
     const hasEnded = this.located.some((_, flow) => this.hasEnded(flow, ttl));
     if (here.size !== 1 || vertex === undefined || vertex.kind === 'end' || hasEnded) return undefined;
     if (before !== undefined) return vertex;
-    // Of several vertices before it, each leads there: one that leads elsewhere may not have been asked further at this hop.
+    // If the previous hop has several vertices, each must be known to lead here: the flows of another may not have been
+    // probed at this TTL.
     const allBefore = new Set(this.located.flatMap((own) => own.get(ttl - 1) ?? []));
     return [...allBefore].every((one) => vertex.parents.has(one)) ? vertex : undefined;
   }

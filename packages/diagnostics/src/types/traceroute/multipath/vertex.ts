@@ -1,28 +1,28 @@
 /**
- * A vertex of the graph of paths: a router, silence after one, an end, or the next hops of a per-packet balancer, which no
- * flow can address individually.
+ * A vertex of the graph of paths: the probe, a router, the silence after a vertex, the end of a path, or (`cloud`) all
+ * next hops of a per-packet balancer together, because no flow reaches one of them reliably.
  */
 export interface Vertex {
   readonly key: string;
   readonly kind: 'probe' | 'router' | 'silence' | 'end' | 'cloud';
   /** The lowest TTL at which it was seen. */
   readonly ttl: number;
-  /** Answers received there; several for the next hops of a per-packet balancer. */
+  /** Senders of the answers received there; several for a `cloud`. */
   readonly seen: Set<string>;
   /** Number of consecutive silent hops up to here. */
   readonly silence: number;
   readonly parents: Set<Vertex>;
-  /** The next vertices, with the flows that lead there; of a cloud, their packets. */
+  /** The next vertices with the number of flows that lead there; after a per-packet balancer, the number of packets. */
   readonly next: Map<Vertex, number>;
-  /** Packets per address that answered at the next hop. */
+  /** Number of flows (or of packets, if balanced per packet) per answer at the next hop. */
   readonly seenNext: Map<string, number>;
-  /** Flows probed beyond it, or packets if they are balanced per packet. */
+  /** Number of flows probed at the next hop; of packets, if they are balanced per packet. */
   samples: number;
-  /** Further packets of flows that were already probed beyond it. */
+  /** Number of further packets of flows that were already probed at the next hop. */
   repeats: number;
-  /** True if one flow got different answers beyond it. */
+  /** True if the packets of one flow got different answers at the next hop. */
   isPacketwise: boolean;
-  /** Number of changes in the answers to one flow. */
+  /** Number of changes between successive answers to one flow at the next hop. */
   changes: number;
 }
 
@@ -43,7 +43,7 @@ export function newVertex(key: string, kind: Vertex['kind'], ttl: number, silenc
   };
 }
 
-/** Records that the answers to one flow beyond the vertex differed. */
+/** Counts the changes between successive answers to one flow at the next hop. */
 export function countChanges(parent: Vertex, answers: readonly string[]): void {
   const changes = answers.slice(1).filter((answer, index) => answer !== answers[index]).length;
   if (changes === 0 || parent.kind === 'cloud') return;

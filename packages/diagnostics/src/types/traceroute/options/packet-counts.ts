@@ -25,7 +25,10 @@ export function wantsAllFlows(options: Pick<Counts, 'flows'>): boolean {
   return options.flows === 'all' || (options as { readonly [ALL_FLOWS]?: unknown })[ALL_FLOWS] === true;
 }
 
-/** Flows that are traced in any case; of all flows, as many as an agent of an earlier release may trace. */
+/**
+ * Number of flows that are traced in any case; if all are requested, as many as an agent of an earlier release may
+ * trace.
+ */
 export function fewestFlows({ maxHops, queries, flows }: Counts): number {
   return flows === 'all' ? Math.min(16, Math.floor(MAX_PACKETS / (maxHops * queries))) : flows;
 }

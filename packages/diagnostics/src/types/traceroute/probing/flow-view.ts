@@ -11,7 +11,7 @@ export interface TraceLimits {
 /** Silent hops after the last answer that are probed as often as all others. */
 export const GAP_LIMIT = 5;
 
-/** Packets that ask once more for a silent hop before the target, if packets may be lost: it may be the target's own. */
+/** Additional packets for a silent hop before the target, which may be its own hop if packets were lost. */
 const DOUBT_QUERIES = 5;
 
 /** Knowledge about the path of one flow. */
@@ -21,13 +21,13 @@ export interface FlowView {
   /** Whether the target answered any packet; without `end` its distance is not known. */
   readonly reached: boolean;
   readonly loop: Loop | null;
-  /** Highest TTL that was answered; without any, that before the first one sent. */
+  /** Highest TTL that was answered; if none was, the TTL before the first one sent. */
   readonly lastAnswered: number;
   /** Highest TTL that can still give new information. */
   readonly horizon: number;
   /** Highest TTL to be probed once: the horizon, or more if everything that was probed is silent. */
   readonly scoutsTo: number;
-  /** Packets sent by TTL. At the end those with higher TTLs count too, which reached it as well. */
+  /** Packets sent per TTL. At the end of the path those with higher TTLs count too: they also reach it. */
   readonly sentAt: readonly number[];
   /** Packets wanted per TTL, up to the horizon. */
   readonly wantedAt: (ttl: number) => number;

@@ -37,8 +37,9 @@ export interface ProbeLoopPlan {
 
 /** Limit of packets in flight; one that is in flight for longer than `STALL_MS` makes room for another. */
 export const WINDOW = 16;
-/** Packets sent back to back, and the time until the next may follow: a burst would meet the routers' ICMP limits. */
+/** Limit of packets sent back to back: a longer burst would meet the routers’ ICMP limits. */
 export const BURST = 8;
+/** Time between two bursts. */
 export const BURST_EVERY_MS = 1;
 /** Silence after which the target is probed with the full TTL, and each further hop once. */
 export const STALL_MS = 500;
@@ -238,7 +239,7 @@ class ProbeLoop {
     return Math.min(...trace.views.map((_, flow) => (this.stalled.has(flow) ? fullDueMs(trace, flow) : Infinity)));
   }
 
-  /** Time until there may be something to do without an answer. */
+  /** Time until the next step that is due even without an answer. */
   private restMs(wanted: Wanted | null, awaited: readonly TracePacket[]): number {
     const now = this.clock.now();
     const outFor = this.underWay().map(({ awaitedMs }) => awaitedMs + STALL_MS - now);

@@ -26,14 +26,18 @@ export interface Trace {
 }
 
 /**
- * Interval between packets of a flow with the full TTL. Many targets answer one such packet per second in total, so
- * this many concurrent traces get an answer. The last ones are sent while the first are awaited.
+ * Intervals between packets of a flow with the full TTL. Many targets answer one such packet per second in total, so
+ * about as many concurrent traces get an answer as each sends packets. The last packets are sent while answers to the
+ * first are awaited.
  */
 const FULL_GAPS_MS = [1_000, 2_000, 1_000, 1_000, 1_000] as const;
 /** Packets with the full TTL, of each flow that needs them. */
 export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 
-/** Full TTLs go first: their answers decide whether further hops are worth probing. Each flow has room for one. */
+/**
+ * The next packet to send. Packets with the full TTL come first, because their answers decide whether further hops are
+ * worth probing; one is reserved for each flow.
+ */
 export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number, nowMs: number): Wanted | null {
   const { packets, views } = trace;
   const isOpen = (flow: number): boolean => views[flow]!.end === null;

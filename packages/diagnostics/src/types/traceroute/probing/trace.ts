@@ -15,9 +15,12 @@ export interface TracePacket {
   awaitedMs: number;
   sentMs: number | null;
   answer: TraceAnswer | null;
-  /** True once no answer is awaited any more, so that the packet counts as lost; one may still come. */
+  /** True once the packet counts as lost, because no answer is awaited any more; one may still arrive. */
   isGivenUp: boolean;
-  /** True if the probe stood still while the answer was awaited: without one, the packet is neither sent nor lost. */
+  /**
+   * True if the probe was stalled while the answer was awaited: without an answer, the packet counts neither as sent
+   * nor as lost.
+   */
   isDoubtful?: boolean;
   /** True for a packet that does not count, because its answer may be unread or it never left. */
   isLeftOut?: boolean;
@@ -76,7 +79,7 @@ export function isFull({ ttl }: TracePacket): boolean {
   return ttl === FULL_TTL;
 }
 
-/** Round-trip time in milliseconds; null while or because there is none. */
+/** Round-trip time in milliseconds; null if the send time or an answer is missing. */
 export function rttOf({ sentMs, answer }: TracePacket): number | null {
   return sentMs === null || answer === null ? null : Math.max(0, answer.receivedMs - sentMs);
 }

@@ -3,20 +3,29 @@ import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 
-/** Flows of a dead end that ask the target itself. */
+/** Maximum number of flows of a dead end that probe the target with the full TTL. */
 const FLOWS = 3;
-/** Packets that prove a dead end: lost ones of these flows, and answered ones of a flow that reaches the target. */
+/**
+ * Full-TTL packets that prove a dead end: those of its flows, none of which the target answered, and those of other
+ * flows that it answered afterwards.
+ */
 const [LOST, ANSWERED] = [6, 6];
-/** Packets of that flow each time: as many as of the flows of a dead end, since chance is judged by both. */
+/**
+ * Control packets per batch, of a flow that reaches the target: as many as `FLOWS`, so that random loss affects both
+ * alike.
+ */
 const CONTROLS = 3;
-/** Number of packets per flow: more if it is alone, or if packets are lost on the other paths too. */
+/**
+ * Limit of full-TTL packets per flow of a dead end: more than `LOST / FLOWS`, because a dead end may have a single
+ * flow, and packets may be lost on the other paths too.
+ */
 const MOST_TIMES = 6;
 
 /**
- * Packets for flows that end in silence while others reach the target. First those that reveal their path from the
- * balancer: flows not probed at a hop may have passed another router there. Then with the full TTL, to learn whether
- * only the routers are silent. The last ones belong to a flow that reaches the target: a target that is gone or
- * limits its answers is silent to all.
+ * Packets that test whether flows that end in silence, while others reach the target, are dropped. First they fill the
+ * unprobed hops from the balancer on, because a flow may have passed another router there. Then they have the full TTL,
+ * in case only the routers are silent; packets of a flow that reaches the target serve as a control, because a target
+ * that is gone or limits its answers is silent to all flows.
  */
 export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): readonly Ask[] {
   const control = flowToTarget(packets);
@@ -35,7 +44,7 @@ export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): re
   return flows.map((flow) => ({ flow, ttl: FULL_TTL }));
 }
 
-/** The hops from the balancer before a vertex at which the flow was not probed. */
+/** The hops between the balancer and the vertex at which the flow was not probed. */
 function asksBefore({ slots }: Survey, vertex: Vertex, flow: number): readonly Ask[] {
   const first = balancerTtl(vertex);
   return Array.from({ length: vertex.ttl - first }, (_, index) => ({ flow, ttl: first + index })).filter(
@@ -53,7 +62,10 @@ function balancerTtl(vertex: Vertex): number {
   }
 }
 
-/** Vertices in which paths are known to end: nothing came back from beyond, while others reached the target. */
+/**
+ * Vertices in which paths are known to end: the target answered no full-TTL packet of their flows, but packets of other
+ * flows.
+ */
 export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]): readonly Vertex[] {
   const full = packets.filter(isFull);
   return deadEnds(survey).filter((vertex) => {
@@ -63,9 +75,9 @@ export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]):
 }
 
 interface Evidence {
-  /** Packets of the flows that were probed with the full TTL. */
+  /** Full-TTL packets of the flows. */
   readonly asked: number;
-  /** Packets of other flows that the target answered afterwards. */
+  /** Full-TTL packets of other flows that the target answered, sent after the first one of the flows. */
   readonly answered: number;
   /** Whether one of the flows reached the target. */
   readonly isReached: boolean;
@@ -109,7 +121,7 @@ function isSilentEnd({ kind, next }: Vertex): boolean {
   return kind === 'silence' && [...next.keys()].every(isSilentEnd);
 }
 
-/** Some flows that were answered at the vertex, or that found silence there. */
+/** Up to `FLOWS` flows that lead to the vertex. */
 function flowsAt({ slots, at }: Survey, vertex: Vertex): number[] {
   const flows = [...slots].flatMap(([flow, own]) =>
     [...own.keys()].some((ttl) => at(flow, ttl) === vertex) ? [flow] : [],

@@ -61,9 +61,9 @@ function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
 }
 
 /**
- * Accepted probability of missing a next hop at a vertex. With known balancers, the risks of all count together, with
- * that of one that may have been missed. With a single balancer this applies only to vertices that all flows pass; there
- * a third of the risk suffices, because each such hop is asked by other flows.
+ * Accepted probability of missing a next hop at a vertex. The risks of several balancers add up, so it decreases with
+ * the number of known ones, with a single one only at vertices that all flows pass. There it never falls below a third
+ * of `RISK`, because further flows probe each such hop.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return RISK_OF_MANY;
@@ -87,7 +87,10 @@ function nextOf(group: readonly Vertex[]): ReadonlySet<string> {
   return new Set(group.flatMap(({ seenNext }) => [...seenNext.keys()]));
 }
 
-/** The gap is long enough, or follows the last router before the target, which is on its own link. */
+/**
+ * True if the silent gap is long enough, or if only the end of the path follows: the last router has the target on its
+ * own link.
+ */
 function isEnough(vertex: Vertex): boolean {
   if (vertex.silence >= GAP_LIMIT) return true;
   const next = [...vertex.seenNext.keys()];

@@ -4,8 +4,8 @@ import { wantedAsks } from './plan.ts';
 import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
- * The packets that the search sends next; none if all paths are known. When every vertex has been searched at its own risk, the
- * search goes on until the risk of all balancers together, with one that may have been missed, is as small.
+ * The packets that the search sends next; none if all paths are known. First each vertex is searched at its own risk;
+ * then the search continues until the sum of the risks of all balancers is as small.
  */
 export function nextAsks(
   packets: readonly TracePacket[],

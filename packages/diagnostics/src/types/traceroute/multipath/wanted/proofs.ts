@@ -3,14 +3,14 @@ import { stoppingPoint } from '../stopping-points.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 
-/** Flows that verify a vertex through which they are only assumed to pass. */
+/** Number of flows that verify a vertex through which flows are only assumed to pass. */
 const PROOFS = 3;
-/** Flows that are probed at the first hop, which the probe chooses. */
+/** Number of flows that are probed at the first hop anyway: the probe itself chooses that hop for all flows. */
 const AT_FIRST_HOP = 1;
 
 /**
- * Packets that probe flows at the vertex through which all seem to pass, if only these flows found a next hop: if the
- * first flows had missed a second vertex there, the link would not exist.
+ * Probes flows at the hop of a vertex that all flows seem to pass, if they found a next hop that no flow probed at the
+ * vertex has found: if the first flows missed a second vertex there, the link from this vertex does not exist.
  */
 export function proofAsks({ slots, sole, at }: Survey, vertex: Vertex): readonly Ask[] {
   const { ttl, seenNext, isPacketwise, kind } = vertex;

@@ -37,7 +37,10 @@ export function rewrittenIn({ quoted }: IcmpError, sent: Uint8Array, options: Se
   return (Object.keys(changed) as RewrittenField[]).filter((field) => changed[field]);
 }
 
-/** Zero: the kernel fills it in, or a router quotes a packet before its hardware did. */
+/**
+ * False for a zero on either side: the kernel fills in the checksum, or the router quotes a packet before its hardware
+ * did.
+ */
 function isChecksumChanged(quoted: Uint8Array, sent: Uint8Array, at: number): boolean {
   if (quoted.length < at + 2) return false;
   const [found, expected] = [readU16(quoted, at), readU16(sent, at)];

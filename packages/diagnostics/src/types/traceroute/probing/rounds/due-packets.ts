@@ -8,14 +8,17 @@ interface Plan extends TraceLimits {
   readonly maxPackets: number;
 }
 
-/** The packets of the rounds in sending order. From one round to the next they follow a path that became longer or shorter. */
+/**
+ * The packets of the rounds from the second on, in sending order. Each round follows a path that became longer or
+ * shorter.
+ */
 export class DuePackets {
   private readonly trace: Trace;
   private readonly plan: Plan;
   private due: RoundPacket[];
-  /** Round whose packets are sent. */
+  /** Round of the packet taken last; this class starts at round 2. */
   private round = 1;
-  /** Last hop that is asked. */
+  /** Highest TTL of the present round. */
   private last: number;
 
   constructor(trace: Trace, plan: Plan) {
@@ -34,7 +37,7 @@ export class DuePackets {
     this.due = [];
   }
 
-  /** Removes the next packet, if it is due this long after the first one. */
+  /** Removes and returns the next packet if it is due `atMs` after the first one. */
   take(atMs: number): RoundPacket | undefined {
     if (this.next === undefined || this.next.dueMs > atMs) return undefined;
     if (this.next.round !== this.round) this.follow(this.next.round);
@@ -49,7 +52,7 @@ export class DuePackets {
     this.due = this.schedule(round);
   }
 
-  /** Packets of the rounds from `round` on, as far as the check has any left. */
+  /** Packets of the rounds from `round` on, within the packet limit of the check. */
   private schedule(round: number): RoundPacket[] {
     const { firstHop, rounds, maxPackets } = this.plan;
     const left = maxPackets - this.trace.packets.filter((packet) => packet.round !== undefined).length;

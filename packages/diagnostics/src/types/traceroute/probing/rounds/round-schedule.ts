@@ -6,7 +6,7 @@ export interface RoundPacket {
   /** Number of the round, from 2 on: the trace is the first. */
   readonly round: number;
   readonly ttl: number;
-  /** Milliseconds after the first of them, spread evenly over the second of its round. */
+  /** Milliseconds after the first packet of round 2; the packets of a round are spread evenly over its second. */
   readonly dueMs: number;
 }
 
@@ -21,7 +21,7 @@ export function roundSchedule(first: number, last: number, rounds: number, maxPa
   if (hops < 1 || more < 1) return [];
   const ofEach = routers === 0 ? 0 : Math.max(0, Math.min(more, Math.floor((maxPackets - more) / routers)));
   const isAsked = (ttl: number, index: number): boolean => {
-    // Shifted by hop, so that each round has as many packets as the next, or one more or less.
+    // Shifted by hop, so that the numbers of packets in the rounds differ by one at most.
     const shift = (ttl - first + 1) / hops;
     return Math.floor(((index + 1) * ofEach) / more + shift) > Math.floor((index * ofEach) / more + shift);
   };
