@@ -34,7 +34,7 @@ function holds({ value, atMost = Infinity, atLeast = -Infinity }: Figure): boole
   return value <= atMost && value >= atLeast;
 }
 
-/** For a goal that falls short: what the floor is, and whether it is below the goal at all. */
+/** For a missed goal: its floor, and whether the floor misses the goal too. */
 function reach(goal: Figure): string {
   if (holds(goal) || goal.floor === undefined) return '';
   const floor = `floor ${rounded(goal.floor)} ${goal.unit}`.trimEnd();

@@ -81,7 +81,7 @@ const { values } =
   read.kind === 'values'
     ? read
     : { values: {} as { quick?: string; json?: string; report?: string; minutes?: string; only?: string } };
-/** Benchmarks that a flag is for; the others would ignore it. */
+/** Benchmarks that use each flag; the others would ignore it. */
 const takers = {
   quick: ['agent', 'gateway', 'idle', 'load', 'links', 'monitors'],
   minutes: ['memory'],

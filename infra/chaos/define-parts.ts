@@ -90,7 +90,7 @@ export async function wayToRedis(ground: Ground, id: string): Promise<Way> {
 }
 
 interface GatewayEnds {
-  /** Of the agent; decides which gateway it uses first. */
+  /** Index of the agent, which decides the gateway that it uses first. */
   readonly index: number;
   readonly tls: TlsEnd;
   /** URLs of the coordinators. */

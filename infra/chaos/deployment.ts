@@ -14,7 +14,10 @@ import { mountSmallDisk, type SmallDisk } from '@vantage/test-support/programs/s
 import { keepStore, type Store, type StoreKind } from './store.ts';
 import { openTargets, type Targets } from './targets.ts';
 
-/** The service with two coordinators, as production has it, with a spoilable line from each process to Redis or the gateways. */
+/**
+ * The service with two coordinators, as in production. Faults can disturb the connection of each process to Redis or
+ * the gateways.
+ */
 export interface Deployment {
   readonly store: Store;
   readonly coordinators: readonly Coordinator[];
@@ -88,7 +91,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
         if (existsSync(logFolder)) cpSync(logFolder, keepLogsIn, { recursive: true });
       };
       stoppers.push(keepLogs);
-      // Before the listener that removes the files of a command that a signal ends.
+      // Runs before the exit listener of `endWithChildren`, which removes temporary files.
       process.prependListener('exit', keepLogs);
     }
 

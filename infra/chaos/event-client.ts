@@ -10,7 +10,7 @@ export interface FollowOptions {
   readonly history: History;
   readonly coordinators: readonly Coordinator[];
   readonly random: () => number;
-  /** Aborted when no more is to be learned. */
+  /** Aborted to end the observation. */
   readonly signal: AbortSignal;
 }
 

@@ -11,7 +11,10 @@ export interface Tally {
   cutOff: number;
   /** Results that are `probe_timeout`: the probe was absent or overloaded. */
   timedOut: number;
-  /** Those of them whose checks lost so much time to stalls of the machine and outages that these explain them. */
+  /**
+   * Number of `timedOut` results whose checks lost so much time to stalls of the machine and outages that these explain
+   * them.
+   */
   timedOutByStalls: number;
   /** Longest delay of a completion after the deadline, without outages, milliseconds; negative if all were early. */
   worstLatenessMs: number;

@@ -23,7 +23,7 @@ export interface WatchedStore {
   readonly close: () => void;
 }
 
-/** A server, and a key that it stores; by default any server's. */
+/** A server, and the key to write; in a cluster, a key that this server stores. */
 export interface WatchedServer {
   readonly port: number;
   readonly key?: string;

@@ -31,7 +31,7 @@ export interface SeenResult {
   readonly error?: { readonly code: string; readonly phase?: string; readonly source?: string } | null;
 }
 
-/** A picture is inline in results and named in events. */
+/** A result as text for comparisons, without its screenshot: results contain the image, and events its URL. */
 export function comparable(result: object): string {
   const { screenshot: _picture, screenshotUrl: _path, ...rest } = result as Record<string, unknown>;
   return JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)));

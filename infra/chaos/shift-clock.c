@@ -1,8 +1,10 @@
-/*
- * Loaded before a program (LD_PRELOAD): its time of day is wrong by the milliseconds in the first word of a shared page, its monotonic
- * clock is not, and each flush of a file to disk takes as many milliseconds longer as the second word says. It stands still at the third
- * word, milliseconds since the epoch, unless that is 0. New sockets may use the local port of the fourth word only, unless that is 0.
- * libfaketime cannot be used: Redis' allocator asks for the time while it is being loaded.
+/**
+ * Loaded before a program (LD_PRELOAD). A page of shared memory has four words:
+ * 1. milliseconds by which the time of day is wrong; the monotonic clock stays right;
+ * 2. milliseconds by which each flush of a file to disk takes longer;
+ * 3. time at which the time of day stands still, milliseconds since the epoch; 0 lets it run;
+ * 4. the only local port that new sockets may use; 0 allows all.
+ * libfaketime cannot be used: Redis’ allocator asks for the time while it is being loaded.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { History } from './history.ts';
 
 export interface StallWatch {
-  /** Milliseconds that the machine has stalled from a time on, since the epoch. */
+  /** Time for which the machine has stalled since `from`, milliseconds; `from` is in milliseconds since the epoch. */
   readonly since: (from: number) => number;
   readonly stop: () => Promise<void>;
 }

@@ -118,7 +118,7 @@ export const importRules: readonly ImportRule[] = [
   })),
 ];
 
-/** Imports as a file of another type would write them, from its folder or from a sub-room. */
+/** Imports as a file of another type would write them, from its folder or from a subfolder. */
 function importsOfType(type: string): readonly string[] {
   return ['../', '../../', '../../../'].map((up) => `${up}${type}/**`);
 }

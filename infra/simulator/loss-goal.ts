@@ -8,8 +8,9 @@ import { router, routers, type CheckKind } from './scenario.ts';
 
 const LOSSES = [5, 20, 40] as const;
 const CHECKS: readonly CheckKind[] = ['icmp', 'udp', 'tcp', 'ping'];
-/** Repetitions, in which four probes send ten packets each to the target: a thousand and more. */
+/** Repetitions, each with ten packets from four probes to the target: more than a thousand packets in total. */
 const REPEATS = 26;
+/** Allowed error of the displayed loss, percentage points. */
 const GOAL_POINTS = 2;
 
 /** Loss on a link in the middle, with enough packets to make chance negligible. */

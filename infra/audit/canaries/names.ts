@@ -7,7 +7,7 @@ export type AddressesOf = (asked: number) => readonly string[];
 export interface CanaryName {
   readonly name: string;
   readonly addresses: AddressesOf;
-  /** Answered first: another name. */
+  /** Name to which a CNAME record leads; the addresses belong to it. */
   readonly cname?: string;
   /** Octets by which each address record is longer or shorter than an address: it is malformed. */
   readonly extraOctets?: number;

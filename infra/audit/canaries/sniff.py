@@ -9,13 +9,14 @@ import threading
 DEVICE = sys.argv[1]
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
-# Neighbour discovery, router solicitations and multicast reports are the kernel's; errors answer what came in.
+# Types that are not counted: the kernel itself sends neighbour discovery, router solicitations and multicast reports,
+# and errors answer received packets.
 ICMPV6_OF_THE_KERNEL = {1, 3, 130, 131, 132, 133, 134, 135, 136, 137, 143}
 ICMP_ERRORS = {3, 11}
 HEADERS_BEFORE = {0, 43, 60}
 
 seen = {}
-# Of no protocol before it is bound: it would hear every device in between.
+# Protocol 0 until the socket is bound to the device: otherwise it would receive packets of all devices in between.
 receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
 receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
 receiver.bind((DEVICE, ETH_P_ALL))
@@ -54,7 +55,7 @@ ending = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), ending.set()), daemon=True).start()
 print("ready", flush=True)
 idle = False
-# What is still on its way when the input ends is counted too.
+# Packets that are still queued when the input ends are counted too.
 while not (ending.is_set() and idle):
     try:
         frame, address = receiver.recvfrom(65535)

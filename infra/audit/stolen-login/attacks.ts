@@ -24,7 +24,7 @@ export const JOB_BYTES = MAX_BODY_BYTES;
 const LARGE = { bytes: 5_100_000 };
 const repeated = (text: string, times: number): readonly string[] => Array.from({ length: times }, () => text);
 
-/** Noticed on any number of connections. */
+/** Requests that coordinators detect on any number of connections. */
 function largerRequests(thief: string): readonly Pick<Attack, 'name' | 'request'>[] {
   const queue = queueOf(thief);
   return [

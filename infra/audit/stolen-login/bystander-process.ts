@@ -7,7 +7,10 @@ import { Redis } from 'ioredis';
 export interface Seen {
   /** Latency of each write, milliseconds; pending writes count with their age. */
   readonly latenciesMs: readonly number[];
-  /** Processor time of Redis per command: an upper bound of the latency on a dedicated core. */
+  /**
+   * CPU time of Redis’ main thread while each write was pending, milliseconds: an upper bound of the latency on a
+   * dedicated core.
+   */
   readonly busyMs: readonly number[];
   readonly refused: number;
   readonly firstRefusal: string | null;
@@ -20,7 +23,7 @@ const redis = new Redis(url, { maxRetriesPerRequest: null, tls: { ca: readFileSy
 redis.on('error', () => undefined);
 let latenciesMs: number[] = [];
 let busyMs: number[] = [];
-/** Time that the main thread of Redis has been on a processor. */
+/** CPU time that the main thread of Redis has used, milliseconds. */
 const onProcessorMs = (): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 let refusals: string[] = [];
 const underWay = new Set<number>();

@@ -16,11 +16,17 @@ import { startShippedBed } from './shipped-bed.ts';
 export interface AttackReport {
   readonly name: string;
   readonly isExcess: boolean;
+  /** p99 latency of a bystander’s `SET`, milliseconds. */
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** Part of it for which Redis was on a processor, p99: independent of other load on the machine. */
+  /**
+   * p99 of the CPU time of Redis’ main thread while a command was pending, milliseconds: independent of other load on
+   * the machine.
+   */
   readonly busyP99Ms: number;
-  /** When its user was switched off, after its start; null if it was not. */
+  /**
+   * Time from the start of the attack until its user was suspended, milliseconds; null if it was not suspended in time.
+   */
   readonly endedAfterMs: number | null;
   readonly refused: number;
   readonly firstRefusal: string | null;
@@ -32,8 +38,9 @@ const SETTLES_MS = 2_000;
 const ENDS_WITHIN_MS = 30_000;
 
 /**
- * Runs each attack over TLS with the Redis rights that `probe:add` grants and the limits of the shipped `redis.conf`, while a
- * coordinator works: for some seconds, or until a coordinator ends it if it is more than any agent does.
+ * Runs each attack over TLS with the Redis rights that `probe:add` grants and the limits of the shipped `redis.conf`,
+ * while a coordinator works. An attack lasts some seconds, or until a coordinator ends it if its requests are larger
+ * than any agent’s.
  *
  * @returns one report per attack, after a first one without an attack
  */
@@ -112,7 +119,7 @@ async function watch(
   return { name, p99Ms, longestMs, busyP99Ms: quantile(busyMs, 0.99), refused, firstRefusal };
 }
 
-/** Milliseconds until its user is suspended; null if it is not in time. */
+/** Milliseconds until the user of the attack is suspended; null if that takes longer than `withinMs`. */
 async function endOf({ redis }: CoreBed, probe: string, withinMs: number): Promise<number | null> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < withinMs) {

@@ -13,7 +13,7 @@ export interface Used {
   readonly redis: number;
 }
 
-/** Goals of a check's CPU time, the exporter's = 1, by the rate. */
+/** Highest allowed CPU time of a check, as a multiple of the exporter’s, by checks per second. */
 const ALLOWED = new Map([
   [20, 1.3],
   [100, 1],
@@ -23,7 +23,7 @@ const SERVICE_MS = 1.5;
 /** Runs checks, calls `measured` when the last one has settled, and returns the number of successful ones. */
 export type Count = (check: BenchCheck, pace: Pace, measured: () => void) => Promise<number>;
 
-/** CPU per check of one type at one rate and, alternately, that of its floor; the median of some rounds. */
+/** CPU per check of one type at one rate, alternately with that of its floor: the medians of some rounds. */
 export async function cpuOfChecks(
   { stage, bare, count }: { readonly stage: Stage; readonly bare: BareService; readonly count: Count },
   check: BenchCheck,

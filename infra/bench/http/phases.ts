@@ -8,8 +8,9 @@ import type { HttpTarget } from './target.ts';
 
 const ROUNDS = 100;
 const WARM_UP = 20;
-/** A phase may take longer than curl's by this plus a twentieth of curl's. */
+/** Time by which a phase may be longer than curl’s, milliseconds, in addition to `ALLOWED_SHARE`. */
 const ALLOWED_MS = 1;
+/** Share of curl’s time by which a phase may be longer. */
 const ALLOWED_SHARE = 0.05;
 
 const phases = ['connect', 'tls', 'firstByte', 'download', 'total'] as const;

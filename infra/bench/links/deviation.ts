@@ -1,12 +1,13 @@
 import { median, type Figure } from '../goals.ts';
 
-/**
- * Allowed excess of a median over that of the other tool: a twentieth, or for small values the scheduling noise of a
- * process.
- */
+/** Allowed difference from the median of the other tool, as a share of that median. */
 const ALLOWED_SHARE = 0.05;
+/** Allowed excess of small medians, milliseconds: the scheduling noise of a process. */
 const ABOVE_MS = 1.5;
-/** Allowed difference of a lower median: the other tool is a new process each time, and a phase includes reading its files. */
+/**
+ * Allowed shortfall of small medians, milliseconds: the other tool is a new process each time, and a phase includes
+ * reading its files.
+ */
 const BELOW_MS = 5;
 
 /**

@@ -14,8 +14,8 @@ export interface Bench {
 const phases = ['dns', 'connect', 'tls', 'firstByte', 'download', 'total'] as const;
 const versions = ['1.1', '2'] as const;
 /**
- * Bound on how often one of two samples of 60 from the same distribution is the slower one: three standard
- * deviations.
+ * Bounds of the share of pairs in which the check is the slower one: three standard deviations around a half, for two
+ * samples of 60 from the same distribution.
  */
 const EVEN = { atLeast: 0.34, atMost: 0.66 } as const;
 

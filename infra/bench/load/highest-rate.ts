@@ -8,8 +8,8 @@ import { countCpu } from './processes.ts';
 import { onStage, PROBES, type Lengths, type Stage } from './stage.ts';
 
 /**
- * Probe runs per second to try: a quarter more as long as the rate holds, or less until one holds, then a value
- * between the last that held and the next.
+ * First rate to try, probe runs per second. It is multiplied by `STEP` as long as a rate holds, or divided by it until
+ * one holds; then the middle between the last rate that held and the lowest that failed is tried, `FINER_TRIES` times.
  */
 const FIRST_TRY = 600;
 const LOWEST_TRY = 50;

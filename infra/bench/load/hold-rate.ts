@@ -7,7 +7,7 @@ import { generate, judge, sum } from './generate.ts';
 import { countCpu } from './processes.ts';
 import { PER_CHECK, type Lengths, type Stage } from './stage.ts';
 
-/** Share of the rate held briefly that is held for long. */
+/** Share of the rate that held briefly, with which the long run begins. */
 const MARGIN = 0.9;
 const LONG_TRIES = 5;
 /** Pause after a rate that failed, so that its leftovers do not affect the next one. */
@@ -17,8 +17,9 @@ export interface Held {
   readonly figures: readonly Figure[];
   /** The highest rate that held briefly. */
   readonly found: number;
-  /** Probe runs per second held for long, and the CPU of all three per run. */
+  /** Probe runs per second that were held for long. */
   readonly perSecond: number;
+  /** CPU of Redis, coordinators and agents per probe run, µs. */
   readonly cpuUs: number;
 }
 

@@ -8,8 +8,9 @@ import { countCpu } from './processes.ts';
 import { redisInfo } from './redis-info.ts';
 import { onStage, PER_CHECK, PROBES, type Stage } from './stage.ts';
 
-/** Completed checks in the service that is compared with, and in the measured one. */
+/** Number of completed checks in the service to compare with. */
 const FEW = 100;
+/** Number of completed checks in the measured service. */
 const MANY = 10_000;
 const ROUNDS = 7;
 const READS = 1_000;

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
  * Keeps probes online by writing only their heartbeats; they take no jobs.
  *
  * @param ids of probes with records
- * @returns a function that stops it
+ * @returns a function that ends the heartbeats
  */
 export async function playDead(redisUrl: string, ids: readonly string[]): Promise<() => void> {
   const redis = new Redis(redisUrl);

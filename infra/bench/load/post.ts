@@ -24,7 +24,7 @@ const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 
 /**
  * Posts checks for this many seconds over `AT_ONCE` persistent connections, one after another on each.
  *
- * @param most of them
+ * @param most maximum number of checks
  */
 export async function postFor(
   url: string,

@@ -53,7 +53,7 @@ export const controlGroups: readonly Fault[] = [
 interface Group {
   readonly set: (file: string, value: string) => void;
   readonly hasKilled: () => boolean;
-  /** Moves its processes back to where they were, and removes it. */
+  /** Moves the processes of the group back to their former group, and removes this one. */
   readonly leave: () => Promise<void>;
 }
 
@@ -69,7 +69,7 @@ function enter(controller: Controller, pid: number | undefined): Group | undefin
     hasKilled: () => /^oom_kill [1-9]/m.test(readFileSync(join(folder, 'memory.oom_control'), 'utf8')),
     leave: async () => {
       writeFileSync(join(folder, controller === 'pids' ? 'pids.max' : 'memory.limit_in_bytes'), unbounded[controller]);
-      // Killed processes stay in it until they are gone.
+      // Killed processes stay in the group until they have exited.
       for (let left = members(folder); left.length > 0; left = members(folder)) {
         for (const one of left) move(one, before);
         await sleep(20);

@@ -24,7 +24,7 @@ from paths import home_delay, remaining_ttl
 
 ROUTER_TTL, TARGET_TTL = 255, 64
 
-# A packet for the probe: seconds from now until it leaves, and what it is for the log.
+# A packet for the probe: `delay` is in seconds from now; `sender`, `what` and `is_sound` are for the log.
 Answer = namedtuple("Answer", "delay data sender what is_sound")
 
 

@@ -48,7 +48,7 @@ class Packet:
         elif self.protocol == UDP:
             source, destination, _, self.number = struct.unpack_from("!HHHH", transport)
             self.conversation = f"{source}>{destination}"
-        # The kernel of the probe resets what answers a raw SYN: that is no question.
+        # The kernel of the probe answers a SYN-ACK to a raw SYN with RST, which is no packet of the check.
         elif self.protocol == TCP and len(transport) >= 20 and transport[13] & (SYN | ACK | RST) == SYN:
             source, destination, self.number = struct.unpack_from("!HHI", transport)
             self.conversation = f"{source}>{destination}"

@@ -8,7 +8,8 @@ from packets import address_bytes
 
 DEFAULT_DELAY_MS = 1
 
-# What became of a packet: `at` is the place that answers, or would; `place` what it came to, where that is another.
+# What became of a packet: `at` is the place that would answer (None if none would), `place` the place that it reached,
+# or that it could not enter (too big, or lost on the link).
 Fate = namedtuple("Fate", "what at trail delay place")
 
 

@@ -81,7 +81,9 @@ function namesPlace({ of }: CaseRun, { hop, addresses }: Claim, text: string): b
   return of.places.some((place) => place.hop === hop && place.addresses.some((address) => hasAddress(text, address)));
 }
 
-/** True if the text locates it between two hops, one of which is this one. */
+/**
+ * True if the text says “between hop A and hop B”, and the hop is after A and not after B; A counts as 0 if the text names the probe instead.
+ */
 function isBetween(text: string, hop: number): boolean {
   const [, after = '', before = ''] = /between (?:hop (\d+)|\S+).*? and hop (\d+)/.exec(text) ?? [];
   return before !== '' && Number(after) < hop && hop <= Number(before);
@@ -126,8 +128,8 @@ function truthOf(run: CaseRun): Expected {
   const unheard = broken.filter((share) => !isEchoed(share));
   const isPartly = unheard.length > 0;
   const stopOf = (share: Share): Claim => ({ code: 'path_stops', hop: holeHop(of, share)! });
-  // A trace that reached its time limit proves nothing, and where a finding names the broken one of two ways anyway,
-  // so may the silence of a probe whose flows happen to take only that one.
+  // A trace that reached its time limit proves nothing. If a finding names the broken one of two ways anyway, the
+  // silence of a probe proves nothing either: all its flows may take that way.
   const isNamed = truth.finds?.some((find) => (typeof find === 'string' ? find : find.code) === 'flows_stop') === true;
   const unproved = unheard.filter(({ outcome }) => isNamed || outcome['stopReason'] === 'deadline');
   const ends: readonly Claim[] = [

@@ -86,7 +86,10 @@ function judgeHop(look: Look, hop: Hop): readonly Complaint[] {
   return wrong;
 }
 
-/** True for an error of a router before the hop, to a flow that reached the target: no answer of the hop. */
+/**
+ * True if the refusal comes from a router before this hop and the flow also reached the target: it does not count as an
+ * answer of this hop. A router is before the hop if no packet with this TTL expired at it.
+ */
 function isRefusedOnWay({ of, own }: Look, { conversation, ttl, answers }: Passage): boolean {
   const refusal = answers.find(({ isSound }) => isSound);
   if (refusal?.what !== 'refused') return false;

@@ -19,7 +19,7 @@ const CONFIDENCE = 0.95;
 /** Tolerance of a goal in standard errors: a shape fails it by chance in 1 of 1,000 cases. */
 const SIGMAS = 3.1;
 
-/** Over all shapes: enough runs to estimate the rate. */
+/** Figures over all shapes together: enough runs to estimate the rate. */
 export function figuresOfAll(runs: readonly SearchRun[]): readonly Figure[] {
   const ours = of(runs, 'ours');
   const peers = PEERS.map((tool) => `${tool} ${percentComplete(of(runs, tool)).toFixed(1)} %`);
@@ -32,8 +32,9 @@ export function figuresOfAll(runs: readonly SearchRun[]): readonly Figure[] {
 }
 
 /**
- * Shapes that a search cannot tell apart before it has found all of them need the same packets: a program that misses
- * links of one, or reports some that do not exist, has no goal to offer for the others.
+ * Figures of the shapes of one kind. A search cannot tell these shapes apart until it is complete, so it needs as many
+ * packets for each. The number of packets of a program that misses links of one shape, or reports links that do not
+ * exist, is therefore no goal for the others.
  */
 export function figuresOfKind(kind: ShapeKind, all: readonly SearchRun[]): readonly Figure[] {
   const runs = all.filter(({ shape }) => shape.kind === kind);
