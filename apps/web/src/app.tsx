@@ -64,7 +64,7 @@ function useSlash(): void {
   }, []);
 }
 
-/** A result that a view cannot render replaces the view, not the page. */
+/** If a view cannot render a result, a message replaces the view, not the whole page. */
 function Guarded(): JSX.Element {
   const { route } = useRouter();
   const [fault, reset] = useErrorBoundary();

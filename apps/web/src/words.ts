@@ -23,7 +23,10 @@ const proven: Readonly<Record<string, readonly [up: string, down: string]>> = {
 };
 const provenOfOthers = ['it answers', 'it fails'] as const;
 
-/** What most probes agree about. Names it, because their answers may differ; undefined without a majority of several. */
+/**
+ * A sentence on what most probes agree about; it names that, because their answers may differ. Undefined for a single
+ * probe, and if there is no majority.
+ */
 export function agreementOf({ type, agree, counts }: Pick<Summary, 'type' | 'agree' | 'counts'>): string | undefined {
   if (agree.of < 2 || counts.up === counts.down) return undefined;
   const [up, down] = proven[type] ?? provenOfOthers;

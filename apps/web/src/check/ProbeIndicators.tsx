@@ -4,7 +4,7 @@ import { compareNames } from '../format.ts';
 import { toneOf } from '../parts/tone.tsx';
 import type { CheckData } from './use-check.ts';
 
-/** From this number on the indicators take several lines. */
+/** Above this number the indicators take several lines. */
 const MANY = 40;
 
 /** One indicator per probe: progress and outcome. */

@@ -11,8 +11,9 @@ interface DelayedReading {
 }
 
 /**
- * Delay of the request of the results. The events of a completed check arrive before it, which makes the request, with its
- * inline screenshot, unnecessary. A first event that is final starts the delay again; a pending one ends it.
+ * Delay of the request for the results. If the check is completed, its events arrive earlier, which makes the request,
+ * with its inline screenshot, unnecessary. If the first event is final, the delay starts again; if it is pending, the
+ * request is sent at once.
  */
 const READ_AFTER_MS = 500;
 const READ_AGAIN_MS = 2000;

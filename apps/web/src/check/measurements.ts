@@ -1,6 +1,6 @@
 import type { Result } from './use-check.ts';
 
-/** Id of a probe, with the family if it has a measurement over each, and that measurement. */
+/** Id of a probe, followed by the address family if the probe measured over both, and the measurement. */
 export type Measurement = readonly [id: string, result: Result];
 
 interface WithOtherFamily {

@@ -24,7 +24,7 @@ export interface CheckData {
   readonly testId: string;
   readonly type: string;
   readonly host: string;
-  /** The two probes of a check between them. */
+  /** The two probes of a check that measures between them; absent otherwise. */
   readonly between?: readonly string[];
   /** The request without what is withheld; undefined in a check that an earlier release stored. */
   readonly request?: PublicRequest;

@@ -26,8 +26,9 @@ export interface ProbeMapProps {
   readonly onChoose?: (id: string) => void;
 }
 
-/** Distance of pins, and size of pins and labels at the usual screen width; in map units. */
+/** Minimum distance of pins, map units. */
 const PIN_DISTANCE = 20;
+/** Size of the map, of labels and of pins at the usual screen width, map units. */
 const ROOM = { width: map.width, height: map.height, character: 11, line: 22, radius: 10 };
 const MOST_LABELS = 40;
 

@@ -18,7 +18,10 @@ import { ToneMark, type Tone } from '../parts/tone.tsx';
 interface CompareProps {
   readonly a: string;
   readonly b: string;
-  /** True if the second check repeated the first one where the options of that were not known. */
+  /**
+   * True if the second check repeated the first one with default options, because those of the first one were not
+   * known.
+   */
   readonly hasDefaults: boolean;
 }
 

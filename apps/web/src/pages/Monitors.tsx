@@ -12,10 +12,9 @@ import { useLoad } from '../parts/use-load.ts';
 import '../style/monitors.css';
 
 const EVERY_MS = 15_000;
-/**
- * Number of cards that are displayed at first and added at each press, and the number above which a list is shortened.
- */
+/** Number of cards displayed first if the list is long, and added at each press of the button. */
 const FIRST = 20;
+/** Maximum length of a list that is displayed in full. */
 const MANY = 30;
 
 /** All monitors, bad ones first. */

@@ -12,8 +12,9 @@ import { useGrowing } from '../parts/use-growing.ts';
 import { useLoad } from '../parts/use-load.ts';
 
 const EVERY_MS = 15_000;
-/** Cards of a long list that are displayed first, and the length from which a list is long. */
+/** Number of cards displayed first if the list is long. */
 const FIRST = 18;
+/** Maximum length of a list that is displayed in full. */
 const MANY = 24;
 /** Probes that need attention come first. */
 const urgency: readonly Probe['status'][] = ['degraded', 'offline', 'healthy'];

@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks';
 
 import { useGrowing } from './use-growing.ts';
 
-/** Rows of a long chart that are displayed first, and the length from which a chart is long. */
+/** Number of rows displayed first if the chart is long. */
 const FIRST = 12;
+/** Maximum number of rows of a chart that is displayed in full. */
 const LONG = 16;
 const ROWS_A_FRAME = 4;
 

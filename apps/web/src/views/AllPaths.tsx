@@ -47,7 +47,7 @@ export function AllPaths({ multipath }: { readonly multipath: Multipath }): JSX.
   );
 }
 
-/** The links by hop, with the probes that were sent over each and the times to its far end. */
+/** The links by hop, with the number of packets over each and the round-trip times to its far end. */
 function LinkTable({ multipath }: { readonly multipath: Multipath }): JSX.Element {
   const { nodes, links } = multipath;
   const sorted = links.toSorted((a, b) => hopOf(nodes[a.to]) - hopOf(nodes[b.to]));

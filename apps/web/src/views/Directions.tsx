@@ -12,8 +12,8 @@ interface DirectionsProps {
 }
 
 /**
- * Both directions of a check between two probes. The second one is read from its end, so that a router of one and the same
- * way is in one row, with its addresses on either side.
+ * Both directions of a check between two probes. The second one is read from its end: if both take the same path, each
+ * row has one router, with its addresses on either side.
  */
 export function Directions({ between, results }: DirectionsProps): JSX.Element | null {
   const [first, second] = between as [string, string];
