@@ -5,10 +5,10 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const LOOK_EVERY_MS = 10_000;
 
 /**
- * Rotates the logs of a folder: a log above the size limit becomes `<name>.log.1` and is truncated in place, since
+ * Rotates the logs of a folder: a log above the size limit is copied to `<name>.log.1` and truncated in place, since
  * writers keep it open for appending. A line written in between is lost.
  *
- * @returns stops rotation
+ * @returns a function that stops the rotation
  */
 export function rotateLogs(folder: string, maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS): () => void {
   rotate(folder, maxBytes);

@@ -23,8 +23,8 @@ const READY_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 250;
 
 /**
- * Waits until all probes have reported. Others are shown in their current state: without root, probes are degraded and
- * the rest works.
+ * Waits until all probes have reported, at most `READY_WITHIN_MS`, and returns them in their current state: without
+ * root, probes are degraded and the rest works.
  *
  * @throws Error with a sentence for the user if the coordinator does not respond, or if a process cannot run
  */

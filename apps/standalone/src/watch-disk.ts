@@ -5,7 +5,10 @@ const LOOK_EVERY_MS = 1_000;
 /** A resource of a file system that programs can use up. */
 interface Resource {
   readonly name: 'space' | 'inodes';
-  /** Below `full`, programs cannot write; from `room` (hysteresis) they can again. */
+  /**
+   * Below `full`, programs cannot write; from `room` on they can again. The gap between the two prevents repeated
+   * reports.
+   */
   readonly full: number;
   readonly room: number;
   readonly effect: string;
@@ -36,7 +39,7 @@ export interface DiskWatch {
 /**
  * Reports once when the disk is full or has no inode left, and once when that is over.
  *
- * @returns stops the watch
+ * @returns a function that stops the watch
  */
 export function watchDisk(folder: string, { report, onSpaceAvailable }: DiskWatch): () => void {
   const usedUp = new Set<Resource['name']>();

@@ -1,9 +1,12 @@
-/** Packets of a ping by default: they are sent before an end would reach the probe. */
+/**
+ * Default number of packets of a ping. Such a ping has sent all of them before the end of the stream could reach the
+ * probe.
+ */
 const SHORT_PING = 4;
 
 /**
- * The request of a client that follows its check by a stream: rounds, and longer pings, end when the client goes away. A
- * request that says whether they do is left as it is.
+ * Changes the request of a client that follows its check by a stream: rounds, and pings longer than `SHORT_PING`, end
+ * when the client goes away. A request that sets `endWithStream` itself is not changed.
  */
 export function endingWithStream<Request extends { readonly type: string; readonly options?: object | undefined }>(
   request: Request,

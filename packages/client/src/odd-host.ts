@@ -107,7 +107,7 @@ function decimalOf(numbers: string): readonly string[] {
   return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];
 }
 
-/** A mistake that the same check of other parts mends. */
+/** A mistake that is fixed by the same check with other parts of the target. */
 function mistake(message: string, { type, hostKind, hasPort }: TypeFacts, parts: Parts): TargetMistake {
   const { scheme, authority, rest } = parts;
   const isUrl = hostKind === 'url';

@@ -44,7 +44,10 @@ export function readCheck(
   return { request: request as CheckRequest | PairRequest, values, faults: allFaults };
 }
 
-/** The question for an address; without a record type, that of the default could only be refused. */
+/**
+ * Faults of a dns check of an address, which has PTR records only. Without a record type the check would ask for the
+ * default one, which the service refuses for an address.
+ */
 function addressFaults(host: string, recordType: unknown): readonly string[] {
   const isAddress = isIP(host) > 0;
   if (!isAddress || recordType === 'PTR') return [];
