@@ -22,14 +22,17 @@ export type Ending =
     };
 
 export interface EndingTimes {
-  /** Milliseconds that were left at the start, and that the check takes at most. */
+  /** Milliseconds until the deadline when the run started. */
   readonly leftMs: number;
+  /** Milliseconds of the whole time budget of the check. */
   readonly wholeMs: number;
   /** Milliseconds for which this process stood still. */
   readonly stoodMs: number;
 }
 
-/** The ending of a run, which states a standstill and takes no silence for evidence that is none. */
+/**
+ * The ending of a run. Reports a standstill of this process, and replaces a timeout that proves nothing by a failure.
+ */
 export function endingOf(
   outcome: Outcome<AnyCheckType>,
   { leftMs, wholeMs, stoodMs }: EndingTimes,
@@ -42,12 +45,12 @@ export function endingOf(
     const isDoubtful = outcome.result === 'timeout';
     return isDoubtful ? { failure: stoodStill(), stalled } : { outcome: { ...withDoubt(outcome), stalled } };
   }
-  // With little time the target had none to answer.
+  // Too little of the check's time was left for the target to answer.
   const isUnproven = leftMs / wholeMs < LEAST_SHARE && outcome.result === 'timeout';
   return isUnproven ? { failure: probeFailure('probe_timeout'), result: 'timeout' } : { outcome };
 }
 
-/** The same doubt about the measurement over the other family. */
+/** Replaces a timeout of the measurement over the other family, which a standstill makes doubtful as well. */
 function withDoubt(outcome: Outcome<AnyCheckType>): Outcome<AnyCheckType> {
   const { otherFamily } = outcome as { readonly otherFamily?: { readonly family: Family; readonly result?: string } };
   if (otherFamily?.result !== 'timeout') return outcome;

@@ -38,7 +38,7 @@ export interface RunTimes {
   readonly startedAt: string;
   /** Milliseconds until the deadline of the check. */
   readonly leftMs: number;
-  /** Milliseconds that the run may take: less, so that its result arrives before the deadline. */
+  /** Milliseconds that the run may take: less than `leftMs`, so that its result arrives before the deadline. */
   readonly budgetMs: number;
 }
 

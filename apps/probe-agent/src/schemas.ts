@@ -49,7 +49,8 @@ export function createSchemas(): Schemas {
   const schemasOf = perType((type) => ({
     params: ajv.compile(paramsSchema(type)),
     partial: ajv.compile(partialResultSchema(type)),
-    // With the schema of partial results, instead of that of whole ones: it would compile all fields a second time.
+    // Used together with the schema of partial results: a schema of whole results would compile all fields a second
+    // time.
     final: ajv.compile(finalFieldsSchema(type)),
     required: new Set([...Object.keys(commonResultFields), ...type.requiredOnSuccess]),
   }));

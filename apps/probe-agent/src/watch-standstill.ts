@@ -4,9 +4,9 @@ import { awakeClock } from '@vantage/timers';
 const LEAST_MS = 1_000;
 
 /**
- * Sums the standstills of this process: stopped, or on a machine that is.
+ * Sums the time for which this process stands still, because it or its machine is stopped.
  *
- * @returns `end` ends the watch, and has the sum in milliseconds
+ * @returns `end` ends the watch and returns the sum in milliseconds
  */
 export function watchStandstill(): { readonly end: () => number } {
   let stoodMs = 0;

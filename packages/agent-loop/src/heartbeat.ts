@@ -12,7 +12,7 @@ export interface HeartbeatParts {
    * @param isNews true if coordinators must be notified at once
    */
   readonly write: (json: string, isNews: boolean) => Promise<string | null>;
-  /** Removes it, and announces that. */
+  /** Removes the heartbeat, and notifies the coordinators. */
   readonly remove: () => Promise<unknown>;
   readonly isReady: () => boolean;
   readonly log: Logger;

@@ -85,7 +85,7 @@ class Loop<J> implements JobLoop {
   private failures = 0;
   private refusalCode: string | undefined;
   private rest: NodeJS.Timeout | undefined;
-  /** The next wait begins once the previous one was answered. */
+  /** When the last reply arrived, on the monotonic clock: Redis serves the waits one after the other. */
   private answeredMs = 0;
   private isTaking = false;
 

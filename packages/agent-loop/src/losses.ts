@@ -12,8 +12,9 @@ export interface Losses {
 /** A heartbeat outlasts short interruptions, so the probe stays online while its jobs wait for the next connection. */
 const FREQUENT = { losses: 3, withinMs: 60_000 };
 /**
- * Fewer ones that last and go on: with two of four seconds in each minute, one of twenty checks of the probe ends without a
- * result. Fail-overs of Redis, which are over after one or two, would make all probes degraded.
+ * Rarer but longer interruptions: with two interruptions of four seconds per minute, one of twenty checks of the probe
+ * ends without a result. A fail-over of Redis causes one or two, which are too few: otherwise it would degrade all
+ * probes.
  */
 const LASTING = { losses: 4, withinMs: 150_000, totalMs: 10_000 };
 

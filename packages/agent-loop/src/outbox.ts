@@ -10,8 +10,8 @@ export interface Outbox {
   /** Resolves when the entry was confirmed or dropped. */
   readonly add: (entry: Entry) => Promise<void>;
   /**
-   * The oldest entries that are not in flight, which are then marked so, as long as at most `window` are. Few of them are
-   * screenshots.
+   * Takes the oldest entries that are not in flight and marks them as in flight, up to `window` in total. Few of them
+   * are screenshots.
    */
   readonly take: (window: number) => readonly Entry[];
   readonly confirm: (entry: Entry) => void;
@@ -37,8 +37,8 @@ interface Slot {
 const USELESS_AFTER_MS = 5_000;
 
 /**
- * Screenshots in flight, which are sent one after the other: more would keep results out of the window, and those in flight
- * neither expire nor make room.
+ * Maximum screenshots in flight; they are sent one after the other. More would keep results out of the window, and
+ * entries in flight neither expire nor are dropped to make room.
  */
 const SCREENSHOTS_IN_FLIGHT = 2;
 

@@ -18,8 +18,8 @@ export interface WithdrawalWatchParts {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * A suspended agent has no login, and so cannot read that its jobs are withdrawn: the refusal says it. It can if it was resumed
- * before it noticed, or if it shares its login.
+ * Withdraws all running jobs when Redis refuses the login, which a suspended agent has lost. Also polls for running
+ * jobs that are no longer in the queue: an agent that was resumed at once, or shares its login, sees no refusal.
  */
 export function watchWithdrawals({ queue, running, link }: WithdrawalWatchParts): WithdrawalWatch {
   let timer: NodeJS.Timeout | undefined;
@@ -28,7 +28,7 @@ export function watchWithdrawals({ queue, running, link }: WithdrawalWatchParts)
     if (before.length === 0 || link.redis.status !== 'ready') return;
     const active = new Set(await queue.active());
     const missing = before.filter((id) => !active.has(id));
-    // A server that became the master may not know that they were taken, but it has the jobs.
+    // A server that has just become the master may lack the takes, but it has the jobs.
     const exist = await Promise.all(missing.map(queue.exists));
     const withdrawn = missing.filter((_id, index) => exist[index] === false);
     if (withdrawn.length > 0) link.losses.excuse();

@@ -47,7 +47,7 @@ export function networkText(bytes: Uint8Array, length: number): string {
   return `${addressText(masked)}/${length}`;
 }
 
-/** Reads characters: it runs several times for each check, and a match of an expression is garbage. */
+/** Avoids regular expressions, whose matches are garbage: it runs several times for each check. */
 function readDottedQuad(text: string): readonly number[] | undefined {
   const octets: number[] = [];
   let octet: number | undefined;
@@ -58,7 +58,7 @@ function readDottedQuad(text: string): readonly number[] | undefined {
       octets.push(octet);
       octet = undefined;
     } else {
-      // A digit after a zero is that of an octal form.
+      // A digit after a leading zero: the octal form.
       if (digit < 0 || digit > 9 || octet === 0) return undefined;
       octet = (octet ?? 0) * 10 + digit;
       if (octet > 255) return undefined;

@@ -1,16 +1,17 @@
 import { JOB_QUEUE, redisKeys } from './redis-keys.ts';
 
 /**
- * Commands without a key. Excludes scripts, every command whose cost grows with stored data, and names of connections: one of
- * megabytes makes the list of connections too long to read.
+ * Commands without a key. Excludes scripts, every command whose cost grows with stored data, and `CLIENT SETNAME`:
+ * names of megabytes would make the list of connections too long to read.
  */
 const keyless = 'time publish';
 
-/** Let a cluster client find the node that holds its keys. */
+/** Additional commands with which a cluster client finds the node that holds its keys. */
 const clusterCommands = 'cluster|slots';
 
 /**
- * Most words of a request of an agent. The slow log of Redis shows no more, so a longer request is never an agent's.
+ * Maximum words of a request of an agent. The slow log of Redis shows no more: an entry with omitted words is no
+ * request of an agent.
  */
 export const MOST_REQUEST_WORDS = 31;
 

@@ -12,10 +12,10 @@ export const API_KEY = /^vtg_([a-z\d]{8})_([\w-]{43})$/;
 
 const WHOLE_KEY = /vtg_[a-z\d]{8}_[\w-]{43}/i;
 
-/** Part of a text that is, or may contain, the secret of a key; names are compared in lower case. */
+/** Part of a text that is, or may contain, the secret of a key. Case is ignored, because host names are lower-cased. */
 const SECRET = /vtg_([a-z\d]{8}_)?[\w-]+/gi;
 
-/** Encodings of an encoding; deeper ones are collapsed before. */
+/** Maximum rounds of percent-decoding. A `%2525…` chain of any depth takes one round. */
 const MOST_DECODINGS = 8;
 
 /** Replaces the secret of every API key in a text that is not percent-encoded, such as a line of a log. */

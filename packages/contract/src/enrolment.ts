@@ -13,8 +13,9 @@ export interface AgentChallenge {
   readonly tokenDigest?: string | undefined;
 }
 
-/** Bytes of an Ed25519 key and of a signature, as base64url without padding. */
+/** The 32 bytes of an Ed25519 public key, base64url without padding. */
 export const PUBLIC_KEY_PATTERN = '^[A-Za-z0-9_-]{43}$';
+/** The 64 bytes of an Ed25519 signature, base64url without padding. */
 export const SIGNATURE_PATTERN = '^[A-Za-z0-9_-]{86}$';
 
 /** An enrolment token: version, probe, 256 random bits. */

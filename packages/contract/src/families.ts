@@ -37,7 +37,7 @@ export function singleFamily({ family }: Asked): Family | undefined {
   return family === 'both' ? undefined : family;
 }
 
-/** Parameters of the measurement over one of both families. */
+/** Parameters of one of the two measurements of a check over both families. */
 export function paramsOverFamily<P extends { readonly options: Asked }>(params: P, family: Family): P {
   return { ...params, options: { ...params.options, family, [BOTH_FAMILIES]: true } };
 }

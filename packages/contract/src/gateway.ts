@@ -21,8 +21,9 @@ export const MAX_GATEWAY_MESSAGE_BYTES = 256 * 1024;
 /** Messages above this size are compressed. */
 export const COMPRESS_ABOVE_BYTES = 1024;
 
-/** Bytes of a screenshot in one frame, and the limit of unacknowledged frames: a result never waits for more. */
+/** Maximum bytes of a screenshot in one frame. */
 export const SCREENSHOT_PIECE_BYTES = 32 * 1024;
+/** Maximum frames with pieces of a screenshot that are not acknowledged: a result never waits for more. */
 export const SCREENSHOT_PIECES_IN_FLIGHT = 2;
 
 /** Reasons for which a gateway closes a connection; RFC 6455 section 7.4.2 leaves 4000 to 4999 to applications. */

@@ -1,6 +1,6 @@
 /** The known word closest to a mistyped one; undefined if none is close. */
 export function nearestWord(written: string, known: readonly string[]): string | undefined {
-  // A longer word is no typing error, and the comparison costs the product of the lengths.
+  // A longer word is no typing error, and the time of the comparison grows with the product of both lengths.
   if (written.length > 40) return undefined;
   const lower = written.toLowerCase();
   const ranked = known

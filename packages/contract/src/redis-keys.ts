@@ -44,11 +44,11 @@ export const redisKeys = {
   invitations: (probe: string) => `{agents}:invites:${probe}`,
   /** Stream of probe ids whose agent changed its state; bounded. Coordinators and operator commands only. */
   agentChanges: '{agents}:changes',
-  /** Channel that announces an entry of that stream. Coordinators and operator commands only. */
+  /** Channel that announces an entry of `agentChanges`. Coordinators and operator commands only. */
   agentChanged: '{agents}:changed',
   /** Hash of name → record of an API key, JSON; it has digests, no secrets. Operator commands write, coordinators read. */
   apiKeys: '{keys}:records',
-  /** Changes with every change of that hash. Operator commands write, coordinators read. */
+  /** Random text, a new one for every change of the records of API keys. Operator commands write, coordinators read. */
   apiKeysRevision: '{keys}:revision',
   /** Hash of agent instance → gateway that holds its connection, of a probe. Gateways only. */
   agentConnections: (probe: string) => `{agents}:connections:${probe}`,
@@ -71,14 +71,17 @@ export const redisKeys = {
   checkResults: (id: string) => `check:{${id}}:r`,
   /** Hash with the newest partial result per probe. Coordinators only. */
   checkPartials: (id: string) => `check:{${id}}:p`,
-  /** Screenshot of a check by this probe, PNG. Coordinators only. */
+  /** Screenshot of a check that this probe took, PNG. Coordinators only. */
   checkScreenshot: (id: string, probe: string) => `check:{${id}}:b:${probe}`,
   /**
    * Sorted set of the coordinators with an event stream of a check, by the end of their lease (ms, Redis clock).
    * Coordinators only.
    */
   checkFollowers: (id: string) => `check:{${id}}:f`,
-  /** Written when a check is admitted that was sent along with its count; its start removes it. Coordinators only. */
+  /**
+   * Grant for a check that is pipelined with its rate-limit command: the rate-limit script writes it if it admits the
+   * check, and the script that starts the check deletes it. Coordinators only.
+   */
   checkGrant: (id: string) => `check:{${id}}:g`,
   /** Channel of a check's events. Coordinators only. */
   checkEvents: (id: string) => `check:{${id}}:ev`,
@@ -122,7 +125,10 @@ export const redisKeys = {
   monitorParting: (name: string) => `{monitors}:parting:${name}`,
   /** Channel that announces the name of a monitor whose tick was evaluated, or that was changed or removed. */
   monitorsChanged: '{monitors}:changed',
-  /** Sorted set of tasks that follow from a changed state, JSON, by the time at which any coordinator does them (ms, Redis clock). */
+  /**
+   * Sorted set of tasks after a change of state, JSON, by the time at which any coordinator does them (ms, Redis
+   * clock).
+   */
   monitorOutbox: '{monitors}:outbox',
   /** BullMQ prefix of the messages to webhooks; with `WEBHOOK_QUEUE` the keys are `{monitors}:webhooks:*`. */
   webhookQueuePrefix: '{monitors}',
@@ -144,8 +150,9 @@ export const RESULT_GROUP = 'coordinators';
 /** A draining agent still takes jobs for this long: coordinators learn of it meanwhile, and give it none afterwards. */
 export const LAST_JOBS_MS = 1_000;
 
-/** Longest time from one heartbeat to the next. Without a heartbeat for `HEARTBEAT_TTL_MS` the probe is offline. */
+/** Longest time from one heartbeat to the next. */
 export const HEARTBEAT_EVERY_MS = 5_000;
+/** Time to live of a heartbeat; without one the probe is offline. */
 export const HEARTBEAT_TTL_MS = 15_000;
 
 /** Time to live of the heartbeat of an agent at a gateway, which also ends with the lease of its gateway. */

@@ -13,7 +13,10 @@ const forms: ReadonlyMap<string, string> = new Map([
   [HEX_BYTES_PATTERN, 'pairs of hexadecimal digits, such as 68656c6c6f'],
 ]);
 
-/** What a text must be, as a continuation of “must be”, by the pattern of its schema: errors never have the pattern. */
+/**
+ * The form that a pattern of a schema requires, as a continuation of “must be”: messages never contain the pattern
+ * itself.
+ */
 export function textForm(pattern: unknown): string | undefined {
   return typeof pattern === 'string' ? forms.get(pattern) : undefined;
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Limit of silence during startup. */
+/** Maximum time until the first reply, and after each `LOADING`. */
 const ANSWERS_WITHIN_MS = 30_000;
 
 interface Starting {
@@ -11,10 +11,10 @@ interface Starting {
 }
 
 /**
- * Waits until a starting server answers. While it loads data it answers LOADING, without a time limit.
+ * Waits until a starting server answers. `LOADING` restarts the time limit, so loading may take any time.
  *
- * @returns undefined once it answers PONG, else the reason; an empty one if the server has ended, because its log has the
- * reason
+ * @returns undefined once it answers `PONG`, or `-NOAUTH` (it may still be loading); else the connection error in
+ * parentheses, empty if there is none or the server has ended, because its log has the reason
  */
 export async function whyNoAnswer(port: number, { ended, isOurs, password }: Starting): Promise<string | undefined> {
   let gone = false;
@@ -34,7 +34,9 @@ export async function whyNoAnswer(port: number, { ended, isOurs, password }: Sta
   return gone ? '' : why;
 }
 
-/** @returns the reply, empty without one within a second, and why there was no connection */
+/**
+ * @returns the reply to `PING`, empty if none arrives within a second, and the connection error, empty if there is none
+ */
 function ping(
   port: number,
   password: string | undefined,

@@ -9,7 +9,10 @@ export function evidenceByProbe(check: Check): ReadonlyMap<string, Evidence> {
   return partitionByOutcome(check.type, probeResultsOf(check, new Map())).of;
 }
 
-/** The second measurements of a check over both families, as a check over one; without those for which there is nothing to measure. */
+/**
+ * The second measurements of a check over both families, in the form of a check over one. Leaves out unfinished ones,
+ * and probes for which the name or the probe itself lacks the family.
+ */
 export function otherFamilyOf(check: Check): Check {
   const results = Object.entries(check.results).flatMap(([probe, whole]) => {
     const { otherFamily } = whole as SparseResultOf<'ping'>;

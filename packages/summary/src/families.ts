@@ -115,7 +115,7 @@ function absentTexts(type: string, family: Family, pairs: readonly Pair[]): read
   ];
 }
 
-/** Times and answers that differ, by the rules for two checks. */
+/** Finding: times and answers that differ between the families, by the rules of the comparison of two checks. */
 function findDifferences(type: string, pairs: readonly Pair[]): readonly FindingDraft[] {
   const seen = pairs.flatMap((pair) =>
     measuredDifferences(type, pair.of[4], pair.of[6])

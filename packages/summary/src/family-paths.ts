@@ -8,7 +8,7 @@ interface MeasuredPair {
   readonly of: Measurements;
 }
 
-/** Networks on the path; the addresses of two families have nothing in common. */
+/** Finding: the paths over both families cross different networks. The addresses of two families cannot be compared. */
 export function findFamilyPaths(pairs: readonly MeasuredPair[]): readonly FindingDraft[] {
   const differing = pairs.flatMap((pair) => {
     const [ipv4, ipv6] = ([4, 6] as const).map((family) => networksOf(pair.of[family]));

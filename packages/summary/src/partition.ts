@@ -16,7 +16,10 @@ export type Evidence = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | '
 export interface Partition {
   readonly of: ReadonlyMap<string, Evidence>;
   readonly counts: Summary['counts'];
-  /** The only probe of a dns check with an answer, a negative one that proves too little; it is one of the silent ones. */
+  /**
+   * The only probe of a dns check with an answer, if that is negative and proves too little: the probe counts as
+   * silent.
+   */
   readonly lone: ProbeResult | undefined;
   /** Probes with an answer: up and impaired. */
   readonly up: readonly ProbeResult[];

@@ -25,7 +25,9 @@ export function reasonOf(probeResult: ProbeResult): string {
   return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
 }
 
-/** A trace without an answer of the root, as where the network of the probe lets no queries out. */
+/**
+ * The reason for a trace without an answer of the root, for example because the probe's network lets no queries out.
+ */
 function ofRoot(reason: string): string {
   const servers = 'the root servers that were asked';
   const named = reason.replace(/\bthe resolver\b/, servers);
@@ -105,7 +107,7 @@ function portReason(result: ProbeResult['result']): string {
   return isEcho ? 'a packet filter refuses the packets' : phrases.port_unreachable;
 }
 
-/** Phrases for targets that were not resolved, where the general ones would be those of dns checks. */
+/** Phrases for targets that were not resolved; the general phrases for these codes suit dns checks only. */
 function resolutionReason({ code, source, canonicalName, family }: Failure): string | undefined {
   if (code === 'timed_out') return 'the name was not resolved in time';
   if (code === 'dns_no_answer') {
@@ -143,7 +145,7 @@ export function reasonsOf(probeResults: readonly ProbeResult[]): string {
 
 const MOST_REASONS = 3;
 
-/** A reason of several probes, with a plural where its sentence is about the probe. */
+/** A reason that several probes share, in the plural if it is about the probe itself. */
 function ofAll([reason, probeResults]: readonly [string, readonly ProbeResult[]]): string {
   if (probeResults.length === 1) return reason;
   return reason

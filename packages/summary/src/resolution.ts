@@ -22,8 +22,8 @@ const mayBeOfName: ReadonlySet<FailureCode | undefined> = new Set(['dns_servfail
 
 /**
  * Probes whose resolvers failed, which is no evidence about the target. SERVFAIL, or silence about the name alone, may be
- * about the name: it is evidence if no probe resolved the name, or if two or more, half of those that have
- * either, agree.
+ * about the name: it is evidence if no probe got an answer about the name, or if at least two probes, and at least as
+ * many as got an answer, failed in this way.
  */
 export function withFailedResolver(probeResults: readonly ProbeResult[]): ReadonlySet<ProbeResult> {
   const unresolved = probeResults.filter(isUnresolved);

@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from './finding.ts';
 import { ofType, type ProbeResult } from './probe-result.ts';
 import { countOf, listed, ms } from './words.ts';
 
-/** Types whose times are taken outside of the agent; those that a stall made doubtful are left out. */
+/** Types whose times are taken outside of the agent's process; their results lack times that a stall made doubtful. */
 const OF_PACKETS: ReadonlySet<string> = new Set(['ping', 'traceroute']);
 
 /** True if the probe stood still during the check, so that the times of the result may be its own. */

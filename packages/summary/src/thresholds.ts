@@ -23,14 +23,17 @@ export const thresholds = {
   /** Unanswered full-TTL packets of a flow that prove the target silent. */
   fullTtlAsked: 5,
   /**
-   * Last rounds without an answer of the target that are an outage: if a router refused one of them, and if nothing came back.
-   * Silence must be so many times as long as each earlier one, and chance must not explain it at this level, unless it is long.
+   * Unanswered rounds at the end of a trace that are an outage of the target: `refused` if a router refused a packet in
+   * them, else `silent`. Without a refusal they must also be `gaps` times as many as each earlier gap, and chance must
+   * not explain them at the level `byChance`, unless they are `long` or more.
    */
   outage: { refused: 2, silent: 3, gaps: 3, byChance: 0.01, long: 10 },
   outlier: { minProbes: 4, times: 3, plusMs: 50, stretch: 2.5 },
   /** Accuracy of locations, which are those of cities. */
   placeErrorKm: 100,
-  /** Hops by which the way back differs from the way there, and by how many the last router may disagree with the target. */
+  /**
+   * `minHops`: difference of the paths there and back. `spread`: how many hops the last router may disagree with it.
+   */
   wayBack: { minHops: 3, spread: 2 },
   /** Bits against chance from which a change of routers between two rounds is one of the path. */
   pathChangeBits: 30,

@@ -21,7 +21,9 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   probe_timeout: 'probes_unanswered',
 };
 
-/** Probes excluded from the verdict, grouped by reason, but those whose resolver failed: they are in `name_not_resolved`. */
+/**
+ * Probes excluded from the verdict, grouped by reason, except those whose resolver failed, which `findNames` reports.
+ */
 export function findUnmeasured(all: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
   const probeResults = all.filter((probeResult) => !isUnresolved(probeResult));
   return groupBy(probeResults, (probeResult) => ofCode[codeOf(probeResult)] ?? 'probes_faulty').map(([code, own]) => {

@@ -48,9 +48,9 @@ function plural(did: string): string {
 }
 
 export interface Counted {
-  /** What distinguishes the counted probes, each of them. */
+  /** What each counted probe did, in contrast to the others, such as `could measure`. */
   readonly did?: string | undefined;
-  /** True if there are others, of which the sentence says nothing else. */
+  /** True if there are other probes, which the sentence does not mention. */
   readonly isPart?: boolean | undefined;
 }
 

@@ -24,7 +24,7 @@ export async function inVirtualTime<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Advances the virtual clock without running anything, as in a stall of the machine. */
+/** Moves `performance.now` forward to simulate a stall. `Date` and the due times of timers do not change. */
 export function skip(milliseconds: number): void {
   const now = performance.now.bind(performance);
   performance.now = () => now() + milliseconds;

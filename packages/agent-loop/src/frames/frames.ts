@@ -2,8 +2,9 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import { COMPRESS_ABOVE_BYTES, MAX_GATEWAY_MESSAGE_BYTES, SCREENSHOT_PIECE_BYTES } from '@vantage/contract';
 
-/** First byte of a binary frame. */
+/** First byte of a binary frame with a compressed message. */
 const COMPRESSED = 1;
+/** First byte of a binary frame with a piece of a screenshot. */
 const PIECE = 2;
 
 /** Type, number of the message, number of the upload. */

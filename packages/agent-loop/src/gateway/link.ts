@@ -54,13 +54,14 @@ class Link implements GatewayLink {
   #current: Session | undefined;
   /** Candidates for the current session. */
   readonly #attempts = new Set<Session>();
-  /** The candidate that was asked for its proof. A gateway that accepts it has the current session closed. */
+  /** The candidate that was asked for its proof. If its gateway accepts the proof, the current session is closed. */
   #proven: Session | undefined;
   #timer: NodeJS.Timeout | undefined;
   #proving: NodeJS.Timeout | undefined;
   #isStopped = false;
-  /** While the current gateway stops or is silent, attempts to find another one are repeated. */
+  /** True while the current gateway stops; attempts to reach another one are then repeated. */
   #isLeaving = false;
+  /** True while the current gateway is silent; attempts to reach another one are then repeated. */
   #isSilent = false;
   #outage = beginOutage();
 
@@ -189,7 +190,7 @@ class Link implements GatewayLink {
     if (this.#isStopped || !(wasAttempt || wasCurrent) || !this.#isNeeded()) return;
     this.#outage.failures += 1;
     const context = { ...this.#options, ...this.#outage, reconnect: this.#reconnect };
-    // Another attempt is under way, so none is scheduled; on a path that loses packets that is always so.
+    // Another attempt is under way, as always on a path that loses packets, so no further one is scheduled.
     if (this.#attempts.size > 0) return this.#current === undefined ? reportFailure(end, context) : undefined;
     clearTimeout(this.#timer);
     void pauseAfter(end, context).then(

@@ -7,11 +7,12 @@ export interface PieceSize {
   readonly acknowledged: (ms: number) => void;
 }
 
-/** Smaller ones would make a busy gateway, which acknowledges late, a slow connection. */
+/** Minimum size: with smaller pieces, a busy gateway, which acknowledges late, would slow down a fast connection. */
 const LEAST_BYTES = 4 * 1_024;
 const FIRST_BYTES = 8 * 1_024;
-/** Times beyond a round trip: below the first one pieces grow, above the second one they shrink. */
+/** Pieces grow if the acknowledgement takes less than this beyond a round trip. */
 const FAST_MS = 500;
+/** Pieces shrink if the acknowledgement takes more than this beyond a round trip. */
 const SLOW_MS = 1_000;
 
 /** @param rttMs of the connection when nothing else is sent: a distant gateway is no slow connection */

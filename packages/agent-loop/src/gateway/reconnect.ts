@@ -22,7 +22,9 @@ const FIRST_MS = 3_000;
 const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
 const ANOTHER_MS = 2_000;
-/** Agents leave a silent gateway at random times within a sixth of the return time, so those whose turn is late may keep it. */
+/**
+ * Agents leave a silent gateway at random times within this part of the return time; the last ones may see it recover.
+ */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
 const LONGEST_REFUSED = 10;

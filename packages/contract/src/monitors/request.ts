@@ -6,8 +6,9 @@ export const INTERVAL_PATTERN = '^[1-9]\\d{0,5}[smhd]$';
 export const AGREEMENT_PATTERN = '^[1-9]\\d{0,2} of [1-9]\\d{0,2}$';
 export const STATUS_PATTERN = '^[1-5](\\d\\d|xx)$';
 
-/** Bounds of `every`, seconds. */
+/** Shortest value of `every`, seconds. */
 export const SHORTEST_INTERVAL_SECONDS = 10;
+/** Longest value of `every`, seconds. */
 export const LONGEST_INTERVAL_SECONDS = 86_400;
 
 export const expectationSchema = Type.Object(

@@ -22,7 +22,7 @@ function readText(path: string): string {
   return files[path];
 }
 
-/** The module of a file with these options of TLS. */
+/** Parses a file with one module `m` that has these options in its `tls_config`. */
 function parse(prober: 'http' | 'tcp', options: string) {
   const text = `modules:\n  m:\n    prober: ${prober}\n    ${prober}:\n      tls_config: {${options}}\n`;
   const parsing = parseModules(text, { readText });

@@ -11,9 +11,9 @@ export interface Direction {
   readonly length: { readonly least: number; readonly most: number } | undefined;
   /** Hops before the other probe whose routers are known. */
   readonly known: readonly Step[];
-  /** Number of hops before it that are silent or hide their address. Infinite if it answered at no hop. */
+  /** Number of hops before the other probe that are silent or hide their address. Infinite if it answered at no hop. */
   readonly unknown: number;
-  /** Number of those before the first known router: if they are a NAT of the sender, the other direction ends at it. */
+  /** Number of unknown hops before the first known router. They may be a NAT, at which the other direction ends. */
   readonly hiddenAtStart: number;
 }
 
@@ -37,10 +37,10 @@ export interface LoneNetwork {
 }
 
 /**
- * Networks on at least two hops of one direction and on none of the other. If both directions use the same links, both show
- * the network of each link, because the addresses of its two ends are of one network. A network counts only if the other
- * direction has fewer hops without a known network than this one has hops in it: they may hide it. Networks of the ends are
- * left out, because only one direction shows the first link.
+ * Networks on at least two hops of one direction and on none of the other. If both directions use the same links, both
+ * show the network of each link, because the addresses of its two ends are of one network. A network counts only if it
+ * has more hops here than the other direction has hops of unknown network, because these may hide it. Networks of the
+ * ends are left out, because only one direction shows the first link.
  *
  * @param ends networks of both probes
  */

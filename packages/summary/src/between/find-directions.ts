@@ -44,7 +44,7 @@ function oneWay(first: string, second: string, { up, down }: Partition): readonl
   return [buildFinding('direction_fails', 'warning', [failing], text, failing.probe)];
 }
 
-/** Whether both directions take one way. */
+/** Finding: whether both directions take the same path. */
 function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   const both = [there, back].map(({ trace }) => trace.probeResult);
   const evidence = differences(there, back);
@@ -64,7 +64,7 @@ function findWays(there: Direction, back: Direction): readonly FindingDraft[] {
   return [buildFinding('directions_alike', 'info', both, text)];
 }
 
-/** What the traces of one and the same way cannot show, the strongest first. */
+/** Evidence that the directions take different paths, the strongest first. */
 function differences(there: Direction, back: Direction): readonly string[] {
   const directions = [
     [there, back],
@@ -118,7 +118,7 @@ function endNetworks(there: Direction, back: Direction): ReadonlySet<string> {
   return new Set([...ofTargets, ...recorded].filter((asn) => typeof asn === 'string'));
 }
 
-/** True if both directions may take one way: equal lengths, no unknown hop, and each link seen from both ends. */
+/** True if both directions may take the same path: equal lengths, no unknown hop, and each link seen from both ends. */
 function isAlike(there: Direction, back: Direction): boolean {
   const [a, b] = [there.length, back.length];
   if (a === undefined || b === undefined || a.least !== b.least || a.most !== b.most) return false;
@@ -126,7 +126,7 @@ function isAlike(there: Direction, back: Direction): boolean {
   return [sharedLinks(there, back), sharedLinks(back, there)].every(({ shared, of }) => shared === of);
 }
 
-/** Times and losses. A round trip crosses both ways, measured from either end. */
+/** Finding: times or losses differ, although a round trip crosses both directions, whichever end measures it. */
 function findTimes(there: Direction, back: Direction): readonly FindingDraft[] {
   const results = [there, back].map(({ trace }) => trace.probeResult as ProbeResult) as [ProbeResult, ProbeResult];
   const [rttsThere, rttsBack] = results.map((result) => rttsOf('traceroute', result)) as [number[], number[]];

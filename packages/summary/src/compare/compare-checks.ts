@@ -71,7 +71,8 @@ function resultOf(differences: readonly SharedDifference[], measured: number): C
 /**
  * Difference of the verdicts; uncertain if one is `unknown`, which says nothing about the target.
  *
- * @param isOfTarget false if other probes may explain it: not all measured in both checks, and those that did see no difference
+ * @param isOfTarget false if a change of the probes may explain the difference: not all of them measured in both
+ * checks, and those that did show no difference
  */
 function verdictDifferences({ a, b }: Pick<Comparison, 'a' | 'b'>, isOfTarget: boolean): readonly Difference[] {
   const differences = differentValue({ subject: 'verdict', label: 'verdict' }, a.verdict, b.verdict);

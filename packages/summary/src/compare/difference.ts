@@ -89,7 +89,7 @@ export function withoutSamples(text: string): string {
   return text.replace(/, measured (?:once|\d+ times) each$/, '');
 }
 
-/** The difference with the family in its text, if it is that of one of both. */
+/** Adds the address family to the text of a difference that concerns only one of both families. */
 export function overFamily<D extends { readonly family?: Difference['family'] | undefined; readonly text: string }>(
   difference: D,
 ): D {

@@ -2,7 +2,9 @@ import { measurementsOf } from '../measurements.ts';
 import { partitionByOutcome, type Evidence } from '../partition.ts';
 import type { ProbeResult } from '../probe-result.ts';
 
-/** Evidence of each result of a check, judged together with those of the other probes, and of each family of both. */
+/**
+ * Evidence of each result of a check, considered together with the other probes; over both families, of each family.
+ */
 export function evidenceIn(type: string, probeResults: readonly ProbeResult[]): (result: ProbeResult) => Evidence {
   const ofProbes = partitionByOutcome(type, probeResults).of;
   const both = probeResults.flatMap((one) => measurementsOf(one) ?? []);

@@ -4,7 +4,10 @@ import { shown, unique } from '../words.ts';
 import { presentSteps } from './rounds/path-change.ts';
 import { isSilent, onTheWay, type Step, type Trace } from './trace.ts';
 
-/** The hops of a path as sets of addresses, up to the last one that answered. After a change between two rounds those of the new path. Independent of times, names and the order of answers. */
+/**
+ * The hops of a path as sets of addresses, up to the last hop that answered. If the path changed between two rounds,
+ * the hops of the new path. Independent of times, names and the order of answers.
+ */
 export function canonicalPath(trace: Trace): CanonicalPath {
   const steps = presentSteps(trace).map((step, ...others) => (isAtHop(trace, step) ? step : onTheWay(step, ...others)));
   const last = steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0;

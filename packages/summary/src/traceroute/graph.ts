@@ -55,7 +55,7 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
       reason: 'silent' as const,
     }));
     for (const end of [endOf(trace, start), ...dead.map((way) => deadEndOf(way, start)), ...brokenEnds]) {
-      // Reports are untrusted and may be inconsistent: hops that no flow has.
+      // Results are untrusted: the end may be at a hop that no flow has.
       const node = nodes.has(end.node) ? end.node : start;
       const key = `${end.reason} ${node}`;
       const others = ends.get(key)?.probes.filter((other) => other !== probe) ?? [];
@@ -174,7 +174,7 @@ function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
   return { node: last < 0 ? start : idsOf(known, last, start)[0]!, reason };
 }
 
-/** True if the hop beyond the last router is none that fell silent: the router refused the packets to it. */
+/** True if no silent hop follows the last router: a router of this path refused the packets to the next hop. */
 function isRefused({ steps, isReached }: Way): boolean {
   const known = answeredOf(steps);
   const from = steps[known.length]?.icmp?.from;

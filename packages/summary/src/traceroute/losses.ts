@@ -37,7 +37,7 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
 }
 
-/** Traces with loss that is worth locating: after an outage of the target, or while it pauses, all is lost. */
+/** Traces in which loss can be located: without outages of the target, and without the rounds of its pauses. */
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   const counted = traces.map(withoutPause);
   return counted.filter(
@@ -45,7 +45,7 @@ function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   );
 }
 
-/** True if a search for all paths found some that do not reach the target: loss at its hops is not loss of the others. */
+/** True if a search for all paths found one that does not reach the target: its loss is not that of the other paths. */
 function hasDeadEnd({ branching }: Trace): boolean {
   return branching.some(({ reaches }) => !reaches);
 }

@@ -15,7 +15,9 @@ const options = [
   { field: 'multipath', text: 'do not search the paths of all flows and traced some' },
 ] as const;
 
-/** Finding: agents that ignore an option. Others report it with the first hop, or at the end. */
+/**
+ * Finding: agents that ignore an option. Other agents report its field with the first hop, or at the end of the trace.
+ */
 export function findOlder(traces: readonly Trace[]): readonly FindingDraft[] {
   return options.flatMap(({ field, text }) => {
     const isKnown = ({ probeResult }: Trace): boolean => probeResult.result[field] !== undefined;

@@ -100,7 +100,7 @@ function passingRefusals(trace: Trace): readonly PathRefusal[] {
   });
 }
 
-/** The round from which on a target was reached that was not in the first ones; undefined without such rounds. */
+/** The round in which the target was reached for the first time, as text; undefined if that was the first round. */
 function lateStart({ probeResult: { result } }: Trace): string | undefined {
   const [first] = result.targetHops ?? [];
   return first === undefined || first.round === 1

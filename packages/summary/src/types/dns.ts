@@ -53,7 +53,7 @@ export function groupAnswers(probeResults: readonly DnsResult[]): readonly Summa
   return groupsOf('answers', probeResults, answersOf);
 }
 
-/** @param partition its silent probes learned nothing about the name, but for a single one that proves too little */
+/** @param partition its silent probes learned nothing about the name, except `lone`, whose answer proves too little */
 export function findDns(
   probeResults: readonly DnsResult[],
   { silent, lone }: Pick<Partition, 'silent' | 'lone'>,

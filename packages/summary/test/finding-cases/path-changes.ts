@@ -59,7 +59,10 @@ export function inRounds(...hops: readonly string[]): ReturnType<typeof summaryO
 const all = 'a'.repeat(20);
 const split = (after: number): string => 'a'.repeat(after) + 'b'.repeat(20 - after);
 
-/** Answers of the routers behind a balancer by packet; above 1, `skew` makes it prefer the first one. */
+/**
+ * Answers behind a per-packet balancer, one letter per router and round; a `skew` above 1 makes it prefer the first
+ * router.
+ */
 export function byChance(random: Random, routers: number, rounds: number, skew = 1): string {
   const name = (): string => String.fromCodePoint(97 + Math.floor(random() ** skew * routers));
   return Array.from({ length: rounds }, name).join('');

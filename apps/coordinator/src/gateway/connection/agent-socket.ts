@@ -18,8 +18,7 @@ export interface AgentSocket {
   readonly pause: () => void;
   readonly resume: () => void;
   /**
-   * Called at an interval: closes the connection if nothing arrived since the third last call. A live agent sends
-   * pings.
+   * To be called at an interval. Closes the connection if nothing has arrived since the call before the previous one.
    */
   readonly look: () => void;
   /**

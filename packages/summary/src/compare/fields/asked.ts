@@ -40,7 +40,7 @@ function valuesOf({ options = {}, withheld = [], ...fields }: PublicRequest): Re
   return new Map([...shown, ...withheld.map((name): [string, string] => [name, 'not shown'])]);
 }
 
-/** The results say that they are of both families. */
+/** True if a request is for both address families: the results show that, so the option is not compared. */
 function isBoth(...values: readonly ReadonlyMap<string, string>[]): boolean {
   return values.some((one) => one.get('family') === 'both');
 }

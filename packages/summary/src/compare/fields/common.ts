@@ -56,7 +56,7 @@ export function isElsewhere(a: ProbeResult, b: ProbeResult): boolean {
 
 const ELSEWHERE = ', measured at different addresses';
 
-/** A difference of measurements of different addresses, which two checks cannot lay to a change. */
+/** Marks a difference between measurements of different addresses as uncertain: it may not be a change. */
 export function elsewhere({ chance: _chance, text, ...difference }: DifferenceDraft): DifferenceDraft {
   return { ...uncertainly({ ...difference, text: `${withoutSamples(text)}${ELSEWHERE}` }) };
 }

@@ -141,7 +141,7 @@ function placeDifferences(a: SparseResultOf<'info'>, b: SparseResultOf<'info'>):
     ...differentValue({ subject, name: 'countryCode', label: 'country' }, a.countryCode, b.countryCode),
     ...differentValue({ subject, name: 'city', label: 'city' }, a.city, b.city),
     ...differentValue({ subject, name: 'hostname', label: 'name of the address' }, a.hostname, b.hostname),
-    // What one check has not may be unknown to it: a name server did not answer, or the data has no entry.
+    // A value that one check lacks may be unknown to it: a name server did not answer, or the geo data has no entry.
   ].map((difference) =>
     difference.a.length === 0 || difference.b.length === 0 ? uncertainly(difference) : difference,
   );

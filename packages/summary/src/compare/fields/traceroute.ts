@@ -17,14 +17,14 @@ export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly D
   return [
     ...mtuDifferences(ofA, ofB),
     ...differentSet({ subject: 'rewritten', label: 'translated fields' }, rewrittenIn(hopsOfA), rewrittenIn(hopsOfB)),
-    // If the checks requested different DSCPs, the path has not changed one.
+    // Not if the checks requested different DSCPs: this alone explains a difference on the path.
     ...(ofA.dscp === ofB.dscp ? differentSet(dscp, dscpIn(hopsOfA), dscpIn(hopsOfB)) : []),
   ];
 }
 
 /**
- * True if a load balancer may explain differences of two traces: each flow of a check may take another of its ways than those
- * of the other check.
+ * True if a load balancer may explain differences of two traces: the flows of one check may take other ones of its
+ * paths than the flows of the other check.
  */
 export function mayBeBalanced({ relation }: PathComparison, a: ProbeResult, b: ProbeResult): boolean {
   const traces = ofType<'traceroute'>([a, b]).map(({ result }) => result as Traceroute);

@@ -20,7 +20,7 @@ export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathCo
     { hops: paths.b!.hops, isWhole: isWhole(b) },
   );
   const hops = changedHops(a, b, thresholds.compare.pathByChance);
-  // A router may have lost its flows to one that was seen before.
+  // No part differs if a router lost its flows to another router that both traces show: then the hops are listed.
   const changes = parts.length > 0 ? parts : hops.map((hop) => changeAt(hop, paths.a!, paths.b!));
   if (hops.length > 0) return { relation: 'changed', ...paths, changes: [...changes] };
   return { relation: changes.length > 0 ? 'unsure' : 'compatible', ...paths, changes: [...changes] };

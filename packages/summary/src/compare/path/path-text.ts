@@ -50,7 +50,7 @@ function hopName(first: number, hops: readonly unknown[]): string {
   return hops.length < 2 ? `hop ${first}` : `hops ${first} to ${first + hops.length - 1}`;
 }
 
-/** Routers listed in a sentence. */
+/** Maximum number of hops, and of routers of one hop, that a sentence lists. */
 const [NAMED_HOPS, NAMED_ALTERNATIVES] = [3, 2];
 
 function hopsText(hops: readonly (readonly string[])[], trace: Trace): string {

@@ -19,7 +19,7 @@ export interface BrokenWay {
  * Paths of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the
  * other paths. Only for balancers proved to choose by flow: otherwise the path of a lost packet is unknown.
  *
- * @param fullTtl the answered ones took other paths
+ * @param fullTtl packets with the full TTL: those that the target answered took other paths
  */
 export function brokenWaysOf(nodes: readonly WayNode[], fullTtl: FullTtl): readonly BrokenWay[] {
   return nodes.flatMap((node) => {

@@ -3,7 +3,10 @@ import { isSilent, type Step, type Trace } from '../trace.ts';
 /** A run of rounds, from 0, the end not included. */
 export type Span = readonly [start: number, end: number];
 
-/** The part of the entries of a hop that is as far into the rounds: routers take turns if the packets of a check do not suffice. */
+/**
+ * Converts a run of rounds to indexes of a hop's entries. A hop has fewer entries than there are rounds if the limit of
+ * packets of a check does not suffice: then the hops take turns.
+ */
 export function spanIn(length: number, [start, end]: Span, rounds: number): Span {
   return [Math.ceil((start * length) / rounds), Math.floor((end * length) / rounds)];
 }

@@ -6,8 +6,9 @@ import type { Step, Trace } from '../trace.ts';
 /** A hop that one router answered in the first rounds, and another one in all later ones. */
 interface ChangedHop {
   readonly hop: number;
-  /** Round of the last answer of the first router, and of the first answer of the other one. */
+  /** Round of the last answer of the first router. */
   readonly last: number;
+  /** Round of the first answer of the other router. */
   readonly first: number;
   /** Bits of evidence against a balancer that chose these answers by chance. */
   readonly bits: number;
@@ -128,7 +129,10 @@ function changedHop(hop: Hop, answers: readonly (number | null)[], rounds: numbe
   return { hop: hop.hop, last, first, bits, from: nameOf(hop, before), to: nameOf(hop, after) };
 }
 
-/** Bits with which a balancer by packet, whatever the shares of its two next hops, would not have given this order of answers. */
+/**
+ * Evidence against a per-packet balancer, in bits: how improbable this order of answers is for any shares of its two
+ * next hops.
+ */
 function bitsOf(before: number, all: number): number {
   return [before, all - before].reduce((sum, count) => sum - count * Math.log2(count / all), 0);
 }
