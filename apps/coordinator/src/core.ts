@@ -95,7 +95,10 @@ export function createCore(options: CoreOptions): Core {
   };
 }
 
-/** What the service lacks to be ready, in sentences. A process that serves only agents needs no probe: agents could not connect otherwise. */
+/**
+ * Why the service is not ready, in sentences. A process that serves only agents is ready without a probe: otherwise no
+ * agent could connect.
+ */
 export async function missing({ ready }: Pick<Core, 'ready'>, isGatewayOnly: boolean): Promise<readonly string[]> {
   const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await ready();
   if (!redis) return ['Redis does not answer.'];

@@ -19,7 +19,7 @@ export interface MeasuredResult extends Measurement {
   readonly otherFamily?: Measurement;
 }
 
-/** Exit status of a completed check: measurements that probes could not make are ignored, unless they could make none. */
+/** Exit status of a completed check. Measurements that probes could not make are ignored, unless none could be made. */
 export function statusOfResults(type: string, results: readonly MeasuredResult[]): number {
   const made = results.flatMap((result) => [result, ...(result.otherFamily === undefined ? [] : [result.otherFamily])]);
   const measured = made.filter((measurement) => isMeasured(type, measurement));

@@ -22,9 +22,11 @@ import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, ty
 import { isSpecial } from './special-addresses.ts';
 
 export interface GeoOptions {
-  /** Operator's MMDB file, which takes precedence; reloaded when it changes. */
+  /** The operator's MMDB file of locations. The operator's files take precedence, and are reloaded when they change. */
   readonly cityMmdb?: string | undefined;
+  /** The operator's MMDB file of autonomous systems. */
   readonly asnMmdb?: string | undefined;
+  /** The operator's MMDB file of network providers. */
   readonly ispMmdb?: string | undefined;
   /** Folder of the bundled city files; default: the installed package. */
   readonly bundledCity?: string | undefined;
@@ -42,8 +44,8 @@ export interface GeoOptions {
 export interface Geo {
   readonly lookUp: LookUpPlace;
   /**
-   * Queries the registry for the network of an address, so that `lookUp` has it. Takes at most 2 s and never rejects;
-   * does nothing if it is known already, or without an RDAP server.
+   * Queries the registry for the network of an address, so that `lookUp` has it. Takes at most `rdapTimeoutMs` and
+   * never rejects; does nothing if the network is known already, or without an RDAP server.
    */
   readonly prepare: (address: string) => Promise<void>;
   /** The data sources, the operator's files first. */

@@ -29,7 +29,9 @@ export interface RedisServerOptions {
   readonly port?: number;
   /** True starts a new process group, so that Ctrl-C in the terminal does not reach it. */
   readonly detached?: boolean;
-  /** Password of the default user, if it has one. Without it a server that still loads its data seems to be ready. */
+  /**
+   * Password of the default user, if it has one. If it is not given here, the server seems ready while it still loads.
+   */
   readonly password?: string;
   /** Additional arguments of redis-server, such as `--aclfile`. */
   readonly arguments?: readonly string[];

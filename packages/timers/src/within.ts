@@ -1,6 +1,6 @@
 import { stallTolerantTimeout } from './stall-tolerant.ts';
 
-/** Waits for a promise, but no longer than a time, and ignores its errors. Stalls of this process do not count. */
+/** Waits for a promise, but no longer than a time, and ignores its errors. Stalls of this process count little. */
 export async function within(promise: Promise<unknown> | undefined, milliseconds: number): Promise<void> {
   const timeout = Promise.withResolvers<void>();
   const cancel = stallTolerantTimeout(milliseconds, timeout.resolve);
@@ -9,7 +9,7 @@ export async function within(promise: Promise<unknown> | undefined, milliseconds
 }
 
 /**
- * Waits for work with a timeout. A later outcome is dropped. Stalls of this process do not count.
+ * Waits for work with a timeout. A later outcome is dropped. Stalls of this process count little.
  *
  * @throws the error of the work, or the one that `late` returns
  */

@@ -59,9 +59,8 @@ class Link implements GatewayLink {
   #timer: NodeJS.Timeout | undefined;
   #proving: NodeJS.Timeout | undefined;
   #isStopped = false;
-  /** True while the current gateway stops; attempts to reach another one are then repeated. */
+  /** While the current gateway stops (`#isLeaving`) or is silent, attempts to reach another one are repeated. */
   #isLeaving = false;
-  /** True while the current gateway is silent; attempts to reach another one are then repeated. */
   #isSilent = false;
   #outage = beginOutage();
 

@@ -162,7 +162,9 @@ const NODES_PER_TURN = 50_000;
 
 /** Number of records of the data section that are decoded as a sample. */
 const TRIAL_RECORDS = 2000;
-/** Nodes of a bundled file that are verified, each by a read. One that is cut off has no metadata at its end. */
+/**
+ * Nodes of a bundled file that are verified, each by a read. Truncation is noticed by the missing metadata at the end.
+ */
 const TRIAL_NODES = 200;
 
 /** Verifies one of `every` nodes, and decodes a sample of the records that they point to. */

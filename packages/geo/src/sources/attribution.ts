@@ -4,7 +4,7 @@ export function attributionOf(databaseType: string): string {
   return owner === undefined ? databaseType : `${databaseType}, ${owner}`;
 }
 
-/** Attribution with the link that DB-IP and the NRO require (NOTICE). */
+/** Attributions of the bundled and the fallback data, as their licences require them (NOTICE). */
 export const BUNDLED_CITY_ATTRIBUTION = 'IP Geolocation by DB-IP (https://db-ip.com, CC BY 4.0)';
 export const BUNDLED_ASN_ATTRIBUTION = 'networks by RouteViews (routeviews.org), NRO (nro.net), DB-IP (CC BY 4.0)';
 export const FALLBACK_ATTRIBUTION = 'GeoLite2 data of 2019 by MaxMind (https://www.maxmind.com, CC BY-SA 4.0)';

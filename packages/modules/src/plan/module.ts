@@ -17,7 +17,7 @@ export interface IcmpModule extends Common {
   readonly ttl: number | undefined;
 }
 
-/** A prober that blackbox_exporter does not have; it accepts a file with it and refuses a scrape. */
+/** A prober that blackbox_exporter does not have: it accepts a file with this prober, and refuses its scrapes. */
 export interface TracerouteModule extends Common {
   readonly prober: 'traceroute';
 }

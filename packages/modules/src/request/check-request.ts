@@ -24,7 +24,7 @@ const SENDING_SHARE = 0.5;
 const MAX_REDIRECTS = 10;
 const CLIENT_METHODS: readonly string[] = checkTypes.http.options.method.enum;
 const MAX_REQUEST_HEADERS = 20;
-/** The result of http has the time of the resolution anyway. */
+/** Rule that requests the time of the resolution in the result; results of http have it anyway. */
 const TIMED = { resolve: true };
 /** Bytes read of a body without a limit or rules in its module; reading more would make a check more expensive. */
 const DEFAULT_BODY_BYTES = 65_536;
@@ -85,7 +85,8 @@ function httpCheck(module: HttpModule, target: string, budgetMs: number): Scrape
   };
   const request = check('http', url, options, { insecureSSL: tlsOptions.insecure });
   const expressions = bodyRules.length === 0 ? undefined : bodyRules.map(({ regexp }) => regexp);
-  // Agents of earlier releases run a module that needs nothing else, and refuse others because of the missing `body`.
+  // Agents of earlier releases do not know `request`. They refuse rules without `body`, so modules that need more lack
+  // it.
   const forEarlier = needsMore(module) ? { expressions } : { body: expressions ?? [] };
   return { ...request, rules: { ...forEarlier, request: requestRules(module, budgetMs) } };
 }

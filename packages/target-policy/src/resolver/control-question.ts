@@ -15,7 +15,10 @@ export interface ControlQuestion {
   readonly answersNow: (servers: readonly ResolverAddress[]) => Promise<boolean>;
 }
 
-/** Shares of the first wait for a server: before the control question is sent, and for the name's servers to answer. */
+/**
+ * In shares of the first wait for a server: when the control question is sent, and how much time the name's servers
+ * must have had before their silence counts.
+ */
 const [UNTIL_SENT, LEAST] = [2 / 3, 4 / 3] as const;
 
 /**

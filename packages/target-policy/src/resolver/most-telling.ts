@@ -17,7 +17,7 @@ export function isServfail(answer: StubAnswer): boolean {
   return !answer.ok && answer.failure.code === 'dns_servfail';
 }
 
-/** SERVFAIL of resolvers that do not answer about other names is no statement about this one. */
+/** Replaces SERVFAIL of resolvers that do not answer about other names either: it says nothing about this name. */
 export function ofFailingResolver(answers: readonly StubAnswer[], name: string): readonly StubAnswer[] {
   return answers.map((answer) => (isServfail(answer) ? resolverFailing(name) : answer));
 }

@@ -31,8 +31,8 @@ export interface ReadingTurns {
 }
 
 /**
- * Longest interval between two reads of a probe: announcements can be lost, and its agent may stop taking the jobs of
- * other coordinators.
+ * A probe that was not read for this long is read again when its turn comes: announcements can be lost, and its agent
+ * may stop taking the jobs of other coordinators.
  */
 const SELDOM_MS = 10_000;
 
