@@ -1,89 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { startService, temporaryFolder, type Service } from '../test/service.ts';
+import { family, processes, untilGone, withFamily, type Entry } from '../test/family.ts';
+import { startService, type Service } from '../test/service.ts';
 import type { Running } from './data-folder.ts';
 
 const WAIT_LIMIT_MS = 240_000;
-const GONE_WITHIN_MS = 120_000;
 const flags = ['--probes', '1'];
-
-interface Entry {
-  readonly pid: number;
-  /** Clock ticks since boot; distinguishes reuses of a process id. */
-  readonly startedAt: string;
-  readonly parent: number;
-}
-
-/** All processes except zombies, which wait for their parents. */
-function processes(): readonly Entry[] {
-  return readdirSync('/proc').flatMap((pid) => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      const [state, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent), startedAt: fields[17]! }];
-    } catch {
-      return [];
-    }
-  });
-}
-
-/** A process and its descendants. */
-function family(root: number): readonly Entry[] {
-  const all = processes();
-  const found = new Set([root]);
-  for (let size = 0; size !== found.size;) {
-    size = found.size;
-    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
-  }
-  return all.filter(({ pid }) => found.has(pid));
-}
-
-function stillThere(those: readonly Entry[]): readonly Entry[] {
-  const now = processes();
-  return those.filter(({ pid, startedAt }) => now.some((one) => one.pid === pid && one.startedAt === startedAt));
-}
-
-/**
- * Resolves when all of them have exited.
- *
- * @throws Error that names those that remain
- */
-async function untilGone(those: readonly Entry[]): Promise<void> {
-  const until = performance.now() + GONE_WITHIN_MS;
-  while (stillThere(those).length > 0) {
-    if (performance.now() > until) throw new Error(`still there:\n${stillThere(those).map(describeEntry).join('\n')}`);
-    await sleep(50);
-  }
-}
-
-function describeEntry({ pid, parent }: Entry): string {
-  const line = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8').replaceAll('\0', ' ');
-  return `${pid} (child of ${parent}): ${line('stat').slice(0, 40)} ${line('cmdline')}`;
-}
-
-/** Runs a scenario and kills any process that it leaves behind. */
-async function withFamily(scenario: (all: Entry[], folder: string) => Promise<void>): Promise<void> {
-  const data = temporaryFolder();
-  const all: Entry[] = [];
-  try {
-    await scenario(all, `${data.folder}/data`);
-  } finally {
-    for (const { pid } of stillThere(all)) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // Expected: the process has exited.
-      }
-    }
-    data.remove();
-  }
-}
 
 async function start(all: Entry[], folder: string): Promise<Service> {
   const service = await startService(folder, flags);

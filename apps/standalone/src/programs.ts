@@ -3,12 +3,11 @@ import { killGroup } from './kill-group.ts';
 import { nodeFlags } from './node-flags.ts';
 import type { Reaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
-import type { SupervisedRedis } from './supervise-redis.ts';
+import type { RedisProcess } from './supervise-redis.ts';
 
 export interface ProgramsOptions {
   readonly data: DataFolder;
   readonly reaper: Pick<Reaper, 'tell'>;
-  readonly redis: Pick<SupervisedRedis, 'running' | 'onChange'>;
   /** Address of the service. */
   readonly url: string;
   /** Environment of every program. */
@@ -23,19 +22,25 @@ type App = keyof typeof nodeFlags;
 /** Grace period after SIGTERM; agents drain for ten seconds. */
 const GRACE_MS = 15_000;
 
-/** The supervised coordinator and probes. The reaper and the data folder always know which processes run. */
+/** The supervised processes: coordinator, probes, and Redis if it is not the operator's. Reaper and data folder always know which run. */
 export class Programs {
   readonly all: Supervised[] = [];
   private readonly options: ProgramsOptions;
+  private redis: RedisProcess | null = null;
 
   constructor(options: ProgramsOptions) {
     this.options = options;
     // Covers all exits except an orderly stop, after which nothing runs, and SIGKILL, which the reaper covers.
     process.once('exit', this.killAll);
-    options.redis.onChange(this.note);
     // Written immediately: if this process is killed, the next start needs it.
     this.note();
   }
+
+  /** Also takes a Redis that loads its data: a large file takes seconds, in which this process may be killed. */
+  readonly setRedis = (redis: RedisProcess | null): void => {
+    this.redis = redis;
+    this.note();
+  };
 
   start(name: string, app: App, env: Readonly<Record<string, string>>): void {
     const { data, report, watch } = this.options;
@@ -58,19 +63,18 @@ export class Programs {
   };
 
   private readonly note = (): void => {
-    const { data, reaper, redis, url } = this.options;
-    reaper.tell({ programs: this.running(), redis: redis.running()?.pid ?? null, graceMs: GRACE_MS });
+    const { data, reaper, url } = this.options;
+    reaper.tell({ programs: this.running(), redis: this.redis?.pid ?? null, graceMs: GRACE_MS });
     data.write({
       pid: process.pid,
       url,
-      redis: redis.running(),
+      redis: this.redis,
       processes: Object.fromEntries(this.all.flatMap(({ name, pid }) => (pid() === undefined ? [] : [[name, pid()!]]))),
     });
   };
 
   private readonly killAll = (): void => {
-    const redis = this.options.redis.running();
-    for (const pid of [...this.running(), ...(redis === null ? [] : [redis.pid])]) killGroup(pid);
+    for (const pid of [...this.running(), ...(this.redis === null ? [] : [this.redis.pid])]) killGroup(pid);
   };
 
   private running(): number[] {

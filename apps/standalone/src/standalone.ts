@@ -9,7 +9,7 @@ import type { Arguments } from './arguments.ts';
 import { rotateLogs } from './bounded-logs.ts';
 import { claimDataFolder, type DataFolder } from './data-folder.ts';
 import { writeDemoProbes } from './demo-probes.ts';
-import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
+import { superviseRedis, type SupervisedRedis, type SuperviseRedisOptions } from './supervise-redis.ts';
 import { keepRegistrations } from './keep-registrations.ts';
 import { coordinatorEnv, probeEnv } from './program-settings.ts';
 import { Programs } from './programs.ts';
@@ -50,9 +50,9 @@ export async function startStandalone(args: Arguments, options: StandaloneOption
 
     const reaper = startReaper();
     stoppers.push(reaper.stop);
-    const redis = await startRedis(options, data);
+    const programs = new Programs({ data, reaper, url, env: options.env, watch: args.watch, report });
+    const redis = await startRedis(options, data, programs.setRedis);
     stoppers.push(redis.stop, watchDisk(data.folder, { report, onSpaceAvailable: redis.rewriteFile }));
-    const programs = new Programs({ data, reaper, redis, url, env: options.env, watch: args.watch, report });
     const records = await writeRecords(redis, args.probes);
     stoppers.push(keepRegistrations(redis.url, records, report));
     const urls = await agentUrls(redis, records);
@@ -78,7 +78,11 @@ export async function startStandalone(args: Arguments, options: StandaloneOption
   }
 }
 
-async function startRedis({ env, report }: StandaloneOptions, data: DataFolder): Promise<SupervisedRedis> {
+async function startRedis(
+  { env, report, signal }: StandaloneOptions,
+  data: DataFolder,
+  onChange: SuperviseRedisOptions['onChange'],
+): Promise<SupervisedRedis> {
   const own = env['REDIS_URL'];
   if (own !== undefined && own !== '') {
     if (!/^rediss?(\+sentinel|\+cluster)?:\/\//.test(own)) {
@@ -86,7 +90,7 @@ async function startRedis({ env, report }: StandaloneOptions, data: DataFolder):
     }
     report('Using the Redis of REDIS_URL');
     const nothing = (): void => undefined;
-    return { url: own, running: () => null, onChange: nothing, rewriteFile: nothing, stop: async () => undefined };
+    return { url: own, running: () => null, rewriteFile: nothing, stop: async () => undefined };
   }
   const executable = findRedisServer(env['PATH'] ?? '');
   if (executable === undefined) {
@@ -100,6 +104,8 @@ async function startRedis({ env, report }: StandaloneOptions, data: DataFolder):
     dataFolder: data.redisFolder,
     logFile: data.logFile('redis'),
     report,
+    onChange,
+    signal,
   });
   report(`Redis runs on port ${redis.running()?.port}`);
   return redis;

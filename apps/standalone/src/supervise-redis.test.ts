@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
+import { superviseRedis, type RedisProcess, type SupervisedRedis } from './supervise-redis.ts';
 
 const executable = findRedisServer(process.env['PATH']!)!;
 const SHIPPED = new URL('../../../infra/redis/redis.conf', import.meta.url);
@@ -34,12 +34,14 @@ describe('a Redis that is kept running', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  function keep(): Promise<SupervisedRedis> {
+  function keep(onChange: (redis: RedisProcess | null) => void = () => undefined): Promise<SupervisedRedis> {
     return superviseRedis({
       executable,
       dataFolder: folder,
       logFile: join(folder, 'log'),
       report: (line) => reported.push(line),
+      onChange,
+      signal: new AbortController().signal,
     });
   }
 
@@ -90,11 +92,11 @@ describe('a Redis that is kept running', () => {
   });
 
   it('is gone when it was stopped while it started again', async () => {
-    const redis = await keep();
+    const changes: (RedisProcess | null)[] = [];
+    const redis = await keep((change) => changes.push(change));
     const { pid, port } = redis.running()!;
-    const isDown = new Promise<void>((resolve) => redis.onChange(resolve));
     process.kill(pid, 'SIGKILL');
-    await isDown;
+    await until(() => changes.includes(null));
 
     await redis.stop();
 

@@ -1,17 +1,19 @@
 import { connect } from 'node:net';
 
-import { startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { startRedisServer, type RedisServer, type RedisServerOptions } from '@vantage/redis-server';
 import { pause } from '@vantage/timers';
 
 import { openRedisLogin } from './redis-login.ts';
+
+/** A process of Redis, which may still load its data. */
+export type RedisProcess = Pick<RedisServer, 'pid' | 'port'>;
 
 /** A Redis that is restarted after a crash. */
 export interface SupervisedRedis {
   /** Includes the password. */
   readonly url: string;
   /** Null while it is down, or if it is the operator's Redis. */
-  readonly running: () => { readonly pid: number; readonly port: number } | null;
-  readonly onChange: (listener: () => void) => void;
+  readonly running: () => RedisProcess | null;
   /** Rewrites the append-only file after a full disk, which may have left a corrupt record. */
   readonly rewriteFile: () => void;
   readonly stop: () => Promise<void>;
@@ -22,6 +24,10 @@ export interface SuperviseRedisOptions {
   readonly dataFolder: string;
   readonly logFile: string;
   readonly report: (line: string) => void;
+  /** Called with each new process before it loads its data, and with null when it has ended. */
+  readonly onChange: (redis: RedisProcess | null) => void;
+  /** Ends the first start. */
+  readonly signal: AbortSignal;
 }
 
 /** The bounds of infra/redis/redis.conf, which has their reasons. */
@@ -47,29 +53,36 @@ const BOUNDS = [
 ];
 
 /** @throws Error if Redis does not start the first time */
-export async function superviseRedis({ report, ...options }: SuperviseRedisOptions): Promise<SupervisedRedis> {
-  const { password, aclFile } = openRedisLogin(options.dataFolder);
-  const where = { ...options, password, arguments: ['--aclfile', aclFile, ...BOUNDS] };
+export async function superviseRedis(options: SuperviseRedisOptions): Promise<SupervisedRedis> {
+  const { executable, dataFolder, logFile, report, onChange } = options;
+  const { password, aclFile } = openRedisLogin(dataFolder);
+  const where = { executable, dataFolder, logFile, password, arguments: ['--aclfile', aclFile, ...BOUNDS] };
+  const start = async (attempt: Pick<RedisServerOptions, 'port' | 'signal'>): Promise<RedisServer> => {
+    try {
+      return await startRedisServer({ ...where, ...attempt, detached: true, onSpawn: onChange });
+    } catch (error) {
+      onChange(null);
+      throw error;
+    }
+  };
   const stopping = new AbortController();
-  let listener = (): void => undefined;
-  let server: RedisServer | undefined = await startRedisServer({ ...where, detached: true });
+  let server: RedisServer | undefined = await start({ signal: options.signal });
   const { port } = server;
 
   const keep = async (): Promise<void> => {
     for (;;) {
       await server?.ended;
       server = undefined;
+      onChange(null);
       if (stopping.signal.aborted) return;
-      listener();
       report('Redis exited; restarting it.');
-      server = await startRedisServer({ ...where, port, detached: true }).catch((error: unknown) => {
-        report(Error.isError(error) ? error.message : String(error));
+      server = await start({ port, signal: stopping.signal }).catch((error: unknown) => {
+        if (!stopping.signal.aborted) report(Error.isError(error) ? error.message : String(error));
         return undefined;
       });
-      listener();
       // `stop` was called during the restart and has no server to stop.
-      if (stopping.signal.aborted) return server?.stop();
-      if (server === undefined) await pause(1_000, stopping.signal);
+      if (stopping.signal.aborted) await server?.stop();
+      else if (server === undefined) await pause(1_000, stopping.signal);
     }
   };
   const kept = keep();
@@ -77,9 +90,6 @@ export async function superviseRedis({ report, ...options }: SuperviseRedisOptio
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
     running: () => (server === undefined ? null : { pid: server.pid, port }),
-    onChange: (changed) => {
-      listener = changed;
-    },
     rewriteFile: () => sendCommands(port, [`AUTH ${password}`, 'BGREWRITEAOF', 'QUIT']),
     stop: async () => {
       stopping.abort();

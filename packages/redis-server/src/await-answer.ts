@@ -8,6 +8,7 @@ interface Starting {
   readonly ended: Promise<void>;
   readonly isOurs: () => boolean;
   readonly password: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -16,12 +17,16 @@ interface Starting {
  * @returns undefined once it answers `PONG`, or `-NOAUTH` (it may still be loading); else the connection error in
  * parentheses, empty if there is none or the server has ended, because its log has the reason
  */
-export async function whyNoAnswer(port: number, { ended, isOurs, password }: Starting): Promise<string | undefined> {
+export async function whyNoAnswer(
+  port: number,
+  { ended, isOurs, password, signal }: Starting,
+): Promise<string | undefined> {
   let gone = false;
   void ended.then(() => (gone = true));
   let until = performance.now() + ANSWERS_WITHIN_MS;
   let why = '';
   while (!gone && performance.now() < until) {
+    if (signal?.aborted === true) return ' (aborted)';
     const { reply, failure } = await ping(port, password);
     why = failure === '' ? '' : ` (${failure})`;
     // The loopback interface is down, in a container without a network for example.

@@ -39,6 +39,10 @@ export interface RedisServerOptions {
   readonly configFile?: string;
   /** True starts a Sentinel, which holds no data. */
   readonly sentinel?: boolean;
+  /** Called before the server loads its data. */
+  readonly onSpawn?: (server: Pick<RedisServer, 'pid' | 'port'>) => void;
+  /** Ends a start, also one that loads data. */
+  readonly signal?: AbortSignal;
 }
 
 /** File with the server's process id: written before the data is loaded, removed on an orderly exit. */
@@ -68,8 +72,8 @@ const MOST_PORTS = 4;
 /**
  * Starts a server on loopback: append-only file on, no eviction.
  *
- * @throws if there is no executable, if the server exits, or if it is silent for 30 seconds; a server that is loading
- * data answers LOADING
+ * @throws if there is no executable, if the server exits, if it is silent for 30 seconds (a server that is loading
+ * data answers LOADING), or if the signal aborts the start
  */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   for (let tried = 1; ; tried += 1) {
@@ -111,6 +115,7 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
     },
   );
   closeSync(log);
+  if (child.pid !== undefined) options.onSpawn?.({ pid: child.pid, port });
   let fault = '';
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -123,7 +128,8 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
   const isOurs = (): boolean =>
     // Within a separate mount namespace the folder has another path.
     [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);
-  const silence = await whyNoAnswer(port, { ended, isOurs, password: options.password });
+  const { password, signal } = options;
+  const silence = await whyNoAnswer(port, { ended, isOurs, password, signal });
   if (silence !== undefined) {
     const printed = readFileSync(logFile).subarray(logBytes).toString();
     await stop(child, ended, temporary);

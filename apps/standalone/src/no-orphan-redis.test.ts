@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import { findRedisServer, redisPidFile, startRedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+
+import { family, untilGone, withFamily, type Entry } from '../test/family.ts';
+import { startService } from '../test/service.ts';
+
+const WAIT_LIMIT_MS = 240_000;
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const executable = findRedisServer(process.env['PATH']!)!;
+
+/** At a millisecond per key a load lasts longer than the test. */
+const KEYS = 200_000;
+const FILL = `for i = 1, ${KEYS} do redis.call('SET', i, i) end`;
+
+/** @returns PATH with a Redis that loads its data slowly, and serves signals and clients after each key */
+function slowRedis(folder: string): string {
+  const bin = `${folder}-bin`;
+  mkdirSync(bin);
+  const slow = '--key-load-delay 1000 --loading-process-events-interval-bytes 1024';
+  writeFileSync(`${bin}/redis-server`, `#!/bin/bash\nexec -a redis-server ${executable} "$@" ${slow}\n`);
+  chmodSync(`${bin}/redis-server`, 0o755);
+  return `${bin}:${process.env['PATH']}`;
+}
+
+/** Writes the keys to the file of a service that was never started. */
+async function fill(folder: string): Promise<void> {
+  mkdirSync(`${folder}/redis`, { recursive: true, mode: 0o700 });
+  const server = await startRedisServer({ executable, dataFolder: `${folder}/redis` });
+  const redis = new Redis(server.url);
+  await redis.eval(FILL, 0);
+  redis.disconnect();
+  await server.stop();
+}
+
+/** Resolves with the process id of a Redis that loads its file, and is not the one that ran before. */
+async function untilItLoads(folder: string, before?: number): Promise<number> {
+  for (;;) {
+    const pid = readPid(folder);
+    if (pid !== undefined && pid !== before) return pid;
+    await sleep(20);
+  }
+}
+
+/** Redis writes it before it loads its data. */
+function readPid(folder: string): number | undefined {
+  try {
+    return Number(readFileSync(redisPidFile(`${folder}/redis`), 'utf8')) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Start {
+  readonly pid: number;
+  readonly redis: number;
+  readonly ended: Promise<number | null>;
+  readonly printed: () => string;
+}
+
+/** Starts a service whose Redis does not become ready. */
+async function startLoading(all: Entry[], folder: string): Promise<Start> {
+  await fill(folder);
+  const args = ['--conditions=vantage-source', main, '--port', '0', '--data', folder, '--probes', '1'];
+  const env = { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off', PATH: slowRedis(folder) };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  const ended = once(child, 'exit').then(([status]) => status as number | null);
+  const redis = await untilItLoads(folder);
+  all.push(...family(child.pid!));
+  expect(all.map(({ pid }) => pid)).toContain(redis);
+  return { pid: child.pid!, redis, ended, printed: () => printed };
+}
+
+// Concurrent: each scenario mostly waits.
+describe('of a service that ends while Redis loads its file, nothing is left', () => {
+  it.concurrent(
+    'when it is killed',
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await startLoading(all, folder);
+
+        process.kill(service.pid, 'SIGKILL');
+
+        await untilGone(all);
+      }),
+    WAIT_LIMIT_MS,
+  );
+
+  it.concurrent(
+    'when it gets one signal, which it obeys before the file is loaded',
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await startLoading(all, folder);
+
+        process.kill(service.pid, 'SIGTERM');
+
+        await untilGone(all);
+        expect(await service.ended).toBe(1);
+        expect(service.printed()).toContain('Stopped before the start was complete');
+      }),
+    WAIT_LIMIT_MS,
+  );
+
+  it.concurrent(
+    'when it gets the signal twice and Redis stands still',
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await startLoading(all, folder);
+        process.kill(service.redis, 'SIGSTOP');
+
+        process.kill(service.pid, 'SIGINT');
+        // Outside of the window in which signals count as one key press.
+        await sleep(1_000);
+        process.kill(service.pid, 'SIGINT');
+
+        await untilGone(all);
+        expect(await service.ended).toBe(1);
+      }),
+    WAIT_LIMIT_MS,
+  );
+
+  it.concurrent.each(['SIGKILL', 'SIGTERM'] as const)(
+    'when it gets %s while Redis loads it after a crash',
+    (signal) =>
+      withFamily(async (all, folder) => {
+        const service = await startService(folder, ['--probes', '1'], { PATH: slowRedis(folder) });
+        const { pid, port } = service.running().redis!;
+        const password = readFileSync(`${folder}/redis/password`, 'utf8').trim();
+        const redis = new Redis({ port, password, retryStrategy: () => null });
+        await redis.eval(FILL, 0);
+        // Resolves when the keys are in the file.
+        await redis.call('WAITAOF', 1, 0, 0).catch(() => sleep(2_000));
+        redis.disconnect();
+        process.kill(pid, 'SIGKILL');
+        const loading = await untilItLoads(folder, pid);
+        all.push(...family(service.pid));
+        expect(all.map((entry) => entry.pid)).toContain(loading);
+
+        process.kill(service.pid, signal);
+
+        await untilGone(all);
+      }),
+    WAIT_LIMIT_MS,
+  );
+});
