@@ -40,6 +40,12 @@ if (given.some((word) => word === '--help' || word === '-h')) {
   console.log(usage);
   process.exit(0);
 }
+if (/[#?]/.test(repository)) {
+  console.error(
+    `The path of the checkout contains "#" or "?", which Vite, the builder of the web page, takes for the end of a path; move the checkout to a folder without them: ${repository}`,
+  );
+  process.exit(1);
+}
 const fault = faultOf(target, rest);
 if (fault !== undefined) {
   console.error(`${fault}\n\n${usage}`);

@@ -13,8 +13,9 @@ const root = join(import.meta.dirname, '../..');
 function startFresh(
   words: readonly string[],
   target = 'start',
+  name = 'vantage-fresh-',
 ): { readonly status: number | null; readonly printed: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'vantage-fresh-'));
+  const folder = mkdtempSync(join(tmpdir(), name));
   try {
     mkdirSync(join(folder, 'infra'));
     for (const part of ['infra/setup', 'apps/standalone/src/arguments.ts', 'package.json']) {
@@ -71,6 +72,22 @@ describe('the other targets of the set-up in a fresh checkout', () => {
     ['setup', ['--nope'], /^unexpected argument "--nope"\n\nInstalls/],
   ])('say what is wrong with their flags and install nothing: %s', (target, words, printed) => {
     expect(startFresh(words, target)).toEqual({ status: 2, printed: expect.stringMatching(printed) });
+  });
+});
+
+describe('a checkout in a folder with a name that Vite cannot read', () => {
+  it.each(['vantage-#', 'vantage-?q'])('is refused in a sentence before anything is installed: %s', (name) => {
+    expect(startFresh([], 'start', name)).toEqual({
+      status: 1,
+      printed: expect.stringMatching(/^The path of the checkout contains "#" or "\?", which Vite, .*: .+$/),
+    });
+  });
+
+  it('is not one with spaces, umlauts and percent signs', () => {
+    expect(startFresh(['--nope'], 'start', 'vantage-ü %41 ')).toMatchObject({
+      status: 2,
+      printed: expect.stringContaining("Unknown option '--nope'"),
+    });
   });
 });
 
