@@ -26,7 +26,7 @@ const checks = [
 ];
 
 const node = findNode24();
-// The other checks take minutes: Jest reads its flags first, and names one that it does not know.
+// Jest parses its flags first and names an unknown one, because the other checks take minutes.
 if (given.length > 0) {
   const { status } = spawnSync(node.executable, [...jest, ...given, '--showConfig'], {
     cwd: repository,

@@ -50,8 +50,8 @@ export async function defineCoordinator(
     RATE_LIMIT_TARGET_PORTS: MANY,
     RATE_LIMIT_CLIENT_TARGETS: MANY,
     TARGET_ALLOW: '127.0.0.0/8',
-    // Not half of `maxmemory`, which a fault sets to one byte: every check would be removed as soon as it is
-    // completed.
+    // The default, half of `maxmemory`, does not work here: a fault sets `maxmemory` to one byte, and every check would
+    // be removed as soon as it is completed.
     RESULTS_MAX_MIB: '512',
     ...options.coordinatorEnv,
   };

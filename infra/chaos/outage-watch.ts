@@ -17,7 +17,7 @@ export interface OutageWatch {
 
 /** Connections to the current masters, which no fault of a link affects. */
 export interface WatchedStore {
-  /** Rejects unless each of them accepts a write. */
+  /** Rejects unless every master accepts a write. */
   readonly write: () => Promise<unknown>;
   readonly isConnected: () => boolean;
   readonly close: () => void;

@@ -27,11 +27,14 @@ interface Memory {
   readonly agentsMiB: number;
 }
 
-/** Slots of an agent; with the mix of `requestsFor` it completes about ten checks per second. */
+/** Slots of an agent. */
 const CONCURRENCY = 8;
+/** Checks per second that the agents complete with these slots and the mix of `requestsFor`. */
 const SUSTAINABLE_PER_SECOND = 10;
 const RETENTION_SECONDS = 60;
-/** The last check, its retention, and the time in which Redis removes expired keys. */
+/**
+ * Pause after the load: the time of the last check, its retention, and the time in which Redis removes expired keys.
+ */
 const REST_MS = 7_000 + RETENTION_SECONDS * 1_000 + 15_000;
 
 /**

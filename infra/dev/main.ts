@@ -23,7 +23,7 @@ const port = parsed.arguments.port === 0 ? await freePort() : parsed.arguments.p
 const publicUrl = `http://127.0.0.1:${port}`;
 const servicePort = await freePort();
 const page = await startDevServer(publicUrl, `http://127.0.0.1:${servicePort}`);
-// The last of two flags counts.
+// If a flag is given twice, the last one counts.
 const child = spawn(
   process.execPath,
   [...process.execArgv, service, ...flags, '--port', String(servicePort), '--watch'],

@@ -17,8 +17,9 @@ import {
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** User ids that own the files: of our images, and of the Redis image. */
+/** User id in our images. */
 const VANTAGE = 1000;
+/** User id in the Redis image. */
 const REDIS = 999;
 
 const operator = '/setup/operator';

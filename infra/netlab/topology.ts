@@ -20,7 +20,7 @@ interface Link {
   readonly mtu?: number;
 }
 
-/** The last link carries less than Ethernet does. */
+/** MTU of the last link, smaller than that of Ethernet. */
 export const SMALL_MTU = 1_400;
 
 export const links: readonly Link[] = [
@@ -39,7 +39,10 @@ export const links: readonly Link[] = [
 
 export const USER_LINK = { number: 9, sides: ['r1', 'far'] } as const;
 
-/** Of a link 1 or 2; 77 is the router that link 9 itself can be; 99 a host on a node. */
+/**
+ * Last part of an address: 1 or 2 for the sides of a link, 77 for the router that link 9 itself can be, 99 for a host
+ * on a node.
+ */
 type Side = 1 | 2 | 77 | 99;
 
 export const ipv4 = (network: number, side: Side): string => `10.200.${network}.${side}`;

@@ -61,7 +61,7 @@ function largeCities(): readonly string[] {
     .map((name) => [name, ...cityKeys(name)].join('|'));
 }
 
-/** A name of two nations is that of the larger place. */
+/** A city name that occurs in two nations belongs to the one with the larger city. */
 function citiesByNation(): Readonly<Record<string, readonly string[]>> {
   const nationOf = new Map<string, string>();
   for (const { name, country, adminCode } of cities) {

@@ -12,9 +12,9 @@ const folder = join(repository, 'infra', 'setup', 'pnpm');
 const stamp = join(folder, 'node_modules', '.vantage-pnpm');
 
 /**
- * Installs pnpm if it is not there. npm compares each file that it downloads with the hash in our `package-lock.json`, where
- * npx would trust whatever the registry says. The lockfile knows Linux on x64 and arm64; elsewhere that of the platform is
- * not compared.
+ * Installs pnpm if it is not there. npm compares each file that it downloads with the hash in our `package-lock.json`,
+ * where npx would trust whatever the registry says. The lockfile has the packages of pnpm for Linux on x64 and arm64;
+ * that of another platform is not compared.
  *
  * @returns {string} the program
  * @throws Error when a download is not what was pinned

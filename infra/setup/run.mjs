@@ -87,7 +87,8 @@ function startUsage() {
 }
 
 /**
- * Finds faults of the flags as far as the usage shows them; the program validates the rest before it starts anything.
+ * Finds unknown flags and values that the usage text does not allow; the program validates the rest before it starts
+ * anything.
  */
 function faultOfStart(words) {
   const flags = [...startUsage().matchAll(/^ {2}--([\w-]+)(?: ([A-Z]+))?(?:.*?(\d+) to (\d+))?/gm)];

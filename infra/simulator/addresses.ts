@@ -5,6 +5,7 @@ export const PROBES = ['fra-1', 'nyc-1', 'sgp-1', 'gru-1'] as const;
 
 /** First bytes of the routers' addresses, by their path behind a balancer. */
 const WAYS = [62, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 193, 194, 195, 212];
+/** First bytes of the addresses of the first routers, by probe. */
 const FIRST_ROUTERS = [92, 93, 94, 95];
 const ELSEWHERE = 213;
 

@@ -41,7 +41,7 @@ export interface Case {
   readonly family: Family;
   readonly check: CheckKind;
   readonly address: string;
-  /** The last is the target. */
+  /** Routers and, as the last place, the target. */
   readonly places: readonly SimulatedPlace[];
   /** First node of each probe, per path. */
   readonly entries: readonly (readonly number[])[];

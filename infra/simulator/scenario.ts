@@ -41,8 +41,9 @@ interface Answering {
 }
 
 export interface SimulatedRefusal {
-  /** Type and code of ICMP and of ICMPv6. */
+  /** Type and code of ICMP. */
   readonly 4: readonly [type: number, code: number];
+  /** Type and code of ICMPv6. */
   readonly 6: readonly [type: number, code: number];
   /** Numbers from 1, per protocol; all if absent. */
   readonly packets?: readonly number[];
@@ -86,7 +87,7 @@ export interface Circle {
 }
 
 export type Stage = Router | Split | Circle;
-/** The first is a router of each probe's own, made after this pattern. */
+/** The first stage is a pattern: each probe gets its own router of this kind. */
 export type Path = readonly Stage[];
 
 export interface Claim {
@@ -132,7 +133,7 @@ export interface Truth {
   readonly pathMtu?: number | null;
   /** Smallest packet that vanishes without an error; default none. */
   readonly mtuBlackHole?: number;
-  /** Other packets of a flow take another path: a trace does not reveal the links. */
+  /** True if packets of one flow take different paths, so that a trace does not reveal the links. */
   readonly isUnsteady?: boolean;
 }
 

@@ -59,7 +59,7 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
 
   const write = (running: Running): void => {
     try {
-      // Moved, so that no reader finds a part of it.
+      // Written to another file and moved, so that no reader finds a partial file.
       writeFileSync(`${file}.new`, `${JSON.stringify(running, undefined, 2)}\n`);
       renameSync(`${file}.new`, file);
     } catch {

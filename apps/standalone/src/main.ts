@@ -42,7 +42,7 @@ async function main(): Promise<number> {
         stop();
       });
     }
-    // With an IPC channel only: the setup process was killed.
+    // Emitted only with an IPC channel: the setup process was killed.
     process.once('disconnect', stop);
     process.channel?.unref();
   });

@@ -23,8 +23,9 @@ export interface Page {
 }
 
 export interface PageRequest {
-  /** Request headers of these names. */
+  /** Value of the request header Accept-Encoding. */
   readonly acceptEncoding: string | undefined;
+  /** Value of the request header If-None-Match. */
   readonly ifNoneMatch: string | undefined;
 }
 

@@ -1,9 +1,14 @@
-/** The two ends of the only link: the agent reaches everything through the world. */
+/** Addresses of the agent, which has a single link. */
 export const AGENT = { ipv4: '10.99.0.2', ipv6: 'fd00:99::2', public: '45.79.1.1' } as const;
+/** Addresses of the other end of that link, through which the agent reaches everything. */
 export const WORLD = { ipv4: '10.99.0.1', ipv6: 'fd00:99::1' } as const;
 
-/** Ports of the agent's Redis or gateway and of its resolver, which have private addresses in most deployments. */
+/**
+ * Port of the agent’s Redis. Redis, gateway and resolver have private addresses in most deployments, so they are no
+ * canaries.
+ */
 export const REDIS_PORT = 6_379;
+/** Port of the agent’s gateway. */
 export const GATEWAY_PORT = 6_443;
 export const DNS_PORT = 53;
 

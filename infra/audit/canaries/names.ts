@@ -29,7 +29,7 @@ export function nameOf(address: string): string {
   return `leads-${forbidden.indexOf(address)}.${ZONE}`;
 }
 
-/** The first query is answered with the one, every later one with the other. */
+/** The first query gets the addresses `first`, every later one `then`. */
 const turning = (first: readonly string[], then: readonly string[]): AddressesOf => {
   return (asked) => (asked <= 1 ? first : then);
 };

@@ -18,7 +18,7 @@ export interface TargetPorts {
 
 export const QUERY_NAME = `www.${signedZones.plain}`;
 
-/** One connection, packet, request or query each. */
+/** Checks that each need one connection, packet, request or query. */
 export function comparedChecks({ tcp, http, dns }: TargetPorts): readonly BenchCheck[] {
   const probes = ['bench-1'];
   const host = '127.0.0.1';

@@ -5,8 +5,9 @@ import { startDeployment } from '../overhead/deployment.ts';
 import { startTarget } from '../overhead/target.ts';
 import { cpuSeconds } from './process-cpu.ts';
 
-/** Runs before and during the measurement, together below the limit of 1,200 per minute and target. */
+/** Checks before the measurement; together with `CHECKS` below the limit of 1,200 per minute and target. */
 const WARM_UP = 300;
+/** Checks during the measurement. */
 const CHECKS = 700;
 const EVERY_MS = 10;
 const ARRIVAL_MS = 10_000;

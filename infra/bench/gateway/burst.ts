@@ -18,7 +18,8 @@ const STOLEN = 20;
 
 /**
  * Results of honest agents in a burst: http checks with long headers at five agents, alone and next to twenty stolen
- * agents that send results without end. A check that is refused at once because its probe is busy is no failure of it.
+ * agents that send results without end. A check that is refused at once because its probe is busy does not count as
+ * failed.
  */
 export async function burst(redis: RedisServer, quick: boolean): Promise<readonly Figure[]> {
   const probes = Array.from({ length: PROBES }, (_, index) => `honest-${index}`);

@@ -9,7 +9,10 @@ import { outcomeOf, startCheck, startCoordinator } from './service.ts';
 
 const LOOPS = new URL('loops-worker.ts', import.meta.url);
 const PROBES = 10;
-/** Allowed delay in addition to a network round trip and that of an agent at Redis. */
+/**
+ * Allowed delay of a job over a gateway, milliseconds, in addition to a network round trip and the delay of an agent at
+ * Redis.
+ */
 const MORE_MS = 5;
 
 /** A link between the agents and the service. */

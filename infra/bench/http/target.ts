@@ -7,8 +7,9 @@ import { startWorker } from './worker.ts';
 
 /** The server that all compared tools request. */
 export interface HttpTarget {
-  /** `https://127.0.0.1:…` and `http://127.0.0.1:…`, without a path. */
+  /** `https://127.0.0.1:…`, without a path. */
   readonly secure: string;
+  /** `http://127.0.0.1:…`, without a path. */
   readonly plain: string;
   /** File of the root certificate. */
   readonly rootFile: string;

@@ -100,7 +100,10 @@ async function cpuMsOf(pid: number, once: () => Promise<void>): Promise<number> 
   return (used / CHECKS) * 1_000;
 }
 
-/** Time inside commands per check by Redis' own count, which includes those of scripts twice and idle probes. */
+/**
+ * Time inside commands per check by Redis’ own statistics, which count commands of scripts twice and include idle
+ * probes.
+ */
 async function commandTimes(port: number, before: Awaited<ReturnType<typeof timeByCommand>>): Promise<string> {
   const after = await timeByCommand(port);
   return [...after]

@@ -35,8 +35,9 @@ interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Number of probes of the stage, and of probes per check. */
+/** Number of probes of the stage. */
 export const PROBES = 20;
+/** Number of probes per check. */
 export const PER_CHECK = 5;
 
 /** Duration of each part of the benchmark. */
@@ -46,7 +47,10 @@ export interface Lengths {
   readonly holdSeconds: number;
   /** POSTs of a round. */
   readonly posts: number;
-  /** A multiple of ten: a coordinator reads a probe without jobs every ten seconds, all of them in some of these seconds. */
+  /**
+   * Duration of a measurement of idle agents. A multiple of ten: a coordinator reads a probe without jobs every ten
+   * seconds, and all of them within a few of these seconds.
+   */
   readonly idleSeconds: number;
 }
 

@@ -17,8 +17,9 @@ const PROBES = 10;
 const EVERY_MS = 60_000;
 const CHECK = { type: 'tcp', host: '127.0.0.1', port: 9, limit: PROBES } as const;
 const START_P99_MS = 1_000;
-/** Permitted growth of a coordinator: Node returns memory to the system with a delay. */
+/** Permitted growth factor of a coordinator’s memory: Node returns memory to the system with a delay. */
 const COORDINATOR_GROWTH = 1.1;
+/** Permitted growth factor of the memory of Redis. */
 const REDIS_GROWTH = 1.05;
 const names = Array.from({ length: MONITORS }, (_, index) => `monitor-${index}`);
 

@@ -10,8 +10,9 @@ export interface Ticks {
   readonly lost: number;
   /** Checks that a probe received twice, or two runs with one due time. */
   readonly doubled: number;
-  /** Delays of the first and the last job of each tick at a probe after the tick was due, milliseconds. */
+  /** Delay of the first job of each tick at a probe after the tick was due, milliseconds. */
   readonly firstMs: readonly number[];
+  /** Delay of the last job of each tick at a probe after the tick was due, milliseconds. */
   readonly lastMs: readonly number[];
 }
 
@@ -25,7 +26,7 @@ type Starts = readonly (readonly [id: string, atMs: number])[];
 /**
  * Compares the runs in Redis with the jobs that probes received.
  *
- * @param from start of the period, like its end by the clock of this machine, which is that of Redis
+ * @param from start of the period; like `to`, by the clock of this machine, which Redis shares
  */
 export async function readTicks(
   redisPort: number,

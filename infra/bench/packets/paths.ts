@@ -124,7 +124,8 @@ function paths(): readonly { readonly host: string; readonly truth: View }[] {
     { host: address(4, 2), truth: [address(1, 2), address(2, 2), address(3, 2), address(4, 2)] },
     {
       host: address(networks.distant, 99),
-      // Linux answers from the address towards the probe over IPv4, over IPv6 from that of the link the packet came by.
+      // Over IPv4, Linux answers from the address of its interface towards the probe; over IPv6, from that of the
+      // interface by which the packet arrived.
       truth: [address(1, 2), address(9, 2), address(family === 4 ? 3 : 10, 2), address(networks.distant, 99)],
     },
   ]);

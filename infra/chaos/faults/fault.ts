@@ -23,8 +23,8 @@ export interface Scene {
   /** Factor of the durations: 1 for the nominal ones, less for a short trial. */
   readonly scale: number;
   /**
-   * Reports the parts that the fault affects, before it does: `store`, its `clock`, `probes`, or a coordinator by its
-   * name. Only requests that depend on them may be refused.
+   * Called before the fault takes effect, with the parts that it affects: `store`, its `clock`, `probes`, or a
+   * coordinator by its name. Only requests that depend on these parts may be refused.
    */
   readonly harm: (...touched: readonly string[]) => void;
   /** Reports a broken promise: an attack that the service did not end, or a process that did not survive. */

@@ -30,7 +30,7 @@ export type Connected =
     };
 
 export interface ConnectOptions {
-  /** Bound in addition to that of the signal. */
+  /** Timeout of the handshake, milliseconds, in addition to the signal. */
   readonly timeoutMs?: number;
   /** If set, ICMP errors end the handshake at once with type and sender; the kernel reports at best an errno. */
   readonly icmp?: IcmpContext;

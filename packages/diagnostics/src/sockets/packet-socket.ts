@@ -69,7 +69,10 @@ export interface PacketHeader {
   readonly dscp?: number | undefined;
 }
 
-/** The header that the packet process writes itself needs the source too: that of `sourceFor`. */
+/**
+ * Flow label of an IPv6 packet. With one, the packet process writes the IPv6 header itself, and needs the source
+ * address that `sourceFor` returns.
+ */
 export interface FlowLabel {
   /** Value from 1 to 0xfffff (RFC 6437). */
   readonly label: number;

@@ -8,6 +8,7 @@ export const MAX_ALT_NAMES = 50;
 export const MAX_FAULTS = 8;
 /** Limit of the text of a fault, bytes. */
 export const MAX_REASON_BYTES = 300;
+/** Limit of the listed faults that only Chromium rejects. */
 export const MAX_CHROMIUM_FAULTS = 4;
 
 const tlsCodes = Object.keys(failureCodes).filter((code) => code.startsWith('tls_')) as FailureCode[];

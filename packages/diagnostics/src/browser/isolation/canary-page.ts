@@ -9,10 +9,11 @@ export interface CanaryTargets {
 }
 
 /**
- * Time for the browser to execute the page's attempts, as a number of short timers: one long timer could expire during
- * a stall, in which nothing else runs.
+ * Number of short timers for which the page waits until the browser has executed its attempts. A single long timer
+ * could expire during a stall, in which nothing else runs.
  */
 const PATIENCE_TURNS = 14;
+/** Duration of each of these timers. */
 const TURN_MS = 50;
 
 /** A page that tries every known way out of a browser. An attempt that throws does not prevent the next. */

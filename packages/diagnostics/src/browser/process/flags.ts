@@ -35,7 +35,7 @@ export function browserFlags({
 function isolationFlags(proxyPort: number): readonly string[] {
   return [
     `--proxy-server=http://127.0.0.1:${proxyPort}`,
-    // Without it loopback and 169.254.0.0/16 go direct.
+    // Without this flag, requests to loopback and 169.254.0.0/16 bypass the proxy.
     '--proxy-bypass-list=<-loopback>',
     // STUN and TURN over UDP; each of the two is read by another part of the browser.
     '--webrtc-ip-handling-policy=disable_non_proxied_udp',

@@ -65,7 +65,7 @@ function spawnBrowser(options: LaunchOptions, folder: string, hasSharedMemory: b
   const [command, ...words] = options.namespace ? inNamespace({ uid, gid }, bare) : bare;
   return spawn(command, words, {
     cwd: folder,
-    // Leader of a group, so that one signal reaches all of it.
+    // The browser leads a process group, so that one signal reaches all its processes.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', ...(options.namespace ? (['ipc'] as const) : [])],
     // The browser does not inherit the agent's environment, which contains secrets.

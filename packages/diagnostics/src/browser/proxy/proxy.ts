@@ -32,7 +32,7 @@ export interface ProxyOptions {
 export interface FilteringProxy {
   /** Port on 127.0.0.1. */
   readonly port: number;
-  /** Without them it answers 407, so nothing else on the machine can use it. */
+  /** Without these credentials the proxy answers 407, so that nothing else on the machine can use it. */
   readonly credentials: { readonly username: string; readonly password: string };
   /** Why the last connection to this URL's host and port failed; undefined if it succeeded. */
   readonly failureFor: (url: URL) => Failure | undefined;

@@ -11,8 +11,9 @@ const EOS = 256;
 const MAX_BITS = 30;
 
 interface Length {
-  /** The first code of this length, and the number of such codes. */
+  /** The first code of this length. */
   readonly first: number;
+  /** Number of codes of this length. */
   readonly count: number;
   /** Index of the first byte with this code length, of all bytes sorted by length. */
   readonly offset: number;

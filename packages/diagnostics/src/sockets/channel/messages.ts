@@ -36,7 +36,7 @@ export type Request =
       readonly token: number;
       readonly ttl: number;
       readonly destination: string;
-      /** Of an IPv6 packet, with the source that its header needs; null leaves both to the kernel. */
+      /** Flow label of an IPv6 packet, and the source address for its header; null leaves both to the kernel. */
       readonly label: FlowLabel | null;
       /** 0 to 63. */
       readonly dscp: number;

@@ -109,7 +109,8 @@ export function openRawSocket(
     };
     return { send, close };
   } catch (error) {
-    // Without a free descriptor the attempt would be repeated without end.
+    // Closes the sockets opened before the failure: callers may try again, and each attempt would leave descriptors
+    // open.
     close();
     throw error;
   }

@@ -12,8 +12,9 @@ export interface Path {
 
 /** Longest path: OpenSSL ends at 100 certificates above the server's. */
 const MAX_PATH = 101;
-/** Bounds the work for certificates with equal names; verifying a signature may take milliseconds. */
+/** Limit of the certificates that are visited in a search, which bounds the work for equal names. */
 const MAX_STEPS = 1_000;
+/** Limit of the signatures that are verified, each of which may take milliseconds. */
 const MAX_SIGNATURES = 200;
 
 /** Requirements for a link, strictest first: weaker ones still display a chain that no client accepts. */

@@ -49,10 +49,9 @@ export interface Traced extends AskedResolver {
   readonly rows: (budget: RecordBudget) => Row[];
 }
 
-/**
- * Limits: deeper delegations and more lame servers indicate broken zones, or an attempt to waste the probe's packets.
- */
+/** Limit of the delegations: a longer series indicates broken zones, or an attempt to waste the probe’s packets. */
 const MAX_DELEGATIONS = 16;
+/** Limit of the servers that are queried per zone, for the same reasons. */
 const MAX_SERVERS_PER_ZONE = 4;
 const MAX_ROWS = 20;
 
@@ -102,8 +101,8 @@ export async function traceDns(
 const tookTooLong = timedOut('request', 'The trace took too long.');
 
 /**
- * The most informative step of a zone: a server that answered, else one that was queried, else one that could not be;
- * the last of these.
+ * The most informative failed step of a zone: the last server that answered, else the last that was queried, else the
+ * last one.
  */
 function mostTelling(steps: readonly FailedStep[]): FailedStep | undefined {
   return (
@@ -160,7 +159,7 @@ async function askServer(
   return nextStep(asking, answer, prepared);
 }
 
-/** The first address of the glue that the policy admits; without glue the name itself. */
+/** Admits the first glue address that the policy allows; without glue, the name. */
 async function admitServer(
   server: DelegatedServer,
   { port, family }: Pick<TracePath, 'port' | 'family'>,
@@ -210,7 +209,10 @@ function glueOf(server: string, additional: readonly DnsRecord[]): string[] {
   return [...of('A'), ...of('AAAA')];
 }
 
-/** The servers with the addresses of one family: those with glue of it first, the others are asked for by name. */
+/**
+ * The servers with only those glue addresses that are of one family. Servers that have any come first; the others are
+ * resolved by name.
+ */
 function inFamily(servers: readonly DelegatedServer[], family: Family | undefined): readonly DelegatedServer[] {
   if (family === undefined) return servers;
   return withGlueFirst(

@@ -17,8 +17,9 @@ interface Cookie {
   readonly isSecure: boolean;
 }
 
-/** Limits of the cookies that one redirecting server can have the check store and send. */
+/** Limit of the cookies that redirecting servers can have the check store. */
 const MAX_COOKIES = 20;
+/** Limit of a Cookie header that the check sends, bytes. */
 const MAX_COOKIE_BYTES = 2 * 1024;
 
 export function cookieJar(): CookieJar {

@@ -13,10 +13,9 @@ import { onWire, quotedPacket, sentAs, type Exchange, type ExchangePlan, type Se
 
 /** Limit of stored replies per packet. */
 const MAX_REPLIES = 17;
-/**
- * After the last packet, replies are awaited for this multiple of the longest RTT, but no less than `MIN_WAIT_MS`.
- */
+/** After the last packet, replies are awaited for this multiple of the longest RTT. */
 const WAIT_RTTS = 4;
+/** Minimum time for which replies are awaited after the last packet. */
 const MIN_WAIT_MS = 1_000;
 /** A packet process that has not sent a packet after this time is hung: it takes microseconds. Its stalls do not count. */
 const SEND_TIMEOUT_MS = 100;

@@ -105,7 +105,10 @@ export async function traceWithMtu(
   return trace;
 }
 
-/** Number of rounds with packets that the probe sent or awaited as it stood still, and of those not sent for that reason. */
+/**
+ * Number of rounds that were affected by a stall of the probe: their packets were sent or awaited during it, or not
+ * sent because of it.
+ */
 function roundsLeftOut(leftOut: readonly TracePacket[], asked: number, { rounds = 1, isLate }: Trace): number {
   const missed = isLate === true ? Array.from({ length: asked - rounds }, (_, index) => rounds + 1 + index) : [];
   return new Set([...leftOut.flatMap(({ isDoubtful, round = 1 }) => (isDoubtful === true ? [round] : [])), ...missed])

@@ -2,12 +2,14 @@ import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
 
 import { hexGroups } from './text.ts';
 
-/** Thousandths of an arc second from the equator to a pole, and from the prime meridian to the antimeridian. */
+/** Thousandths of an arc second from the equator to a pole. */
 const QUARTER_TURN = 90 * 3_600_000;
+/** Thousandths of an arc second from the prime meridian to the antimeridian. */
 const HALF_TURN = 180 * 3_600_000;
 
-/** The equator and the prime meridian are at 2^31; the reference altitude is 100,000 m, in centimetres. */
+/** Value that stands for the equator and the prime meridian. */
 const ORIGIN = 0x80_00_00_00;
+/** Altitude below the reference spheroid from which altitudes count, centimetres. */
 const REFERENCE_ALTITUDE = 10_000_000;
 
 /** RFC 1876 section 2. Only version 0 is defined; others use the form of RFC 3597. */

@@ -144,7 +144,10 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
   return { sent, received, loss, ...statistics, rttStdDev: ofSample === null ? null : roundMs(ofSample) };
 }
 
-/** The first ICMP error other than time exceeded, or a closed port of the target, and how many packets got it. */
+/**
+ * The first ICMP error that is neither time exceeded nor the target’s report of a closed port, and the number of
+ * packets that got it.
+ */
 function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopDress): Hop['icmp'] {
   const errors = answers.flatMap(({ kind, error, from }) => {
     const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target', protocol);

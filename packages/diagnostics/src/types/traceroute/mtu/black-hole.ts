@@ -71,8 +71,8 @@ function between(low: number, high: number): readonly number[] {
 }
 
 /**
- * Proves by pairs of packets that those of one size are answered and those one byte larger vanish. An answer to a
- * larger one, an error of a router or not, is returned: the loss was random, or the router takes long for its errors.
+ * Proves by pairs of packets that one size is answered and the next larger one vanishes. If a larger packet is answered
+ * after all, by the target or a router, that answer is returned: the loss was random, or the router delays its errors.
  */
 export async function prove(
   attempt: Try,

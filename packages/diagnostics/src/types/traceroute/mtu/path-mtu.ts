@@ -14,13 +14,14 @@ export const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
 /** Attempts per packet size without an answer. */
 const TRIES = 2;
-/** Number of further packets of that size after a stall of this process, during which silence is no evidence. */
+/** Number of further packets per size after stalls of this process, during which silence is no evidence. */
 const STALLED_TRIES = 4;
 /**
  * Wait for an answer as a multiple of the round-trip time. It is short, because the pairs that prove a black hole
  * reveal a random loss.
  */
 const WAIT_RTTS = 1.5;
+/** Minimum wait for an answer. */
 const MIN_WAIT_MS = 250;
 const RESERVE_MS = 500;
 

@@ -60,7 +60,7 @@ function nodeOf(
   };
 }
 
-/** Nodes with links to the target, and those of flows whose packets with the full TTL reached it. */
+/** Nodes from which links lead to the target, and nodes of flows whose full-TTL packets reached it. */
 function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;
   const targets = new Set(packets.flatMap(({ answer }) => (answer?.kind === 'target' ? [answer.from] : [])));

@@ -54,16 +54,20 @@ export interface TraceFlow {
   readonly packet: (index: number) => Uint8Array;
   /** Parses an answer; undefined if it answers none of this flow's packets. Never throws. */
   readonly match: (received: ReceivedPacket) => FlowAnswer | undefined;
-  /** Fields of a quoted packet that differ from the packet of that number: of an answer that `match` found. */
+  /**
+   * Fields of the quotation in an ICMP error that differ from the packet `index`; the error is one that `match` has
+   * assigned to it.
+   */
   readonly rewritten: (index: number, error: IcmpError) => readonly RewrittenField[];
 }
 
 /** Number of usable checksums: 0 and 0xffff are special in UDP. */
 const CHECKSUMS = 0xfffe;
 /**
- * Lengths of the datagrams of a flow. Address translation may change the checksum in a quotation of eight bytes, and never
- * the length, which no load balancer hashes (dublin-traceroute numbers packets by it). Packets of a requested size have one
- * length: of them, such a quotation cannot be assigned.
+ * Number of different lengths of the datagrams of a flow: the length reveals the packet number modulo `LENGTHS`.
+ * Address translation may change the checksum in a quotation of eight bytes, but never the length, which no load
+ * balancer hashes (as in dublin-traceroute). Packets of a requested size all have that length, so such a quotation
+ * cannot be assigned to one of them.
  */
 export const LENGTHS = 127;
 const HEADER_BYTES = 8;

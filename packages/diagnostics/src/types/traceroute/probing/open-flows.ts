@@ -28,7 +28,7 @@ export async function openFlows(
     return { failure };
   };
   const source = packets.sourceFor(address);
-  // Requested during the opening, and needed only after it.
+  // The source address is awaited only after the sockets have opened: this marks an earlier rejection as handled.
   source.catch(() => undefined);
   while (sockets.length < count) {
     const identifier = sourcePort === undefined ? undefined : sourcePort + sockets.length;

@@ -17,7 +17,10 @@ export interface Trace {
   rounds?: number;
   /** True if rounds were not sent in time because the probe stood still. */
   isLate?: boolean;
-  /** Number of these rounds, and of those with packets that do not count because the probe stood still. */
+  /**
+   * Number of rounds that do not count because the probe was stalled: it did not send them in time, or left out packets
+   * of them.
+   */
   roundsLeftOut?: number;
   /** Time for which the packet process stood still, milliseconds. */
   stalledMs?: number;

@@ -66,7 +66,7 @@ export function leaveOutAwaited(packets: readonly TracePacket[]): void {
   for (const packet of packets) if (isAwaited(packet)) packet.isLeftOut = true;
 }
 
-/** Removes the packets that do not count from those of a trace that has ended. */
+/** Removes the packets that do not count from a trace that has ended, and returns them. */
 export function dropLeftOut(packets: TracePacket[]): readonly TracePacket[] {
   const dropped = packets.filter(({ isLeftOut }) => isLeftOut === true);
   const kept = packets.filter(({ isLeftOut }) => isLeftOut !== true);

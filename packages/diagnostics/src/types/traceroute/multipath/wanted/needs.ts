@@ -15,7 +15,7 @@ const CONVERGING = 4;
 /** Up to this number, parallel vertices are probed individually: that takes hardly more packets. */
 const LITE_WIDTH = 4;
 
-/** Samples that the vertices of one hop need: each of them, and all together. */
+/** Samples that the vertices of one hop need: `least` for each, `total` for all together. */
 export interface Needs {
   readonly least: ReadonlyMap<Vertex, number>;
   readonly total: number;

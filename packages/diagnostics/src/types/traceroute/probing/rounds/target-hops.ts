@@ -7,7 +7,10 @@ export interface TargetHop {
   readonly round: number;
 }
 
-/** Rounds in which a nearer hop corrects that of the target, whose first answers there were lost; later the path has changed. */
+/**
+ * Number of rounds after the target was found at a hop, in which a nearer hop corrects it because the first answers
+ * there were lost. After more rounds, the path has changed.
+ */
 const FRESH_ROUNDS = 2;
 
 /** What the rounds so far show of the distance of the target. */
@@ -61,10 +64,10 @@ function expiredAt(packets: readonly TracePacket[]): readonly number[] {
 }
 
 /**
- * The last hop that the next round asks: the target's. If a router answers where the target was, or where another one
- * refused the packets, one hop more each round, as the target gets one packet a round.
+ * The highest TTL of the next round: the target’s hop. If a router answers where the target was, or where another
+ * router refused the packets, the TTL grows by one hop per round, so that the target gets one packet per round.
  *
- * @param last the last hop that was asked
+ * @param last highest TTL of the last round
  */
 export function nextLastHop(packets: readonly TracePacket[], last: number, limits: TraceLimits): number {
   const { hops, now } = targetHopsOf(packets, limits);
