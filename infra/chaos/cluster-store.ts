@@ -5,7 +5,7 @@ import { startRedisCluster, type RedisCluster } from '@vantage/redis-server';
 export interface ClusterStore extends RedisCluster {
   /** Each master, and a key of its slots. */
   readonly watched: readonly { readonly port: number; readonly key: string }[];
-  /** SIGKILL to a master. */
+  /** Sends SIGKILL to a master. */
   readonly kill: (index: number) => Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { createServer, type Socket } from 'node:net';
 const FILLER = 'a'.repeat(15_000);
 const [DATA, HEADERS, SETTINGS, PING, GOAWAY, CONTINUATION] = [0, 1, 4, 6, 7, 9];
 const STATUS_200 = Buffer.from([0x88]);
-/** Bytes that leave so little of the bound that the next request is refused. */
+/** Number of bytes that nearly use up the limit of received bytes of a check, so that the next request exceeds it. */
 const NEARLY_ALL_BYTES = 60 * 1024;
 
 function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {

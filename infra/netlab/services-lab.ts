@@ -29,9 +29,9 @@ export interface LabFamily {
   readonly router: string;
   /** Address to which the router's filter refuses packets as administratively prohibited. */
   readonly prohibited: string;
-  /** Address to which it refuses them as unreachable. */
+  /** Address to which the router’s filter refuses packets as unreachable. */
   readonly unreachable: string;
-  /** Address to which it drops them. */
+  /** Address to which the router’s filter drops packets. */
   readonly blackHole: string;
 }
 

@@ -111,7 +111,7 @@ export interface Scenario {
   readonly options?: Readonly<Record<string, unknown>>;
   /** Options of the ping. */
   readonly pingOptions?: Readonly<Record<string, unknown>>;
-  /** Addresses that are not public are not displayed. */
+  /** True if addresses that are not public are hidden. */
   readonly hide?: boolean;
   readonly truth?: Truth;
 }

@@ -2,7 +2,7 @@ import type { Probes } from '@vantage/contract';
 
 import type { Arguments } from './arguments.ts';
 
-/** Startup message: URL, probes with missing capabilities, and a command to try. */
+/** Startup message: the URL, the status of each probe, and a command to try. */
 export function describeStart(url: string, probes: Probes, args: Arguments): string {
   return [
     '',

@@ -65,7 +65,7 @@ export async function admit(
   return { socket };
 }
 
-/** Resolves when the other side has read most of what was sent. */
+/** Resolves when at most 1 MiB of the sent data waits in this process. */
 export async function drained(socket: WebSocket): Promise<void> {
   do await sleep(1);
   while (socket.bufferedAmount > 1_048_576);

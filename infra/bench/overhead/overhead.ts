@@ -10,7 +10,7 @@ import { startTarget, type TcpTarget } from './target.ts';
 const WARM_UP = 300;
 const ROUNDS = 150;
 const RTT_MS = 100;
-/** Pause between round trips of both: a check arrives at an idle service. */
+/** Pause between the round trips of the service and of its floor: a check arrives at an idle service. */
 const PAUSE_MS = 50;
 
 /** Overhead of the service per measurement: commands, time and memory. */

@@ -8,7 +8,10 @@ import type { ReceiveWindow } from './sockets/receive-window.ts';
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
   /** Aborted at the deadline of the check and when the agent stops. The run then returns what it has. */
   readonly signal: AbortSignal;
-  /** Aborted when no client follows the check any more and its parameters ask to end then; absent without a watch. */
+  /**
+   * Aborted when no client follows the check any more, if the parameters of the check ask for that; absent without a
+   * watch.
+   */
   readonly abandoned?: AbortSignal | undefined;
   /** Milliseconds left until the deadline, by a monotonic clock. */
   readonly remainingMs: () => number;

@@ -101,7 +101,7 @@ export class PacketLink {
     this.child?.send(request);
   }
 
-  /** Ends the questions of a socket. */
+  /** Rejects the pending requests of a socket. */
   abandon(ref: number): void {
     for (const [token, waiter] of this.waiters) {
       if (waiter.ref !== ref) continue;

@@ -68,7 +68,7 @@ export function readCertificateBody(der: Uint8Array): CertificateBody {
   };
 }
 
-/** RFC 5280 section 4.2.1.9; `null` if the extension is absent. */
+/** RFC 5280 section 4.2.1.9; `pathLength` is `null` if the extension sets no limit. */
 export function basicConstraints(value: Uint8Array): { readonly ca: boolean; readonly pathLength: number | null } {
   const fields = valuesOf(onlyValue(value, tags.sequence).content, 2);
   const ca = fields.some(({ tag, content }) => tag === tags.boolean && content[0] !== 0);

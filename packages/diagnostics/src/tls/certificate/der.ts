@@ -69,7 +69,7 @@ export function oidOf({ tag, content }: DerValue): string {
   return [top, first - top * 40, ...rest].join('.');
 }
 
-/** A time in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`. */
+/** A GeneralizedTime in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`. */
 export function timeOf({ tag, content }: DerValue): Date {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(Buffer.from(content).toString('latin1'));
   if (tag !== tags.generalizedTime || parts === null) throw new DerError('There is no time.');

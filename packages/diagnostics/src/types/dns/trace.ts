@@ -159,7 +159,7 @@ async function askServer(
   return nextStep(asking, answer, prepared);
 }
 
-/** Admits the first glue address that the policy allows; without glue, the name. */
+/** Admits the first of at most two glue addresses that the policy allows; without glue, the name. */
 async function admitServer(
   server: DelegatedServer,
   { port, family }: Pick<TracePath, 'port' | 'family'>,

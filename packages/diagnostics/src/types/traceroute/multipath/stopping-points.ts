@@ -24,9 +24,9 @@ export function stoppingPoint(found: number, risk = RISK): number {
 
 const points = new Map<number, number[]>();
 
-/** The fewest samples that miss one of `ways` equally likely paths with at most that probability. */
+/** The fewest samples that miss one of `ways` equally likely paths with a probability of at most `risk`. */
 function least(ways: number, risk: number): number {
-  // Probabilities of this many different paths among the samples.
+  // At index n: the probability that the samples so far took n different paths.
   let chances = [1, ...Array<number>(ways).fill(0)];
   for (let samples = 0; ; samples += 1) {
     if (1 - chances[ways]! <= risk) return samples;

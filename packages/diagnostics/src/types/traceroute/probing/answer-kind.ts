@@ -11,8 +11,8 @@ export interface Asked {
 }
 
 /**
- * Records an answer. A further answer to the same packet is only counted, except over TCP: a target repeats its SYN-ACK
- * until the kernel resets the connection.
+ * Records the first answer to a packet. A further one is only counted, and over TCP not even that unless it is an ICMP
+ * error: a target repeats its SYN-ACK until the kernel resets the connection.
  *
  * @returns whether it is the first answer
  */
