@@ -2,8 +2,9 @@ import { TARGET_UNIT, type Admission, type Admit } from '@vantage/contract';
 import { addressBytes, mappedIpv4, networkText } from '@vantage/contract/address';
 import { LRUCache } from 'lru-cache';
 
-/** Sliding window, in slices; a slice counts until it has left the window completely. */
+/** Length of the sliding window. */
 const WINDOW_MS = 60_000;
+/** Length of a slice of the window; a slice counts until it has left the window completely. */
 const SLICE_MS = 1_000;
 
 /** Limit of counted networks; the least recently used one is evicted. */
@@ -49,7 +50,7 @@ function dropBefore(counted: Counted, first: number): void {
   for (const [slice, cost] of counted.slices) {
     if (slice >= first) return;
     counted.slices.delete(slice);
-    // Sums of fractions are not exact: without any slice nothing may be left of them.
+    // Sums of fractions are not exact: without any slice the total must be exactly zero.
     counted.total = counted.slices.size === 0 ? 0 : counted.total - cost;
   }
 }

@@ -1,6 +1,6 @@
-/** Time from a job until memory is released, once for all jobs meanwhile. */
+/** Time from the first job after a release until memory is released again. */
 const AFTER_MS = 10_000;
-/** Time until the next look for a moment without a job, because a release delays the process by a millisecond. */
+/** Interval of retries while jobs run: a release would delay them, because it blocks the process for a millisecond. */
 const AGAIN_MS = 250;
 
 /**

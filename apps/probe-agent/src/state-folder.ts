@@ -1,14 +1,14 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 
-/** Interval of looks at the folder. */
+/** Interval at which access to the folder is tested. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
  * Notices that the state folder cannot be written any more, which an agent with a lasting connection would learn only when it
  * connects again. A full disk does not matter: a new counter then takes the place of the former one.
  *
- * @returns why the probe is degraded; each call may start a look, whose outcome a later call returns
+ * @returns why the probe is degraded; each call may start a test, whose outcome a later call returns
  */
 export function watchFolder(folder: string, nowMs = () => performance.now()): () => readonly string[] {
   let lookedAt = Number.NEGATIVE_INFINITY;

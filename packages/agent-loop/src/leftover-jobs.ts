@@ -23,13 +23,13 @@ export interface LeftoverParts {
 }
 
 /**
- * Looks for active jobs that this agent does not know. Those of the first look, before this agent takes any, belonged
- * to an earlier process: they are reported as interrupted and not run again, since a later measurement would be a
- * different one. So are those that ended when Redis refused the login, if they are still active once it is accepted
- * again: the probe was not suspended. Others were taken by this agent if two consecutive looks find them: the reply was lost, and they
- * are run now.
+ * Finds active jobs that this agent does not know. Jobs that the first poll finds, before this agent takes any,
+ * belonged to an earlier process: they are reported as interrupted and not run again, since a later measurement would
+ * be a different one. So are jobs that ended because Redis refused the login, if they are still active once the login
+ * is accepted again: the probe was not suspended. A job that two polls in a row find was taken by this agent, but the
+ * reply was lost: it is run now.
  *
- * @returns a look, which resolves once the list is read; the jobs are handled afterwards
+ * @returns a function that polls once, and resolves once the list is read; the jobs are handled afterwards
  */
 export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
   const { queue, knows, wasWithdrawn, adopt, isCheckId, outlet, now, log } = parts;

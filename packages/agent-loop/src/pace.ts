@@ -21,8 +21,8 @@ export interface Pace {
 /** Share of time for which the event loop is busy: below it, there is nothing to save. */
 const BUSY = 0.5;
 /**
- * The signals of this number of results within `WITHIN_MS` are worth combining: above about 130 results per second,
- * even in bursts; ten at once do not suffice.
+ * The notifications of this number of results within `WITHIN_MS` are worth combining, which is a rate of about 130
+ * results per second. A burst of ten results at once does not suffice.
  */
 const RESULTS = 16;
 const WITHIN_MS = 120;

@@ -48,7 +48,7 @@ export function openQueue({ probeId, redis, blocking, writing }: ProbeQueueOptio
     // BullMQ's own workers leave locks.
     const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
     const unlinks = inParts(keys, MOST_REQUEST_WORDS - 1).map((part) => connection.unlink(...part));
-    // The list last: as long as it contains the id, a later look removes the rest.
+    // The list last: as long as it contains the id, a later poll removes the rest.
     await Promise.all([...unlinks, ...ids.map((id) => connection.lrem(active, 0, id))]);
   };
 

@@ -53,8 +53,8 @@ export interface CheckType<
   /** Upper bound of the traffic of one run, the screenshot excluded. All limits are computed from it. */
   readonly traffic: (params: Params<Fields, Options>) => Traffic;
   /**
-   * Rules that a schema cannot express, applied by `ruleErrors`. Each reads only the fields that it is about, because one that
-   * reads a field without a valid value is left out.
+   * Rules that a schema cannot express, applied by `ruleErrors`. A rule must read only the fields that it is about,
+   * because a rule that reads a field without a valid value is skipped.
    */
   readonly inputRules?: readonly ((params: Params<Fields, Options>) => readonly InputError[])[];
   /**

@@ -105,7 +105,7 @@ export const redisKeys = {
   idempotencyRecord: (digest: string) => `first:${digest}`,
   /** Hash of monitor name → definition, JSON. Coordinators only, as all keys of monitors. */
   monitors: '{monitors}:definitions',
-  /** Sorted set of monitor names by the time of the next tick, or of the next look at a claimed one (ms, Redis clock). */
+  /** Sorted set of monitor names by the time of the next tick, or at which a claim of it expires (ms, Redis clock). */
   monitorsDue: '{monitors}:due',
   /** Hash of monitor name → claimed tick whose check has not been confirmed, JSON. */
   monitorClaims: '{monitors}:claims',

@@ -31,7 +31,7 @@ interface Connection {
   readonly status: Redis['status'];
   readonly stream: Redis['stream'];
   readonly options: Pick<Redis['options'], 'commandTimeout' | 'socketTimeout'>;
-  /** Sent but unanswered commands, in order. Without a connection, possibly those of the last one. */
+  /** Sent but unanswered commands, in order. Without a connection, possibly those of the last connection. */
   readonly commandQueue: CommandQueue;
   /** Commands that wait for a connection. */
   readonly offlineQueue: CommandQueue;

@@ -35,8 +35,9 @@ export type AdmitAgent = (
 ) => Promise<void>;
 
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
-/** Agents that lose their gateway at the same time return at about 300 per second in total. */
+/** Time per agent over which agents that lose this gateway together return: about 300 per second in total. */
 const RETURN_MS_EACH = 1_000 / 300;
+/** Maximum of that time for all agents. */
 const RETURN_MOST_MS = 60_000;
 
 export function createAdmitAgent(options: AdmitAgentOptions): AdmitAgent {

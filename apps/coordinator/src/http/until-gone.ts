@@ -20,8 +20,8 @@ export function untilGone(response: Response, stopping: AbortSignal): AbortSigna
 }
 
 /**
- * The open responses, behind one listener: a signal looks through all its listeners to add or remove one, so 20,000 waiting
- * readers with one each would cost seconds.
+ * The open responses, behind one listener of the signal: adding or removing a listener searches all listeners of a
+ * signal, so 20,000 waiting readers with one listener each would cost seconds.
  */
 function openOf(stopping: AbortSignal): LiveList<AbortController> {
   const known = openUntil.get(stopping);

@@ -10,7 +10,7 @@ import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
 import { createSlowRequests } from './access/slow-requests.ts';
 import { switchOff, switchOffUser } from './access/switch-off.ts';
 
-/** Lifetime of the lock with which one coordinator at a time looks. */
+/** Lifetime of the lock with which one coordinator at a time enforces the quota. */
 const TURN_MS = 900;
 
 /**

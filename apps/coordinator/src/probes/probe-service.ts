@@ -30,8 +30,9 @@ const QUOTA_EVERY_MS = 1_000;
 const WRITES_EVERY_MS = 500;
 /** Reply timeout of the key quota, longer than for other commands: a flood also slows the commands that end it. */
 const QUOTA_REPLY_MS = 8_000;
-/** Interval at which the public URL is stored again, because Redis may have been unavailable or have lost it. */
+/** Interval of retries to store the public URL while Redis is unavailable. */
 const URL_LOOK_MS = 2_000;
+/** Interval at which the public URL is stored again, because Redis may have lost it. */
 const URL_AGAIN_MS = 60_000;
 const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
 

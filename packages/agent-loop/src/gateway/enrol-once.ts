@@ -23,7 +23,7 @@ const OTHER_WORKS = 4409;
 /**
  * Identifies an agent at a gateway once, and closes the connection. It takes no jobs, and replaces no agent that works.
  *
- * @returns whether the agent must wait for the approval of the operator; `connected` if one of it is connected
+ * @returns whether the agent must wait for the approval of the operator; `connected` if another instance is connected
  * @throws Error with the reason of the refusal, or why there is no connection
  */
 export async function enrolOnce({ identity, release, ...dial }: EnrolOptions): Promise<Enrolled> {

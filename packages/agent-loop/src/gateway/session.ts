@@ -60,6 +60,7 @@ export interface SessionOptions {
 
 /** Number of pings without a pong after which a connection is silent; a stall of this process counts as one. */
 const SILENT_AFTER = 2;
+/** Number of pings without a pong after which a connection is closed. */
 const DEAD_AFTER = 8;
 /** Time for a gateway that is shutting down to answer a close. */
 const CLOSE_MS = 2_000;

@@ -52,8 +52,8 @@ export function openTree(bytes: TreeBytes, { nodeCount, nodeByteSize, ipVersion 
   }
 
   const v4Root = ipVersion === 4 ? 0 : descend(0, 0, Array<number>(12).fill(0)).value;
-  // Index by the first 16 bits of IPv4 addresses: increases the lookup rate by a fifth. Filled as it is used, because
-  // reading the tree of a file for all of it takes a tenth of the CPU time in which a coordinator starts.
+  // Index by the first 16 bits of IPv4 addresses: increases the lookup rate by a fifth. Each entry is filled at its
+  // first use: to fill all from a file would take a tenth of the CPU time of a coordinator's start.
   const v4Nodes = new Uint32Array(1 << 16);
   const v4Depths = new Uint8Array(1 << 16).fill(UNKNOWN_DEPTH);
 

@@ -18,8 +18,9 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
 };
 
 /**
- * Doubts differences in values that rotate among the probes: each value that is new at a probe was at another one in the first
- * check, and each that is gone is at another one in the second. Servers behind one name that answer differently look like this.
+ * Marks differences in values that rotate among the probes as uncertain: each value that is new at a probe was at
+ * another probe in the first check, and each value that is gone is at another probe in the second. So it is if a name
+ * has several servers that answer differently.
  */
 export function rotationDoubts(
   a: readonly ProbeResult[],

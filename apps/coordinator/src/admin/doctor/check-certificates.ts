@@ -14,7 +14,8 @@ export interface Validity {
 }
 
 /**
- * The certificate that a TLS server presents. It is not verified, so that one that has expired is seen as well; nothing is sent.
+ * The certificate that a TLS server presents. It is not verified, so that an expired certificate is returned as well.
+ * No data is sent after the handshake.
  *
  * @returns undefined if there is no TLS handshake within five seconds
  */

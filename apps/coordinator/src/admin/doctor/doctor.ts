@@ -10,8 +10,9 @@ import { checkFiles } from './check-files.ts';
 import { examineDeployment } from './examine-deployment.ts';
 import { count, error, worstOf, type DoctorFinding } from './finding.ts';
 
-/** Exit codes of Nagios plugins; 3 means that the doctor itself failed. */
+/** Exit codes of Nagios plugins, by the worst finding. */
 const EXIT = { ok: 0, warning: 1, error: 2 } as const;
+/** Exit code if the doctor could examine nothing. */
 const UNKNOWN = 3;
 
 export const doctorUsage = 'doctor [--data <folder>] [--json]';

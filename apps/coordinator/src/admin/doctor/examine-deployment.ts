@@ -23,8 +23,9 @@ const REDIS_REMEDY =
   'Start it, or correct REDIS_URL, its login, REDIS_CA_FILE or the firewall. A service of npm start with --data is ' +
   'examined with the same --data.';
 const MIB = 1_048_576;
-/** `probe:tls` renews at 30 days. */
+/** Remaining days of the certificate of Redis that are a warning; `probe:tls` renews a certificate at 30 days. */
 const CERTIFICATE_WARN_DAYS = 30;
+/** Remaining days of a CA certificate that are a warning. */
 const CA_WARN_DAYS = 180;
 
 /**

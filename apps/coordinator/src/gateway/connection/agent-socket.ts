@@ -37,8 +37,8 @@ const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;
 /** Fixed cost of a message in addition to its size: allows about 1,000 small messages per second. */
 const MESSAGE_COST_BYTES = 4 * 1024;
 /**
- * After a stall of this process, a look precedes the reading of data that has arrived, so one quiet look is not
- * conclusive.
+ * Calls of `look` in a row without received data that are tolerated: after a stall of this process, a call may precede
+ * the reading of data that has arrived.
  */
 const QUIET_LOOKS = 2;
 /** Time for the peer to answer a close. */

@@ -23,7 +23,7 @@ end
 return { taken, redis.call('LLEN', KEYS[1]) }`,
 );
 
-/** Limit of jobs per look; the rest are found once these are finished. */
+/** Maximum jobs per run of the script; the rest are found once these are finished. */
 const MOST_JOBS = 1_000;
 
 /**

@@ -16,7 +16,7 @@ export interface LeftoverJobsOptions {
 
 /** Jobs that earlier connections of the probe took, for the same agent or for one that may be gone. */
 export class LeftoverJobs {
-  /** Jobs of agents that were not connected at the last look. */
+  /** Jobs whose agents were not connected at the last poll. */
   #orphans: ReadonlySet<string> = new Set();
 
   readonly #options: LeftoverJobsOptions;

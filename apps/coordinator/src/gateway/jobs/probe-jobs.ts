@@ -54,7 +54,7 @@ export function openProbeJobs(redis: Redis, probe: string, instance: string): Pr
     discard: (ids) =>
       onStore(redis, async (ready) => {
         const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
-        // The list last: as long as it contains the id, a later look removes the rest.
+        // The list last: as long as it contains the id, a later poll removes the rest.
         await Promise.all([ready.unlink(...keys), ...ids.map((id) => ready.lrem(active, 0, id))]);
       }),
   };

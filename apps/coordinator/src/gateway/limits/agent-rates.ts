@@ -24,6 +24,7 @@ export interface AgentRate {
 const MIB = 1024 * 1024;
 /** Bytes of a probe in addition to the credit of its jobs: pings, status, partial results of long checks. */
 const OWN = { perSecond: 256 * 1024, burst: 256 * 1024 } as const;
+/** Bytes of all probes together beyond their own rates. */
 const SHARED = { perSecond: 2 * MIB, burst: 2 * MIB } as const;
 /** Credit of a job: enough for four results of the largest size. */
 const JOB_BYTES = 256 * 1024;

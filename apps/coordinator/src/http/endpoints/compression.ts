@@ -16,6 +16,7 @@ const MIN_BYTES = 1_400;
 
 /** Brotli level of dynamic responses: higher levels cost more than they save. */
 const BROTLI_QUALITY = 4;
+/** Brotli level of responses that are compressed once and kept. */
 const BROTLI_QUALITY_KEPT = 9;
 
 const asBrotli = promisify(brotliCompress);

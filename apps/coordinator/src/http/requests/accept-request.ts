@@ -58,8 +58,8 @@ export type RequestReader = (body: unknown, allow?: readonly string[]) => Accept
 
 /**
  * Creates the function that turns a JSON body into a request. It applies the schema of the type, the syntax of the host,
- * the type's rules beyond its schema, and the target policy, and reports the faults of all of them; what needs a field that
- * has no valid value is left out.
+ * the type's rules beyond its schema, and the target policy, and reports all their faults. Rules that read a field
+ * without a valid value are skipped.
  */
 export function createRequestJudge(checkTypes: readonly AnyCheckType[], judgeTarget: JudgeTarget): JudgeRequest {
   const readBody = createBodyReader(checkTypes);

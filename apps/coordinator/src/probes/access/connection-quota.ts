@@ -10,9 +10,11 @@ import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.t
  * turn: their number determines how long other clients wait.
  */
 export const MOST_CONNECTIONS = 6;
-/** More connections than an unreliable line leaves behind between two looks. */
+/** More connections than an unreliable line leaves behind between two polls. */
 const FAR_TOO_MANY = 2 * MOST_CONNECTIONS;
-/** Two looks in succession with far too many connections suspend a user, or six with too many. */
+/**
+ * Points per poll. A user is suspended after two polls in a row with far too many connections, or six with too many.
+ */
 const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
@@ -32,14 +34,14 @@ const ID = /(?:^| )id=(\d+)/;
  */
 const AGAIN_WITHIN_MS = 10_000;
 /**
- * Number of successive looks in which the list of connections could not be read, although earlier commands had replies,
+ * Number of polls in a row in which the list of connections could not be read, although earlier commands had replies,
  * after which the connections of all agents are ended.
  */
 const UNREADABLE_LOOKS = 2;
 
 /** Probes whose Redis users behave unlike any agent, and the users of all connections. */
 export interface ConnectionExcess {
-  /** Probes whose user repeatedly has too many connections although each look closed some. */
+  /** Probes whose user has too many connections again and again, although each poll closed some. */
   readonly tooMany: readonly string[];
   /** Probes whose user has connections with names or requests of megabytes. */
   readonly tooLarge: readonly string[];

@@ -9,7 +9,7 @@ import type { Log } from '../../redis/log.ts';
  * More jobs than most agents run at once. An agent that runs more loses none, because they belong to pending checks.
  */
 export const MOST_KEPT = 64;
-/** Maximum jobs read at a time: bounds the cost, and is more than a probe gets until the next time. */
+/** Maximum jobs read at a time: bounds the cost, and is more than a probe gets within `LOOK_EVERY_MS`. */
 const LOOKED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 2_000;
 /** An agent removes a job within this time after its result; after it, the job is removed here. */

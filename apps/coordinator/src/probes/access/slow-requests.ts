@@ -8,8 +8,8 @@ import type { Log } from '../../redis/log.ts';
 export interface SlowRequests {
   /**
    * @param users of the current connections, by address: the slow log names no users
-   * @returns probes to suspend; the same at the next look, until `forget`
-   * @throws if Redis does not reply; the next look reads the same entries
+   * @returns probes to suspend; further calls return them again, until `forget`
+   * @throws if Redis does not reply; the next call reads the same entries
    */
   readonly look: (users: ReadonlyMap<string, string>) => Promise<readonly string[]>;
   readonly forget: (probe: string) => void;
@@ -21,7 +21,7 @@ export interface SlowRequests {
  */
 const SUSPENDED_AT = 3;
 const WITHIN_SECONDS = 30;
-/** Entries of one look; the slow log is shorter, unless its operator made it longer. */
+/** Maximum entries read per poll; the slow log is shorter, unless its operator made it longer. */
 const MOST_READ = 1_024;
 
 const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;
@@ -42,7 +42,7 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
   /** Newest entry that was read, by server. */
   const read = new Map<string, number>();
   let strikes: Strike[] = [];
-  /** Users of the former look: a connection may be closed by now. */
+  /** Users of the connections at the previous poll: a connection may be closed by now. */
   let earlier: ReadonlyMap<string, string> = new Map();
   const allowed = agentCommands();
   let isRefused = false;
@@ -52,7 +52,7 @@ export function createSlowRequests(redis: Redis, log: Log): SlowRequests {
       return (await master.call('SLOWLOG', 'GET', String(count))) as readonly Entry[];
     } catch (error) {
       if (!Error.isError(error) || !error.message.startsWith('NOPERM')) throw error;
-      // Logged once, not at each look.
+      // Logged once, not at each poll.
       if (!isRefused)
         log.warn({ error }, 'the slow log of Redis may not be read: stolen agent logins are noticed later');
       isRefused = true;

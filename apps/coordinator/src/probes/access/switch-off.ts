@@ -17,7 +17,7 @@ const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1],
  * @returns as `switchOffUser`
  */
 export async function switchOff(redis: Redis, probe: string, reason: string): Promise<boolean> {
-  // Recorded first: if the rest fails, the next look repeats it.
+  // The suspension is recorded first: if the rest fails, the next poll repeats it.
   const text = `Switched off: ${reason}`;
   await runScript(redis, noteScript, [redisKeys.suspended], [probe, text]);
   // Gateways disconnect its agent.
@@ -44,7 +44,7 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
         // A disabled user is left alone: `probe:enable` may be about to enable it.
         const isOff = !known.on || (await disable(redis, master, probe));
         if (isOff) await master.call('CLIENT', 'KILL', 'USER', user);
-        // Without an ACL file this lasts until a restart; then the next look repeats it.
+        // Without an ACL file the change lasts until Redis restarts; then the next poll repeats it.
         if (known.on) await master.call('ACL', 'SAVE').catch(() => undefined);
         return isOff;
       } catch (error) {

@@ -20,8 +20,8 @@ export interface MasterGate {
 }
 
 /**
- * If no majority of the Sentinels confirms by then, the gate opens: pending checks must end. Stalls of this process do
- * not count.
+ * If no majority of the Sentinels has confirmed after this time, the gate opens: pending checks must end. Stalls of
+ * this process count little.
  */
 const CLOSED_AT_MOST_MS = 1_000;
 const RETRY_MS = 50;

@@ -36,7 +36,7 @@ export interface ReadingTurns {
  */
 const SELDOM_MS = 10_000;
 
-/** Number of probes that one refresh, about one per second, reads or looks for without knowing of a change. */
+/** Maximum probes that one refresh, about one per second, reads without knowing of a change. */
 export const MOST_IN_ROTATION = 1_000;
 
 export function createReadingTurns(nowMs: () => number = () => performance.now()): ReadingTurns {
