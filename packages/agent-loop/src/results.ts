@@ -5,7 +5,7 @@ import { createHint, type Hint } from './hint.ts';
 import { createOutbox, type Entry, type Outbox } from './outbox.ts';
 import { failureResult, probeFailure } from './probe-failure.ts';
 
-/** The connection was lost before an entry was confirmed: it is sent again on the next one. */
+/** The connection was lost before an entry was confirmed: the entry is sent again on the next connection. */
 export class ConnectionLost extends Error {}
 
 /** Writes results; each call rejects at once while Redis is unavailable. */

@@ -35,7 +35,7 @@ export const thresholds = {
    * `minHops`: difference of the paths there and back. `spread`: how many hops the last router may disagree with it.
    */
   wayBack: { minHops: 3, spread: 2 },
-  /** Bits against chance from which a change of routers between two rounds is one of the path. */
+  /** Bits of evidence against chance from which another router in later rounds counts as a change of the path. */
   pathChangeBits: 30,
   mtu: { ordinary: 1_500, ipv6Minimum: 1_280 },
   /** Least difference between two checks that counts. */

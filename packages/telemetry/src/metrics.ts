@@ -34,7 +34,8 @@ export async function openMetrics<const D extends MetricDeclarations>(
   const registry = new prometheus.Registry();
   const samples: (() => Promise<void> | void)[] = [];
   prometheus.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
-  // Gauges with the suffix of counters, which promtool rejects; `nodejs_active_handles` and the others have the same by type.
+  // These gauges have the suffix of counters, which promtool rejects. The gauges without it have the same numbers by
+  // type.
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   observeEventLoopLag(prometheus, registry);
   const entries = Object.entries(declared).map(([key, metric]) => [key, instrument(prometheus, registry, metric)]);

@@ -27,7 +27,7 @@ const LONGEST_ENDING_MS = 10_000;
 /** Longest wait for the last results: a probe that never stops writing must not delay the end of a check. */
 const LAST_LOOK_MS = 500;
 
-/** Entries that a coordinator has claimed for longer are taken over at a deadline. */
+/** At a deadline, entries that a coordinator has claimed for longer than this are taken over. */
 const HELD_MS = 500;
 
 export interface ExpiryDependencies extends SettleDependencies {

@@ -11,7 +11,10 @@ const MOST_LOOKS = 10;
 const STATUS_EVERY_MS = 2_000;
 /** Interval of the search for silent connections; agents send pings every two seconds. */
 const LOOK_FOR_QUIET_MS = 4_000;
-/** Well within the two pings after which an agent looks for another gateway. */
+/**
+ * Interval of pongs while a message arrives slowly. After two pings without an answer, an agent looks for another
+ * gateway.
+ */
 const ANSWER_PARTS_MS = 1_000;
 
 /**

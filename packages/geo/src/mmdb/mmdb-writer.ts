@@ -4,7 +4,7 @@ export interface MmdbOptions {
   readonly databaseType: string;
   /** Text of the metadata's `description.en`. */
   readonly description: string;
-  /** A tree of 6 contains IPv4 as well, at `::/96`. */
+  /** A tree for IPv6 contains IPv4 as well, at `::/96`. */
   readonly ipVersion: 4 | 6;
   /** Seconds of the epoch. */
   readonly buildEpoch: number;

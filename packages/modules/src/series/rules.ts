@@ -36,7 +36,7 @@ function faultOf({ header, regexp, failsOnMatch, allowMissing }: HeaderRule, hea
 }
 
 /**
- * @param body `bodyMatches` of the result is in the order of the module’s rules
+ * @param body its `bodyMatches` are in the order of the module’s rules
  * @returns a sentence that names the failing rule; undefined if none fails
  */
 export function bodyFault({ bodyRules }: Pick<HttpModule, 'bodyRules'>, body: Body): string | undefined {

@@ -15,7 +15,7 @@ export interface PathStep {
   readonly isBaseline: boolean;
 }
 
-/** Paths of the traceroute that reach the target: probes with which later ones can be compared. */
+/** @returns probes with a trace that reached the target, with which later traces can be compared */
 export function reachedFrom(check: Check): readonly string[] {
   return finalTraces(check).flatMap(({ isReached, probeResult }) => (isReached ? probeResult.probe : []));
 }

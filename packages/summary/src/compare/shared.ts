@@ -45,7 +45,7 @@ export function sharedDifferences(
     .slice(0, MOST_SHARED);
 }
 
-/** Amounts differ between probes: those in one direction are combined. */
+/** Key of equal differences. Amounts differ between probes, so that only their direction has to be equal. */
 function keyOf({ subject, name, family, certain, text, amounts }: Difference): string {
   return JSON.stringify([
     subject,

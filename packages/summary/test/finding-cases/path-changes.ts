@@ -60,8 +60,8 @@ const all = 'a'.repeat(20);
 const split = (after: number): string => 'a'.repeat(after) + 'b'.repeat(20 - after);
 
 /**
- * Answers behind a per-packet balancer, one letter per router and round; a `skew` above 1 makes it prefer the first
- * router.
+ * Answers behind a per-packet balancer: for each round the letter of the router that answers. A `skew` above 1 makes it
+ * prefer the first router.
  */
 export function byChance(random: Random, routers: number, rounds: number, skew = 1): string {
   const name = (): string => String.fromCodePoint(97 + Math.floor(random() ** skew * routers));

@@ -124,7 +124,7 @@ function readRotate(name: string, { text, json }: Options, nameFaults: readonly 
   return { given: { command: 'key:rotate', name, overlapMs: overlapMs ?? 0, lifeMs, json } };
 }
 
-/** Milliseconds; null for `never`, undefined if it was not given. */
+/** Milliseconds; null for `never`, undefined if the option was not given, `odd` for an invalid duration. */
 function readDuration(text: string | undefined, mostDays: number): number | null | undefined | 'odd' {
   if (text === undefined) return undefined;
   if (text === 'never') return null;

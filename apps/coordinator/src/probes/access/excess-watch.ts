@@ -41,7 +41,7 @@ export const oversizedHeartbeats: ExcessRule = { ...oversizedWrites, most: 1, wi
 
 /**
  * Every coordinator receives every notification, so a flood stalls all. An agent sends at most 200 per second, and 33
- * if there are many results; after a stall, those of minutes may arrive together.
+ * per second while it combines them. After a stall, the notifications of minutes may arrive together.
  */
 export const notificationFlood: ExcessRule = {
   most: 20_000,

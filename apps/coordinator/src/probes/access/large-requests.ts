@@ -40,7 +40,9 @@ export async function sendsLargeRequests(
   return (await refused()) === user;
 }
 
-/** The user of the last request that Redis refused, if that was a moment ago; no agent's requests are refused. */
+/**
+ * The user of the last request that Redis refused, if that was a moment ago; Redis refuses no request of a true agent.
+ */
 export async function refusedUser(master: Redis): Promise<string | undefined> {
   try {
     const [entry = []] = (await master.call('ACL', 'LOG', '1')) as readonly (readonly (string | number)[])[];

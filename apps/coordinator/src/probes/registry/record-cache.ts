@@ -76,7 +76,7 @@ class Cache implements RecordCache {
     return window;
   }
 
-  /** @returns true if the record is another than before */
+  /** @returns true if the record has changed */
   private take(id: string, text: string | null): boolean {
     if (this.cached.get(id)?.text === (text ?? undefined)) return false;
     if (text === null) this.cached.delete(id);

@@ -17,7 +17,7 @@ export function pathFieldDifferences(a: ProbeResult, b: ProbeResult): readonly D
   return [
     ...mtuDifferences(ofA, ofB),
     ...differentSet({ subject: 'rewritten', label: 'translated fields' }, rewrittenIn(hopsOfA), rewrittenIn(hopsOfB)),
-    // Not if the checks requested different DSCPs: this alone explains a difference on the path.
+    // Not compared if the checks requested different DSCPs: this alone explains a difference on the path.
     ...(ofA.dscp === ofB.dscp ? differentSet(dscp, dscpIn(hopsOfA), dscpIn(hopsOfB)) : []),
   ];
 }

@@ -12,8 +12,9 @@ export interface ProbeReading {
   readonly leftMs: number;
   /** True if the heartbeat exceeds the size limit of agents. */
   readonly isOversized: boolean;
-  /** Number of waiting jobs, and the next one. */
+  /** Number of waiting jobs. */
   readonly waiting: number;
+  /** Id of the next waiting job; null if none waits. */
   readonly oldest: string | null;
   /** Number of jobs that the agent has taken and not removed. */
   readonly active: number;

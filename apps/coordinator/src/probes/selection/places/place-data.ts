@@ -16,7 +16,7 @@ export interface PlaceData {
   readonly ukNations: Readonly<Record<string, string>>;
 }
 
-/** Read when a name is first needed: not a module, whose text would stay in memory besides. */
+/** Reads the file when a name is first needed. A module would not do: its text would stay in memory as well. */
 export function readPlaceData(): PlaceData {
   const file = new URL('../../../../data/place-names.json', import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')) as PlaceData;
