@@ -18,6 +18,12 @@ export const DATAGRAM_WAITS_MS = [1_000, 1_000] as const;
 /** Time from the start of an attempt to the next one, and wait for a response after the last datagram. */
 export const ATTEMPT_WAIT_MS = DATAGRAM_WAITS_MS.reduce((sum, waitMs) => sum + waitMs, 0);
 
+/** Duration of a check of a silent port without the resolution of its name: the last wait is a whole one. */
+function silentMs(attempts: number): number {
+  const [, lastWaitMs] = DATAGRAM_WAITS_MS;
+  return attempts * ATTEMPT_WAIT_MS - lastWaitMs + ATTEMPT_WAIT_MS;
+}
+
 /** Number of leading bytes of an answer in the result. */
 export const MAX_RESPONSE_BYTES = 256;
 
@@ -91,7 +97,7 @@ export const udp = defineCheckType({
     packets: attempts * DATAGRAM_WAITS_MS.length,
     bytes: attempts * DATAGRAM_WAITS_MS.length * (MAX_PAYLOAD_BYTES + HEADER_BYTES) + MAX_DATAGRAM_BYTES,
   }),
-  budgetMs: ({ options }) => options.attempts * ATTEMPT_WAIT_MS + 3_000,
+  budgetMs: ({ options }) => silentMs(options.attempts) + 3_000,
   inputRules: [
     ({ port, options }) =>
       options.payload === undefined || allowsPayload(port)

@@ -171,6 +171,19 @@ describe('a udp check', () => {
     expect(server.received).toHaveLength(udp.traffic(asked).packets);
   });
 
+  it.each([1, 3])('has a budget with three seconds for a name and a queue: %s attempts', async (attempts) => {
+    const server = await listen();
+    const asked = params(server.port, { attempts });
+    const startedAt = performance.now();
+
+    await runUdp(asked, testContext());
+
+    // A busy machine makes the check longer, never shorter: a budget without the last wait fails always.
+    const leastMs = attempts * ATTEMPT_WAIT_MS + DATAGRAM_WAITS_MS[0];
+    expect(performance.now() - startedAt).toBeGreaterThan(leastMs - 50);
+    expect(udp.budgetMs(asked)).toBe(leastMs + 3_000);
+  });
+
   it('sends nothing again for an answer that came while the machine stood still', async () => {
     const server = await listen((_bytes, from) => {
       server.socket.send('x', from.port, from.address);
