@@ -24,7 +24,10 @@ export function findFamilyPaths(pairs: readonly MeasuredPair[]): readonly Findin
 
 interface CrossedNetworks {
   readonly networks: readonly string[];
-  /** Number of hops that may hide a network: silent ones, and those of unknown networks. Infinite if the path is not known to its end. */
+  /**
+   * Number of hops that may hide a network: silent ones, and those of unknown networks. Infinite if the path is not
+   * known to its end.
+   */
   readonly hidden: number;
 }
 

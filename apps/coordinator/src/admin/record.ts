@@ -31,7 +31,7 @@ export function readRecord(id: string, text: (name: string) => string | undefine
   return JSON.parse(JSON.stringify(record)) as unknown;
 }
 
-/** Non-numeric text is kept so that the schema rejects it. */
+/** @returns the text if it is no number, so that the schema rejects it */
 function degrees(text: string | undefined): number | string | null {
   if (text === undefined) return null;
   const number = Number(text);
@@ -68,7 +68,7 @@ export function recordFaultLine(
   return `${option}: must be ${allowed}, not “${escapeText(text, 80)}”`;
 }
 
-/** The option of a field of the record. */
+/** @returns the option that sets a field of the record */
 function optionOf(field: string): string {
   const [name] = Object.entries(fieldOf).find(([, of]) => of === field) ?? [];
   return name === undefined ? `<${field}>` : `--${name}`;

@@ -37,7 +37,7 @@ export type AdmitAgent = (
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
 /** Time per agent over which agents that lose this gateway together return: about 300 per second in total. */
 const RETURN_MS_EACH = 1_000 / 300;
-/** Maximum of that time for all agents. */
+/** Maximum time over which all agents of a gateway return. */
 const RETURN_MOST_MS = 60_000;
 
 export function createAdmitAgent(options: AdmitAgentOptions): AdmitAgent {

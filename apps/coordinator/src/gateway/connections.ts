@@ -130,7 +130,7 @@ class GatewayConnections implements Connections {
     this.ended.delete(connection);
   }
 
-  /** Announcements may have been lost with the connection to Redis. */
+  /** Reads the connections of all agents, because announcements may have been lost with the connection to Redis. */
   private async lookForNewer(): Promise<void> {
     for (const { probe } of this.all()) {
       const connected = await this.redis.hgetall(redisKeys.agentConnections(probe));

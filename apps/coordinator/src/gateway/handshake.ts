@@ -81,7 +81,7 @@ export async function agreeOnVersion(
   return false;
 }
 
-/** Names the field, for the writer of another agent. */
+/** Names the faulty field, for developers of other agents. */
 function faultOfHello(frame: Frame, message: AgentMessage | undefined): string {
   if (message !== undefined) return `the first message must be a hello, not ${message.t}`;
   return frame.kind === 'message'

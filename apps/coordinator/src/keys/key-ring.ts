@@ -19,7 +19,7 @@ const READ_ALL_EVERY_MS = 30_000;
 export type FoundKey =
   | { readonly key: ApiKey }
   | { readonly refused: 'malformed' | 'unknown' | 'expired' }
-  /** Keys have not been read since the start. */
+  /** The keys have not been read since the start, so that it is unknown whether this one is valid. */
   | 'unread';
 
 /** A copy of all keys in memory. While Redis is unavailable, the last copy is used. */

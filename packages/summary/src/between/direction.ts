@@ -90,7 +90,7 @@ function linkOf(ip: string): string {
   return prefixOf(ip, 30, 126);
 }
 
-/** Wide enough for links between more than two routers. */
+/** @returns a network around the address that is wide enough for links between more than two routers */
 function neighbourhood(ip: string): string {
   return prefixOf(ip, 24, 64);
 }

@@ -111,7 +111,7 @@ function atTarget(losses: readonly Loss[]): readonly FindingDraft[] {
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
 }
 
-/** Number of comparisons: each may be wrong by chance. */
+/** Number of hops to compare with those beyond them. Each comparison may be wrong by chance. */
 function lossyHops(traces: readonly Trace[]): number {
   return traces.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
 }
@@ -129,7 +129,10 @@ function rateLimited(traces: readonly Trace[], chance: number): readonly Finding
   return [buildFinding('rate_limited_hop', 'info', probeResults, text)];
 }
 
-/** True if a hop lost more than all hops beyond it, unless chance explains that: with real loss and few packets, later hops may have answered all. */
+/**
+ * True if a hop lost more than all hops beyond it, unless chance explains that: with real loss and few packets, later
+ * hops may have answered all.
+ */
 function isLimitedRouter(steps: readonly Step[], index: number, chance: number = thresholds.lossByChance): boolean {
   const step = steps[index]!;
   const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));

@@ -9,7 +9,7 @@ export interface TokenBucket {
 export interface TokenBucketOptions {
   readonly perSecond: number;
   readonly burst: number;
-  /** Monotonic. */
+  /** Monotonic clock; default `performance.now`. */
   readonly nowMs?: () => number;
 }
 

@@ -24,7 +24,7 @@ const BUSY_MS = 100;
 const LISTS = ['wait', 'delayed', 'active'].map((list) => `${redisKeys.webhookQueuePrefix}:${WEBHOOK_QUEUE}:${list}`);
 
 export interface WebhookQueueDependencies {
-  /** Fails fast. */
+  /** Connection whose commands fail fast while Redis is unavailable. */
   readonly redis: Redis;
   readonly drawId: () => string;
   /** Undefined without a secret to sign with: another coordinator may have it. */

@@ -42,8 +42,8 @@ export function listOf({ result }: ProbeResult): readonly string[] | undefined {
 }
 
 /**
- * True if the checks measured different addresses, each of which the name had in both: then times and certificates may be those of
- * another server.
+ * True if the checks measured different addresses, each of which the name had in both: then times and certificates may
+ * be those of another server.
  */
 export function isElsewhere(a: ProbeResult, b: ProbeResult): boolean {
   const [ipOfA, ipOfB] = [a, b].map(({ result }) => result.resolvedIp ?? undefined);

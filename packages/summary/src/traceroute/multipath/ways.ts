@@ -16,7 +16,7 @@ export interface WayNode extends Node {
 
 /** A link that packets took. */
 export interface WayLink extends Omit<Link, 'from' | 'to'> {
-  /** Undefined for the probe. */
+  /** Undefined if the link starts at the probe. */
   readonly from: WayNode | undefined;
   readonly to: WayNode;
 }

@@ -86,7 +86,7 @@ export function monitorMetricsOperation(bucket: Bucket): JsonObject {
   };
 }
 
-/** A key is required. */
+/** Security of operations that require an API key. */
 const keyRequired: JsonObject = { security: [{ apiKey: ['monitor'] }] };
 
 export function putMonitorOperation(bucket: Bucket): JsonObject {
