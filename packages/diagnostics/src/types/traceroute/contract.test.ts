@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ruleErrors, type Place } from '@vantage/contract';
 
 import { traceroute } from './contract.ts';
+import { FULL_QUERIES } from './probing/trace-state.ts';
 import type { Hop } from './result-fields.ts';
 
 const options = { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1 } as const;
@@ -60,10 +61,10 @@ describe('the contract of traceroute', () => {
     expect(found).toEqual([{ path, message: expect.stringMatching(/^must be /) }]);
   });
 
-  it('counts the bytes of large packets, and no hops that are not asked', () => {
+  it('counts the bytes of large packets, all packets to a silent target, and no hops that are not asked', () => {
     const traffic = (more: object) => traceroute.traffic({ host: 'a', options: { ...options, ...more } });
 
-    expect(traffic({ size: 1_500 }).bytes - traffic({}).bytes).toBe(2 * (90 + 3) * (1_500 - 128));
+    expect(traffic({ size: 1_500 }).bytes - traffic({}).bytes).toBe(2 * (90 + FULL_QUERIES) * (1_500 - 128));
     expect(traffic({}).packets - traffic({ firstHop: 11 }).packets).toBe(30);
     expect(traffic({ dscp: 46 })).toEqual(traffic({}));
   });

@@ -31,8 +31,8 @@ import { roundErrors, roundOptions, roundResults } from './options/round-options
 export const MAX_MTU_PACKETS = 48;
 /** Size of the largest packet of the search for the path MTU, and usual size of a packet of the trace, bytes. */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
-/** Packets with the full TTL per flow. */
-const FULL_TTL_PACKETS = 3;
+/** Limit of packets with the full TTL per flow; a silent target gets as many. */
+const FULL_TTL_PACKETS = 6;
 
 export { MAX_PACKETS } from './options/packet-counts.ts';
 
