@@ -18,7 +18,7 @@ export const proxyAddress: VariableKind<string> = {
   name: 'http(s)://host:port or http(s)://user:password@host:port, with other characters than letters and digits of the login as %XX',
   parse: (value) => {
     const { username, password } = new URL(http.parse(value));
-    // Node decodes them with each connection, and throws.
+    // Throws for a malformed login. Otherwise only the connections would fail: Node decodes the login for each of them.
     for (const part of [username, password]) decodeURIComponent(part);
     return value;
   },

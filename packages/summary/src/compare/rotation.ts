@@ -19,8 +19,8 @@ const rotating: Readonly<Record<string, ValuesOf>> = {
 
 /**
  * Marks differences in values that rotate among the probes as uncertain: each value that is new at a probe was at
- * another probe in the first check, and each value that is gone is at another probe in the second. So it is if a name
- * has several servers that answer differently.
+ * another probe in the first check, and each value that is gone is at another probe in the second. This happens if a
+ * name has several servers that answer differently.
  */
 export function rotationDoubts(
   a: readonly ProbeResult[],

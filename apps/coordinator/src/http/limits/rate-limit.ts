@@ -110,7 +110,7 @@ function createLimiter(
         const { hits, resetMs } = await count(counting.getStore()!);
         return { totalHits: hits, resetTime: new Date(Date.now() + resetMs) };
       },
-      // Decrementing is not used.
+      // The interface of a store requires these two; they are not used.
       decrement: () => undefined,
       resetKey: () => undefined,
     },

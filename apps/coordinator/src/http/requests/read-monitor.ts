@@ -88,7 +88,7 @@ function isAtOrAround(fault: string, path: string): boolean {
 function withMonitorDefaults(check: MonitorRequest['check']): unknown {
   const body = structuredClone(check) as Record<string, unknown>;
   const { type, options = {} } = body;
-  // Another value is an error of the check.
+  // The validator reports options that are no object.
   if (!isObject(options)) return body;
   if (type === 'http') return { ...body, options: { screenshot: false, ...options } };
   return type === 'traceroute' ? { ...body, options: withFlows(options) } : body;

@@ -68,7 +68,7 @@ export function presentSteps(trace: Trace): readonly Step[] {
   });
 }
 
-/** The entries of the last rounds, by their share. Routers take turns if the packets of a check do not suffice. */
+/** The entries of the last rounds, by their share. Hops take turns if the packets of a check do not suffice. */
 export function lastOf<T>(entries: readonly T[], share: number): readonly T[] {
   return entries.slice(entries.length - Math.floor(entries.length * share));
 }
@@ -122,7 +122,7 @@ function changedHop(hop: Hop, answers: readonly (number | null)[], rounds: numbe
   if (before === undefined || after === undefined || before === after) return undefined;
   const split = answered.findIndex(({ index }) => index !== before);
   if (answered.slice(split).some(({ index }) => index !== after)) return undefined;
-  // Routers take turns if the packets of a check do not suffice: the round is then estimated.
+  // If a check has too few packets for every hop in every round, the hops take turns, and the round is estimated.
   const roundOf = (at: number): number => 1 + Math.floor((at * rounds) / answers.length);
   const [last, first] = [roundOf(answered[split - 1]!.at), roundOf(answered[split]!.at)];
   const bits = bitsOf(split, answered.length);

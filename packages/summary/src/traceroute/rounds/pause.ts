@@ -25,7 +25,7 @@ export function pauseOf(trace: Trace): Pause | undefined {
   if (!isFinal || rounds < 2 || index === undefined || isChangedPath(trace)) return undefined;
   const { hop, refused } = steps[index]!;
   const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
-  // One packet a round goes to the target; with others its entries do not tell the round.
+  // One packet per round goes to the target. With another number of packets, an entry does not tell its round.
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
   if (span === undefined || !isProved(rtts, span)) return undefined;
