@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,8 @@ describe('what the program writes', () => {
   /** While true, requests for event streams get no response. */
   let isHeld = false;
   let onHeld = (): void => undefined;
+  /** Replaces fields of the result. */
+  let replaced: object = {};
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
@@ -39,7 +41,8 @@ describe('what the program writes', () => {
       if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message: HOSTILE }));
       else if (url.includes('/compare/')) response.end(JSON.stringify(comparison));
       else if (url.includes('/summary')) response.end(JSON.stringify(summary));
-      else if (url.includes('/results')) response.end(JSON.stringify(check));
+      else if (url.includes('/results'))
+        response.end(JSON.stringify({ ...check, results: { [HOSTILE]: { ...result, ...replaced } } }));
       else if (url.includes('/events') && isHeld) onHeld();
       else if (url.includes('/events')) {
         response.setHeader('Content-Type', 'text/event-stream');
@@ -182,6 +185,19 @@ describe('what the program writes', () => {
 
     expect(output).toMatch(/^probe,countryCode,city,asNumber,isp,result,resolvedIp,error\n/);
     expect(output).not.toContain('iVBOR');
+  });
+
+  it.each([
+    ['of a target that works', {}, 2],
+    ['of a target that fails', { result: 'failure' }, 1],
+  ])('does not end with status 0 without the screenshot %s', async (_name, outcome, expected) => {
+    replaced = { ...outcome, screenshot: null };
+    const file = join(folder, 'none.png');
+    const { status, errors } = await written(['http', 'https://example.com', '--save-screenshot', file]);
+    replaced = {};
+
+    expect({ status, errors }).toEqual({ status: expected, errors: 'No probe took a screenshot.\n' });
+    expect(existsSync(file)).toBe(false);
   });
 
   it('says that the screenshot cannot be written', async () => {

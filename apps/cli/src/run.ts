@@ -141,13 +141,13 @@ async function follow(
   if (json) output.write(`${jsonText(whole)}\n`);
   else if (csv) output.write(csvOf(whole!, await client.probes({ signal })));
   else screen.print(['', `vantage show ${escapeText(checkId, 200)}`]);
-  if (saveScreenshot !== undefined && whole !== undefined) {
-    const fault = await saveScreenshotOf(whole, saveScreenshot);
-    if (fault !== undefined) errors.write(`${escapeLines(fault.message)}\n`);
-    if (fault?.isFinal === true) return exitStatus.invalid;
-  }
   const { type, results } = whole ?? followed!;
-  return statusOfResults(type, Object.values(results));
+  const status = statusOfResults(type, Object.values(results));
+  if (saveScreenshot === undefined || whole === undefined) return status;
+  const fault = await saveScreenshotOf(whole, saveScreenshot);
+  if (fault === undefined) return status;
+  errors.write(`${escapeLines(fault.message)}\n`);
+  return fault.isMissing && status !== exitStatus.success ? status : exitStatus.invalid;
 }
 
 function csvOf({ results }: CheckOf<CheckTypeName>, probes: Probes): string {

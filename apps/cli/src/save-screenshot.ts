@@ -5,20 +5,20 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 interface Fault {
   readonly message: string;
-  /** True if there is a screenshot that cannot be written. */
-  readonly isFinal: boolean;
+  /** True if no probe took a screenshot: then a failure of the check is the more important reason. */
+  readonly isMissing: boolean;
 }
 
 /** @returns undefined if the file is written */
 export async function saveScreenshotOf(check: CheckOf<CheckTypeName>, file: string): Promise<Fault | undefined> {
   const png = screenshotOf(check);
-  if (png === undefined) return { message: 'No probe took a screenshot.', isFinal: false };
+  if (png === undefined) return { message: 'No probe took a screenshot.', isMissing: true };
   try {
     await writeFile(file, png);
     return undefined;
   } catch (error) {
     const why = Error.isError(error) ? error.message : String(error);
-    return { message: `The screenshot cannot be written: ${why}`, isFinal: true };
+    return { message: `The screenshot cannot be written: ${why}`, isMissing: false };
   }
 }
 
