@@ -146,6 +146,24 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('has no chart of a ping or request whose name does not resolve', async () => {
+    const error = { code: 'dns_nxdomain', message: 'The name does not exist.', phase: 'resolve' };
+    const failure = { result: 'failure', resolvedIp: null, error };
+    for (const check of [pingCheck, httpCheck]) {
+      const state = (result: object, status: Check['status']): Check =>
+        ({ ...check, status, completedAt: null, results: { 'fra-1': result } }) as unknown as Check;
+      showcase.checks.set(check.testId, state({ result: 'pending' }, 'pending'));
+      await open(`/c/${check.testId}`, '0 of 1 finished');
+      await untilTrue(tab.page, `document.querySelector('.strips') !== null`);
+      expect(await tab.page.evaluate(`document.querySelector('.strips .axis') === null`)).toBe(true);
+
+      showcase.show(state(failure, 'completed'));
+
+      await untilTrue(tab.page, `document.querySelector('.strips') === null`);
+    }
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('needs no mouse', async () => {
     const { keyboard } = tab.page;
     await open('/', 'measured from 10 of 12 probes');

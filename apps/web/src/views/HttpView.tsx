@@ -17,44 +17,51 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** Timings side by side, then certificates, then the screenshot. */
 export function HttpView(props: ViewProps): JSX.Element {
-  const rows = resultsOf<'http'>(props);
-  const [shown, rest] = useFirst(rows, props.isAll);
   // With many rows, the page draws one of the three parts per frame.
-  const parts = useGrowing(3, rows.length > FEW_ROWS ? 1 : 3);
-  const scale = scaleTo(
-    rows.map(([, { timings }]) => timings?.total ?? 0),
-    5,
-  );
+  const parts = useGrowing(3, props.rows.length > FEW_ROWS ? 1 : 3);
   return (
     <>
-      <Section
-        title="Where the time went"
-        note={<Legend hasRetries={rows.some(([, { timings }]) => timings?.retries !== undefined)} />}
-        class="http-view"
-      >
-        <div class="strips">
-          {shown.map(([probe, result]) => (
-            <div key={probe} class="strip-row one">
-              <button type="button" class="row-name" onClick={() => props.onChoose(probe)}>
-                {probe}
-              </button>
-              <Waterfall timings={result.timings} scale={scale} />
-              <span class="row-value">
-                {duration(result.timings?.total)}
-                <Status result={result} />
-              </span>
-            </div>
-          ))}
-          <div class="strip-row one axis-row">
-            <span />
-            <ScaleAxis scale={scale} />
-          </div>
-        </div>
-        {rest}
-      </Section>
+      <Durations {...props} />
       {parts < 2 ? null : <Certificates {...props} />}
       {parts < 3 ? null : <Picture check={props.check} summary={props.summary} />}
     </>
+  );
+}
+
+function Durations(props: ViewProps): JSX.Element | null {
+  const { isAll, onChoose } = props;
+  const rows = resultsOf<'http'>(props);
+  const [shown, rest] = useFirst(rows, isAll);
+  const totals = rows.flatMap(([, { timings }]) => timings?.total ?? []);
+  const scale = scaleTo(totals, 5);
+  // A name that does not resolve, for example.
+  if (totals.length === 0 && rows.every(([, { result }]) => result !== 'pending')) return null;
+  return (
+    <Section
+      title="Where the time went"
+      note={<Legend hasRetries={rows.some(([, { timings }]) => timings?.retries !== undefined)} />}
+      class="http-view"
+    >
+      <div class="strips">
+        {shown.map(([probe, result]) => (
+          <div key={probe} class="strip-row one">
+            <button type="button" class="row-name" onClick={() => onChoose(probe)}>
+              {probe}
+            </button>
+            <Waterfall timings={result.timings} scale={scale} />
+            <span class="row-value">
+              {duration(result.timings?.total)}
+              <Status result={result} />
+            </span>
+          </div>
+        ))}
+        <div class="strip-row one axis-row">
+          <span />
+          {totals.length === 0 ? null : <ScaleAxis scale={scale} />}
+        </div>
+      </div>
+      {rest}
+    </Section>
   );
 }
 

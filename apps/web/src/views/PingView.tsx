@@ -13,7 +13,11 @@ type Packet = NonNullable<FieldsOf<'ping'>['packets']>[number];
 export function PingView({ rows, isAll, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'ping'>({ rows });
   const [shown, rest] = useFirst(results, isAll);
-  const scale = scaleTo(results.flatMap(([, { packets = [] }]) => packets.map(({ rtt }) => rtt ?? 0)));
+  const packets = results.flatMap(([, result]) => result.packets ?? []);
+  const rtts = packets.flatMap(({ rtt }) => rtt ?? []);
+  const scale = scaleTo(rtts);
+  // A name that does not resolve, for example.
+  if (packets.length === 0 && results.every(([, { result }]) => result !== 'pending')) return <></>;
   return (
     <Section title="Round-trip times" note={<Legend />} class="ping-view">
       <div class="strips">
@@ -33,7 +37,7 @@ export function PingView({ rows, isAll, onChoose }: ViewProps): JSX.Element {
         <div class="strip-row axis-row">
           <span />
           <span class="axis-name">by packet</span>
-          <ScaleAxis scale={scale} />
+          {rtts.length === 0 ? null : <ScaleAxis scale={scale} />}
         </div>
       </div>
       {rest}
