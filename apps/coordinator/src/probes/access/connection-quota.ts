@@ -3,6 +3,7 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { hasLongName, refusedUser, sendsLargeRequests } from './large-requests.ts';
+import { isOpenToAll } from './redis-users.ts';
 
 /**
  * An agent has three connections, and an upgrade runs two agents. Connections left behind by a broken line are older
@@ -19,11 +20,14 @@ const STRIKES = { tooMany: 1, farTooMany: 3, suspended: 6 };
 
 /** Time for a login, seconds. Redis itself lets a connection stay without one. */
 const LOGIN_WITHIN_SECONDS = 10;
-/**
- * A connection that has not logged in. Its user is `default`, which coordinators may use too, but with other commands.
- */
-const WITHOUT_LOGIN = /(?:^| )age=(\d+) .*(?:^| )cmd=(?:NULL|auth|hello) user=default(?: |$)/;
+/** A connection without a login has this user too, and any last command: Redis notes the commands that it refuses. */
+const DEFAULT_USER = /(?:^| )user=default(?: |$)/;
+/** States that only commands after a login set; each connection of a coordinator has a name. */
+const SIGN_OF_LOGIN = /(?:^| )(?:(?:lib-)?name=\S|db=[1-9]|resp=3|flags=\S*b)/;
+/** Last commands of a connection that has done nothing yet. */
+const NOTHING_DONE = /(?:^| )cmd=(?:NULL|auth|hello) /;
 
+const AGE = /(?:^| )age=(\d+)/;
 const USER = /(?:^| )user=(\S+)/;
 const ADDRESS = /(?:^| )addr=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
@@ -76,7 +80,8 @@ export function createConnectionQuota(redis: Redis): {
         unreadable += 1;
         const lines = (await listConnections(master)).split('\n');
         unreadable = 0;
-        await Promise.all(withoutLogin(lines).map((id) => end(master, id)));
+        const isIdle = (await needsLogin(master)) ? lacksLogin : doesNothing;
+        await Promise.all(overdue(lines, isIdle).map((id) => end(master, id)));
         for (const line of lines) users.set(ADDRESS.exec(line)?.[1] ?? '', USER.exec(line)?.[1] ?? '');
         const refused = once(() => refusedUser(master));
         for (const [user, own] of byAgent(lines)) {
@@ -128,11 +133,30 @@ function end(master: Redis, id: number): Promise<unknown> {
   return master.call('CLIENT', 'KILL', 'ID', String(id));
 }
 
-function withoutLogin(lines: readonly string[]): readonly number[] {
-  return lines.flatMap((line) => {
-    const age = Number(WITHOUT_LOGIN.exec(line)?.[1] ?? 0);
-    return age >= LOGIN_WITHIN_SECONDS ? Number(ID.exec(line)?.[1]) : [];
-  });
+function overdue(lines: readonly string[], isIdle: (line: string) => boolean): readonly number[] {
+  return lines
+    .filter((line) => DEFAULT_USER.test(line) && isIdle(line))
+    .filter((line) => Number(AGE.exec(line)?.[1]) >= LOGIN_WITHIN_SECONDS)
+    .map((line) => Number(ID.exec(line)?.[1]));
+}
+
+function lacksLogin(line: string): boolean {
+  return !SIGN_OF_LOGIN.test(line);
+}
+
+/** If the default user has no password, every connection is logged in, and only an idle one differs from the others. */
+function doesNothing(line: string): boolean {
+  return NOTHING_DONE.test(line);
+}
+
+async function needsLogin(master: Redis): Promise<boolean> {
+  try {
+    return !(await isOpenToAll(master));
+  } catch (error) {
+    // The coordinator's user lacks the permission.
+    if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
+    throw error;
+  }
 }
 
 /** Connections by user, of agents alone. */
