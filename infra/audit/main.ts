@@ -10,6 +10,7 @@ import { tryFuzz, tryHostileInputs } from './api-audit.ts';
 import { guessKeys, mostLookedUp } from './key-audit.ts';
 import { networkMissing, runCanaryAudit, transports, type CanaryTransport } from './canaries/index.ts';
 import { auditGateway } from './gateway/figures.ts';
+import { auditPipelines } from './pipelined-requests.ts';
 import { tryStolenLogin } from './stolen-login/index.ts';
 
 interface Row {
@@ -26,7 +27,7 @@ interface Row {
 const FUZZ_REQUESTS = 10_000;
 const KEY_GUESSES = 20_000;
 
-const PARTS = ['api', 'keys', 'login', 'gateway'];
+const PARTS = ['api', 'pipelines', 'keys', 'login', 'gateway'];
 
 const values = flagsOfProcess('npm run -s audit:security --', 'Tries what the service promises to withstand.', {
   only: { description: `Only these parts, separated by commas: ${PARTS.join(', ')}.`, fallback: PARTS.join(',') },
@@ -49,7 +50,13 @@ endWithChildren();
 
 const progress = openProgress('audit');
 const { print } = progress;
-const audits = { api: auditApi, keys: auditKeys, login: auditLogin, gateway: () => auditGateway(seconds, print) };
+const audits = {
+  api: auditApi,
+  pipelines: () => auditPipelines(print),
+  keys: auditKeys,
+  login: auditLogin,
+  gateway: () => auditGateway(seconds, print),
+};
 const figures: Figure[] = [];
 for (const [part, audit] of Object.entries(audits)) {
   if (!chosen.has(part)) continue;

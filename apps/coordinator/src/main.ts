@@ -45,7 +45,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
 
   const behindProxies = config.trustedProxies !== undefined;
   let app: ReturnType<typeof openApp> | undefined;
-  const server = await startServer({ ...config, behindProxies }, (publicUrl) => {
+  const server = await startServer({ ...config, behindProxies, log }, (publicUrl) => {
     app = openApp(parts, core, publicUrl, stopping.signal);
     return app;
   }).catch(rejectAddress('HOST, PORT'));

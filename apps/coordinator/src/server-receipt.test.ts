@@ -217,6 +217,77 @@ describe('a connection with several requests', () => {
     expect(text.indexOf('answer to /one')).toBeLessThan(text.indexOf('answer to /two'));
   });
 
+  it('gets all answers to as many as load generators send ahead', async () => {
+    await start();
+    const paths = Array.from({ length: 16 }, (_, index) => `/${index}.`);
+    const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const { answer } = talk(`${requests.join('')}GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+
+    const answered = [...(await answer).matchAll(/answer to (\/\S+?)(?=HTTP|$)/g)].map(([, path]) => path);
+
+    expect(answered).toEqual([...paths, '/last']);
+  });
+
+  it('is closed if it sends far more before an answer, and costs one answer and one line of the log', async () => {
+    const held = Promise.withResolvers<void>();
+    const [handled, lines]: [string[], string[]] = [[], []];
+    const log = { warn: (_fields: unknown, message: string) => void lines.push(message) };
+    server = await startServer({ host: '127.0.0.1', port: 0, log: log as never }, () => (request, response) => {
+      handled.push(request.url!);
+      void held.promise.then(() => response.end('done'));
+    });
+
+    await talk('GET /flood HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_500)).answer;
+    held.resolve();
+    await talk('GET /other HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
+
+    expect(handled).toEqual(['/flood', '/other']);
+    expect(lines).toEqual(['connection closed: too many requests before an answer']);
+  });
+
+  it('has none of them handled after it is closed by the client', async () => {
+    const held = Promise.withResolvers<void>();
+    const [arrived, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const handled: string[] = [];
+    server = await startServer({ host: '127.0.0.1', port: 0 }, () => (request, response) => {
+      handled.push(request.url!);
+      if (request.url === '/first') request.socket.once('close', gone.resolve);
+      arrived.resolve();
+      void held.promise.then(() => response.end('done'));
+    });
+    const { socket } = talk('GET /first HTTP/1.1\r\nHost: a\r\n\r\nGET /second HTTP/1.1\r\nHost: a\r\n\r\n');
+    await arrived.promise;
+
+    socket.destroy();
+    await gone.promise;
+    held.resolve();
+    await talk('GET /other HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
+
+    expect(handled).toEqual(['/first', '/other']);
+  });
+
+  it('gets no WebSocket and no refused tunnel before the answer to an earlier one', async () => {
+    const held = Promise.withResolvers<void>();
+    await start({}, held.promise);
+    let taken = 0;
+    server!.onAgent((_request, socket) => {
+      taken += 1;
+      socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+    });
+    const first = 'GET /first HTTP/1.1\r\nHost: a\r\n\r\n';
+    const upgrade = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
+    const agent = talk(`${first}GET /agent HTTP/1.1\r\n${upgrade}Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`);
+    const tunnel = talk(`${first}CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n`);
+    // By then the server has read what earlier connections sent.
+    await talk('not HTTP at all\r\n\r\n').answer;
+    held.resolve();
+
+    const answers = await once(agent.socket, 'data').then(String);
+    expect(answers).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await tunnel.answer).toMatch(/^HTTP\/1\.1 200 .*answer to \/first$/s);
+    expect(taken).toBe(0);
+  });
+
   it('gets one answer to one request whose end is in doubt, and is closed', async () => {
     await start();
     const { answer } = talk(

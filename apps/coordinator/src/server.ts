@@ -7,11 +7,13 @@ import { GATEWAY_PATH } from '@vantage/contract';
 
 import { connectionBounds, openFilesLimit } from './connection-bounds.ts';
 import { canonicalAddress } from './http/client-address.ts';
+import { MOST_WAITING } from './http/limits/answer-in-turn.ts';
 import { guardRequests } from './http/guard-requests.ts';
 import { axesOf } from './http/limits/axes.ts';
 import { createLinks } from './http/links.ts';
 import { createLiveList } from './live-list.ts';
 import { createServer } from './node-http.ts';
+import type { Log } from './redis/log.ts';
 import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 
 /** Time for responses in progress after the service is stopped: slightly more than the longest `?wait=`. */
@@ -43,6 +45,7 @@ export interface ServerOptions {
   readonly behindProxies?: boolean;
   /** Limit of concurrent connections per client. */
   readonly maxConnectionsPerClient?: number;
+  readonly log?: Pick<Log, 'warn'>;
   /** Timeouts for the header, for the whole request and between requests, and the interval of their checks; milliseconds. */
   readonly receipt?: Partial<typeof RECEIPT>;
 }
@@ -61,6 +64,7 @@ export async function startServer(
   const { headersMs, requestMs, idleMs, lookEveryMs } = { ...RECEIPT, ...options.receipt };
   let takeAgent: TakeUpgrade | undefined;
   let paths: readonly string[] = [];
+  let hasUnanswered: (socket: Duplex) => boolean = () => false;
   const server = createServer({
     maxHeaderSize: 8 * 1024,
     headersTimeout: headersMs,
@@ -69,9 +73,13 @@ export async function startServer(
     connectionsCheckingInterval: lookEveryMs,
     keepAliveTimeout: idleMs,
     requireHostHeader: false,
-    // Upgrade headers of other requests are ignored (RFC 9110 section 7.8).
+    // Upgrade headers of other requests are ignored (RFC 9110 section 7.8), and those of one behind unanswered requests:
+    // its 101 would be taken for the answer to the first of them.
     shouldUpgradeCallback: (request) =>
-      takeAgent !== undefined && paths.includes(pathOf(request)) && asksForWebSocket(request),
+      takeAgent !== undefined &&
+      paths.includes(pathOf(request)) &&
+      asksForWebSocket(request) &&
+      !hasUnanswered(request.socket),
   });
   server.on('upgrade', (request, socket, head) => takeAgent?.(request, socket, head));
   const { most, mostPerClient } = connectionBounds(openFilesLimit());
@@ -84,7 +92,6 @@ export async function startServer(
     if (Number(request.headers['content-length'] ?? 0) <= MAX_BODY_BYTES) response.writeContinue();
     server.emit('request', request, response);
   });
-  const sayClosing = closeAfterAnswers(server);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -92,7 +99,10 @@ export async function startServer(
   const links = createLinks(publicUrl);
   // Agents may connect with the path of the public URL, and without it for a proxy that strips it.
   paths = [GATEWAY_PATH, links.path(GATEWAY_PATH)];
-  guardRequests(server, links, listenerFor(publicUrl));
+  const { listener, sayClosing } = closeAfterAnswers(listenerFor(publicUrl));
+  hasUnanswered = guardRequests(server, links, listener, () =>
+    options.log?.warn({ limit: MOST_WAITING }, 'connection closed: too many requests before an answer'),
+  );
   return {
     port,
     publicUrl,
@@ -110,21 +120,24 @@ export async function startServer(
  * Prepares `Connection: close` for all responses of a server that closes: without it, a client may send its next request
  * on a connection that is being closed.
  *
- * @returns a function that adds the header to current and later responses
+ * @returns the listener to use, and a function that adds the header to current and later responses
  */
-function closeAfterAnswers(server: Server): () => void {
+function closeAfterAnswers(listener: RequestListener): { listener: RequestListener; sayClosing: () => void } {
   const open = createLiveList<ServerResponse>();
   let isClosing = false;
   const say = (response: ServerResponse): void => {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   };
-  server.on('request', (_request, response) => {
-    if (isClosing) say(response);
-    response.once('close', open.add(response));
-  });
-  return () => {
-    isClosing = true;
-    for (const response of open) say(response);
+  return {
+    listener: (request, response) => {
+      if (isClosing) say(response);
+      response.once('close', open.add(response));
+      listener(request, response);
+    },
+    sayClosing: () => {
+      isClosing = true;
+      for (const response of open) say(response);
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
@@ -30,6 +32,20 @@ describe('metrics', () => {
     expect(text).toContain('# TYPE trial_seen_total counter\ntrial_seen_total{kind="a"} 1\n');
     expect(text).toContain('trial_took_seconds_bucket{le="0.1"} 0');
     expect(text).toContain('trial_level 0');
+    await server.close();
+  });
+
+  it('are collected once for requests that are sent without reading an answer', async () => {
+    let scrapes = 0;
+    const scrape = (): Promise<string> => Promise.resolve(`${(scrapes += 1)}`);
+    const metrics = { scrape, contentType: 'text/plain' };
+    const server = await serveMetrics({ host: '127.0.0.1', port: 0, metrics, missing: () => [] });
+    const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+
+    socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000));
+    await once(socket.resume(), 'close');
+
+    expect(scrapes).toBe(1);
     await server.close();
   });
 

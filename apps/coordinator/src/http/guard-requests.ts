@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import { readFirstTimer } from '@vantage/timers';
 
+import { answerInTurn } from './limits/answer-in-turn.ts';
 import type { Links } from './links.ts';
 import { createLiveList, type LiveList } from '../live-list.ts';
 import { STATUS_CODES } from '../node-http.ts';
@@ -23,11 +24,18 @@ const LINGER_MS = 1_000;
 
 /**
  * Answers requests that never reach a handler: parser errors, ambiguous requests that Node accepts, CONNECT, and
- * `OPTIONS *`.
+ * `OPTIONS *`. Bounds the unanswered requests of a connection.
  *
  * @param listener handles every other request
+ * @param onExcess runs for each connection that is closed for its number of unanswered requests
+ * @returns whether a connection has unanswered requests
  */
-export function guardRequests(server: Server, links: Links, listener: RequestListener): void {
+export function guardRequests(
+  server: Server,
+  links: Links,
+  listener: RequestListener,
+  onExcess: () => void,
+): (socket: Duplex) => boolean {
   const servedOn = trackRequests(server);
   const newestOf = (socket: Duplex): IncomingMessage | undefined => servedOn(socket).newest;
   /** Connections that switched to another protocol. */
@@ -41,13 +49,15 @@ export function guardRequests(server: Server, links: Links, listener: RequestLis
     else refuseIt();
   });
   server.on('timeout', closeUnlessArrived);
-  server.on('connect', (_request, socket) => refuse(notAProxy(), socket, links));
-  server.on('request', (request, response) => {
+  server.on('connect', (_request, socket) => refuseInTurn(notAProxy(), socket, [...servedOn(socket).owed], links));
+  const answer: RequestListener = (request, response) => {
     const fault = requestFault(request);
     if (fault !== undefined) answerFault(fault, response, links);
     else if (request.url === '*') response.writeHead(204, { Allow: methods }).end();
     else listener(request, response);
-  });
+  };
+  server.on('request', answerInTurn(answer, onExcess));
+  return (socket) => [...servedOn(socket).owed].length > 0;
 }
 
 /**
@@ -94,6 +104,7 @@ function trackRequests(server: Server): (socket: Duplex) => Served {
   const servedOn = (socket: Duplex & { [key]?: Served }): Served =>
     (socket[key] ??= { newest: undefined, owed: createLiveList() });
   server.on('request', (request, response) => {
+    if (request.socket.destroyed) return;
     const served = servedOn(request.socket);
     served.newest = request;
     response.once('close', served.owed.add(response));
@@ -107,10 +118,14 @@ function refuseError(error: ClientError, socket: Duplex, owed: readonly ServerRe
     socket.destroy();
     return;
   }
-  // A response written now would be taken for that of an earlier, complete request.
   const before = owed.filter(({ req, headersSent }) => req.complete || headersSent);
+  refuseInTurn(problemOf(error.code), socket, before, links);
+}
+
+/** A response written before those to earlier requests would be taken for one of them: the connection only ends behind them. */
+function refuseInTurn(problem: HttpProblem, socket: Duplex, before: readonly ServerResponse[], links: Links): void {
   const last = before.at(-1);
-  if (last === undefined) refuse(problemOf(error.code), socket, links);
+  if (last === undefined) refuse(problem, socket, links);
   else last.once('close', () => endSoon(socket));
 }
 

@@ -1,0 +1,51 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Requests of one connection that may wait for the answer to an earlier one. Browsers and proxies send none ahead, load generators
+ * 10 to 16; one read of a connection can hold two thousand.
+ */
+export const MOST_WAITING = 32;
+
+/** The requests of a connection behind the one that is being answered. */
+interface Turns {
+  isBusy: boolean;
+  readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
+}
+
+/**
+ * Answers the requests of each connection one after the other, so that a client that sends many and reads nothing costs no more than
+ * one answer. Requests of a connection that is closed are not answered, and one with too many is closed.
+ *
+ * @param onExcess runs once for a connection that is closed for its number of requests
+ */
+export function answerInTurn(listener: RequestListener, onExcess: () => void): RequestListener {
+  // No `WeakMap`, which would keep connections in memory (`../../live-list.ts`).
+  const key = Symbol('turns');
+  const turnsOf = (socket: Socket & { [key]?: Turns }): Turns => (socket[key] ??= { isBusy: false, waiting: [] });
+
+  const answer = (turns: Turns, request: IncomingMessage, response: ServerResponse): void => {
+    turns.isBusy = true;
+    response.once('close', () => {
+      turns.isBusy = false;
+      if (request.socket.destroyed) turns.waiting.length = 0;
+      const next = turns.waiting.shift();
+      if (next !== undefined) answer(turns, ...next);
+    });
+    listener(request, response);
+  };
+
+  return (request, response) => {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    const turns = turnsOf(socket);
+    if (!turns.isBusy) {
+      answer(turns, request, response);
+    } else if (turns.waiting.length < MOST_WAITING) {
+      turns.waiting.push([request, response]);
+    } else {
+      socket.destroy();
+      onExcess();
+    }
+  };
+}

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { quantile, type Figure } from '../bench/goals.ts';
+import { cpuMs } from '../bench/load/processes.ts';
+import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
+
+/** Observations of another client while one process sent requests without reading an answer, and after it had gone. */
+export interface PipelineReport {
+  readonly connections: number;
+  /** Latency of `GET /healthz`, every 20 ms; a pending one counts with its age. */
+  readonly p99Ms: number;
+  readonly longestMs: number;
+  readonly refused: number;
+  /** CPU time of the coordinator, the requests of the other client included. */
+  readonly cpuMs: number;
+}
+
+/** Half a minute and more if the coordinator answers all requests of 40 connections. */
+export const MOST_CPU_MS = 3_000;
+const EVERY_MS = 20;
+const STAYS_MS = 3_000;
+/** Longer than an answer may take, after the attacker has gone. */
+const LOOKS_ON_MS = 3_000;
+
+/** 60 KiB, as much as one read of a connection takes: about 1,500 requests on each connection, never repeated. */
+const attacker = `const { connect } = require('node:net');
+const [port, connections, staysMs] = process.argv.slice(1).map(Number);
+const requests = 'GET /openapi.json HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n'.repeat(1_575);
+for (let index = 0; index < connections; index += 1)
+  connect(port, '127.0.0.1', function () { this.pause().write(requests); }).on('error', () => undefined);
+setTimeout(() => process.exit(), staysMs);`;
+
+/** Sends pipelined requests on each number of connections to one coordinator; 0 is the baseline. */
+export async function sendPipelines(counts: readonly number[]): Promise<readonly PipelineReport[]> {
+  const bed = await startFuzzBed();
+  try {
+    const reports: PipelineReport[] = [];
+    for (const connections of counts) reports.push(await attack(bed, connections));
+    return reports;
+  } finally {
+    await bed.stop();
+  }
+}
+
+async function attack({ coordinator: { url, port, pid } }: FuzzBed, connections: number): Promise<PipelineReport> {
+  await (await fetch(`${url}/openapi.json`)).arrayBuffer();
+  const [startedMs, times, pending] = [cpuMs(pid), [] as number[], new Set<number>()];
+  let refused = 0;
+  const ask = async (): Promise<void> => {
+    const sentAt = performance.now();
+    pending.add(sentAt);
+    const isAnswered = await getOnOwnConnection(`${url}/healthz`);
+    if (!pending.delete(sentAt)) return;
+    times.push(performance.now() - sentAt);
+    if (!isAnswered) refused += 1;
+  };
+  const asking = setInterval(() => void ask(), EVERY_MS);
+  const child = spawn(process.execPath, ['-e', attacker, String(port), String(connections), String(STAYS_MS)]);
+  await once(child, 'exit');
+  await sleep(LOOKS_ON_MS);
+  // A coordinator that is still busy with the requests answers behind them.
+  await getOnOwnConnection(`${url}/healthz`);
+  clearInterval(asking);
+  const now = performance.now();
+  times.push(...[...pending].map((sentAt) => now - sentAt));
+  pending.clear();
+  return {
+    connections,
+    p99Ms: quantile(times, 0.99),
+    longestMs: Math.max(...times),
+    refused,
+    cpuMs: cpuMs(pid) - startedMs,
+  };
+}
+
+function getOnOwnConnection(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get(url, { agent: false }, (answer) =>
+      answer.resume().once('close', () => resolve(answer.statusCode === 200)),
+    ).once('error', () => resolve(false));
+  });
+}
+
+/** Runs the attack, prints what another client observed, and compares that with the goals. */
+export async function auditPipelines(print: (line: string) => void): Promise<readonly Figure[]> {
+  const [quiet, ...attacked] = await sendPipelines([0, 2, 10, 40]);
+  print(
+    'requests sent without reading an answer: what another client sees within three seconds of each and the three after',
+  );
+  for (const { connections, p99Ms, longestMs, refused, cpuMs: used } of [quiet!, ...attacked]) {
+    const times = `p99 ${p99Ms.toFixed(1)} ms, longest ${Math.round(longestMs)} ms, refused ${refused}`;
+    print(`  ${`${connections} connections`.padEnd(16)}${times}, CPU of the coordinator ${Math.round(used)} ms`);
+  }
+  print('');
+  return [
+    {
+      // Latencies depend on other programs of the machine.
+      name: 'CPU time of a coordinator to which 63,000 requests are sent without reading an answer',
+      value: Math.max(...attacked.map(({ cpuMs: used }) => used)) - quiet!.cpuMs,
+      unit: 'ms',
+      atMost: MOST_CPU_MS,
+      comparison: `longest request of another client ${Math.round(Math.max(...attacked.map(({ longestMs }) => longestMs)))} ms; without an attack: ${Math.round(quiet!.longestMs)} ms`,
+    },
+    {
+      name: 'requests of another client refused meanwhile',
+      value: attacked.reduce((sum, { refused }) => sum + refused, 0),
+      unit: 'requests',
+      atMost: 0,
+    },
+  ];
+}
