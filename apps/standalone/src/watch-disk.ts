@@ -21,7 +21,7 @@ const resources: readonly Resource[] = [
     room: 1_048_576,
     effect: 'new checks are refused and log lines are lost until there is room',
   },
-  // Redis needs four inodes to rewrite its append-only file, and writes to that file meanwhile.
+  // Redis needs four inodes to rewrite its append-only file; the limit is twice that.
   {
     name: 'inodes',
     full: 8,

@@ -10,7 +10,7 @@ export interface JobRunner {
   readonly watch?: ((watched: WatchedLoop) => void) | undefined;
   /** Called with the address of Redis after each connection. */
   readonly noteRedis?: ((address: string | undefined, port: number | undefined) => void) | undefined;
-  /** Called once, when Redis is usable. */
+  /** Called once, before jobs are taken: over Redis when it is usable, over a gateway before the agent connects. */
   readonly prepare: (link: RunnerLink) => Work;
   /** Called once jobs are taken. */
   readonly started?: ((instance: string) => void) | undefined;

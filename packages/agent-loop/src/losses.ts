@@ -9,7 +9,10 @@ export interface Losses {
   readonly reason: () => string | undefined;
 }
 
-/** A heartbeat outlasts short interruptions, so the probe stays online while its jobs wait for the next connection. */
+/**
+ * Interruptions so frequent degrade the probe: its heartbeat outlasts them, so it would be healthy while its jobs wait for
+ * the next connection.
+ */
 const FREQUENT = { losses: 3, withinMs: 60_000 };
 /**
  * Rarer but longer interruptions: with two interruptions of four seconds per minute, one of twenty checks of the probe

@@ -65,8 +65,8 @@ function meantBy(flag: string, names: readonly string[]): readonly string[] {
  * Parses the arguments after the name of a check type: host, fields with or without flags, options.
  *
  * @param others flags of the program, such as `--json`
- * @param readHost splits the text of HOST into host and fields, knowing the texts of the fields that are given apart; without
- *   it the text is the host
+ * @param readHost splits the text of HOST into host and fields; its second argument has the fields given as separate
+ *   arguments. Default: all of the text is the host
  */
 export function parseCheckArguments(
   type: CheckTypeName,

@@ -141,7 +141,7 @@ function secondsOf(time: string | null): number | null {
   return time === null ? null : Date.parse(time) / 1_000;
 }
 
-/** Escapes as the format requires; names and identifiers contain nothing to escape. */
+/** Formats labels for Prometheus and escapes their values; the names of labels are constants that need no escaping. */
 function labelsText(of: Labels): string {
   return Object.entries(of)
     .map(([label, value]) => `${label}="${value.replaceAll(/[\\"\n]/g, (one) => (one === '\n' ? '\\n' : `\\${one}`))}"`)

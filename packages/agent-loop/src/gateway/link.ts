@@ -9,7 +9,7 @@ import { beginOutage, pauseAfter, reportFailure } from './pause-after.ts';
 import { createReconnect } from './reconnect.ts';
 import { openSession, type AgentIdentity, type Closed, type Session, type SessionOptions } from './session.ts';
 
-/** Connects to any gateway of the service, one connection at a time. */
+/** Maintains one session, with any gateway of the service; attempts to connect may overlap. */
 export interface GatewayLink {
   readonly start: () => void;
   /** Ends the connection and opens no other one. */

@@ -1,6 +1,6 @@
 import type { DeviationCode } from './deviations.ts';
 
-/** Receives each departure of a line of a head from the grammar. */
+/** Called for each deviation of a response from the grammar of HTTP. */
 export type Deviates = (code: DeviationCode) => void;
 
 export interface StatusLine {

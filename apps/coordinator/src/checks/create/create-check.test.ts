@@ -332,7 +332,7 @@ type StartOf = (redis: Redis, queues: JobQueues) => StartCheck;
 
 const startTogether: StartOf = (redis, queues) => createStartCheck(redis, queues, 60_000);
 
-/** Creates checks without a core around it. */
+/** Builds `Checks['create']` from stubs and the Redis of `bed`, without another core. */
 function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Checks['create'] {
   const redis = bed.core.rateLimitRedis;
   const queues = createJobQueues(redis, quiet);

@@ -26,7 +26,7 @@ export type Limit = (request: Request, response: Response, asked?: Partial<Asked
 export interface Asked {
   /** Cost toward the client's limit; default 1. */
   readonly cost: number;
-  /** Axes of the targets. */
+  /** Limits per target (host, port, pair with a client) to which the request counts too. */
   readonly targets: readonly TargetAxis[];
   /**
    * Prepares the response while Redis counts, if the count in memory admits the request; a refusal discards its effect. May

@@ -72,7 +72,7 @@ function typeFault(type: unknown, types: readonly string[], pairTypes: readonly 
   return { path: '/type', message: `${type === undefined ? 'is required:' : 'must be'} ${known}` };
 }
 
-/** The faults of the schema; if the type does not take pairs, `between` is a fault, and a missing `host` is none. */
+/** Returns the faults of the schema. If a type without pairs has `between`, that is the fault, and a missing `host` is none. */
 function pairFaults(
   body: object,
   faults: readonly InputError[],

@@ -71,7 +71,7 @@ export interface Parting {
   readonly sentence: string;
 }
 
-/** A monitor as stored in Redis; texts are JSON. */
+/** A monitor read from Redis, with its JSON texts parsed. */
 export interface MonitorRecord {
   readonly stored: StoredMonitor;
   readonly state: MonitorState | undefined;

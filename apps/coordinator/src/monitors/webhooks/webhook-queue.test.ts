@@ -194,7 +194,7 @@ describe('messages to webhooks', () => {
     const unsent = silent.filter(({ id }) => !sent.has(id));
     const jobs = await Promise.all(unsent.map(({ id, webhook }) => redis.hgetall(`${QUEUE}:${id}.${webhook}`)));
     expect(jobs.length).toBeGreaterThan(0);
-    // `ats`: taken; `atm`: attempts.
+    // Fields of a BullMQ job: `ats` counts starts, `atm` attempts. A postponed job was started, and made no attempt.
     expect(jobs.filter(({ ats, atm }) => ats === undefined || atm !== undefined)).toEqual([]);
   }, 120_000);
 

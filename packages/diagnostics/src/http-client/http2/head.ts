@@ -5,7 +5,7 @@ type Fields = readonly (readonly [name: string, value: string])[];
 
 export type Http2Head =
   | { readonly head: Head; readonly fault: null }
-  /** The head as far as it has a status, and why the answer is malformed (RFC 9113 section 8.1.1). */
+  /** A malformed response (RFC 9113 section 8.1.1): the reason, and the head, or null without a valid status. */
   | { readonly head: Head | null; readonly fault: string };
 
 /** The head of an answer from its decoded fields. */
