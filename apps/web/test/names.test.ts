@@ -133,6 +133,8 @@ describe('checks and mistakes on the page', () => {
   itInBrowser('name what is wrong with an odd host, without a request', async () => {
     for (const [type, host, message, fix] of [
       ['ping', '192.168.1.1/24', 'is a network. A check measures one address.', 'Ping 192.168.1.1'],
+      ['ping', 'ping example.com:443', 'A ping check has no port.', 'TCP example.com, port 443,Ping example.com'],
+      ['ping', 'ping http://192.0.2.1:80/', 'no blanks', 'HTTP http://192.0.2.1:80/,Ping 192.0.2.1'],
       ['ping', '127.1', 'An IPv4 address is written as four decimal numbers.', 'Ping 127.0.0.1'],
       ['http', 'user:pass@host.example', 'A user name or password', 'HTTP https://host.example'],
       ['ping', '<b>x</b>', '“<” is part of no host name.', ''],

@@ -30,6 +30,34 @@ describe('a mistake in a target', () => {
       /no blanks/,
       [{ type: 'tcp', host: 'a.example', port: 25 }],
     ],
+    [
+      'a port in a command that has none',
+      ...(['ping', 'ping example.com:443'] as const),
+      /^A ping check has no port/,
+      [
+        { type: 'tcp', host: 'example.com', port: 443 },
+        { type: 'ping', host: 'example.com' },
+      ],
+    ],
+    ['a port for curl', 'ping', 'curl a.example:8080', /no blanks/, [{ type: 'http', host: 'a.example:8080' }]],
+    [
+      'a command with a URL',
+      ...(['ping', 'ping http://192.0.2.1:8080/'] as const),
+      /no blanks/,
+      [
+        { type: 'http', host: 'http://192.0.2.1:8080/' },
+        { type: 'ping', host: '192.0.2.1' },
+      ],
+    ],
+    [
+      'a command with another scheme',
+      ...(['ping', 'ping ssh://a.example/'] as const),
+      /no blanks/,
+      [
+        { type: 'tcp', host: 'a.example', port: 22 },
+        { type: 'ping', host: 'a.example' },
+      ],
+    ],
     ['an IPv6 address', 'http', 'mtr 2001:db8::1', /no blanks/, [{ type: 'traceroute', host: '2001:db8::1' }]],
     ['a record type', 'dns', 'mx a.example', /no blanks/, [{ type: 'dns', host: 'a.example', recordType: 'MX' }]],
     [

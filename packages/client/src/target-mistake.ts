@@ -1,6 +1,6 @@
 import { oddHost } from './odd-host.ts';
 import type { TargetFix, TargetMistake, TypeFacts } from './target-fix.ts';
-import { readTarget } from './target-text.ts';
+import { hostFor, portIn, readTarget } from './target-text.ts';
 
 /** Well-known ports of URL schemes (IANA). */
 const schemePorts: Readonly<Record<string, number>> = {
@@ -60,17 +60,53 @@ function blanks(typed: string, { type, types }: TypeFacts): TargetMistake {
   // In small letters, `a` is a word of a sentence too.
   const isDns = (named ?? type) === 'dns';
   const recordType = words.map((word) => (isDns ? word.toUpperCase() : word)).find((word) => recordTypes.has(word));
-  const fixes = hosts.slice(0, 3).map(({ host, port = given }): TargetFix => {
+  const meantFor = ({ host, port = given }: Typed): string => {
     const guess = recordType !== undefined ? 'dns' : port === undefined ? type : 'tcp';
-    const meant = named ?? (host.includes('://') ? 'http' : guess);
-    return {
-      type: meant,
-      host,
-      ...(port !== undefined && takesPort.has(meant) ? { port: Number(port) } : {}),
-      ...(recordType !== undefined && meant === 'dns' ? { recordType } : {}),
-    };
-  });
-  return { message: 'A host name contains no blanks.', fixes };
+    return named ?? (host.includes('://') ? 'http' : guess);
+  };
+  const fixes = hosts
+    .slice(0, 3)
+    .flatMap((typedHost) => fixesOf(typedHost, meantFor(typedHost), { given, recordType }));
+  const portless = hosts.find((host) => host.port !== undefined && hasNoPort(meantFor(host)));
+  const message =
+    portless === undefined ? 'A host name contains no blanks.' : `A ${meantFor(portless)} check has no port.`;
+  return { message, fixes };
+}
+
+interface Typed {
+  readonly host: string;
+  /** Port written behind the host. */
+  readonly port?: string;
+}
+
+/** Checks of one of the typed hosts, of the type that was meant. */
+function fixesOf(
+  { host, port }: Typed,
+  type: string,
+  { given, recordType }: { readonly given: string | undefined; readonly recordType: string | undefined },
+): readonly TargetFix[] {
+  if (host.includes('://')) return urlFixes(host, type);
+  const number = port ?? given;
+  const record = recordType !== undefined && type === 'dns' ? { recordType } : {};
+  if (port !== undefined && type === 'http') return [{ type, host: `${host}:${port}` }];
+  if (number !== undefined && takesPort.has(type)) return [{ type, host, port: Number(number) }];
+  // The port was typed on purpose: only a check that has one measures what was asked.
+  const tcp = port === undefined ? [] : [{ type: 'tcp', host, port: Number(port) }];
+  return [...tcp, { type, host, ...record }];
+}
+
+function hasNoPort(type: string): boolean {
+  return type !== 'http' && !takesPort.has(type);
+}
+
+/** The URL itself first, then its host for a type that measures hosts. */
+function urlFixes(url: string, type: string): readonly TargetFix[] {
+  const other = otherScheme(url, { type, hostKind: type === 'http' ? 'url' : 'host', hasPort: false, types: [] });
+  if (other !== undefined) return other.fixes;
+  const http = { type: 'http', host: url };
+  const port = takesPort.has(type) ? portIn(url) : undefined;
+  const bare = { type, host: hostFor('host', url), ...(port === undefined ? {} : { port: Number(port) }) };
+  return type === 'http' ? [http] : [http, bare];
 }
 
 /** Leaves out options (`-c 4`, `+short`) and the server of `dig`. */

@@ -1,4 +1,4 @@
-import type { TargetFix } from '@vantage/client';
+import { hostFor, type TargetFix } from '@vantage/client';
 import type { JSX } from 'preact';
 
 import { formOf } from './forms.ts';
@@ -9,10 +9,11 @@ export function TargetFixes(props: {
   readonly onChoose: (fix: TargetFix) => void;
 }): JSX.Element | null {
   const fixes = props.fixes.flatMap((fix) => {
-    const title = formOf(fix.type)?.title;
-    if (title === undefined) return [];
+    const form = formOf(fix.type);
+    if (form === undefined) return [];
+    const { title, hostKind } = form;
     const kind = fix.recordType === undefined ? title : `${title} ${fix.recordType}`;
-    return [[fix, `${kind} ${fix.host}${fix.port === undefined ? '' : `, port ${fix.port}`}`]];
+    return [[fix, `${kind} ${hostFor(hostKind, fix.host)}${fix.port === undefined ? '' : `, port ${fix.port}`}`]];
   }) as (readonly [TargetFix, string])[];
   if (fixes.length === 0) return null;
   return (
