@@ -128,6 +128,7 @@ describe('the comparison of two checks', () => {
     expect(await tab.page.evaluate('location.pathname + location.search')).toBe(
       `/c/${pingCheck.testId}/compare/${again.testId}`,
     );
+    expect(await tab.page.title()).toBe(`Comparison of ping ${pingCheck.host} · Vantage`);
     expect(await textOf(tab.page, '[aria-label=Comparison]')).not.toContain('default options');
     expect(await textOf(tab.page, '.headline')).toBe(
       'Nothing differs beyond noise: compared from 12 of 13 probes, the other did not measure.',

@@ -160,6 +160,9 @@ describe('checks and mistakes on the page', () => {
     await pin('Tokyo 1');
     await untilText(tab.page, 'From mad-1, bom-1');
     await untilText(tab.page, 'measured from 2 chosen probes');
+    await untilTrue(tab.page, `new URLSearchParams(location.search).get('probes') === 'mad-1, bom-1'`);
+    await tab.page.reload();
+    await untilText(tab.page, 'From mad-1, bom-1');
     expect(await axeViolations(tab.page)).toEqual([]);
     await tab.page.type('#host', 'www.example.com');
     await tab.page.keyboard.press('Enter');

@@ -43,8 +43,9 @@ export function ComparePage({ a, b, hasDefaults }: CompareProps): JSX.Element {
   const { client } = useService();
   const state = useComparison(client, a, b);
   useEffect(() => {
-    document.title = 'Comparison · Vantage';
-  }, []);
+    // Until the name of the checks is known.
+    if (state.kind !== 'shown') document.title = 'Comparison · Vantage';
+  }, [state.kind]);
   if (state.kind === 'shown') return <Shown compared={state.compared} note={noteOf(state.compared, hasDefaults)} />;
   if (state.kind === 'failed') {
     return (
@@ -76,6 +77,9 @@ function Shown({ compared, note }: { readonly compared: Compared; readonly note:
   const { comparison, a, b } = compared;
   const [tone, word] = words[comparison.result];
   const { kind, target } = nameOfCheck(a.type, a.host, askedOf(a));
+  useEffect(() => {
+    document.title = `Comparison of ${kind} ${target} · Vantage`;
+  }, [kind, target]);
   return (
     <main class="page">
       <div class="result-head">
