@@ -45,10 +45,13 @@ export function parseFlags(args: readonly string[], options: FlagOptions): Parse
   }
 }
 
-/** The first sentence of parseArgs' message and, for an unknown flag, the nearest known one. */
+/** One line for an error of parseArgs, whose message may have several; for an unknown flag with the nearest known one. */
 function faultOf(error: unknown, names: readonly string[]): string {
   const message = Error.isError(error) ? error.message : String(error);
   const [, flag] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+  const [, hyphened] = /'(-[^' ]+)' argument is ambiguous/.exec(message) ?? [];
+  if (hyphened !== undefined)
+    return `flag "${hyphened}" needs a value; one that begins with a hyphen is written ${hyphened}=-…`;
   if (flag === undefined) return message;
   const near = meantBy(flag, names).map((name) => `"--${name}"`);
   return `unknown flag "${flag}"${near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`}`;

@@ -156,6 +156,7 @@ describe('the words on the command line', () => {
     ['http http://example.com --method PUT', /invalid --method "PUT"; expected one of GET, HEAD, OPTIONS/],
     ['http http://example.com --headers Accept', /invalid --headers "Accept"; expected "Name: value"/],
     ['ping example.com --cuont 3', /^unknown flag "--cuont"; did you mean "--count"\?$/],
+    ['ping example.com --dscp -1', /^flag "--dscp" needs a value; one that begins with a hyphen is written --dscp=-…$/],
     ['ping example.com --zzzzzzz 3', /^unknown flag "--zzzzzzz"$/],
     ['ping example.com --from de --probes fra-1', /unexpected --probes with --from/],
     ['ping example.com --limit many', /--limit/],
