@@ -63,6 +63,15 @@ describe('loss on a path', () => {
     expect(lines(summaryOf('traceroute', { 'fra-1': trace(path) }))).toEqual(expected);
   });
 
+  it('of a router’s answers alone may be that of a limit, or of their way back', () => {
+    const path = [access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', '192.0.2.3 6 6 6', target];
+    const { findings } = summaryOf('traceroute', { 'fra-1': trace(path) });
+
+    expect(findings.map(({ text }) => text)).toEqual([
+      'Answers of one router to fra-1 do not all arrive, and more do from the hops beyond: hop 2, 192.0.2.1 in AS64511 (Transit Net). Such answers are limited, or lost on their way back: that is no loss of what is passed on.',
+    ]);
+  });
+
   it('is reported once for the network in which it begins, with its probes', () => {
     const results = {
       'fra-1': trace([access, '192.0.2.1 * 5 5', '203.0.113.1 * 9 9']),

@@ -124,8 +124,8 @@ function rateLimited(traces: readonly Trace[], chance: number): readonly Finding
   if (limited.length === 0) return [];
   const where = unique(limited.map(({ step }) => routerText(step)));
   const probeResults = probeResultsOf(limited);
-  const routers = where.length === 1 ? 'One router does' : `${where.length} routers do`;
-  const text = `${routers} not answer every packet of ${naming(probeResults)}, and more packets than that come back from the hops beyond: ${listed(where, 3)}. That is no loss of what they pass on.`;
+  const routers = where.length === 1 ? 'one router' : `${where.length} routers`;
+  const text = `Answers of ${routers} to ${naming(probeResults)} do not all arrive, and more do from the hops beyond: ${listed(where, 3)}. Such answers are limited, or lost on their way back: that is no loss of what is passed on.`;
   return [buildFinding('rate_limited_hop', 'info', probeResults, text)];
 }
 
