@@ -97,13 +97,31 @@ describe('the summary of a network whose truth is known', () => {
     const [v4, v6, ...balanced] = await summaries;
     for (const command of secondWay('delete')) await lab!.run(...command);
 
-    expect(textOf(v4!, 'path_changed')).toContain(`hop 2 was ${r2} before and ${ipv4(7, 2)} after.`);
-    expect(textOf(v6!, 'path_changed')).toContain(`hop 2 was ${ipv6(2, 2)} before and ${ipv6(7, 2)} after.`);
+    expect(textOf(v4!, 'path_changed')).toContain(`hop 2 answered as ${r2} before and as ${ipv4(7, 2)} after.`);
+    expect(textOf(v6!, 'path_changed')).toContain(`hop 2 answered as ${ipv6(2, 2)} before and as ${ipv6(7, 2)} after.`);
     for (const { verdict, findings } of [v4!, v6!]) {
       expect(verdict).toBe('up');
       expect(findings.map(({ code }) => code)).not.toContain('rate_limited_hop');
     }
-    for (const summary of balanced) expect(textOf(summary, 'path_changed')).toBeUndefined();
+    for (const summary of balanced) {
+      expect(textOf(summary, 'path_changed')).toBeUndefined();
+      expect(textOf(summary, 'hop_changed')).toBeUndefined();
+    }
+  });
+
+  itInNetlab('names no other path if only the way back of a router changed', async () => {
+    const rounds = 40;
+    const wayBack = (verb: 'add' | 'delete'): ReturnType<typeof secondWay> =>
+      secondWay(verb).filter(([node]) => node === 'r3');
+    const summaries = Promise.all([ipv4(4, 2), ipv6(4, 2)].map((host) => traced(host, { rounds, protocol: 'udp' })));
+    await setTimeout((rounds / 2) * 1_000);
+    for (const command of wayBack('add')) await lab!.run(...command);
+    const [v4, v6] = await summaries;
+    for (const command of wayBack('delete')) await lab!.run(...command);
+
+    for (const summary of [v4!, v6!]) expect(textOf(summary, 'path_changed')).toBeUndefined();
+    // Over IPv6 Linux answers from the address of the interface at which the packet arrived.
+    expect(textOf(v4!, 'hop_changed')).toContain(`Hop 3 answered ${probe} as ${r3} at first and as ${ipv4(8, 2)} from`);
   });
 
   itInNetlab(

@@ -96,7 +96,7 @@ export const findingCodes = {
   flows_stop: 'Some flows end on the path, others reach the target: one of several parallel paths is broken.',
   path_loss: 'Loss begins at one hop and continues to the target.',
   loss_at_target: 'Packets are lost at the target’s hop only.',
-  rate_limited_hop: 'A router does not answer every packet, but the hops beyond it do.',
+  rate_limited_hop: 'Answers of a router are missing, and fewer of the hops beyond it.',
   path_mtu_black_hole: 'Large packets vanish without an ICMP error, small ones are answered.',
   path_mtu_small: 'The path MTU is below 1,500 bytes.',
   dscp_changed: 'Routers change the DSCP of the packets.',
@@ -104,6 +104,7 @@ export const findingCodes = {
   hidden_tunnel: 'Routers quote TTLs as those of a tunnel do that shows no labels.',
   path_lengths: 'The target answered at several hops during the rounds of a trace.',
   path_changed: 'The path changed between two rounds of a trace.',
+  hop_changed: 'A hop answered from another address from one round of a trace on: another router, or the same one.',
   way_back_differs: 'Replies seem to come back over more or fewer hops than the packets take.',
   // Probes excluded from the verdict.
   target_refused: 'The policy of these probes refuses the target.',

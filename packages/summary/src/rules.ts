@@ -293,7 +293,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_changed: rule(
     ['info'],
-    `traceroute, \`rounds\`: one router answered at a hop in the first rounds and another one in all later ones. All such hops agree on the round, and the probability of this order of answers behind a balancer by packet is 2^-${t.pathChangeBits} at most, whatever its shares. A short check, or a change in its first or last rounds, does not suffice. Loss in such a trace is laid to no hop before the target’s.`,
+    `traceroute, \`rounds\`: two hops or more, with none between them that kept its address, answered from one address in the first rounds and from another one in all later ones, or the target moved once to another hop. All such hops agree on the round, and the probability of this order of answers behind a balancer by packet is 2^-${t.pathChangeBits} at most, whatever its shares. A short check, or a change in its first or last rounds, does not suffice. Loss in such a trace is laid to no hop before the target’s.`,
+  ),
+  hop_changed: rule(
+    ['info'],
+    'traceroute, `rounds`: as `path_changed`, of one hop, or of hops with one between them that kept its address, while the target stayed at its hop. Many routers answer from the address of the interface by which the error leaves, so a change of the way back alone looks the same. Loss in such a trace is laid to no hop before the target’s.',
   ),
   way_back_differs: rule(
     ['info'],

@@ -119,7 +119,8 @@ describe('the paths of a monitor', () => {
       expect(changes).toHaveLength(1);
       expect(changes[0]).toMatchObject({
         probes: ['nyc-1'],
-        sentence: 'Path at hop 2: 198.51.100.2 → 198.51.100.8 (nyc-1).',
+        sentence:
+          'Path at hop 2: 198.51.100.2 → 198.51.100.8, another router or the same one by another interface (nyc-1).',
       });
       const sentence =
         'Paths from the failing nyc-1 and from the working fra-1 show hop 1, 198.51.100.1 as the last router in common: ' +

@@ -83,7 +83,8 @@ export const pathEventSchema = Type.Object(
   {
     additionalProperties: false,
     title: 'Path event',
-    description: 'The path from some probes to the target of a traceroute changed. Load balancing is no change.',
+    description:
+      'The path from some probes to the target of a traceroute changed: other addresses answered at its hops. Load balancing is no change.',
   },
 );
 

@@ -92,7 +92,11 @@ describe('a change of the path', () => {
   const inAccess = 'in AS64510 (Access Net)';
 
   it.each<[string, readonly Segment[], string]>([
-    ['a hop is replaced', replaced, `path at hop 3: 198.51.100.9 ${inAccess} → 198.51.100.8 ${inAccess}`],
+    [
+      'a hop is replaced',
+      replaced,
+      `path at hop 3: 198.51.100.9 ${inAccess} → 198.51.100.8 ${inAccess}, another router or the same one by another interface`,
+    ],
     ['one hop more', longer, `path with 198.51.100.10 ${inAccess} in addition at hop 4; 6 → 7 hops`],
     ['one hop less', shorter, `path without 198.51.100.9 ${inAccess} at hop 3; 6 → 5 hops`],
   ])('is named in the next run of sixteen flows: %s', (_reason, path, text) => {

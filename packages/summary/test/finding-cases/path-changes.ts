@@ -68,6 +68,8 @@ export function byChance(random: Random, routers: number, rounds: number, skew =
   return Array.from({ length: rounds }, name).join('');
 }
 
+const oneHop = inRounds('a'.repeat(40), 'a'.repeat(20) + 'b'.repeat(20), 'a'.repeat(40));
+
 export const pathChangeCases: FindingCases = {
   path_lengths: {
     present: [
@@ -79,6 +81,18 @@ export const pathChangeCases: FindingCases = {
       ['the target stayed where it was', inRounds('a'.repeat(20))],
     ],
   },
+  hop_changed: {
+    present: [
+      ['one hop alone, in many rounds', oneHop],
+      ['a hop between two others kept its address', inRounds(split(8), all, split(8))],
+    ],
+    absent: [
+      ['two hops in a row', inRounds(all, split(8), split(8))],
+      ['one hop, in too few rounds to exclude chance', inRounds(all, split(10))],
+      ['the path became longer', moving(40, longer)],
+      ['no router changed', inRounds(all, all)],
+    ],
+  },
   path_changed: {
     present: [
       ['two hops have other routers from one round on', inRounds(all, split(8), split(8))],
@@ -86,12 +100,14 @@ export const pathChangeCases: FindingCases = {
       ['answers are missing meanwhile', inRounds(all, 'aaaaaaaa***bbbbbbbbb', 'aaaaaaaaa**bbbbbbbbb')],
       ['the path became longer', moving(40, longer)],
       ['the path became shorter', moving(40, shorter)],
-      ['one hop alone, in many rounds', inRounds('a'.repeat(40), 'a'.repeat(20) + 'b'.repeat(20))],
+      ['with a silent hop in between', inRounds(split(8), '*'.repeat(20), split(8))],
     ],
     absent: [
       ['the target moved, in too few rounds to exclude chance', moving(24, shorter)],
       ['the target is at two hops in turns', moving(40, [...longer, [3, 30]])],
       ['no router changed', inRounds(all, all)],
+      ['one hop alone, in many rounds', oneHop],
+      ['a hop between two others kept its address', inRounds(split(8), all, split(8))],
       ['a router fell silent', inRounds(all, `${'a'.repeat(8)}${'*'.repeat(12)}`)],
       ['one hop, in too few rounds to exclude chance', inRounds(all, split(10))],
       ['the hops changed at different times', inRounds(all, split(6), split(13))],

@@ -29,9 +29,20 @@ export function pathDifferences(
       certain,
       a: valuesOf(changes.flatMap((one) => one.a)),
       b: valuesOf(changes.flatMap((one) => one.b)),
-      text: `path ${changeText(change, a, b)}${more}${length}${certain ? '' : doubtText(a, b)}`,
+      text: `path ${changeText(change, a, b)}${more}${length}${certain ? interfaceText(changes) : doubtText(a, b)}`,
     },
   ];
+}
+
+/** A router may answer from the address of another interface: if single hops differ, it may be the same one. */
+function interfaceText(changes: readonly PathChange[]): string {
+  const isSingle = changes.every(
+    ({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length < 2 && b.length < 2,
+  );
+  if (!isSingle) return '';
+  return changes.length === 1
+    ? ', another router or the same one by another interface'
+    : ', other routers or the same ones by other interfaces';
 }
 
 function otherTarget(a: Trace, b: Trace): readonly Difference[] {

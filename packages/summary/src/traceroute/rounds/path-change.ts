@@ -3,12 +3,12 @@ import { thresholds } from '../../thresholds.ts';
 import { listed, shown } from '../../words.ts';
 import type { Step, Trace } from '../trace.ts';
 
-/** A hop that one router answered in the first rounds, and another one in all later ones. */
+/** A hop with answers from one address in the first rounds, and from another one in all later ones. */
 interface ChangedHop {
   readonly hop: number;
-  /** Round of the last answer of the first router. */
+  /** Round of the last answer from the first address. */
   readonly last: number;
-  /** Round of the first answer of the other router. */
+  /** Round of the first answer from the other address. */
   readonly first: number;
   /** Bits of evidence against a balancer that chose these answers by chance. */
   readonly bits: number;
@@ -17,27 +17,32 @@ interface ChangedHop {
 }
 
 interface RouteChange {
+  /** The first of the hops. */
   readonly hop: ChangedHop;
+  /** Numbers of all hops that changed. */
+  readonly hops: readonly number[];
+  /**
+   * True if two hops changed with none between them that kept its address. One alone may be the same router: many answer
+   * from the address of the interface by which the error leaves, and a new way back changes that.
+   */
+  readonly isOfPath: boolean;
   readonly rounds: number;
 }
 
 /** Rounds by which hops may disagree: the packets of a round are spread over a second, and a new route takes time to spread. */
 const SPREAD = 1;
 
-/** Finding: the path changed between two rounds of a trace. */
+/** Findings: the path changed between two rounds of a trace, or one hop answered from another address. */
 export function findPathChanges(traces: readonly Trace[]): readonly FindingDraft[] {
   return traces.flatMap((trace) => {
     const { probeResult } = trace;
     const change = pathChangeOf(trace);
     if (targetHopsOf(trace).length > 1) return [ofLength(trace, change)];
-    if (change === undefined) return [];
-    const { hop, rounds } = change;
-    const text = `The path from ${probeResult.probe} changed during the check, about round ${hop.first} of ${rounds}: hop ${hop.hop} was ${hop.from} before and ${hop.to} after. From there on its hops show both paths, and what they lost belongs to no router.`;
-    return [buildFinding('path_changed', 'info', [probeResult], text)];
+    return change === undefined ? [] : [ofHops(probeResult, change)];
   });
 }
 
-/** True if hops of the trace show more than one path. */
+/** True if hops of the trace show more than one path, or perhaps do. */
 export function isChangedPath(trace: Trace): boolean {
   return targetHopsOf(trace).length > 1 || pathChangeOf(trace) !== undefined;
 }
@@ -73,6 +78,23 @@ export function lastOf<T>(entries: readonly T[], share: number): readonly T[] {
   return entries.slice(entries.length - Math.floor(entries.length * share));
 }
 
+/** Finding: the target stayed at its hop, and hops before it answered from other addresses. */
+function ofHops(probeResult: Trace['probeResult'], { hop, hops, isOfPath, rounds }: RouteChange): FindingDraft {
+  const { probe } = probeResult;
+  const numbers = listed(hops.map(String), 8);
+  if (isOfPath) {
+    const text = `The path from ${probe} changed during the check, about round ${hop.first} of ${rounds}, unless the routers of hops ${numbers} answer by other interfaces since: hop ${hop.hop} answered as ${hop.from} before and as ${hop.to} after. From there on its hops show both paths, and what they lost belongs to no router.`;
+    return buildFinding('path_changed', 'info', [probeResult], text);
+  }
+  const isOne = hops.length === 1;
+  const others = isOne ? '' : `, and hop ${listed(hops.slice(1).map(String), 8)} changed then too`;
+  const which = isOne
+    ? 'another router, or the same one by another interface'
+    : 'other routers, or the same ones by other interfaces';
+  const text = `Hop ${hop.hop} answered ${probe} as ${hop.from} at first and as ${hop.to} from about round ${hop.first} of ${rounds} on${others}: ${which}. What the hops lost is laid to no router.`;
+  return buildFinding('hop_changed', 'info', [probeResult], text);
+}
+
 /** Finding: the target answered at several hops. Only the order of the answers tells a change from ways of different length. */
 function ofLength(trace: Trace, change: RouteChange | undefined): FindingDraft {
   const { probeResult } = trace;
@@ -106,12 +128,18 @@ export function pathChangeOf({ probeResult, isFinal }: Trace): RouteChange | und
   const [flow] = flows;
   if (!isFinal || rounds < 2 || flow === undefined) return undefined;
   const changed = hops.flatMap((hop) => changedHop(hop, flow.hops[hop.hop - 1] ?? [], rounds) ?? []);
-  const [first] = changed.toSorted((a, b) => a.hop - b.hop);
+  const sorted = changed.toSorted((a, b) => a.hop - b.hop);
+  const [first] = sorted;
   if (first === undefined) return undefined;
   const latest = Math.max(...changed.map(({ last }) => last));
   const earliest = Math.min(...changed.map((one) => one.first));
   const bits = changed.reduce((sum, one) => sum + one.bits, 0);
-  return bits >= thresholds.pathChangeBits && latest < earliest + SPREAD ? { hop: first, rounds } : undefined;
+  if (bits < thresholds.pathChangeBits || latest >= earliest + SPREAD) return undefined;
+  const isSilent = (answers: readonly (number | null)[]): boolean => answers.every((index) => index === null);
+  const isOfPath = sorted.some(
+    ({ hop }, at) => at > 0 && flow.hops.slice(sorted[at - 1]!.hop, hop - 1).every((answers) => isSilent(answers)),
+  );
+  return { hop: first, hops: sorted.map(({ hop }) => hop), isOfPath, rounds };
 }
 
 type Hop = NonNullable<Trace['probeResult']['result']['hops']>[number];
