@@ -37,8 +37,13 @@ export function isCommand(word: string): boolean {
 /** Lists what is allowed in place of `name`, and suggests the nearest command. */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;
-  const meant = nearestWord(name, commands) ?? checkOf(name);
-  return `unknown command "${name}"; expected one of ${commands.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+  return `unknown command "${name}"; ${expectedOf(name, commands, checkOf(name))}`;
+}
+
+/** The words that are allowed in place of a wrong one, and the nearest of them; `otherwise` if none is near. */
+export function expectedOf(wrong: string | undefined, allowed: readonly string[], otherwise?: string): string {
+  const meant = (wrong === undefined ? undefined : nearestWord(wrong, allowed)) ?? otherwise;
+  return `expected one of ${allowed.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
 /** The command for a target that was written in place of a command; undefined for other words. */

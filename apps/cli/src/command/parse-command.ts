@@ -5,7 +5,7 @@ import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagno
 import type { Command } from './command.ts';
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
 import { shells } from './completion.ts';
-import { flagsBehindCommand, isCommand, unknownCommand } from './first-word.ts';
+import { expectedOf, flagsBehindCommand, isCommand, unknownCommand } from './first-word.ts';
 import { parseMonitors } from './parse-monitors.ts';
 import { parseQuery } from './parse-query.ts';
 import { readCheck } from './read-check.ts';
@@ -50,9 +50,7 @@ function parseCompletion([shell]: readonly string[]): Command {
   if (known !== undefined) return { kind: 'completion', shell: known };
   return {
     kind: 'invalid',
-    faults: [
-      `${shell === undefined ? 'missing shell' : `unknown shell "${shell}"`}; expected one of ${shells.join(', ')}`,
-    ],
+    faults: [`${shell === undefined ? 'missing shell' : `unknown shell "${shell}"`}; ${expectedOf(shell, shells)}`],
   };
 }
 

@@ -4,6 +4,7 @@ import { checkTypes, isCheckTypeName } from '@vantage/diagnostics/contract';
 import { monitorVerbs, type MonitorAction } from '../monitors/monitor-action.ts';
 import type { Command } from './command.ts';
 import { commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
+import { expectedOf } from './first-word.ts';
 import { readCheck } from './read-check.ts';
 import { settingsFrom } from './settings.ts';
 
@@ -12,7 +13,7 @@ export function parseMonitors([verb = 'list', ...args]: readonly string[]): Comm
   const isFlag = verb.startsWith('-');
   const known = isFlag ? 'list' : monitorVerbs.find((one) => one === verb);
   if (known === undefined) {
-    return invalid(`unknown command "monitors ${verb}"; expected one of ${monitorVerbs.join(', ')}`);
+    return invalid(`unknown command "monitors ${verb}"; ${expectedOf(verb, monitorVerbs)}`);
   }
   if (known === 'put') return parsePut(args, invalid);
   const { values, positionals, fault } = parseFlags(isFlag ? [verb, ...args] : args, commonFlags);
@@ -38,7 +39,7 @@ function parsePut(args: readonly string[], invalid: (...faults: readonly string[
     return { kind: 'monitors', action: { verb: 'put', name, definition: { file } }, settings: settingsFrom(values) };
   }
   if (!isCheckTypeName(type)) {
-    return invalid(`unknown check type "${type}"; expected one of ${Object.keys(checkTypes).join(', ')}`);
+    return invalid(`unknown check type "${type}"; ${expectedOf(type, Object.keys(checkTypes))}`);
   }
   const { file: _file, ...ofMonitor } = monitorFlags;
   const { request: check, values, faults } = readCheck(type, rest, { ...commonFlags, ...selectionFlags, ...ofMonitor });

@@ -67,6 +67,7 @@ describe('a check between two probes', () => {
     ['a text', { type: 'traceroute', between: 'fra-1,nyc-1' }, '/between', 'must be an array'],
     ['an id of an odd form', between('fra-1', 'NYC 1'), '/between/1', 'must be 1 to 63 lower-case letters'],
     ['an unknown probe', between('fra-1', 'par-1'), '/between/1', 'there is no probe "par-1"'],
+    ['an id mistyped', between('fra-1', 'nyc1'), '/between/1', 'no probe "nyc1"; did you mean "nyc-1"?'],
     ['a name that every object has', between('constructor', 'fra-1'), '/between/0', 'there is no probe "constructor"'],
     ['a probe without an offer', between('hut-1', 'fra-1'), '/between/0', 'hut-1 offers no address'],
     ['families that do not meet', between('old-1', 'six-1'), '/between', 'old-1 IPv4, six-1 IPv6'],

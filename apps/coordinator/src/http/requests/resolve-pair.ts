@@ -1,8 +1,9 @@
-import { escapeText, type Family, type InputError, type Probes } from '@vantage/contract';
+import type { Family, InputError, Probes } from '@vantage/contract';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
 import { familyOf } from '../../probes/offers.ts';
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
+import { unknownProbe } from '../../probes/unknown-probe.ts';
 import { HttpProblem } from '../problem.ts';
 import type { JudgeTarget } from './accept-request.ts';
 import { invalid } from './validate-request.ts';
@@ -49,7 +50,7 @@ function addressesOf(
   wanted: Family | undefined,
 ): readonly [string, string] {
   const unknown = errorsOf(between, (id) =>
-    Object.hasOwn(probes, id) ? undefined : `there is no probe "${escapeText(id, 80)}"`,
+    Object.hasOwn(probes, id) ? undefined : unknownProbe(id, Object.keys(probes)),
   );
   if (unknown.length > 0) throw invalid(unknown);
   const offers = between.map((id) => probes[id]!.offers ?? []);

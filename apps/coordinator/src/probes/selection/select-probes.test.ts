@@ -275,6 +275,13 @@ describe('selection by name', () => {
     });
   });
 
+  it('comes with the probe that was probably meant if it is unknown', () => {
+    const demo = [{ ...known[0]!, record: { ...known[0]!.record, id: 'demo-1' } }];
+    expect(select(demo, { probes: ['demo1'] })).toMatchObject({
+      errors: [{ path: '/probes/0', message: 'there is no probe "demo1"; did you mean "demo-1"?' }],
+    });
+  });
+
   it('points to each unknown name, with control characters made visible', () => {
     expect(select(known, { probes: ['a', 'x\u202e', 'y'] })).toEqual({
       selected: false,

@@ -1,6 +1,7 @@
 import { escapeText, type InputError } from '@vantage/contract';
 
 import { absenceOf, type KnownProbe } from '../registry/probe-status.ts';
+import { unknownProbe } from '../unknown-probe.ts';
 import { createProbePools } from './probe-pools.ts';
 import { spread } from './spread.ts';
 
@@ -62,7 +63,7 @@ export function createProbeSelector(): ProbeSelector {
 
 function selectNamed(byId: ReadonlyMap<string, KnownProbe>, names: readonly string[]): Selection {
   const errors = names.flatMap((name, index) =>
-    byId.has(name) ? [] : [{ path: `/probes/${index}`, message: `there is no probe "${escapeText(name, 80)}"` }],
+    byId.has(name) ? [] : [{ path: `/probes/${index}`, message: unknownProbe(name, byId.keys()) }],
   );
   if (errors.length > 0) return { selected: false, reason: 'invalid', errors };
   const offline = new Map<string, string>();

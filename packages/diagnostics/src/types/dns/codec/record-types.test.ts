@@ -32,6 +32,15 @@ describe('the name of a record type', () => {
   });
 
   it.each([
+    ['XM', 'MX'],
+    ['txxt', 'TXT'],
+    ['AAA', 'AAAA'],
+    ['cnmae', 'CNAME'],
+  ])('is refused with the type that was probably meant: %s', (text, meant) => {
+    expect(parseRecordType(text)).toMatchObject({ ok: false, reason: expect.stringMatching(`mean ${meant}\\?$`) });
+  });
+
+  it.each([
     ['no such name', 'FOO'],
     ['a number that does not fit', 'TYPE65536'],
     ['what every object has', 'constructor'],

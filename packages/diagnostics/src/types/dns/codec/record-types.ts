@@ -1,3 +1,5 @@
+import { nearestWord } from '@vantage/contract';
+
 /**
  * Data types of the IANA registry of DNS resource record types. Data of types unknown to the codec uses the form of
  * RFC 3597 section 5.
@@ -122,10 +124,19 @@ export function parseRecordType(text: string): ParsedRecordType {
   const known: number | undefined = Object.hasOwn(codes, name) ? codes[name as RecordTypeName] : undefined;
   const code = known ?? numberedType(name);
   if (code === undefined) {
-    return { ok: false, reason: 'There is no such record type. Use a name such as A, AAAA or MX, or TYPE<number>.' };
+    const meant = meantBy(name);
+    const hint = meant === undefined ? 'Use a name such as A, AAAA or MX, or TYPE<number>.' : `Did you mean ${meant}?`;
+    return { ok: false, reason: `There is no such record type. ${hint}` };
   }
   if (isMetaType(code)) return refused(name);
   return { ok: true, recordType: { code, name: recordTypeName(code) } };
+}
+
+/** The nearest name; of two letters, the name with the letters swapped. */
+function meantBy(name: string): string | undefined {
+  const names = Object.keys(codes);
+  const swapped = name.length === 2 ? `${name[1]}${name[0]}` : undefined;
+  return nearestWord(name, names) ?? names.find((known) => known === swapped);
 }
 
 /** ANY and zone transfers serve amplification and harvesting; the rest carry no data of a name. */
