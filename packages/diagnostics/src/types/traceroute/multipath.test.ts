@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { networks, randomOf, routeOf, TARGET_NAME, type Network } from '../../../test/balanced-network.ts';
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { searched } from '../../../test/path-search.ts';
-import { arrived, expired, ofTrace, path, router, traceOver } from '../../../test/trace-network.ts';
+import { arrived, expired, ofTrace, path, router, traceOver, unreachable } from '../../../test/trace-network.ts';
 import { MAX_MTU_PACKETS, MAX_PACKETS, traceroute } from './contract.ts';
 import { stoppingPoint } from './multipath/stopping-points.ts';
 
@@ -22,6 +22,12 @@ function over(network: Network, lost: (name: string, flow: number) => boolean = 
     if (lost(name, sent.identifier)) return [];
     return name === TARGET_NAME ? [arrived(sent)] : [expired(sent, router(names.indexOf(name) + 1))];
   };
+}
+
+function namedIn(network: Network) {
+  const names = namesOf(network);
+  const at = routeOf(network, randomOf(7));
+  return { at, routerAt: (name: string): string => router(names.indexOf(name) + 1) };
 }
 
 function namesOf(network: Network): readonly string[] {
@@ -127,6 +133,48 @@ describe('the search for all paths', () => {
     expect(outcome.reached).toBe(true);
     expect(dead.map(({ ip }) => ip)).toEqual([router(namesOf(network).indexOf('first.1.0') + 1)]);
     expect(outcome.fullTtl!.rtts.filter((rtt) => rtt === null).length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('searches on behind the balancer if the way of the first flow is refused', async () => {
+    const network = networks['2 long ways']!;
+    const { at, routerAt } = namedIn(network);
+    let refuser: string | undefined;
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (isLarge(sent)) return [arrived(sent)];
+        const second = sent.ttl < 2 ? undefined : at(sent.identifier, 2);
+        refuser ??= second;
+        if (second !== undefined && second === refuser) return [unreachable(sent, 13, routerAt(refuser))];
+        const name = at(sent.identifier, sent.ttl);
+        return name === TARGET_NAME ? [arrived(sent)] : [expired(sent, routerAt(name))];
+      },
+      all,
+      { inTime: true },
+    );
+
+    const { nodes, complete } = outcome.multipath!;
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
+    expect(complete).toBe(true);
+    expect(nodes.slice(0, 4).map(({ hop, kind, balances, reaches }) => [hop, kind, balances, reaches])).toEqual([
+      [1, 'router', 'flow', true],
+      [2, 'refused', null, false],
+      [2, 'router', null, true],
+      [3, 'router', null, true],
+    ]);
+    expect(nodes[1]!.ip).toBe(routerAt(refuser!));
+    expect(nodes.at(-1)).toMatchObject({ kind: 'target' });
+  });
+
+  it('has tried as many flows as at any router before it calls a refused path the only one', async () => {
+    const { outcome, fake } = await traceOver(
+      path(7, (sent) => (sent.ttl >= 4 ? [unreachable(sent, 13, router(4))] : undefined)),
+      all,
+      { inTime: true },
+    );
+
+    const refused = ofTrace(fake).filter(({ ttl }) => ttl === 4);
+    expect(outcome).toMatchObject({ result: 'failure', reached: false, multipath: { complete: true } });
+    expect(new Set(refused.map(({ identifier }) => identifier)).size).toBe(stoppingPoint(1));
   });
 
   it('takes silent routers for no end', async () => {

@@ -7,8 +7,10 @@ export interface Slot {
   readonly packets: readonly TracePacket[];
 }
 
-/** Marks an answer that is not from a router: the packet reached its end. */
-const END = '=';
+/** Marks an answer of the target. */
+const ARRIVED = '=';
+/** Marks an error of a router that forwards the packet no further. */
+const REFUSED = '!';
 /** Marks a packet without an answer. */
 export const SILENT = '*';
 
@@ -35,17 +37,23 @@ export function answersIn({ packets }: Slot): readonly string[] {
 }
 
 export function seenAs({ kind, from }: NonNullable<TracePacket['answer']>): string {
-  return kind === 'expired' ? from : `${END}${from}`;
+  if (kind === 'expired') return from;
+  return `${kind === 'target' ? ARRIVED : REFUSED}${from}`;
 }
 
+/** True for an answer with which the path of the packet ends. */
 export function isEnd(seen: string): boolean {
-  return seen.startsWith(END);
+  return isOfTarget(seen) || seen.startsWith(REFUSED);
+}
+
+export function isOfTarget(seen: string): boolean {
+  return seen.startsWith(ARRIVED);
 }
 
 /** The address in an answer; null for silence. */
 export function addressIn(seen: string): string | null {
   if (seen === SILENT) return null;
-  return isEnd(seen) ? seen.slice(END.length) : seen;
+  return isEnd(seen) ? seen.slice(1) : seen;
 }
 
 export function isAwaited({ packets }: Slot): boolean {

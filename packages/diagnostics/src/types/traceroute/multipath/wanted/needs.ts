@@ -1,6 +1,6 @@
 import { GAP_LIMIT } from '../../probing/flow-view.ts';
 import type { Vertex } from '../vertex.ts';
-import { isEnd, SILENT } from '../slots.ts';
+import { isOfTarget, SILENT } from '../slots.ts';
 import { RISK, RISK_OF_MANY, stoppingPoint } from '../stopping-points.ts';
 import type { Survey } from '../survey.ts';
 
@@ -88,14 +88,14 @@ function nextOf(group: readonly Vertex[]): ReadonlySet<string> {
 }
 
 /**
- * True if the silent gap is long enough, or if only the end of the path follows: the last router has the target on its
- * own link.
+ * True if the silent gap is long enough, or if only the target follows: the last router has it on its own link. A router
+ * that refuses packets proves no such thing: others may go by another next hop.
  */
 function isEnough(vertex: Vertex): boolean {
   if (vertex.silence >= GAP_LIMIT) return true;
   const next = [...vertex.seenNext.keys()];
   if (vertex.kind === 'cloud') return false;
-  return next.length === 1 && isEnd(next[0]!);
+  return next.length === 1 && isOfTarget(next[0]!);
 }
 
 /** True if only silence is known beyond a silent vertex. */
