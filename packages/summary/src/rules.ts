@@ -253,7 +253,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   flows_stop: degrading(
     ['warning'],
-    `traceroute with several flows: some reach the target; another one ends, and the last router that answered it is on the path of none that does. Its packets beyond that router were all lost, to hops that answer other flows, and chance explains that in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test); the target’s own hop is left out over udp and where it may limit its answers. With \`flows: "all"\`: a way of a balancer proved to choose by flow is \`broken\`, none of its packets got an answer from beyond, and chance explains that in no more than ${t.beginByChance * 100} % of cases for all flows of the balancer, given the packets of other ways.`,
+    `traceroute with several flows: some reach the target; another one ends, and the last router that answered it is on the path of none that does. Its packets beyond that router were all lost, to hops that answer other flows, and chance explains that in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test); the target’s own hop is left out over udp and where it may limit its answers. Or that router refused its packets with an ICMP error. With \`flows: "all"\`: a way of a balancer proved to choose by flow is \`broken\`, none of its packets got an answer from beyond, and chance explains that in no more than ${t.beginByChance * 100} % of cases for all flows of the balancer, given the packets of other ways; or a router refused the packets of a way and none that reached the target passed it.`,
   ),
   path_loss: degrading(
     ['warning', 'info'],

@@ -160,8 +160,8 @@ type Multipath = NonNullable<SparseResultOf<'traceroute'>['multipath']>;
 
 /**
  * Result of a search for all paths, one string per link in the order of hops: `probe > 198.51.100.1 6/6`, with the
- * numbers of answered and sent packets; `*1` for a silent node. `marks` by node: how it balances, whether it is
- * `broken`.
+ * numbers of answered and sent packets; `*1` for a silent node, `!192.0.2.1` for one that refuses. `marks` by node: how
+ * it balances, whether it is `broken`.
  */
 export function multipath(
   links: readonly string[],
@@ -183,11 +183,12 @@ export function multipath(
   const reaches = (index: number): boolean =>
     names[index] === target || read.some(({ from, to }) => from === index && reaches(to));
   const nodes = names.map((name, index) => {
-    const [mark, isSilent] = [marks[name], name.startsWith('*')];
+    const [mark, isSilent, isRefused] = [marks[name], name.startsWith('*'), name.startsWith('!')];
+    const kind = name === target ? ('target' as const) : isRefused ? ('refused' as const) : ('router' as const);
     return {
       hop: hopOf(index),
-      kind: isSilent ? ('silent' as const) : name === target ? ('target' as const) : ('router' as const),
-      ip: isSilent ? null : name,
+      kind: isSilent ? ('silent' as const) : kind,
+      ip: isSilent ? null : name.replace('!', ''),
       private: false,
       balances: mark === undefined || mark === 'broken' ? null : mark,
       reaches: reaches(index),

@@ -2,6 +2,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
 import { listed, naming, unique } from '../words.ts';
 import { brokenWaysOf, type BrokenWay } from './multipath/broken-ways.ts';
+import { meaningOf } from './refusals.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { stepText, type Trace } from './trace.ts';
 
@@ -18,13 +19,33 @@ export function findBrokenBranches(traces: readonly Trace[]): readonly FindingDr
     const [{ trace, way }] = own as [(typeof own)[number]];
     const { subject, verb } = waysText(own.map((one) => one.way));
     const fork = nodeText(way.fork, trace);
-    const lasts = own.filter((one) => one.way.last !== one.way.fork);
-    const beyond = listed(unique(lasts.map((one) => nodeText(one.way.last, one.trace))), 3);
-    const silence = beyond === '' ? 'right behind it' : `from beyond ${beyond}`;
-    const text = `${subject} behind ${fork} ${verb} broken: nothing comes back ${silence}, on the way from ${naming(probeResults)}, while packets on other ways reach the target.`;
+    const ends = listed(unique([...refusalTexts(own), ...silenceText(own)]), 4);
+    const text = `${subject} behind ${fork} ${verb} broken: ${ends}, on the way from ${naming(probeResults)}, while packets on other ways reach the target.`;
     const brief = `${subject.replace(/^[OA]/, (letter) => letter.toLowerCase())} behind ${fork} ${verb} broken`;
     return buildFinding('flows_stop', 'warning', probeResults, text, brief);
   });
+}
+
+interface Found {
+  readonly trace: Trace;
+  readonly way: BrokenWay;
+}
+
+function refusalTexts(own: readonly Found[]): readonly string[] {
+  const refused = own.filter(({ way }) => way.last.kind === 'refused');
+  return refused.map(({ trace, way: { last } }) => {
+    const errors = [...trace.steps.map(({ icmp }) => icmp), trace.fullTtl?.icmp];
+    const mark = errors.find((icmp) => icmp?.from === last.ip)?.mark;
+    return `${nodeText(last, trace)} ${mark === undefined ? 'refuses the packets' : `said that ${meaningOf(mark)}`}`;
+  });
+}
+
+function silenceText(own: readonly Found[]): readonly string[] {
+  const silent = own.filter(({ way }) => way.last.kind !== 'refused');
+  if (silent.length === 0) return [];
+  const lasts = silent.filter(({ way }) => way.last !== way.fork);
+  const beyond = listed(unique(lasts.map(({ way, trace }) => nodeText(way.last, trace))), 3);
+  return [`nothing comes back ${beyond === '' ? 'right behind it' : `from beyond ${beyond}`}`];
 }
 
 /** `One of the 2 ways found`; without a number if some are silent, which may be several. */

@@ -3,11 +3,12 @@ import { groupBy } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { chanceOfMore, type Sample } from './chance.ts';
 import { weightOfLimits } from './limits.ts';
+import { meaningOf, refuserText } from './refusals.ts';
 import { countOf, listed, unique } from '../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
 
 /**
- * Flows that end early while others of the trace reach the target. Excludes a flow last seen at a router that leads
+ * Flows that end early while others of the trace reach the target, in silence or refused by a router. Excludes a flow last seen at a router that leads
  * others to the target, and one with too few packets to exclude chance. Over UDP the target’s own hop is ignored, since
  * many targets rate-limit responses.
  */
@@ -15,6 +16,7 @@ export function deadWays(trace: Trace): readonly Way[] {
   const { ways, isReached, isFinal } = trace;
   if (!isReached || !isFinal) return [];
   const alive = ways.filter((way) => way.isReached);
+  if (alive.length === 0) return [];
   const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip))));
   return ways.filter((way) => {
     const last = lastOf(way);
@@ -23,7 +25,7 @@ export function deadWays(trace: Trace): readonly Way[] {
       last !== undefined &&
       last.routers.length > 0 &&
       last.routers.every(({ ip }) => !passed.has(ip)) &&
-      isProved(trace, way, last.hop)
+      (way.refusal !== null || isProved(trace, way, last.hop))
     );
   });
 }
@@ -56,7 +58,7 @@ function sampleOf(steps: readonly Step[]): Sample {
 /** Finding: one of several parallel paths is broken. */
 export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] {
   const broken = traces.flatMap((trace) => deadWays(trace).map((way) => ({ trace, way, last: lastOf(way)! })));
-  const byPlace = Map.groupBy(broken, ({ last }) => last.routers[0]!.ip);
+  const byPlace = Map.groupBy(broken, ({ way, last }) => `${last.routers[0]!.ip} ${way.refusal?.mark ?? ''}`);
   return [...byPlace.values()].map((own) => {
     const probeResults = groupBy(
       own.map(({ trace }) => trace.probeResult),
@@ -65,10 +67,16 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
     const shares = [...Map.groupBy(own, ({ trace }) => trace)].map(
       ([{ probeResult, ways }, dead]) => `${dead.length} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`,
     );
-    const where = stepText(own[0]!.last);
-    const forks = unique(own.map(({ trace, way }) => forkText(trace, way)));
+    const [{ way, last }] = own as [(typeof own)[number]];
+    const where = way.refusal === null ? stepText(last) : refuserText(way.steps, last);
+    const forks = unique(own.map((one) => forkText(one.trace, one.way)));
     const ways = forks.length === 1 && forks[0] !== '' ? forks[0]! : 'several parallel paths';
-    const text = `Nothing comes back from beyond ${where} for ${listed(unique(shares), 3)}; the other flows go by other routers and reach the target. One of ${ways} is broken.`;
+    const flows = listed(unique(shares), 3);
+    const end =
+      way.refusal === null
+        ? `Nothing comes back from beyond ${where} for ${flows}`
+        : `A router said that ${meaningOf(way.refusal.mark)} to the packets of ${flows}: ${where}`;
+    const text = `${end}; the other flows go by other routers and reach the target. One of ${ways} is broken.`;
     return buildFinding('flows_stop', 'warning', probeResults, text, `one of ${ways} ends at ${where}`);
   });
 }

@@ -6,12 +6,13 @@ import { answersEchoAlone } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
-import { findDeadWays } from './dead-ways.ts';
+import { deadWays, findDeadWays } from './dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
 import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
-import { findRefusals, refusalOf } from './refusals.ts';
+import { brokenWaysOf } from './multipath/broken-ways.ts';
+import { findRefusals, refusalOf, type PathRefusal } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /** @param unproved results whose silence is no evidence */
@@ -27,8 +28,11 @@ export function findEnds(
     ...loops(traces),
     ...findOutages(outages),
     ...findPauses(traces),
-    ...findRefusals(traces, (refusal) =>
-      outages.some((outage) => outage.trace === refusal.trace && outage.refusal?.where === refusal.where),
+    ...findRefusals(
+      traces,
+      (refusal) =>
+        endsWayOf(refusal) ||
+        outages.some((outage) => outage.trace === refusal.trace && outage.refusal?.where === refusal.where),
     ),
     ...stops(
       silent.filter((trace) => !isUnproved(trace)),
@@ -44,6 +48,16 @@ export function findEnds(
     ...findHeaders(traces),
     ...findPathChanges(traces),
   ];
+}
+
+/** True if the router that refused packets ends one of several ways, which `flows_stop` tells. */
+function endsWayOf({ trace, ip }: PathRefusal): boolean {
+  if (ip === null || !trace.isReached) return false;
+  const ofBranches = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last }) => last);
+  return (
+    deadWays(trace).some(({ refusal }) => refusal?.from === ip) ||
+    ofBranches.some((last) => last.kind === 'refused' && last.ip === ip)
+  );
 }
 
 /** Routers of the loop, in the order of passage. */

@@ -28,6 +28,12 @@ function tooBig(): Result<'traceroute'> {
   return { ...traced, result: 'failure', error, hops, flows, size: 1_450, stopReason: 'unreachable' };
 }
 
+/** The trace with an ICMP error of a router at a hop. */
+function refusedAt(traced: Result<'traceroute'>, hop: number, from: string): Result<'traceroute'> {
+  const icmp = { type: 3, code: 13, mark: '!X', from, count: 3 };
+  return { ...traced, hops: traced.hops!.map((one) => (one.hop === hop ? { ...one, icmp } : one)) };
+}
+
 function short(id: string): string {
   return id.replaceAll(/(ip|probe):/g, '');
 }
@@ -186,6 +192,64 @@ describe('the graph of paths', () => {
     expect(edgesOf(summary.paths!)).toContain('192.0.2.12 > silent:192.0.2.12|: fra-1');
     expect(edgesOf(summary.paths!).join()).not.toContain('192.0.2.12 > 192.0.2.3');
     expect(endsOf(summary.paths!)).toEqual(['192.0.2.12 silent: fra-1', '203.0.113.1 reached: fra-1']);
+  });
+
+  it.each([
+    ['at once', 2],
+    ['when their TTL is greater than its hop', 3],
+  ])('shows the branch that a router refuses %s, and by whom', (_when, hop) => {
+    const rows = ['192.0.2.1 1 1 1', '192.0.2.2/192.0.2.12 2 2 2', '192.0.2.3/192.0.2.12 3 3 3', `203.0.113.1 9 9 9`];
+    const flows = flowsOf('0 0 0 0', hop === 2 ? '0 1 - -' : '0 1 1 -', '0 0 0 0').map((flow) =>
+      flow.reached ? flow : { ...flow, stopReason: 'unreachable' as const },
+    );
+    const traced = refusedAt(trace(rows, { flows }), hop, '192.0.2.12');
+    const summary = summaryOf('traceroute', { 'fra-1': traced });
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.findings.map(({ code, text }) => `${code}: ${text}`)).toEqual([
+      'flows_stop: A router said that a filter forbids the traffic (!X) to the packets of 1 of 3 flows of fra-1: hop 2, 192.0.2.12 in AS64511 (Transit Net); ' +
+        'the other flows go by other routers and reach the target. One of the ways behind hop 1, 192.0.2.1 in AS64511 (Transit Net) is broken.',
+    ]);
+    expect(endsOf(summary.paths!)).toEqual(['192.0.2.12 refused: fra-1', '203.0.113.1 reached: fra-1']);
+    expect(edgesOf(summary.paths!).join()).not.toContain('silent');
+  });
+
+  it.each([
+    ['by no other', '192.0.2.1 > !192.0.2.12 4/4'],
+    ['after it was seen as a router', '192.0.2.1 > 192.0.2.12 4/4|192.0.2.12 > !192.0.2.12 4/4'],
+  ])('shows the way of a search that a router refuses, which leads on %s', (_how, links) => {
+    const rows = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '192.0.2.3 3 3', target];
+    const found = multipath(
+      [
+        'probe > 192.0.2.1 1/1',
+        ...links.split('|'),
+        '192.0.2.1 > 192.0.2.2 4/4',
+        '192.0.2.2 > 192.0.2.3 6/6',
+        '192.0.2.3 > 203.0.113.1 1/1',
+      ],
+      { '192.0.2.1': 'flow' },
+    );
+    const summary = summaryOf('traceroute', {
+      'fra-1': refusedAt(trace(rows, { multipath: found, flows: flowsOf('0 0 0 0') }), 2, '192.0.2.12'),
+    });
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.findings.map(({ code, text }) => `${code}: ${text}`)).toEqual([
+      'flows_stop: One of the 2 ways found behind hop 1, 192.0.2.1 in AS64511 (Transit Net) is broken: hop 2, 192.0.2.12 in AS64511 (Transit Net) said that a filter forbids the traffic (!X), ' +
+        'on the way from fra-1, while packets on other ways reach the target.',
+    ]);
+    expect(endsOf(summary.paths!)).toEqual(['192.0.2.12 refused: fra-1', '203.0.113.1 reached: fra-1']);
+  });
+
+  it('says that others passed a router that refuses packets only if they did', () => {
+    const rows = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '192.0.2.3 3 3', target];
+    const textOf = (refuser: string): string =>
+      summaryOf('traceroute', {
+        'fra-1': refusedAt(trace(rows, { flows: flowsOf('0 0 0 0', '0 - 0 0') }), 2, refuser),
+      }).findings.find(({ code }) => code === 'path_refused')!.text;
+
+    expect(textOf('192.0.2.2')).toMatch(/: hop 2, 192\.0\.2\.2 .*Others passed it\.$/);
+    expect(textOf('192.0.2.12')).toMatch(/: hop 2, 192\.0\.2\.12 .*Others reached the target\.$/);
   });
 
   it('calls no branch dead of which chance may have lost the packets', () => {

@@ -36,7 +36,10 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
     const dead = deadWays(trace);
     addBranches(nodes, edges, trace, targets);
     for (const way of trace.branching.length > 0 ? [] : trace.ways) {
-      const hasTail = trace.isFinal && !isRefused(way) && (trace.isReached ? dead.includes(way) : !way.isReached);
+      const hasTail =
+        trace.isFinal &&
+        !isRefused(way) &&
+        (trace.isReached ? dead.includes(way) && way.refusal === null : !way.isReached);
       const places = placesOf(way.steps, start, hasTail);
       for (const { step, ids } of places) {
         for (const [index, id] of ids.entries()) {
@@ -50,10 +53,9 @@ export function mergePaths(first: readonly Trace[], others: readonly Trace[] = [
         from = ids;
       }
     }
-    const brokenEnds = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last }) => ({
-      node: last.id,
-      reason: 'silent' as const,
-    }));
+    const brokenEnds = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last: { id, kind } }) => {
+      return { node: id, reason: kind === 'refused' ? ('refused' as const) : ('silent' as const) };
+    });
     for (const end of [endOf(trace, start), ...dead.map((way) => deadEndOf(way, start)), ...brokenEnds]) {
       // Results are untrusted: the end may be at a hop that no flow has.
       const node = nodes.has(end.node) ? end.node : start;
@@ -192,7 +194,7 @@ function lastId(nodes: readonly WayNode[], step: Step | undefined): string | und
   return nodes.find(({ hop, kind }) => hop === step?.hop && kind !== 'silent')?.id;
 }
 
-function deadEndOf({ steps }: Way, start: string): Omit<PathEnd, 'probes'> {
+function deadEndOf({ steps, refusal }: Way, start: string): Omit<PathEnd, 'probes'> {
   const known = answeredOf(steps);
-  return { node: idsOf(known, known.length - 1, start)[0]!, reason: known.at(-1)?.icmp ? 'refused' : 'silent' };
+  return { node: idsOf(known, known.length - 1, start)[0]!, reason: refusal === null ? 'silent' : 'refused' };
 }

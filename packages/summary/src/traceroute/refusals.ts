@@ -26,6 +26,8 @@ export interface PathRefusal {
   readonly mark: string;
   /** Step of the error's sender; undefined if it appears at none. */
   readonly step: Step | undefined;
+  /** Address of the sender; null if it is withheld or unknown. */
+  readonly ip: string | null;
   /** Location of the sender, for a sentence. */
   readonly where: string;
   readonly isOfTarget: boolean;
@@ -48,14 +50,14 @@ export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | unde
   const stands = steps.find(({ routers }) => routers[0]?.ip === ip) ?? (ip === null ? undefined : seenAt(steps, ip));
   const isOfTarget = ip !== undefined && ip !== null && ip === trace.target;
   const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
-  const place = step === answered && step !== undefined ? refuserText(trace, step) : step && stepText(step);
+  const place = step === answered && step !== undefined ? refuserText(trace.steps, step) : step && stepText(step);
   const where = place ?? (ip ? shown(ip) : 'a router with a private address');
-  return { trace, mark, step, where, isOfTarget, answered };
+  return { trace, mark, step, ip: ip ?? null, where, isOfTarget, answered };
 }
 
 /** A router may refuse packets of any TTL, so its hop is known only if the one before answered. */
-function refuserText(trace: Trace, step: Step): string {
-  const before = trace.steps.filter(({ hop }) => hop < step.hop);
+export function refuserText(steps: readonly Step[], step: Step): string {
+  const before = steps.filter(({ hop }) => hop < step.hop);
   const first = (before.findLast((other) => !isSilent(other))?.hop ?? 0) + 1;
   const isKnown = first >= step.hop || step.isPrivate || step.routers.length === 0;
   return isKnown ? stepText(step) : stepText(step).replace(/^hop \d+/, `one of the hops ${first} to ${step.hop}`);
@@ -108,6 +110,22 @@ function lateStart({ probeResult: { result } }: Trace): string | undefined {
     : `round ${first.round} of ${result.rounds ?? first.round}`;
 }
 
+/** True if other packets went beyond the router: it alone answered at a hop of a flow that reached the target. */
+function isPassed({ trace: { ways, branching }, ip }: PathRefusal): boolean {
+  if (ip === null) return false;
+  const alive = ways.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);
+  return (
+    alive.some(({ routers }) => routers.length === 1 && routers[0]!.ip === ip) ||
+    branching.some((node) => node.ip === ip && node.reaches)
+  );
+}
+
+/** What became of other packets; empty if that is not known. */
+function othersText(own: readonly PathRefusal[]): string {
+  if (own.every(isPassed)) return ' Others passed it.';
+  return own.every(({ trace }) => trace.isReached) ? ' Others reached the target.' : '';
+}
+
 /** True if a router refused packets that were sent far enough for the target, although the target answered others. */
 function isBeforeTarget({ trace, answered }: PathRefusal): boolean {
   const index = targetIndex(trace);
@@ -133,7 +151,7 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
     const sender = isOfTarget ? 'The target itself' : 'A router';
     const some = isPassing && !isOfTarget ? ' some' : '';
     const late = isPassing ? own.flatMap(({ trace }) => lateStart(trace) ?? []) : [];
-    const others = late[0] === undefined ? ' Others passed it.' : ` The target answered from ${late[0]} on.`;
+    const others = late[0] === undefined ? othersText(own) : ` The target answered from ${late[0]} on.`;
     const rest = isPassing && !isOfTarget ? others : '';
     const places = listed(unique(own.map((one) => one.where)), 3);
     const packets =

@@ -39,6 +39,8 @@ export interface Way {
   readonly isReached: boolean;
   /** True if its packets are known not to pass the last answering hop. */
   readonly isEnded: boolean;
+  /** The error of the router that refused its packets, the last one that answered it; null without such an error. */
+  readonly refusal: Icmp | null;
 }
 
 export interface Trace {
@@ -66,7 +68,9 @@ export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[]
     const isFinal = probeResult.outcome !== 'pending';
     const isReached = reached === true;
     const ways =
-      flows.length === 0 ? [{ steps, isReached, isEnded: false }] : flows.map((flow) => wayOf(flow, sorted, steps));
+      flows.length === 0
+        ? [{ steps, isReached, isEnded: false, refusal: null }]
+        : flows.map((flow) => wayOf(flow, sorted, steps));
     const branching = multipath === undefined ? [] : waysOf(multipath, `probe:${probeResult.probe}`);
     const target = resolvedIp ?? null;
     return [{ probeResult, steps, target, isReached, isFinal, stopReason, fullTtl, ways, branching }];
@@ -102,7 +106,8 @@ function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly 
   const steps = all
     .map((step, index) => ({ ...step, ...seenBy(answers[step.hop - 1] ?? [], hops[index]!, step.routers) }))
     .map(onTheWay);
-  return { steps, isReached: reached, isEnded: !reached && ended.has(stopReason) };
+  const isEnded = !reached && ended.has(stopReason);
+  return { steps, isReached: reached, isEnded, refusal: stopReason === 'unreachable' ? refusalAtEnd(steps) : null };
 }
 
 /** Removes a router that rejected a packet before this hop: it belongs to another hop. */
@@ -111,6 +116,11 @@ export function onTheWay(step: Step, index: number, steps: readonly Step[]): Ste
   const standsBefore = steps.slice(0, index).some(({ routers }) => routers.some(({ ip }) => ip === from));
   if (from === undefined || from === null || !standsBefore) return step;
   return { ...step, routers: step.routers.filter(({ ip }) => ip !== from) };
+}
+
+function refusalAtEnd(steps: readonly Step[]): Icmp | null {
+  const last = steps.findLast((step) => !isSilent(step))?.routers[0]?.ip;
+  return steps.flatMap(({ icmp }) => icmp ?? []).findLast(({ from }) => last !== undefined && from === last) ?? null;
 }
 
 /** Responders to one flow's packets at a hop, most frequent first. */

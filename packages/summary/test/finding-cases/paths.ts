@@ -116,6 +116,7 @@ export const pathCases: FindingCases = {
         'a way is silent right behind the balancer',
         all(['192.0.2.1 > *1 0/9', '*1 > *2 0/6'], { '192.0.2.1': 'flow', '*1': 'broken' }),
       ],
+      ['a router refuses all packets of a way', all(['192.0.2.1 > !192.0.2.12 6/6'], { '192.0.2.1': 'flow' })],
     ],
     absent: [
       [
@@ -128,6 +129,10 @@ export const pathCases: FindingCases = {
       ],
       ['the agent did not prove it', all(deadWay, { '192.0.2.1': 'flow' })],
       ['the balancer chooses by packet', all(deadWay, { '192.0.2.1': 'packet', '192.0.2.12': 'broken' })],
+      [
+        'a router that refuses packets leads others to the target',
+        all(['192.0.2.1 > !192.0.2.2 6/6'], { '192.0.2.1': 'flow' }),
+      ],
       ['how it chooses is not known', all(deadWay, { '192.0.2.1': 'unknown', '192.0.2.12': 'broken' })],
       [
         'so few packets are lost by chance',

@@ -5,29 +5,40 @@ import type { WayLink, WayNode } from './ways.ts';
 
 type FullTtl = SparseResultOf<'traceroute'>['fullTtl'];
 
-/** One of several paths behind a router on which packets end, while others reach the target. */
+/** One of several paths behind a router on which packets end or are refused, while others reach the target. */
 export interface BrokenWay {
   /** The router that balances over the paths. */
   readonly fork: WayNode;
   /** The first node of the broken path. */
   readonly first: WayNode;
-  /** The last router that answered there; the fork if none did. */
+  /** The last router that answered there, which refused the packets if its kind says so; the fork if none did. */
   readonly last: WayNode;
 }
 
 /**
  * Paths of a balancer that the agent found broken, if chance does not explain the silence, given the loss on the
- * other paths. Only for balancers proved to choose by flow: otherwise the path of a lost packet is unknown.
+ * other paths. Only for balancers proved to choose by flow: otherwise the path of a lost packet is unknown. And paths
+ * that end at a router that refused packets and passed none on to the target.
  *
  * @param fullTtl packets with the full TTL: those that the target answered took other paths
  */
 export function brokenWaysOf(nodes: readonly WayNode[], fullTtl: FullTtl): readonly BrokenWay[] {
   return nodes.flatMap((node) => {
+    if (isRefuser(node, nodes)) {
+      const way = forkBefore(node);
+      // Its own hop is the first of those at which it answered.
+      const hop = Math.min(...nodes.filter(({ ip }) => ip === node.ip).map((one) => one.hop));
+      return way === undefined ? [] : [{ ...way, last: { ...node, hop } }];
+    }
     if (node.broken !== true || node.reaches || node.balances === 'packet') return [];
     const way = forkBefore(node);
-    if (way === undefined || !isProved(node, way.fork, nodes, fullTtl)) return [];
+    if (way === undefined || way.fork.balances !== 'flow' || !isProved(node, way.fork, nodes, fullTtl)) return [];
     return [{ ...way, last: node.kind === 'silent' ? way.fork : node }];
   });
+}
+
+function isRefuser({ kind, ip }: WayNode, nodes: readonly WayNode[]): boolean {
+  return kind === 'refused' && ip !== null && !nodes.some((other) => other.ip === ip && other.reaches);
 }
 
 /** The nearest router before it that leads other packets to the target. */
@@ -37,7 +48,7 @@ function forkBefore(node: WayNode): Omit<BrokenWay, 'last'> | undefined {
     seen.add(first);
     const parents = first.before.flatMap(({ from }) => from ?? []);
     const fork = parents.find(({ reaches }) => reaches);
-    if (fork !== undefined) return fork.balances === 'flow' && fork.ip !== null ? { fork, first } : undefined;
+    if (fork !== undefined) return fork.ip !== null && fork.balances !== null ? { fork, first } : undefined;
     const [parent] = parents;
     if (parent === undefined) return undefined;
     first = parent;
