@@ -28,6 +28,8 @@ describe('a host that no check accepts', () => {
     ['ping', '<b>x</b>', /^“<” is part of no host name/, []],
     ['ping', '<a.example>', /^“<” is part of no host name/, [ping('a.example')]],
     ['ping', '"a.example"', /^“"” is part of no host name/, [ping('a.example')]],
+    ['ping', '‘192.0.2.1’', /^“‘” is part of no host name/, [ping('192.0.2.1')]],
+    ['ping', '“a.example:443”', /^““” is part of no host name/, [tcp('a.example', 443)]],
     ['ping', 'a.example,', /^“,” is part of no host name/, [ping('a.example')]],
     ['ping', 'a.example;b.example', /^“;” is part of no host name/, [ping('a.example')]],
     ['http', '(https://a.example/b)', /^“\(” is part of no host name/, []],

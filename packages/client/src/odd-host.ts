@@ -46,7 +46,7 @@ function credentials({ scheme, authority, rest }: Parts, facts: TypeFacts): Targ
 }
 
 /** Punctuation that neither hosts nor names in the DNS have. */
-const PUNCTUATION = /["<>(){}|^`,;!$&'=+~\\]/;
+const PUNCTUATION = /["“”„‘’‚«»<>(){}|^`,;!$&'=+~\\]/;
 
 function oddCharacter({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
   const [character] = PUNCTUATION.exec(authority) ?? [];
@@ -55,7 +55,7 @@ function oddCharacter({ scheme, authority, rest }: Parts, facts: TypeFacts): Tar
   const inside = authority.split(PUNCTUATION).find((part) => isName(part));
   return inside === undefined || rest.includes('>')
     ? { message, fixes: [] }
-    : mistake(message, facts, { scheme, authority: inside, rest: rest.replace(/["'>),;]+$/, '') });
+    : mistake(message, facts, { scheme, authority: inside, rest: rest.replace(/["'”’>),;]+$/, '') });
 }
 
 /** True for a name with a dot, or an IPv4 address, with or without a port. */

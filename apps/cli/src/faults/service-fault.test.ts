@@ -67,6 +67,12 @@ describe('the message about a service', () => {
     );
   });
 
+  it('says that web clients refuse the port', async () => {
+    expect((await errorsFrom('http://127.0.0.1:1'))[1]).toMatch(
+      /is unreachable: web clients refuse port 1,.* Name another/,
+    );
+  });
+
   it('offers http if the service does not speak TLS', async () => {
     await withServer(
       (_, response) => response.end(),

@@ -67,9 +67,11 @@ function withFlags(message: string): string {
 
 function unreachable(error: Error, baseUrl: string): string {
   const { code, message } = causeOf(error);
-  const { host, hostname } = new URL(baseUrl);
+  const { host, hostname, port } = new URL(baseUrl);
   if (code === 'ECONNREFUSED')
     return `${message}. Start a service with "npm start", or name another with --server or VANTAGE_URL.`;
+  // Ports that the Fetch standard blocks.
+  if (message === 'bad port') return `web clients refuse port ${port}, which belongs to another protocol. ${ANOTHER}`;
   if (code === 'ENOTFOUND') return `there is no address for ${hostname}. ${ANOTHER}`;
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return `it does not speak TLS; did you mean --server http://${host}?`;
   return `${message}.`;

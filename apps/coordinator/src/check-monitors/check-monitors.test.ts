@@ -55,6 +55,7 @@ it.each([
   ['no file', [], 2, 'FILE: is required'],
   ['two files', ['a', 'b'], 2, 'unexpected argument "b"'],
   ['an unknown option', ['--fix', 'a'], 2, 'unknown option --fix'],
+  ['a file that is not there', ['/nonexistent'], 1, 'FILE "/nonexistent" cannot be read: ENOENT'],
   ['the help', ['--help'], 0, 'Exit status'],
 ])(
   'monitors:check with %s',

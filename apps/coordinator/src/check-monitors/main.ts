@@ -39,13 +39,24 @@ function check(files: readonly string[]): number {
     deny: config.targetDeny,
   });
   const read = createMonitorReader(Object.values(checkTypes), (target) => judgeTarget(target, policy), true);
-  const reading = readMonitorsFile(readFileSync(file, 'utf8'), read);
+  const reading = readMonitorsFile(textOf(file), read);
   if (reading.valid) {
     process.stdout.write(`${file}: ${reading.definitions.length} monitors\n`);
     return 0;
   }
   for (const { line, message } of reading.faults) process.stderr.write(`${file}:${line}: ${message}\n`);
   return 1;
+}
+
+/** @throws if the file cannot be read, by its name */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`FILE "${file}" cannot be read: ${Error.isError(error) ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 function argumentFault(files: readonly string[]): string {
