@@ -119,8 +119,12 @@ describe('a change of the path', () => {
   });
 
   it.each<[string, readonly Segment[], string]>([
-    ['a hop is replaced', replaced, `Path at hop 3: 198.51.100.9 ${inAccess} → 198.51.100.8 ${inAccess}`],
-    ['one hop more', longer, `Path with 198.51.100.10 ${inAccess} in addition at hop 4; 6 → 7 hops`],
+    [
+      'a hop is replaced',
+      replaced,
+      `Path at hop 3: 198.51.100.9 ${inAccess} → 198.51.100.8 ${inAccess}, a change, another interface of the same router`,
+    ],
+    ['one hop more', longer, `Path with 198.51.100.10 ${inAccess} in addition at hop 4; 6 → 7 hops, a change`],
   ])('is named as a possibility by single flows: %s', (_reason, path, sentence) => {
     const options = { flows: 1, queries: 3, balancing: 'flow' } as const;
     const [before, after] = [traced([...balanced], options, () => 0), traced([...path], options, () => 0)];
@@ -129,7 +133,7 @@ describe('a change of the path', () => {
 
     expect([pathOf(comparison).relation, comparison.result]).toEqual(['unsure', 'unsure']);
     expect(comparison.sentence).toBe(
-      `${sentence}, a change or alternatives of a load balancer; 16 flows in both checks would tell (fra-1).`,
+      `${sentence} or alternatives of a load balancer; 16 flows in both checks would tell if it is a balancer (fra-1).`,
     );
   });
 });

@@ -29,17 +29,18 @@ export function pathDifferences(
       certain,
       a: valuesOf(changes.flatMap((one) => one.a)),
       b: valuesOf(changes.flatMap((one) => one.b)),
-      text: `path ${changeText(change, a, b)}${more}${length}${certain ? interfaceText(changes) : doubtText(a, b)}`,
+      text: `path ${changeText(change, a, b)}${more}${length}${certain ? interfaceText(changes) : doubtText(changes, a, b)}`,
     },
   ];
 }
 
-/** A router may answer from the address of another interface: if single hops differ, it may be the same one. */
+/** True if single hops differ: a router may answer from the address of another interface, so each may be the same one. */
+function mayBeInterfaces(changes: readonly PathChange[]): boolean {
+  return changes.every(({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length < 2 && b.length < 2);
+}
+
 function interfaceText(changes: readonly PathChange[]): string {
-  const isSingle = changes.every(
-    ({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length < 2 && b.length < 2,
-  );
-  if (!isSingle) return '';
+  if (!mayBeInterfaces(changes)) return '';
   return changes.length === 1
     ? ', another router or the same one by another interface'
     : ', other routers or the same ones by other interfaces';
@@ -79,10 +80,11 @@ function hopText(addresses: readonly string[], { steps }: Trace): string {
   return `${addresses.slice(0, NAMED_ALTERNATIVES).join(' or ')}${rest > 0 ? ` or ${rest} more` : ''}`;
 }
 
-function doubtText(a: Trace, b: Trace): string {
+function doubtText(changes: readonly PathChange[], a: Trace, b: Trace): string {
   const isFew = Math.min(a.ways.length, b.ways.length) < TELLING_FLOWS;
-  const advice = isFew ? `; ${TELLING_FLOWS} flows in both checks would tell` : '';
-  return `, a change or alternatives of a load balancer${advice}`;
+  const advice = isFew ? `; ${TELLING_FLOWS} flows in both checks would tell if it is a balancer` : '';
+  const interfaces = mayBeInterfaces(changes) ? ', another interface of the same router' : '';
+  return `, a change${interfaces} or alternatives of a load balancer${advice}`;
 }
 
 function valuesOf(hops: readonly (readonly string[])[]): string[] {
