@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { visiblePart } from '../api-key.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -17,7 +17,8 @@ export function KeyButton(): JSX.Element {
   const [, setChanges] = useState(0);
   const [isOpen, setOpen] = useState(false);
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => keys.onChange(() => setChanges((count) => count + 1)), [keys]);
+  // Before the first request is sent: its refusal can arrive before the effects that follow the paint.
+  useLayoutEffect(() => keys.onChange(() => setChanges((count) => count + 1)), [keys]);
   useEffect(() => {
     if (isOpen) dialog.current?.showModal();
   }, [isOpen]);
