@@ -44,8 +44,8 @@ export function planOf(
     destination: addressText(addressBytes(target.address)),
     budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs,
     caughtUp: () => packets.sourceFor(target.address),
-    // The search sends no unnecessary packet.
-    ...(isOfAllFlows ? { window: 1 } : {}),
+    // The search sends no unnecessary packet, and asks other flows before the silent hops of the first one.
+    ...(isOfAllFlows ? { window: 1, endsInSilence: true } : {}),
   };
 }
 

@@ -12,6 +12,7 @@ import { doubtAwaited, giveUp, leaveOutAwaited, type TracePacket } from '../prob
 import { MAX_WAIT_MS } from '../probing/waits.ts';
 import { awaitedIn, sendAsk, silentAt, silentIn, underWay, type SearchPlan } from './under-way.ts';
 import { nextAsks } from './wanted/next-asks.ts';
+import { scoutAsks } from './wanted/scouts.ts';
 import type { Ask } from './survey.ts';
 
 /** Shortest interval between two published states: those of hundreds of flows are large. */
@@ -109,8 +110,7 @@ class Search {
     if (this.isOver) return;
     this.stopTimer();
     // Answers may be waiting to be read: only a timer, which reads first, declares a packet silent.
-    if (isDue && silentIn(this.trace.packets, this.clock.now()).length > 0)
-      this.believeSilence(() => this.giveUpSilent());
+    if (isDue && silentIn(this.trace.packets, this.clock.now()).length > 0) this.believeSilence(this.giveUpSilent);
     const leftMs = this.endsAtMs - performance.now();
     if (isDue && leftMs <= 0) return this.finish(true);
     this.sendBurst();
@@ -129,7 +129,8 @@ class Search {
     const { trace, plan } = this;
     const room = Math.max(1, plan.maxPackets - trace.packets.length);
     const counted = trace.packets.filter(({ isLeftOut }) => isLeftOut !== true);
-    return nextAsks(counted, plan.flows.length, plan.maxHops, room).slice(0, room);
+    const asks = nextAsks(counted, plan.flows.length, plan.maxHops, room);
+    return (asks.length > 0 ? asks : scoutAsks(counted, plan.flows.length, plan)).slice(0, room);
   }
 
   /** Opens the flows that the packets need, then continues. */
@@ -182,11 +183,11 @@ class Search {
     this.step(false);
   }
 
-  private giveUpSilent(): void {
+  private readonly giveUpSilent = (): void => {
     if (this.isOver) return;
     silentIn(this.trace.packets, this.clock.now()).forEach(giveUp);
     this.noteChange();
-  }
+  };
 
   /** Time until the next step that is due even without an answer. */
   private restMs(awaited: readonly TracePacket[]): number {

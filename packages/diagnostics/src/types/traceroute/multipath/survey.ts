@@ -1,3 +1,4 @@
+import { GAP_LIMIT } from '../probing/flow-view.ts';
 import type { TracePacket } from '../probing/trace.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
 import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
@@ -157,11 +158,16 @@ class Surveyor {
     }
   }
 
+  /** True for a flow that was left alone in a long silence, which other flows do not meet. */
+  private isLostBefore(own: ReadonlyMap<number, Vertex>, ttl: number): boolean {
+    return [...own].some(([at, vertex]) => at < ttl && vertex.silence >= GAP_LIMIT && this.soles[at] !== vertex);
+  }
+
   private soleAt(ttl: number): Vertex | undefined {
     const before = this.soles[ttl - 1];
     const here = new Set(this.located.flatMap((own) => own.get(ttl) ?? []));
     const [vertex] = here;
-    const hasEnded = this.located.some((_, flow) => this.hasEnded(flow, ttl));
+    const hasEnded = this.located.some((own, flow) => this.hasEnded(flow, ttl) || this.isLostBefore(own, ttl));
     if (here.size !== 1 || vertex === undefined || vertex.kind === 'end' || hasEnded) return undefined;
     if (before !== undefined) return vertex;
     // If the previous hop has several vertices, each must be known to lead here: the flows of another may not have been

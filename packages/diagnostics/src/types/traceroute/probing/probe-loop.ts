@@ -29,6 +29,8 @@ export interface ProbeLoopPlan {
   readonly maxPackets: number;
   /** Packets under way at once; 1 sends none beyond the target. `WINDOW` if absent. */
   readonly window?: number;
+  /** True if the trace ends, with its last packets still awaited, as soon as it meets a run of silent hops. */
+  readonly endsInSilence?: boolean;
   /** Total time, milliseconds. */
   readonly budgetMs: number;
   /** Resolves when the packet process has forwarded what it had received: only then is an unanswered packet lost. */
@@ -121,7 +123,7 @@ class ProbeLoop {
       this.trace.failure ??= interrupted(STOOD_STILL);
     }
     if (this.trace.failure !== null) leaveOutAwaited(this.packets);
-    for (const packet of this.packets) if (isAwaited(packet)) giveUp(packet);
+    if (isCut || this.plan.endsInSilence !== true) this.packets.filter(isAwaited).forEach(giveUp);
     this.trace.views = this.look();
     this.resolve(this.trace);
   }
@@ -141,6 +143,7 @@ class ProbeLoop {
     if (isDue && silentOf(trace, clock.now()).length > 0) this.believeSilence(() => this.giveUpSilent());
     trace.views = this.look();
     if (isDue || awaitedOf(packets, trace.views).length === 0) this.noteStall();
+    if (this.plan.endsInSilence === true && this.stalled.size > 0) return this.finish(false);
     const wanted = this.sendBurst();
     const awaited = awaitedOf(packets, trace.views);
     const leftMs = this.endsAtMs - performance.now();

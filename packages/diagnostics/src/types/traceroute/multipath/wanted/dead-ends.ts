@@ -2,6 +2,7 @@ import { FULL_TTL } from '../../result-fields.ts';
 import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
+import { isSilentEnd } from './silence.ts';
 
 /** Maximum number of flows of a dead end that probe the target with the full TTL. */
 const FLOWS = 3;
@@ -16,10 +17,10 @@ const [LOST, ANSWERED] = [6, 6];
  */
 const CONTROLS = 3;
 /**
- * Limit of full-TTL packets per flow of a dead end: more than `LOST / FLOWS`, because a dead end may have a single
- * flow, and packets may be lost on the other paths too.
+ * Limit of full-TTL packets per flow of a dead end: more than `LOST / FLOWS`, because a dead end may have a single flow,
+ * and more than `ANSWERED`, because many targets answer one packet per second, and the search may have used up their limit.
  */
-const MOST_TIMES = 6;
+const MOST_TIMES = 9;
 
 /**
  * Packets that test whether flows that end in silence, while others reach the target, are dropped. First they fill the
@@ -115,10 +116,6 @@ function deadEnds({ vertices }: Survey): readonly Vertex[] {
 /** True for a router that leads some flows on; a per-packet balancer has no path that only certain flows take. */
 function leadsOn({ kind, next, isPacketwise }: Vertex): boolean {
   return kind === 'router' && !isPacketwise && ![...next.keys()].every(isSilentEnd);
-}
-
-function isSilentEnd({ kind, next }: Vertex): boolean {
-  return kind === 'silence' && [...next.keys()].every(isSilentEnd);
 }
 
 /** Up to `FLOWS` flows that lead to the vertex. */

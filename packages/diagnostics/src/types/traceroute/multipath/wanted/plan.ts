@@ -1,7 +1,7 @@
-import { GAP_LIMIT } from '../../probing/flow-view.ts';
 import { earlyAsks, kindAsks } from '../kinds.ts';
 import { proofAsks } from './proofs.ts';
-import { isInSilence, needsOf, SAMPLES_IN_SILENCE } from './needs.ts';
+import { needsOf } from './needs.ts';
+import { asksInSilence, isBeforeSilence, isSilentEnd, withSilence } from './silence.ts';
 import { stoppingPoint } from '../stopping-points.ts';
 import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
@@ -21,7 +21,7 @@ export interface Limits {
 export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
   if (survey.again.length > 0) return survey.again.map(({ flow, ttl }) => ({ flow, ttl }));
   if (survey.flows === 1) {
-    const early = asksInSilence(survey, limits);
+    const early = asksInSilence(survey, limits.maxHops, (vertex) => !isSilentEnd(vertex));
     if (early.length > 0) return early;
   }
   const byTtl = Map.groupBy(
@@ -35,21 +35,11 @@ export function wantedAsks(survey: Survey, limits: Limits): readonly Ask[] {
     const early = earlyAsks(survey, group);
     if (early.length > 0) return early;
     const asks = new GroupPlan(survey, group, limits).asks();
-    if (asks.length > 0) return asks;
+    if (asks.length > 0) return group.some(isBeforeSilence) ? withSilence(asks, survey, limits.maxHops) : asks;
     const proofs = group.flatMap((vertex) => proofAsks(survey, vertex));
     if (proofs.length > 0) return proofs;
   }
   return kindAsks(survey, survey.vertices, 'all');
-}
-
-/** Hops at which the first flow found silence, all at once, because each costs a wait. */
-function asksInSilence({ vertices }: Survey, { maxHops }: Limits): readonly Ask[] {
-  return vertices
-    .filter(({ kind, ttl, silence }) => kind === 'silence' && ttl <= maxHops && silence <= GAP_LIMIT)
-    .flatMap((vertex) => {
-      const count = isInSilence(vertex) || vertex.next.size === 0 ? SAMPLES_IN_SILENCE : stoppingPoint(1);
-      return Array.from({ length: count - 1 }, (_, index) => ({ flow: index + 1, ttl: vertex.ttl }));
-    });
 }
 
 /** The vertices first seen at one hop. */

@@ -1,0 +1,50 @@
+import { GAP_LIMIT } from '../../probing/flow-view.ts';
+import { stoppingPoint } from '../stopping-points.ts';
+import type { Ask, Survey } from '../survey.ts';
+import type { Vertex } from '../vertex.ts';
+import { isInSilence, SAMPLES_IN_SILENCE } from './needs.ts';
+
+/** True for silence beyond which only silence is known. */
+export function isSilentEnd({ kind, next }: Vertex): boolean {
+  return kind === 'silence' && [...next.keys()].every(isSilentEnd);
+}
+
+export function isBeforeSilence({ kind, next }: Vertex): boolean {
+  return kind === 'silence' || [...next.keys()].some((one) => one.kind === 'silence');
+}
+
+/** The packets together with those that the silent hops want, because each of these costs a wait. */
+export function withSilence(asks: readonly Ask[], survey: Survey, maxHops: number): readonly Ask[] {
+  const isNew = ({ flow, ttl }: Ask): boolean => !asks.some((one) => one.flow === flow && one.ttl === ttl);
+  return [...asks, ...asksInSilence(survey, maxHops, () => true).filter(isNew)];
+}
+
+/** Silent hops, all at once, with flows that are known or certain to meet the silence. */
+export function asksInSilence(survey: Survey, maxHops: number, isWanted: (vertex: Vertex) => boolean): readonly Ask[] {
+  const { vertices, slots, flows, at, sole } = survey;
+  return vertices
+    .filter(({ kind, ttl, silence }) => kind === 'silence' && ttl <= maxHops && silence <= GAP_LIMIT)
+    .filter(isWanted)
+    .flatMap((vertex) => {
+      const { ttl, next } = vertex;
+      const count = isInSilence(vertex) || next.size === 0 ? SAMPLES_IN_SILENCE : stoppingPoint(1);
+      const first = startOf(vertex);
+      const fresh = sole(first.ttl) === first ? count : 0;
+      const here = Array.from({ length: flows + fresh }, (_, flow) => flow).filter(
+        (flow) => flow >= flows || at(flow, first.ttl) === first,
+      );
+      const missing = here.filter((flow) => slots.get(flow)?.has(ttl) !== true);
+      const asked = here.length - missing.length;
+      return missing.slice(0, Math.max(0, count - asked)).map((flow) => ({ flow, ttl }));
+    });
+}
+
+/** The silent hop with which a silence begins. */
+function startOf(vertex: Vertex): Vertex {
+  let first = vertex;
+  for (;;) {
+    const before = [...first.parents].find(({ kind, ttl }) => kind === 'silence' && ttl < first.ttl);
+    if (before === undefined) return first;
+    first = before;
+  }
+}
