@@ -165,6 +165,33 @@ describe('the search for all paths', () => {
     expect(nodes.at(-1)).toMatchObject({ kind: 'target' });
   });
 
+  it('links no silence to a router before it that limits its errors', async () => {
+    const network = networks['2 long ways']!;
+    const { at, routerAt } = namedIn(network);
+    let refused = 0;
+    const { outcome } = await traceOver(
+      (sent) => {
+        const { identifier: flow, ttl } = sent;
+        if (isLarge(sent)) return [arrived(sent)];
+        if (ttl > 1 && at(flow, 2) === 'first.1.0') {
+          refused += 1;
+          return refused % 4 === 1 ? [unreachable(sent, 1, routerAt('first.1.0'))] : [];
+        }
+        const name = at(flow, ttl);
+        return name === TARGET_NAME ? [arrived(sent)] : [expired(sent, routerAt(name))];
+      },
+      all,
+      { inTime: true },
+    );
+
+    const { nodes, links } = outcome.multipath!;
+    const refuser = nodes.find(({ kind }) => kind === 'refused')!;
+    expect(refuser).toMatchObject({ hop: 2, ip: routerAt('first.1.0') });
+    const into = links.filter(({ to }) => nodes[to] === refuser);
+    expect(into.map(({ from }) => nodes[from!]!.hop)).toEqual([1]);
+    expect(nodes.filter(({ kind, hop }) => kind === 'silent' && hop > 2)).toEqual([]);
+  });
+
   it('has tried as many flows as at any router before it calls a refused path the only one', async () => {
     const { outcome, fake } = await traceOver(
       path(7, (sent) => (sent.ttl >= 4 ? [unreachable(sent, 13, router(4))] : undefined)),

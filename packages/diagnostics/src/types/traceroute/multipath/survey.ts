@@ -1,6 +1,7 @@
 import { GAP_LIMIT } from '../probing/flow-view.ts';
 import type { TracePacket } from '../probing/trace.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
+import { refusalsOf, type Refusal } from './refusals.ts';
 import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
 
 /** A packet to send; flows from `Survey.flows` on are new ones. */
@@ -49,9 +50,11 @@ class Surveyor {
   private readonly endAt: number[];
   private readonly soles: (Vertex | undefined)[] = [this.probe];
   private readonly again: Slot[] = [];
+  private readonly refusals: ReadonlyMap<number, Refusal>;
 
   constructor(packets: readonly TracePacket[], flows: number) {
     this.slots = slotsOf(packets);
+    this.refusals = refusalsOf(packets);
     this.flows = flows;
     this.located = Array.from({ length: flows }, () => new Map());
     this.endAt = Array<number>(flows).fill(Infinity);
@@ -85,7 +88,9 @@ class Surveyor {
   private lookAt(ttl: number): void {
     const asked = [...this.slots].flatMap(([flow, own]) => {
       const slot = own.get(ttl);
-      return slot === undefined || isAwaited(slot) ? [] : [{ slot, parent: this.at(flow, ttl - 1) }];
+      return slot === undefined || isAwaited(slot) || this.isSilentBeyondRefusal(slot)
+        ? []
+        : [{ slot, parent: this.at(flow, ttl - 1) }];
     });
     const byParent = Map.groupBy(asked, ({ parent }) => parent);
     for (const [parent, own] of byParent) {
@@ -100,7 +105,7 @@ class Surveyor {
 
   /** Leaves out the slots whose silence is to be verified, and adds them to `again`. */
   private settled(slots: readonly Slot[]): readonly Slot[] {
-    const isSilent = (slot: Slot): boolean => answersIn(slot).length === 0;
+    const isSilent = (slot: Slot): boolean => this.outcomesOf(slot)[0] === SILENT;
     if (slots.every(isSilent)) return slots;
     const proved = slots.filter((slot) => isSilent(slot) && slot.packets.length >= TRIES);
     const doubtful = slots.filter((slot) => isSilent(slot) && slot.packets.length < TRIES);
@@ -109,12 +114,23 @@ class Surveyor {
     return slots.filter((slot) => !doubtful.includes(slot));
   }
 
+  private isSilentBeyondRefusal(slot: Slot): boolean {
+    return slot.ttl > (this.refusals.get(slot.flow)?.ttl ?? Infinity) && answersIn(slot).length === 0;
+  }
+
+  private outcomesOf(slot: Slot): readonly string[] {
+    const answers = answersIn(slot);
+    if (answers.length > 0) return answers;
+    const refusal = this.refusals.get(slot.flow);
+    return [refusal?.ttl === slot.ttl ? refusal.seen : SILENT];
+  }
+
   private settle(parent: Vertex, slots: readonly Slot[], ttl: number): void {
     for (const slot of slots) countChanges(parent, answersIn(slot));
     const isByPacket = parent.isPacketwise || parent.kind === 'cloud';
-    const seen = new Set(slots.flatMap(outcomesOf));
+    const seen = new Set(slots.flatMap((slot) => this.outcomesOf(slot)));
     for (const slot of slots) {
-      const outcomes = outcomesOf(slot);
+      const outcomes = this.outcomesOf(slot);
       const vertex =
         isByPacket && seen.size > 1 ? this.cloudAfter(parent, ttl, seen) : this.vertexOf(outcomes[0]!, parent, ttl);
       const weight = isByPacket ? outcomes.length : 1;
@@ -175,9 +191,4 @@ class Surveyor {
     const allBefore = new Set(this.located.flatMap((own) => own.get(ttl - 1) ?? []));
     return [...allBefore].every((one) => vertex.parents.has(one)) ? vertex : undefined;
   }
-}
-
-function outcomesOf(slot: Slot): readonly string[] {
-  const answers = answersIn(slot);
-  return answers.length === 0 ? [SILENT] : answers;
 }
