@@ -12,10 +12,7 @@ export function findBrokenBranches(traces: readonly Trace[]): readonly FindingDr
     .filter(({ isFinal, isReached }) => isFinal && isReached)
     .flatMap((trace) => brokenWaysOf(trace.branching, trace.fullTtl).map((way) => ({ trace, way })));
   return [...Map.groupBy(broken, ({ way }) => way.fork.id).values()].map((own) => {
-    const probeResults = groupBy(
-      own.map(({ trace }) => trace.probeResult),
-      () => 'all',
-    )[0]![1];
+    const probeResults = groupBy([...new Set(own.map(({ trace }) => trace.probeResult))], () => 'all')[0]![1];
     const [{ trace, way }] = own as [(typeof own)[number]];
     const { subject, verb } = waysText(own.map((one) => one.way));
     const fork = nodeText(way.fork, trace);

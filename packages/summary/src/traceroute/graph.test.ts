@@ -241,6 +241,20 @@ describe('the graph of paths', () => {
     expect(endsOf(summary.paths!)).toEqual(['192.0.2.12 refused: fra-1', '203.0.113.1 reached: fra-1']);
   });
 
+  it('names a probe once of whose ways two are broken', () => {
+    const rows = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12/192.0.2.13 2 2', target];
+    const links = ['probe > 192.0.2.1 1/1', '192.0.2.1 > !192.0.2.12 4/4', '192.0.2.1 > !192.0.2.13 4/4'];
+    const found = multipath([...links, '192.0.2.1 > 192.0.2.2 4/4', '192.0.2.2 > 203.0.113.1 1/1'], {
+      '192.0.2.1': 'flow',
+    });
+    const { findings } = summaryOf('traceroute', {
+      'fra-1': refusedAt(trace(rows, { multipath: found, flows: flowsOf('0 0 0') }), 2, '192.0.2.12'),
+    });
+
+    expect(findings.map(({ code, probes }) => [code, probes])).toEqual([['flows_stop', ['fra-1']]]);
+    expect(findings[0]!.text).toMatch(/^2 of the 3 ways found .* on the way from fra-1, while/);
+  });
+
   it('says that others passed a router that refuses packets only if they did', () => {
     const rows = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '192.0.2.3 3 3', target];
     const textOf = (refuser: string): string =>

@@ -1,7 +1,7 @@
 import { GAP_LIMIT } from '../probing/flow-view.ts';
 import type { TracePacket } from '../probing/trace.ts';
 import { countChanges, newVertex, type Vertex } from './vertex.ts';
-import { refusalsOf, type Refusal } from './refusals.ts';
+import { refusedEndsOf, type RefusedEnd } from './refused-flows.ts';
 import { answersIn, isAwaited, isEnd, SILENT, slotsOf, type Slot, type Slots } from './slots.ts';
 
 /** A packet to send; flows from `Survey.flows` on are new ones. */
@@ -50,11 +50,11 @@ class Surveyor {
   private readonly endAt: number[];
   private readonly soles: (Vertex | undefined)[] = [this.probe];
   private readonly again: Slot[] = [];
-  private readonly refusals: ReadonlyMap<number, Refusal>;
+  private readonly refusals: ReadonlyMap<number, RefusedEnd>;
 
   constructor(packets: readonly TracePacket[], flows: number) {
     this.slots = slotsOf(packets);
-    this.refusals = refusalsOf(packets);
+    this.refusals = refusedEndsOf(packets);
     this.flows = flows;
     this.located = Array.from({ length: flows }, () => new Map());
     this.endAt = Array<number>(flows).fill(Infinity);
