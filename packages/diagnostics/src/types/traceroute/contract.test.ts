@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ruleErrors, type Place } from '@vantage/contract';
 
-import { traceroute } from './contract.ts';
+import { MAX_PACKETS, traceroute } from './contract.ts';
 import { FULL_QUERIES } from './probing/trace-state.ts';
 import type { Hop } from './result-fields.ts';
 
@@ -67,6 +67,8 @@ describe('the contract of traceroute', () => {
     expect(traffic({ size: 1_500 }).bytes - traffic({}).bytes).toBe(2 * (90 + FULL_QUERIES) * (1_500 - 128));
     expect(traffic({}).packets - traffic({ firstHop: 11 }).packets).toBe(30);
     expect(traffic({ dscp: 46 })).toEqual(traffic({}));
+    // A trace never sends more than this, those with the full TTL included.
+    expect(traffic({ maxHops: 4, queries: 10, flows: 16 }).packets).toBe(MAX_PACKETS);
   });
 
   it('adds networks to hops and responders that have an address, and changes nothing else', () => {

@@ -136,7 +136,7 @@ export const traceroute = defineCheckType({
     const planned = plannedPackets(options);
     const most = mostPackets(options);
     const forMtu = planned + MAX_MTU_PACKETS <= most ? MAX_MTU_PACKETS : 0;
-    const traced = wantsAllFlows(options) ? most - forMtu : planned + flows * FULL_TTL_PACKETS;
+    const traced = wantsAllFlows(options) ? most - forMtu : Math.min(most, planned + flows * FULL_TTL_PACKETS);
     const ofRounds = Math.min(hopsOf(options) * (rounds - 1), Math.max(0, most - traced - forMtu));
     const packets = traced + ofRounds;
     const bytes = 2 * (packets * Math.max(PACKET_BYTES, size) + forMtu * MAX_MTU_BYTES);
