@@ -85,8 +85,13 @@ describe.each(targets)('packets over IPv$family, as tcpdump sees them', ({ famil
         lab!.trace(target, { protocol, dscp: 46, size: 700 }),
       );
 
-      expect(packets.length).toBeGreaterThan(4);
-      for (const packet of packets.filter((one) => !/echo request/.test(one) || protocol === 'icmp')) {
+      // The search for the path MTU sends echo requests too: of these sizes one with 576 bytes, over IPv4.
+      const isOfSearch = (packet: string) =>
+        /echo request/.test(packet) && (protocol === 'udp' || packet.includes('length 576)'));
+      const traced = packets.filter((packet) => !isOfSearch(packet));
+      expect(traced.length).toBeGreaterThan(4);
+      expect(packets.length - traced.length).toBeLessThanOrEqual(1);
+      for (const packet of traced) {
         expect(packet).toContain(marked);
         expect(packet).toContain(bytes);
       }
