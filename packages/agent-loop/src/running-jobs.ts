@@ -53,7 +53,7 @@ export function createRunningJobs(interrupted: AbortSignal, log: Pick<Logger, 'w
     withdraw: (ids = running.keys()) => {
       const ended = [...ids].filter((id) => running.has(id));
       if (ended.length === 0) return;
-      log.warn({ jobs: ended.length }, 'jobs ended: the probe was suspended or removed');
+      log.warn({ jobs: ended.length }, 'jobs ended: the probe may no longer run them');
       for (const id of ended) {
         withdrawn.add(id);
         running.get(id)?.abort(new JobWithdrawn());
