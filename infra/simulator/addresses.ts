@@ -1,4 +1,4 @@
-import type { Family, Place } from '../../packages/contract/src/index.ts';
+import { unknownPlace, type Family, type Place } from '../../packages/contract/src/index.ts';
 
 /** Probes, each with a separate address and first router. */
 export const PROBES = ['fra-1', 'nyc-1', 'sgp-1', 'gru-1'] as const;
@@ -42,28 +42,11 @@ function canonical(address: string): string {
   return new URL(`http://[${address}]/`).hostname.slice(1, -1);
 }
 
-const nowhere: Place = {
-  asn: null,
-  asName: null,
-  isp: null,
-  org: null,
-  prefix: null,
-  city: null,
-  region: null,
-  country: null,
-  countryCode: null,
-  timezone: null,
-  latitude: null,
-  longitude: null,
-  provider: null,
-  dataDate: null,
-};
-
 /** Geo data of a simulated address: two consecutive routers share a network; the target has its own. */
 export function placeOf(address: string): Place {
-  if (/^(10\.|fd00:)/.test(address)) return nowhere;
-  if (/^(185\.|2a03:)/.test(address)) return { ...nowhere, asn: 'AS64999', asName: 'TARGET' };
+  if (/^(10\.|fd00:)/.test(address)) return unknownPlace;
+  if (/^(185\.|2a03:)/.test(address)) return { ...unknownPlace, asn: 'AS64999', asName: 'TARGET' };
   const hop = Number((/[.:](\d+)$/.exec(address) ?? [])[1] ?? 0) % 100;
   const number = 64_500 + Math.ceil(hop / 2);
-  return { ...nowhere, asn: `AS${number}`, asName: `TRANSIT-${number}` };
+  return { ...unknownPlace, asn: `AS${number}`, asName: `TRANSIT-${number}` };
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   redisKeys,
+  unknownPlace,
   type AnyCheckType,
   type Check,
   type Heartbeat,
@@ -259,22 +260,7 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
   while (!(await isSo())) await sleep(10);
 }
 
-export const nowhere: LookUpPlace = () => ({
-  asn: null,
-  asName: null,
-  isp: null,
-  org: null,
-  prefix: null,
-  city: null,
-  region: null,
-  country: 'Nowhere',
-  countryCode: null,
-  timezone: null,
-  latitude: null,
-  longitude: null,
-  provider: null,
-  dataDate: null,
-});
+export const nowhere: LookUpPlace = () => ({ ...unknownPlace, country: 'Nowhere' });
 
 function ignore(): void {
   // Logs are not under test.

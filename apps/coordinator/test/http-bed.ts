@@ -1,4 +1,4 @@
-import type { Check } from '@vantage/contract';
+import { unknownPlace, type Check } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { DEFAULT_MODULES, parseModules, type PlannedModules } from '@vantage/modules';
 import type { Redis } from 'ioredis';
@@ -9,15 +9,7 @@ import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
 import type { SeenAnswer } from '../src/http/conformance.ts';
 import { startServer, type RunningServer } from '../src/server.ts';
 import { conformanceTo } from './conformance-to.ts';
-import {
-  CHECK_ID,
-  highLimits,
-  highTargetLimits,
-  fakeJudgeTarget,
-  noMonitors,
-  nowhere,
-  stubChecks,
-} from './http-fakes.ts';
+import { CHECK_ID, highLimits, highTargetLimits, fakeJudgeTarget, noMonitors, stubChecks } from './http-fakes.ts';
 
 /** The HTTP layer on loopback, with fakes for everything below. */
 export interface HttpBed {
@@ -122,7 +114,7 @@ function fakes(): Omit<AppOptions, 'log' | 'checks' | 'rateLimitRedis' | 'public
     readiness: async () => [],
     warnings: () => [],
     judgeTarget: fakeJudgeTarget,
-    lookUpPlace: () => nowhere,
+    lookUpPlace: () => unknownPlace,
     names: { reverse: async () => [], forward: async () => [] },
     isPublicAddress: () => true,
     rateLimits: highLimits,

@@ -1,4 +1,4 @@
-import type { Check, Place } from '@vantage/contract';
+import type { Check } from '@vantage/contract';
 
 import type { AppOptions } from '../src/app.ts';
 import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
@@ -51,20 +51,3 @@ export function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<strin
     screenshot: async () => undefined,
   };
 }
-
-export const nowhere: Place = {
-  asn: null,
-  asName: null,
-  isp: null,
-  org: null,
-  prefix: null,
-  city: null,
-  region: null,
-  country: null,
-  countryCode: null,
-  timezone: null,
-  latitude: null,
-  longitude: null,
-  provider: null,
-  dataDate: null,
-};

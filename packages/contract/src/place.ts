@@ -25,5 +25,23 @@ const place = Type.Object(placeFields);
 
 export type Place = Static<typeof place>;
 
+/** The geo data of an address of which no source knows anything. */
+export const unknownPlace: Readonly<Place> = {
+  asn: null,
+  asName: null,
+  isp: null,
+  org: null,
+  prefix: null,
+  city: null,
+  region: null,
+  country: null,
+  countryCode: null,
+  timezone: null,
+  latitude: null,
+  longitude: null,
+  provider: null,
+  dataDate: null,
+};
+
 /** Looks up the geo data of an address. Never throws; an unknown address yields a `Place` of nulls. */
 export type LookUpPlace = (address: string) => Place;

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { unknownPlace } from '@vantage/contract';
 
 import { buildAsn } from './asn/build-asn.ts';
 import { openGeo, type Geo, type GeoOptions } from './geo.ts';
 import type { MmdbValue } from './mmdb/mmdb-encoding.ts';
 import { createMmdbWriter } from './mmdb/mmdb-writer.ts';
-import { emptyPlace } from './place.ts';
 import { defaultAsnFile } from './sources/sources.ts';
 
-const nowhere = emptyPlace();
+const nowhere = unknownPlace;
 const quiet = { info: () => {}, warn: () => {} };
 
 let folder: string;

@@ -1,4 +1,4 @@
-import type { LookUpPlace, Place } from '@vantage/contract';
+import { unknownPlace, type LookUpPlace, type Place } from '@vantage/contract';
 import { networkText } from '@vantage/contract/address';
 import { LRUCache } from 'lru-cache';
 
@@ -8,15 +8,7 @@ import { createFallback } from './sources/fallback.ts';
 import type { GeoLog } from './geo-log.ts';
 import { startPolling } from './polling.ts';
 import { bundledView, fallbackView, operatorView, type GeoSource } from './sources/geo-source.ts';
-import {
-  addLocation,
-  addNetwork,
-  addRegistration,
-  deriveRest,
-  emptyPlace,
-  lacksLocation,
-  lacksNetwork,
-} from './place.ts';
+import { addLocation, addNetwork, addRegistration, deriveRest, lacksLocation, lacksNetwork } from './place.ts';
 import { createRdap, type Rdap } from './rdap/rdap.ts';
 import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, type Source } from './sources/sources.ts';
 import { isSpecial } from './special-addresses.ts';
@@ -149,7 +141,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
   }
 
   function placeOf(address: Address): Place {
-    const place = emptyPlace();
+    const place = { ...unknownPlace };
     let used = 0;
     for (const { source, bit } of locationSources) {
       const found = source.find(address);
@@ -177,7 +169,7 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
     const known = recent.get(text);
     if (known !== undefined) return { ...known };
     const address = parseAddress(text);
-    if (address === null || isSpecial(address)) return emptyPlace();
+    if (address === null || isSpecial(address)) return { ...unknownPlace };
     const place = placeOf(address);
     recent.set(text, place);
     return { ...place };

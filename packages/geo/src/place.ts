@@ -6,25 +6,6 @@ import type { Facts } from './facts.ts';
 /** A location under construction; a source is credited if it contributed. */
 export type Draft = Place;
 
-export function emptyPlace(): Draft {
-  return {
-    asn: null,
-    asName: null,
-    isp: null,
-    org: null,
-    prefix: null,
-    city: null,
-    region: null,
-    country: null,
-    countryCode: null,
-    timezone: null,
-    latitude: null,
-    longitude: null,
-    provider: null,
-    dataDate: null,
-  };
-}
-
 /**
  * Adds a later source's data about the network, unless it concerns a different one. Returns whether it added
  * anything.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { unknownPlace } from '@vantage/contract';
 
 import { lines, summaryOf, textOf } from '../../test/cases.ts';
 import { trace } from '../../test/results.ts';
@@ -158,22 +159,7 @@ describe('where paths end', () => {
   });
 
   it('may be the target’s own network', () => {
-    const placeOf = () => ({
-      asn: 'AS64512',
-      asName: 'Target Net',
-      isp: null,
-      org: null,
-      prefix: null,
-      city: null,
-      region: null,
-      country: null,
-      countryCode: null,
-      timezone: null,
-      latitude: null,
-      longitude: null,
-      provider: null,
-      dataDate: null,
-    });
+    const placeOf = () => ({ ...unknownPlace, asn: 'AS64512', asName: 'Target Net' });
     const path = trace([access, '203.0.113.254 8 8 8', '* * *']);
 
     expect(textOf(summaryOf('traceroute', { 'fra-1': path }, { placeOf }), 'path_stops')).toContain(

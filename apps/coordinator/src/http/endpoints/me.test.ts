@@ -1,8 +1,7 @@
-import type { NameLookup } from '@vantage/contract';
+import { unknownPlace, type NameLookup } from '@vantage/contract';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
-import { nowhere } from '../../../test/http-fakes.ts';
 
 let bed: HttpBed | undefined;
 
@@ -27,7 +26,14 @@ async function start(options: BedOptions = {}): Promise<HttpBed> {
 
 describe('GET /me', () => {
   it('has every field of both shapes', async () => {
-    const place = { ...nowhere, asn: 'AS64496', isp: 'Example Net', org: 'Example', countryCode: 'DE', city: 'Bonn' };
+    const place = {
+      ...unknownPlace,
+      asn: 'AS64496',
+      isp: 'Example Net',
+      org: 'Example',
+      countryCode: 'DE',
+      city: 'Bonn',
+    };
     const { ask } = await start({ lookUpPlace: () => place, names: named(['host\u202e.example'], ['::1']) });
 
     const { json } = await ask('/me');
@@ -53,7 +59,7 @@ describe('GET /me', () => {
   });
 
   it('looks nothing up for a private address', async () => {
-    const place = { ...nowhere, city: 'Bonn' };
+    const place = { ...unknownPlace, city: 'Bonn' };
     const { ask } = await start({
       isPublicAddress: () => false,
       lookUpPlace: () => place,
