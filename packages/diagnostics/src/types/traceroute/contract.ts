@@ -27,11 +27,17 @@ import {
 } from './options/packet-counts.ts';
 import { roundErrors, roundOptions, roundResults } from './options/round-options.ts';
 
-/** Limit of packets that search for the path MTU: enough for several decreasing MTUs, or for a black hole to the byte. */
+/**
+ * Most packets that one search for the path MTU sends: enough for several routers with decreasing MTUs, or to find the
+ * limit of a black hole to the byte.
+ */
 export const MAX_MTU_PACKETS = 48;
-/** Size of the largest packet of the search for the path MTU, and usual size of a packet of the trace, bytes. */
+/**
+ * Bytes with which `traffic` counts packets: the largest packet of the search for the path MTU, and the least for a
+ * packet of the trace.
+ */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
-/** Limit of packets with the full TTL per flow; a silent target gets as many. */
+/** Most packets with the full TTL that one flow sends; a flow to a silent target sends all of them. */
 const FULL_TTL_PACKETS = 6;
 
 export { MAX_PACKETS } from './options/packet-counts.ts';
@@ -175,7 +181,7 @@ export function portOf({ protocol, port = DEFAULT_PORTS[protocol] }: Asked): num
   return protocol === 'icmp' ? 0 : port;
 }
 
-/** Why a port cannot be traced; undefined if it can. */
+/** The reason why a port cannot be traced; undefined if it can. */
 export function refusedPort(asked: Asked): string | undefined {
   const port = portOf(asked);
   if (asked.protocol !== 'udp' || allowsPayload(port)) return undefined;

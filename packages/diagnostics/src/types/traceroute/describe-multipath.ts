@@ -3,7 +3,10 @@ import type { Multipath } from './multipath-fields.ts';
 
 type Node = Multipath['nodes'][number];
 
-/** Lines for a terminal: the links with the answers to their packets, and how each balancer chooses. */
+/**
+ * Lines for a terminal: each link with its sent and answered packets, then each load balancer with the rule by which it
+ * chooses.
+ */
 export function multipathLines({ nodes, links, complete, packets }: Multipath): readonly string[] {
   const nameOf = (index: number | null): string => (index === null ? 'probe' : nameOfNode(nodes[index]));
   const width = Math.max(0, ...links.map(({ from }) => nameOf(from).length));

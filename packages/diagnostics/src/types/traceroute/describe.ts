@@ -39,12 +39,12 @@ export const description: Description<typeof traceroute> = {
   ],
 };
 
-/** A single unanswered packet at the end is not worth a line. */
+/** Null below two: one unanswered round at the end is ordinary loss. */
 function silenceOf(unanswered: number): string | null {
   return unanswered < 2 ? null : `no answer in the last ${unanswered} rounds`;
 }
 
-/** The columns of mtr. */
+/** The column titles of mtr's report; here `Jttr` is the mean jitter. */
 const roundsHead = ['   ', 'Loss%'.padStart(6), ...['Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr'].map(column)].join(
   ' ',
 );
@@ -59,7 +59,7 @@ function column(text: string): string {
   return text.padStart(6);
 }
 
-/** Stop reasons that neither the error nor the loop shows. */
+/** Stop reasons that the line shows neither as its failure nor as its loop. */
 const stopWords: ReadonlyMap<string, string> = new Map([
   ['hop_limit', 'stopped at the hop limit'],
   ['gap_limit', 'no later hop answered'],

@@ -17,7 +17,7 @@ const MTU_TTL = 64;
 interface Sizes {
   /** Largest packet that the first router forwards; it refuses larger ones with an error. */
   readonly refusing?: number;
-  /** Largest packet that is not lost before the first router, and beyond it. */
+  /** Largest packets that are not lost on the way to the first router, and beyond it. */
   readonly before?: number;
   readonly beyond?: number;
 }

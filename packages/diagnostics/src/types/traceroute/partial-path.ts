@@ -36,7 +36,10 @@ export function partialsOf(
   };
 }
 
-/** The number of rounds, and the hops of the target as far as they changed. */
+/**
+ * The number of rounds, and the hops of the target if they changed or it first answered in a later round. Empty without
+ * rounds.
+ */
 export function roundsShown(
   { rounds, packets }: Trace,
   limits: TraceLimits,

@@ -1,11 +1,11 @@
 import { addressSchema, nullable, Type, type Static } from '@vantage/contract';
 
-/** Limit of different replies per hop. */
+/** Most different replies that are listed per hop. */
 export const MAX_REPLIES = 16;
 
 const rewrittenFields = ['source', 'destination', 'ports', 'checksum'] as const;
 
-/** A field of a quoted packet that routers leave unchanged, and NAT rewrites. */
+/** A field of a quoted packet that routers leave unchanged and NAT may rewrite. */
 export type RewrittenField = (typeof rewrittenFields)[number];
 
 const byte = (description: string) => Type.Integer({ minimum: 0, maximum: 255, description });

@@ -2,7 +2,10 @@ import { count } from '../../shared/result-text.ts';
 import type { Reply } from './reply-fields.ts';
 import type { Hop } from './result-fields.ts';
 
-/** Describes the headers of a hop’s replies: each property with all its values. */
+/**
+ * Describes the headers of a hop’s replies: each property with its different values, without the usual ones (quoted TTL
+ * 1, the DSCP that was sent).
+ */
 export function replyTexts(hop: Partial<Pick<Hop, 'replies' | 'duplicates' | 'late'>>, dscp = 0): readonly string[] {
   const { replies = [], duplicates = 0, late = 0 } = hop;
   const valuesOf = <T>(read: (reply: Reply) => T | null | undefined): readonly T[] =>
@@ -28,7 +31,7 @@ function named(name: string, values: readonly (string | number)[]): readonly str
   return values.length === 0 ? [] : [`${name} ${values.join(' or ')}`];
 }
 
-/** `incoming interface eth0 (index 3, 192.0.2.1, MTU 1500)` */
+/** For example `incoming interface eth0 (index 3, 192.0.2.1, MTU 1500)`. */
 function interfaceText({ role, name, index, ip, mtu }: NonNullable<Reply['interfaces']>[number]): string {
   const facts = [index === null ? null : `index ${index}`, ip, mtu === null ? null : `MTU ${mtu}`];
   const known = facts.filter((fact) => fact !== null).join(', ');
@@ -42,7 +45,10 @@ interface RoundsResult {
   readonly targetHops?: readonly { readonly hop: number }[] | undefined;
 }
 
-/** Last packets of the rounds that the target did not answer although it had answered before; a router may have refused them. */
+/**
+ * Number of packets at the end of the target's row without an answer; a router may have refused them. 0 if no row is the
+ * target's.
+ */
 export function unansweredRounds({ hops = [], resolvedIp: target, targetHops }: RoundsResult): number {
   const last = targetHops?.at(-1);
   const row =

@@ -3,10 +3,10 @@ import { addressSchema, asnSchema, durationSchema, nullable, Type, type Static }
 import { hopStatsSchema, packetCount } from './options/round-options.ts';
 import { MAX_REPLIES, replySchema } from './reply-fields.ts';
 
-/** Limit of listed responders per hop; more would need as many flows and paths. */
+/** Most responders that are listed per hop. */
 export const MAX_RESPONDERS = 16;
 
-/** TTL of packets that no router is meant to expire: the greatest there is. */
+/** TTL of packets that are to reach the target whatever the length of the path: the greatest there is. */
 export const FULL_TTL = 255;
 
 const rtts = Type.Array(nullable(durationSchema), {

@@ -144,7 +144,10 @@ async function admit(
   }
 }
 
-/** Detects a packet filter that refuses the port by its behaviour with echo requests. */
+/**
+ * If an address other than the target's refused the port, asks with echo requests whether it is a packet filter's, and if
+ * so no longer counts its answers as the target's.
+ */
 async function demoteFilter(
   trace: Trace,
   plan: ProbeLoopPlan,

@@ -5,7 +5,7 @@ import { arrived, expired, path, router, TARGET, traceOver, virtualTrace } from 
 
 jest.setTimeout(60_000);
 
-/** A path whose packet process is stopped this long after its first packet. */
+/** A path whose packet process is stopped `atMs` after its first packet, for `forMs`. */
 function stopping(
   atMs: number,
   forMs: number,
@@ -21,7 +21,7 @@ function stopping(
   return fake;
 }
 
-/** Kills the packet process while it is stopped. */
+/** Stops the packet process `atMs` after its first packet, and kills it `forMs` later. */
 function killing(atMs: number, forMs: number): FakePackets {
   const fake = fakePackets((sent) => {
     if (fake.sent.length === 1) {

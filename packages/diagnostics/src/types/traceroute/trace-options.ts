@@ -3,7 +3,7 @@ import { singleFamily, type Family, type ParamsOf } from '@vantage/contract';
 import type { traceroute } from './contract.ts';
 import { fewestFlows, mostPackets, queriesOf, wantsAllFlows } from './options/packet-counts.ts';
 
-/** Options as the probe applies them: with rounds or all flows, the trace sends one packet per hop. */
+/** Options as the probe applies them. With rounds or all flows, `queries` is 1. */
 export interface TraceOptions extends Omit<ParamsOf<typeof traceroute>['options'], 'flows' | 'family' | 'firstHop'> {
   readonly firstHop: number;
   readonly family: Family | undefined;

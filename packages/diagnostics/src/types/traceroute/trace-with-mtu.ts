@@ -17,9 +17,9 @@ import type { Trace } from './probing/trace-state.ts';
 import { dropLeftOut, type TracePacket } from './probing/trace.ts';
 import { MAX_WAIT_MS } from './probing/waits.ts';
 
-/** Time for the last PTR lookups. */
+/** Longest wait for PTR lookups after the trace. */
 export const NAMES_MS = 1_500;
-/** Reserve before the deadline for the result to arrive. */
+/** Time before the deadline that is left for the result to arrive. */
 export const RESERVE_MS = 500;
 
 export interface TracePlan extends ProbeLoopPlan {

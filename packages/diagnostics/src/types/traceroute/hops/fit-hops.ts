@@ -3,17 +3,17 @@ import { MAX_RESULT_BYTES } from '@vantage/contract';
 import type { Hop } from '../result-fields.ts';
 import { NAMELESS } from './hop-names.ts';
 
-/** Size of the hops; the rest is for other fields and for the networks that the coordinator adds. */
+/** Most bytes of the hops; the rest of a result is for other fields and for the networks that the coordinator adds. */
 const HOPS_BYTES = MAX_RESULT_BYTES * 0.75;
 
-/** MPLS labels per hop that remain if space is short. */
+/** MPLS labels that each hop keeps if the hops are too large. */
 const FEW_LABELS = 4;
-/** Number of hops that keep these labels if that does not suffice. */
+/** If the hops are still too large, only this many of them keep labels. */
 const LABELLED_HOPS = 8;
 
 /**
- * Removes the headers of replies, labels, the names of responders, responders, then the names of hops, until the hops
- * fit in a result. Only many flows or hostile routers make it necessary.
+ * Removes the headers of replies, then labels, the names of responders, responders and the names of hops, only until the
+ * hops fit in a result. Only many flows or hostile routers make it necessary.
  *
  * @param multipath the other description of the path in the result, which shares the space with the hops
  */

@@ -13,20 +13,20 @@ export interface HopName {
 export interface HopNames {
   /** Starts the lookup of an address, once. */
   readonly ask: (address: string) => void;
-  /** The name, as far as it is known. */
+  /** The name that is known so far; `NAMELESS` if none is. */
   readonly known: (address: string) => HopName;
-  /** Resolves when every lookup has ended, or after the timeout. */
+  /** Resolves when every lookup has ended, or after the timeout, which aborts the rest. */
   readonly settled: (timeoutMs: number) => Promise<void>;
 }
 
 export const NAMELESS: HopName = { hostname: null, hostnameVerified: null };
 
-/** Limit of shown names; more would not fit into a result. */
+/** Most addresses that are looked up: more names would not fit into a result. */
 const MAX_NAMES = 96;
 
 /**
  * Looks up the PTR names of hops concurrently, and the addresses of each name, because a PTR record is not verified. If
- * a lookup fails, the hop has no name.
+ * the PTR lookup fails, the hop has no name.
  */
 export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal): HopNames {
   const names = new Map<string, HopName>();

@@ -33,12 +33,15 @@ export interface ShownPath {
   readonly flows: FlowPath[];
 }
 
-/** Builds the hops of a result: silent ones keep their number. */
+/**
+ * Builds the hops of a result and the path of each flow. A silent hop stays in the list, so that an index stands for a
+ * TTL.
+ */
 export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   const kept = keptPackets(trace, dress.firstHop);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
   const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
-  // A pending packet keeps its place among later ones, but does not extend the path beyond all of them.
+  // Packets that are still awaited are left out. A hop that has no others stays only if a later hop has some.
   const settled = sent.map((packets) => packets.filter(({ answer, isGivenUp }) => answer !== null || isGivenUp));
   const shown = settled.slice(0, settled.findLastIndex((packets) => packets.length > 0) + 1);
   const own = shown.map((packets) => withOwnAnswers(packets, trace.views));
@@ -61,7 +64,7 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   };
 }
 
-/** The packets that each hop shows, by TTL from the first hop on, in the order sent. */
+/** The packets that count at each hop, from `firstHop` to the last hop to report, in the order sent. */
 function keptPackets({ packets, views }: Trace, firstHop: number): TracePacket[][] {
   return Array.from({ length: Math.max(0, lastHop(views) - firstHop + 1) }, (_, index) => {
     const ttl = index + firstHop;
@@ -90,7 +93,7 @@ export function fullTtlOf({ packets }: Trace, dress: HopDress, answersOthers: bo
 
 type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];
 
-/** Ordered by the number of answers, highest first. */
+/** The addresses that answered, each with the packets that it answered; the one with most answers is first. */
 function respondersOf(packets: readonly TracePacket[]): Ranked {
   const answered = packets.filter(({ answer }) => answer !== null);
   const byAddress = Map.groupBy(answered, ({ answer }) => answer!.from);
@@ -102,7 +105,7 @@ function rankOf(answer: TracePacket['answer'], ranked: Ranked): number | null {
 }
 
 /**
- * @param packets packets of the hop without answers that are not its own
+ * @param packets packets of the hop; the answers of other hops to them are null
  * @param all the same packets with all answers
  */
 function hopOf(

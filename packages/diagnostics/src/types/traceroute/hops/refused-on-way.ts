@@ -2,8 +2,9 @@ import type { FlowView } from '../probing/flow-view.ts';
 import type { TracePacket } from '../probing/trace.ts';
 
 /**
- * The packets of a hop without answers that are not the hop's own: errors of routers that refused a packet on its way to a
- * target that answered other packets of its flow. A router whose packets expire at the hop is there, so its errors count.
+ * The packets of a hop, with the answers of other hops replaced by null: errors of routers that refused a packet on its
+ * way to a target that its flow reached. A router that also reported a packet of this hop as expired is at this hop, so
+ * its errors stay.
  */
 export function withOwnAnswers(packets: readonly TracePacket[], views: readonly FlowView[]): readonly TracePacket[] {
   const routers = new Set(packets.flatMap(({ answer }) => (answer?.kind === 'expired' ? [answer.from] : [])));

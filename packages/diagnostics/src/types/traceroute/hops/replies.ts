@@ -30,7 +30,7 @@ export function repliesOf(
     if (!kinds.has(key)) kinds.set(key, reply);
     return [...kinds.keys()].indexOf(key);
   });
-  // A target may send any number of duplicates.
+  // Bounds the number for the schema: a target may send any number of duplicates.
   const duplicates = Math.min(
     MAX_PACKETS,
     packets.reduce((sum, packet) => sum + (packet.duplicates ?? 0), 0),

@@ -6,7 +6,7 @@ export function isReached({ views }: Trace): boolean {
   return views.some(({ reached }) => reached);
 }
 
-/** Median of the round-trip times to the target, milliseconds. */
+/** Median round-trip time to the target, milliseconds; null if it answered no packet. */
 export function rtOf({ packets }: Trace): number | null {
   const atTarget = packets.filter(({ answer }) => answer?.kind === 'target');
   return median(atTarget.flatMap((packet) => rttOf(packet) ?? []));

@@ -3,7 +3,8 @@ import { pause } from '@vantage/timers';
 import type { Answer } from './try-bytes.ts';
 
 /**
- * Sends a packet of this size, repeatedly if there is no answer; undefined if no more can be sent.
+ * Sends a packet of `bytes` bytes, up to `tries` times while there is no answer. Undefined if packets or time did not
+ * suffice.
  *
  * @param proof set for a packet that is to prove a black hole: it is awaited as long as a late error may take, and for
  * `small` answers to earlier packets do not count
@@ -21,7 +22,7 @@ export interface Bracket {
 /** `cut`: no time or packets left; `unproved`: the target answers no echo requests, or loses packets of any size. */
 export type Inconclusive = 'cut' | 'unproved';
 
-/** Longest time to wait for an answer: a router may take long for each error. */
+/** Longest wait for an answer: a router may take long for each error. */
 export const MAX_WAIT_MS = 4_000;
 /**
  * Pairs of packets, one of each size, required to claim that one size arrives and the next is lost: by chance that has

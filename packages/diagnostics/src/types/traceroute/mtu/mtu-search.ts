@@ -9,18 +9,24 @@ import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
 import { isReached, rtOf } from '../hops/target-answers.ts';
 
 export interface MtuSearch {
-  /** Starts the search together with the trace if the packet limit allows, so that it takes no additional time. */
+  /**
+   * Starts the search at the beginning of the trace, so that it takes no additional time, if the packet limit has room
+   * for both.
+   */
   readonly start: () => void;
-  /** Derives the timeout of answers from this trace, from now on. */
+  /** Sets the trace whose round-trip time to the target decides how long answers are awaited. */
   readonly note: (trace: Trace) => void;
-  /** Unknown if the target was not reached, unless routers reported it. */
+  /**
+   * Waits for the search, and starts it if it has not begun. If the trace failed or did not reach the target, no search
+   * is awaited unless the packets of the trace are large: the result is then the MTU that routers reported.
+   */
   readonly result: (trace: Trace) => Promise<PathMtu>;
   /** The target's answers so far; null if none were requested. */
   readonly echo: () => EchoCount | null;
   readonly stop: () => void;
 }
 
-/** Searches the path MTU of a trace. Its socket is opened together with those of the trace. */
+/** Searches the path MTU of a trace. If both fit into the packet limit, the socket is opened at once. */
 export function mtuSearch(
   { protocol, firstHop, maxHops, queries, flows, size, dscp, mostPackets }: TraceOptions,
   target: Target,
@@ -44,7 +50,8 @@ export function mtuSearch(
     found ??= findPathMtu(
       opening ?? open(),
       target,
-      // Computed when needed: the send time of a packet can arrive after the last answer of the trace.
+      // `rttMs` is computed at each use: the send time of a packet may become known only after the last answer of the
+      // trace.
       {
         rttMs: () => (noted === undefined ? null : rtOf(noted)),
         maxPackets,
@@ -76,7 +83,10 @@ export function mtuSearch(
   };
 }
 
-/** On a lossy path, the loss of large packets is not conclusive. */
+/**
+ * Combines the found MTU with the smallest one that routers reported. On a lossy path no black hole is reported: the loss
+ * of large packets proves none.
+ */
 function withReported({ mtu, blackHole }: PathMtu, trace: Trace, isLossy: boolean): PathMtu {
   const reported = reportedMtu(trace);
   if (blackHole !== null && isLossy) return { mtu: reported, blackHole: null };
@@ -84,7 +94,7 @@ function withReported({ mtu, blackHole }: PathMtu, trace: Trace, isLossy: boolea
   return { mtu: isReported ? reported : mtu, blackHole };
 }
 
-/** Smallest MTU that a router reported to packets of the trace. */
+/** Smallest MTU of at least 68 bytes that a router reported to a packet of the trace; null if there is none. */
 function reportedMtu({ packets }: Trace): number | null {
   const reported = packets.flatMap(({ answer }) =>
     answer?.error?.kind === 'too-big' && answer.error.mtu >= 68 ? [answer.error.mtu] : [],
@@ -92,7 +102,7 @@ function reportedMtu({ packets }: Trace): number | null {
   return reported.length === 0 ? null : Math.min(...reported);
 }
 
-/** True if the target left packets unanswered that count at its hop. */
+/** True if a packet that counts at the last hop was not answered, or was refused by a router. */
 function isLossy({ views }: Trace): boolean {
   return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null || answer.kind === 'refused'));
 }

@@ -8,13 +8,22 @@ import { sharedSocket, tryBytes, type Answer, type SharedSocket } from './try-by
 const FIRST_BYTES = 1_500;
 /** Smallest MTU of a link (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
-/** Size of a packet that every link carries without fragments. */
+/**
+ * Bytes of a packet that hardly any path refuses: the size that every IPv4 host must accept (RFC 791), and the smallest
+ * MTU of IPv6.
+ */
 export const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
-/** Candidates if a router does not report its MTU (the common plateaus of RFC 1191 section 7.1). */
+/**
+ * Sizes to try if a router does not report its MTU: the plateaus of RFC 1191 section 7.1 below 1,500, and four common
+ * MTUs.
+ */
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
-/** Attempts per packet size without an answer. */
+/** Packets of one size without an answer after which the size counts as vanished. */
 const TRIES = 2;
-/** Number of further packets per size after stalls of this process, during which silence is no evidence. */
+/**
+ * Most further packets of one size in place of unanswered ones during which this process stalled: their silence is no
+ * evidence.
+ */
 const STALLED_TRIES = 4;
 /**
  * Wait for an answer as a multiple of the round-trip time. It is short, because the pairs that prove a black hole
@@ -26,9 +35,15 @@ const MIN_WAIT_MS = 250;
 const RESERVE_MS = 500;
 
 export interface PathMtu {
-  /** Largest packet that reached the target, or that a router reported as its MTU; null if unknown. */
+  /**
+   * Size in bytes of the largest packet that reached the target, or the smallest MTU that a router reported; null if
+   * unknown.
+   */
   readonly mtu: number | null;
-  /** Smallest packet that was lost silently although the target answers smaller ones; null if there is none. */
+  /**
+   * Size in bytes of the smallest packet that vanished although the target, or a router that refuses them, answers
+   * smaller ones; null if none is proved.
+   */
   readonly blackHole: number | null;
 }
 
@@ -37,11 +52,11 @@ export const UNKNOWN_MTU: PathMtu = { mtu: null, blackHole: null };
 export interface PathMtuLimits {
   /** Round-trip time to the target, milliseconds; null until it answers. */
   readonly rttMs: () => number | null;
-  /** Packets that the check may send in addition to the trace. */
+  /** Most packets that the search sends. */
   readonly maxPackets: number;
-  /** Counts requests and answers of the target. */
+  /** Echo requests of the search, and replies of the target. */
   readonly echo: EchoCount;
-  /** First sends a packet that every link can carry, to learn whether the target answers echo requests. */
+  /** Whether the search begins with a small packet, which shows if the target answers echo requests. */
   readonly isAsking: boolean;
   readonly dscp: number | undefined;
 }
@@ -66,7 +81,7 @@ export async function findPathMtu(
   { rttMs, maxPackets, echo, isAsking, dscp }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
-  // The packets of the trace are small: on a slow link the answer to a large one takes longer, as an error may.
+  // On a slow link a large packet takes longer than those of the trace, and so may the error that answers it.
   const waitMs = (): number => {
     const { rttMs: ownMs, latestMs } = socket!.answers;
     const longestMs = Math.max(rttMs() ?? ownMs, latestMs);
@@ -98,14 +113,14 @@ export async function findPathMtu(
     if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
     return await search(attempt, SMALLEST[target.family], signal);
   } catch {
-    // An unexpected refusal by the kernel, or the packet process died: the result is unknown.
+    // The socket did not open, the packet process ended, or the kernel refused a packet for another reason than its size.
     return UNKNOWN_MTU;
   } finally {
     socket?.close();
   }
 }
 
-/** A late answer to an earlier packet that also decides this size. */
+/** The answer to a packet of this size that earlier answers imply, late ones included; undefined if they imply none. */
 function lateAnswer({ answers }: SharedSocket, bytes: number): Answer | undefined {
   if (answers.largest >= bytes) return { kind: 'arrived' };
   const mtu = answers.refused.get(bytes);
@@ -139,8 +154,8 @@ async function search(attempt: Try, smallest: number, signal: AbortSignal): Prom
 }
 
 /**
- * The largest size that arrives and the smallest that vanishes. If a router refuses a packet in between: its answer,
- * with the sizes between which larger packets vanish, if known.
+ * Finds the largest size that is answered and the smallest that vanishes, and proves them. If a router refuses a packet
+ * meanwhile, returns its answer; if that was before the proof, with the sizes between which larger packets vanish.
  *
  * @param said MTU that a router reported; the result if the losses may be random
  */
@@ -160,7 +175,7 @@ async function findBlackHole(
   if (proof === 'proved') return { mtu: answered, blackHole: vanished };
   if (proof === 'unproved') return { mtu: said, blackHole: null };
   if (proof.kind === 'too-big') return proof;
-  // An earlier loss was random, so that of the largest packet may be too.
+  // A packet of a vanished size was answered after all: the loss of the first packet may have been random too.
   const isWhole = (await attempt(sizes.vanished, TRIES))?.kind === 'arrived';
   return { mtu: isWhole ? sizes.vanished : said, blackHole: null };
 }

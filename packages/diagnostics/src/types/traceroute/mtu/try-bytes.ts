@@ -10,7 +10,7 @@ import { readU16 } from '../../../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp } from '../../../sockets/wire/icmp.ts';
 
 const ECHO_HEADER_BYTES = { 4: 28, 6: 48 } as const;
-/** Polling interval: the round-trip time may become known while an answer is awaited. */
+/** Polling interval: the time to wait changes when the round-trip time becomes known. */
 const LOOK_EVERY_MS = 25;
 /** Shortest stall of the process that invalidates an attempt. */
 const STALL_MS = 50;
@@ -20,9 +20,9 @@ const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
 
 export type Answer =
   | { readonly kind: 'arrived' }
-  /** `isStalled`: this process stalled meanwhile and may have missed an answer. */
+  /** `isStalled`: this process stalled while it waited, and may have missed an answer. */
   | { readonly kind: 'silent'; readonly isStalled: boolean }
-  /** The kernel refused it: nothing was sent. */
+  /** The kernel refused the packet as too large (EMSGSIZE): nothing was sent. */
   | { readonly kind: 'unsent' }
   | { readonly kind: 'too-big'; readonly mtu: number };
 
@@ -82,7 +82,7 @@ export function tryBytes(
     let sentMs: number | undefined;
     let receivedMs: number | undefined;
     let isLate = false;
-    // A busy process reads the answer before the confirmation that the packet was sent.
+    // If this process is busy, it may read the answer before the confirmation that the packet was sent.
     const noteTimes = (): void => {
       if (sentMs !== undefined && receivedMs !== undefined) noteRtt(socket.answers, receivedMs - sentMs, isLate);
     };
@@ -91,7 +91,7 @@ export function tryBytes(
       const stalledMs = performance.now() - clock.now() - startedMs;
       settle({ kind: 'silent', isStalled: stalledMs >= STALL_MS });
     };
-    // Timers run before sockets are read: the answer may be there.
+    // Timers run before sockets are read: the answer may have arrived.
     const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && setImmediate(giveUp), LOOK_EVERY_MS);
     const settle = (answer: Answer): void => resolve(end(answer));
     const fail = (error: unknown): void => reject(end(error));
@@ -124,7 +124,7 @@ export function tryBytes(
   });
 }
 
-/** The answer to this request that a received packet is, if any. */
+/** The answer that a received packet is to this request; undefined if it is none. */
 function answerIn(
   received: ReceivedPacket,
   family: Target['family'],
@@ -154,7 +154,7 @@ function noteRtt(answers: Answers, rttMs: number, isLate: boolean): void {
 /** Whether a quotation matches the packet: the header, and the quoted part of the random payload. */
 function isQuotationOf(request: Uint8Array, quoted: Uint8Array): boolean {
   if (quoted.length < ECHO_BYTES) return false;
-  // The sender of ICMPv6 leaves the checksum to the kernel.
+  // The sender of ICMPv6 leaves the checksum to the kernel, so it is 0 in the request.
   const isKnown = readU16(request, 2) === 0 || readU16(request, 2) === readU16(quoted, 2);
   const start = quoted.subarray(4, ECHO_BYTES + COOKIE_BYTES);
   const isPadded = quoted.subarray(ECHO_BYTES, ECHO_BYTES + COOKIE_BYTES).every((byte) => byte === 0);

@@ -6,10 +6,10 @@ import type { Survey } from './survey.ts';
 
 export interface GraphNode {
   readonly key: string;
-  /** Address that answered, an end, or `SILENT`. */
+  /** What was seen there: an address that answered, an answer that ends the path (`isEnd`), or `SILENT`. */
   readonly seen: string;
   ttl: number;
-  /** How it chooses among its next hops; null if it has at most one. */
+  /** How it chooses among its next hops; null if at most one is known, or if it is behind a per-packet balancer. */
   balances: BalancerKind | null;
 }
 
@@ -71,7 +71,7 @@ function keyOf(vertex: Vertex, seen: string): string {
   return vertex.kind === 'silence' ? vertex.key : `${SILENT}${vertex.key}`;
 }
 
-/** Attributes each packet to the link over which it reached its end. */
+/** Attributes each packet to the link over which it reached the hop of its TTL, if that link is known. */
 function addPackets({ slots, at }: Survey, links: ReadonlyMap<string, GraphLink>): void {
   for (const own of slots.values()) {
     for (const slot of own.values()) {

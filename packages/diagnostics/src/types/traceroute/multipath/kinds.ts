@@ -7,7 +7,7 @@ const BITS = 6;
 const BITS_IF_PACKETWISE = 12;
 /** Repeats of a flow past one router before new flows are probed. */
 const EARLY_REPEATS = 2;
-/** Number of changes in the answers to one flow that a change of the path does not explain. */
+/** Number of changes in the answers past one vertex that no single change of the path explains. */
 const CHANGES = 2;
 /** Packets to a per-packet balancer itself: a second router there would be missed in one of 2^15 cases. */
 const PACKETS_AT_OWN_HOP = 16;

@@ -11,7 +11,7 @@ import type { Vertex } from './vertex.ts';
 import { surveyOf, type Survey } from './survey.ts';
 import { provedDeadEnds } from './wanted/dead-ends.ts';
 
-/** Describes all paths for the result. */
+/** Describes all found paths for the result. */
 export function multipathOf(trace: Trace, dress: HopDress): Multipath {
   const survey = surveyOf(trace.packets, trace.views.length);
   const graph = graphOf(survey);
@@ -60,7 +60,10 @@ function nodeOf(
   };
 }
 
-/** Nodes from which links lead to the target, and nodes of flows whose full-TTL packets reached it. */
+/**
+ * Keys of the nodes of the target, of nodes from which links lead there, and of nodes of flows whose full-TTL packets it
+ * answered.
+ */
 function reachingOf({ nodes, links }: Graph, { flows, at, lastTtl }: Survey, trace: Trace): ReadonlySet<string> {
   const { packets } = trace;
   const targets = new Set(packets.flatMap(({ answer }) => (answer?.kind === 'target' ? [answer.from] : [])));

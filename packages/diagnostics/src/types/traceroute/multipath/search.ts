@@ -19,10 +19,10 @@ import type { Ask } from './survey.ts';
 const SHOW_EVERY_MS = 100;
 
 /**
- * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace.
- * `isCut` is set if time or packets did not suffice.
+ * Searches the paths of all flows (MDA), after the trace of the first one, and adds its packets to that trace. `isCut` is
+ * set if time or packets did not suffice.
  *
- * @param onChange called after each answer and each packet given up
+ * @param onChange called after answers and packets given up, at most once per `SHOW_EVERY_MS`
  */
 export function searchPaths(
   trace: Trace,
@@ -143,7 +143,7 @@ class Search {
       (opened) => {
         this.isOpening = false;
         for (const flow of opened) this.listen(flows.push(flow) - 1);
-        // Published states have all flows of their packets.
+        // The published state needs a view of each flow that has packets.
         this.look();
         if (opened.length < missing) this.finish(true);
         this.step(false);
@@ -172,7 +172,7 @@ class Search {
 
   private receive(flow: number, received: ReceivedPacket): void {
     if (this.isOver) return;
-    // Notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall, after which the packet may have been read late.
     this.clock.now();
     const { plan, trace } = this;
     const match = plan.flows[flow]!.flow.match(received);

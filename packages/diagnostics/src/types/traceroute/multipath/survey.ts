@@ -17,17 +17,17 @@ export interface Survey {
   readonly vertices: readonly Vertex[];
   /** Vertex of a flow at a TTL, by its answer or because all flows pass there; undefined if unknown. */
   readonly at: (flow: number, ttl: number) => Vertex | undefined;
-  /** The vertex through which all flows pass at a TTL. */
+  /** The vertex through which all flows pass at a TTL; undefined if none is known. */
   readonly sole: (ttl: number) => Vertex | undefined;
   /** The highest TTL that was probed. */
   readonly lastTtl: number;
   /** True if the flow ended before the TTL. */
   readonly hasEnded: (flow: number, ttl: number) => boolean;
-  /** Slots to be probed again, because other flows in the same situation were answered. */
+  /** Silent slots to be probed again, because other flows past the same vertex were answered. */
   readonly again: readonly Slot[];
 }
 
-/** Packets sent for a slot whose silence may be a loss. */
+/** Packets of a slot without an answer, after which its silence is no random loss. */
 const TRIES = 3;
 /**
  * Number of slots after one vertex that were silent `TRIES` times, from which on one silent packet suffices for every
@@ -35,7 +35,7 @@ const TRIES = 3;
  */
 const ENOUGH_SILENT = 3;
 
-/** Derives the paths from the packets. Outstanding packets are not considered. */
+/** Derives the paths from the packets. Slots with a packet that is still awaited are left out. */
 export function surveyOf(packets: readonly TracePacket[], flows: number): Survey {
   return new Surveyor(packets, flows).survey();
 }
@@ -174,7 +174,7 @@ class Surveyor {
     }
   }
 
-  /** True for a flow that was left alone in a long silence, which other flows do not meet. */
+  /** True for a flow that is probed no further after a long silence which not all flows meet. */
   private isLostBefore(own: ReadonlyMap<number, Vertex>, ttl: number): boolean {
     return [...own].some(([at, vertex]) => at < ttl && vertex.silence >= GAP_LIMIT && this.soles[at] !== vertex);
   }

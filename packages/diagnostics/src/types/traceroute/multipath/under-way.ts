@@ -31,7 +31,7 @@ export function sendAsk(
       packet.awaitedMs = clock.now();
       onSent(packet);
     },
-    // If the kernel refuses a packet after others were answered, that packet counts as lost.
+    // A packet that the kernel refuses counts as lost.
     () => void (packet.isGivenUp = true),
   );
 }
@@ -40,17 +40,17 @@ export function awaitedIn(packets: readonly TracePacket[]): TracePacket[] {
   return packets.filter(isAwaited);
 }
 
-/** Time at which an unanswered packet is given up. */
+/** Time, by the clock of the search, at which an unanswered packet is given up. */
 export function silentAt(packet: TracePacket, packets: readonly TracePacket[]): number {
   return packet.awaitedMs + patienceMs(packet, packets);
 }
 
-/** Packets whose answer is not awaited any longer. */
+/** Unanswered packets that are to be given up. */
 export function silentIn(packets: readonly TracePacket[], nowMs: number): readonly TracePacket[] {
   return awaitedIn(packets).filter((packet) => silentAt(packet, packets) <= nowMs);
 }
 
-/** Number of packets whose answer may arrive at any time; the next packets wait for them. */
+/** Number of packets that occupy the window: they are awaited, but for less than `STALL_MS`. */
 export function underWay(packets: readonly TracePacket[], nowMs: number): number {
   return awaitedIn(packets).filter(({ awaitedMs }) => nowMs - awaitedMs < STALL_MS).length;
 }

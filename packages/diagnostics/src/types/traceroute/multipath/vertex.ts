@@ -7,7 +7,7 @@ export interface Vertex {
   readonly kind: 'probe' | 'router' | 'silence' | 'end' | 'cloud';
   /** The lowest TTL at which it was seen. */
   readonly ttl: number;
-  /** Senders of the answers received there; several for a `cloud`. */
+  /** What was seen there: addresses, answers that end the path, or silence. Several only for a `cloud`. */
   readonly seen: Set<string>;
   /** Number of consecutive silent hops up to here. */
   readonly silence: number;
@@ -22,7 +22,7 @@ export interface Vertex {
   repeats: number;
   /** True if the packets of one flow got different answers at the next hop. */
   isPacketwise: boolean;
-  /** Number of changes between successive answers to one flow at the next hop. */
+  /** Number of changes between successive answers to the same flow at the next hop, summed over flows. */
   changes: number;
 }
 
@@ -43,7 +43,7 @@ export function newVertex(key: string, kind: Vertex['kind'], ttl: number, silenc
   };
 }
 
-/** Counts the changes between successive answers to one flow at the next hop. */
+/** Adds the changes between successive answers to one flow at the next hop. */
 export function countChanges(parent: Vertex, answers: readonly string[]): void {
   const changes = answers.slice(1).filter((answer, index) => answer !== answers[index]).length;
   if (changes === 0 || parent.kind === 'cloud') return;

@@ -55,7 +55,7 @@ interface Asked {
 
 const MAX_PORT = 65_535;
 
-/** Errors of the options for single fields of the packets, which some protocols and searches do not have. */
+/** Errors of header options that the protocol or the search for all flows does not allow. */
 export function headerErrors(options: Asked): InputError[] {
   return [firstHopError(options), sizeError(options), sourcePortError(options)].filter((error) => error !== undefined);
 }

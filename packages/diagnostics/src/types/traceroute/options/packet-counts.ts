@@ -1,9 +1,9 @@
 import { isOneOfBoth, wantsBothFamilies, type Family, type InputError } from '@vantage/contract';
 
-/** Packets that one check may send. */
+/** Most packets that a probe sends for one check. */
 export const MAX_PACKETS = 640;
 
-/** Packets that the trace over one family may send. */
+/** Most packets that a probe sends for the trace over one address family. */
 export function mostPackets(options: Pick<Counts, 'family'>): number {
   return wantsBothFamilies(options) || isOneOfBoth(options) ? MAX_PACKETS / 2 : MAX_PACKETS;
 }
@@ -17,7 +17,10 @@ interface Counts {
   readonly family?: Family | 'both' | undefined;
 }
 
-/** Agents of earlier releases reject a word for `flows`: jobs carry a number for them, and this option, which they ignore. */
+/**
+ * Agents of earlier releases reject the word `all` for `flows`: jobs have a number there, and this option, which those
+ * agents ignore.
+ */
 export const ALL_FLOWS = 'allFlows';
 
 /** True if the paths of all flows are requested, in the form of a request or of a job. */
@@ -33,17 +36,17 @@ export function fewestFlows({ maxHops, queries, flows }: Counts): number {
   return flows === 'all' ? Math.min(16, Math.floor(MAX_PACKETS / (maxHops * queries))) : flows;
 }
 
-/** Packets of the trace, the first round, without those that silence causes. */
+/** Packets with limited TTLs that the trace sends at most; with rounds, the first round. */
 export function plannedPackets(counts: Counts): number {
   return hopsOf(counts) * queriesOf(counts) * fewestFlows(counts);
 }
 
-/** Hops that are asked. */
+/** Number of TTLs from the first hop to `maxHops`. */
 export function hopsOf({ firstHop = 1, maxHops }: Pick<Counts, 'firstHop' | 'maxHops'>): number {
   return Math.max(1, maxHops - firstHop + 1);
 }
 
-/** Packets that the trace sends to each hop. */
+/** Packets per hop and flow; with rounds, in the first one. */
 export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'>): number {
   return rounds === undefined ? queries : 1;
 }

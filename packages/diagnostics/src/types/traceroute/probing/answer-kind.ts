@@ -28,7 +28,7 @@ export function takeAnswer(
     if (!isRepeated) packet.duplicates = (packet.duplicates ?? 0) + 1;
     return false;
   }
-  // Read after a stall, the time of the packet process says nothing about the round trip.
+  // After a stall, a time taken by the packet process says nothing about the round trip.
   if (packet.isDoubtful === true && clock === 'process') {
     packet.isLeftOut = true;
     return false;
@@ -48,7 +48,7 @@ export function isTooLate(packet: TracePacket, { receivedMs }: ReceivedPacket): 
   return true;
 }
 
-/** Whatever the target itself answers shows that the packet reached it. */
+/** Every answer of the target itself except time exceeded shows that the packet reached it. */
 function kindOf(
   error: IcmpError | null,
   from: string,
@@ -64,9 +64,9 @@ function kindOf(
 }
 
 /**
- * A port is refused by the host that received the datagram, maybe from another of its addresses, or by a filter on
- * the path (`reject` of Linux). The filter is a router: packets whose TTL ends there expire with the same address,
- * which may become known only afterwards.
+ * Takes back that the target answered, if a router did. A port is refused by the host that received the datagram, maybe
+ * from another of its addresses, or by a filter on the path (`reject` of Linux). A filter is a router: packets whose TTL
+ * ends there expire with the same address, which may become known only afterwards.
  */
 export function demoteFilters(router: string, destination: string, packets: readonly TracePacket[]): void {
   if (router === destination) return;

@@ -11,12 +11,12 @@ export interface TraceLimits {
 /** Silent hops after the last answer that are probed as often as all others. */
 export const GAP_LIMIT = 5;
 
-/** Additional packets for a silent hop before the target, which may be its own hop if packets were lost. */
+/** Additional packets for a silent hop before the target, which may be the target's hop if packets were lost. */
 const DOUBT_QUERIES = 5;
 
 /** Knowledge about the path of one flow. */
 export interface FlowView {
-  /** The hop at which the path ended: the target's, or the lowest TTL that a router refused. */
+  /** The hop at which the path ended: the target's, or the lowest TTL that a router refused; null if unknown. */
   readonly end: number | null;
   /** Whether the target answered any packet; without `end` its distance is not known. */
   readonly reached: boolean;
@@ -25,9 +25,9 @@ export interface FlowView {
   readonly lastAnswered: number;
   /** Highest TTL that can still give new information. */
   readonly horizon: number;
-  /** Highest TTL to be probed once: the horizon, or more if everything that was probed is silent. */
+  /** Highest TTL to be probed once: the horizon, or `maxHops` if the flow gets no answers any more. */
   readonly scoutsTo: number;
-  /** Packets sent per TTL. At the end of the path those with higher TTLs count too: they also reach it. */
+  /** Packets sent per TTL; Infinity below the first hop. At the end, those with higher TTLs count too: they also reach it. */
   readonly sentAt: readonly number[];
   /** Packets wanted per TTL, up to the horizon. */
   readonly wantedAt: (ttl: number) => number;
@@ -144,7 +144,7 @@ function viewFlow(
   };
 }
 
-/** Rounds send no packet beyond the end, so that each of their packets counts. */
+/** The packets that count at the end: `queries` or more, up to the first answer of `kind`, and all of the rounds, which send none beyond. */
 function countedAtEnd(
   beyond: readonly TracePacket[],
   kind: 'target' | 'refused',

@@ -15,8 +15,8 @@ export interface Refuser {
 }
 
 /**
- * The router that refused the port with an address other than the target's; undefined if the target itself answered
- * any datagram.
+ * The router that refused the port with an address other than the target's; undefined without one, or if the target
+ * itself answered any datagram.
  */
 export function foreignRefuser({ packets, views }: Trace, destination: string): Refuser | undefined {
   const answers = packets.flatMap(({ flow, answer }) => (answer?.kind === 'target' ? [{ flow, answer }] : []));

@@ -161,7 +161,7 @@ class ProbeLoop {
     this.step(true);
   }
 
-  /** @returns the packets still wanted after the burst */
+  /** @returns the next packet that is wanted after the burst; null if none is */
   private sendBurst(): Wanted | null {
     let burst = 0;
     let wanted = this.next();
@@ -195,7 +195,8 @@ class ProbeLoop {
         if (packet.answer !== null && !this.isOver) this.onChange(trace);
       },
       (error: unknown) => {
-        // If the kernel refuses a packet after others were answered, it is lost; before that no packet will be answered.
+        // If the kernel refuses a packet after others were answered, it is lost; before any answer, the refusal ends the
+        // trace.
         packet.isGivenUp = true;
         if (packets.every(({ answer }) => answer === null)) this.fail(unsentFailure(error));
       },
@@ -204,7 +205,7 @@ class ProbeLoop {
 
   private receive(flow: number, received: ReceivedPacket): void {
     if (this.isOver) return;
-    // Notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall, after which the packet may have been read late.
     this.clock.now();
     const { packets, plan } = this;
     const match = plan.flows[flow]!.flow.match(received);

@@ -22,9 +22,9 @@ export interface Trace {
    * of them.
    */
   roundsLeftOut?: number;
-  /** Time for which the packet process stood still, milliseconds. */
+  /** Time for which the packet process stood still, in stalls of a second or more, milliseconds. */
   stalledMs?: number;
-  /** True if rounds were left out because no client follows the check any more. */
+  /** True if rounds were not sent because no client follows the check any more. */
   isAbandoned?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Trace {
  * first are awaited.
  */
 const FULL_GAPS_MS = [1_000, 2_000, 1_000, 1_000, 1_000] as const;
-/** Packets with the full TTL, of each flow that needs them. */
+/** Most packets with the full TTL per flow. */
 export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 
 /**
@@ -69,12 +69,12 @@ function isFullOf(packet: TracePacket, flow: number): boolean {
   return packet.flow === flow && isFull(packet) && packet.isLeftOut !== true;
 }
 
-/** Packets whose answer is not awaited any longer. */
+/** Unanswered packets that are to be given up. */
 export function silentOf({ packets, views }: Trace, nowMs: number): readonly TracePacket[] {
   return awaitedOf(packets, views).filter((packet) => nowMs - packet.awaitedMs >= waitMs(packet, packets, views));
 }
 
-/** The packet that an answer is for. */
+/** The packet that an answer is for; undefined if it is for none. */
 export function answered(
   packets: readonly TracePacket[],
   flow: number,

@@ -4,8 +4,8 @@ import type { RewrittenField } from '../reply-fields.ts';
 import { FULL_TTL } from '../result-fields.ts';
 
 /**
- * One packet of the trace. Its answer is awaited since `awaitedMs`, by the awake clock of the agent; `sentMs` and
- * `receivedMs` are by the packet process's clock.
+ * One packet of the trace. Its answer is awaited since `awaitedMs`, by the agent's clock, which stops during stalls;
+ * `sentMs` and `receivedMs` are by the packet process's clock.
  */
 export interface TracePacket {
   readonly flow: number;
@@ -26,7 +26,7 @@ export interface TracePacket {
   isLeftOut?: boolean;
   /** Round of a packet of `runRounds`, from 2 on; absent in the trace, which is the first round. */
   readonly round?: number;
-  /** Answers after the first. */
+  /** Number of answers after the first. */
   duplicates?: number;
   /** True if the answer came after the packet was counted as lost. */
   isLate?: boolean;
@@ -50,7 +50,7 @@ export function isAwaited({ answer, isGivenUp, isLeftOut }: TracePacket): boolea
   return answer === null && !isGivenUp && isLeftOut !== true;
 }
 
-/** Ends the wait for an answer. */
+/** Ends the wait for an answer: the packet counts as lost, or is left out if the probe was stalled meanwhile. */
 export function giveUp(packet: TracePacket): void {
   if (packet.isDoubtful === true) packet.isLeftOut = true;
   else packet.isGivenUp = true;

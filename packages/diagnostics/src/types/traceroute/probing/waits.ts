@@ -11,7 +11,7 @@ const WAIT_RTTS = 3;
 /** Wait for all answers at the full TTL of a flow, from the first such packet on. */
 const FULL_WAIT_MS = 7_000;
 
-/** Time for which the answer to a packet is awaited. */
+/** Milliseconds for which the answer to a packet is awaited. */
 export function waitMs(packet: TracePacket, packets: readonly TracePacket[], views: readonly FlowView[]): number {
   const { end, lastAnswered } = views[packet.flow]!;
   const isAtEnd = end !== null && packet.ttl >= end;
@@ -24,7 +24,10 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
   return bounded(WAIT_RTTS * slowest(packets.filter(({ ttl }) => ttl > packet.ttl)), SILENT_HOP_MS);
 }
 
-/** Time for which the answer to a packet is awaited while some flows have not ended: derived from answers to other packets. */
+/**
+ * Milliseconds for which the answer to a packet is awaited while some flows have not ended: derived from answers to other
+ * packets.
+ */
 export function patienceMs(packet: TracePacket, packets: readonly TracePacket[]): number {
   const { ttl } = packet;
   if (isFull(packet)) return bounded(WAIT_RTTS * slowest(packets), KNOWN_HOP_MS);

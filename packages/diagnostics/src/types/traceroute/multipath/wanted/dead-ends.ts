@@ -4,11 +4,11 @@ import type { Vertex } from '../vertex.ts';
 import type { Ask, Survey } from '../survey.ts';
 import { isSilentEnd } from './silence.ts';
 
-/** Maximum number of flows of a dead end that probe the target with the full TTL. */
+/** Most flows of a dead end that probe the target with the full TTL. */
 const FLOWS = 3;
 /**
- * Full-TTL packets that prove a dead end: those of its flows, none of which the target answered, and those of other
- * flows that it answered afterwards.
+ * Numbers of full-TTL packets that prove a dead end: those of its flows, none of which the target answered, and those of
+ * other flows that it answered afterwards.
  */
 const [LOST, ANSWERED] = [6, 6];
 /**
@@ -64,8 +64,8 @@ function balancerTtl(vertex: Vertex): number {
 }
 
 /**
- * Vertices in which paths are known to end: the target answered no full-TTL packet of their flows, but packets of other
- * flows.
+ * Vertices in which paths are known to end: the target answered none of the packets of their flows, enough of which had
+ * the full TTL, but enough full-TTL packets of other flows.
  */
 export function provedDeadEnds(survey: Survey, packets: readonly TracePacket[]): readonly Vertex[] {
   const full = packets.filter(isFull);
@@ -99,7 +99,7 @@ function isOfTarget({ answer }: TracePacket): boolean {
   return answer?.kind === 'target';
 }
 
-/** The flow whose packets the target answered last. */
+/** The flow of the last packet that the target answered; undefined if it answered none. */
 function flowToTarget(packets: readonly TracePacket[]): number | undefined {
   return packets.findLast(isOfTarget)?.flow;
 }

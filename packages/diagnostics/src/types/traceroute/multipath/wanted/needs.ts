@@ -12,7 +12,7 @@ const SAMPLES_AFTER_CLOUD = 16;
 const SAMPLES_OF_EACH = 2;
 /** Divisor of the risk for several vertices that seem to lead to one. */
 const CONVERGING = 4;
-/** Up to this number, parallel vertices are probed individually: that takes hardly more packets. */
+/** Below this number, parallel vertices are probed individually: that takes hardly more packets. */
 const LITE_WIDTH = 4;
 
 /** Samples that the vertices of one hop need: `least` for each, `total` for all together. */
@@ -37,7 +37,7 @@ export function needsOf(group: readonly Vertex[], survey: Survey, balancers: num
   return { least: new Map(group.map((vertex) => [vertex, leastOf(vertex)])), total };
 }
 
-/** Samples of all vertices of a hop together. */
+/** Samples that the vertices of a hop need together; 0 if each is probed individually. */
 function totalOf(
   mode: ReturnType<typeof modeOf>,
   group: readonly Vertex[],
@@ -61,9 +61,10 @@ function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
 }
 
 /**
- * Accepted probability of missing a next hop at a vertex. The risks of several balancers add up, so it decreases with
- * the number of known ones, with a single one only at vertices that all flows pass. There it never falls below a third
- * of `RISK`, because further flows probe each such hop.
+ * Accepted probability of missing a next hop at a vertex: `RISK_OF_MANY` once it has two. The risks of several balancers
+ * add up, so before that the probability decreases with the number of known ones: from the first one on, but not below a
+ * third of `RISK`, at vertices that all flows pass, because further flows probe each such hop; from the second one on
+ * elsewhere.
  */
 function riskAt(found: number, isSole: boolean, balancers: number): number {
   if (found > 1) return RISK_OF_MANY;
@@ -71,7 +72,10 @@ function riskAt(found: number, isSole: boolean, balancers: number): number {
   return balancers > 1 ? RISK / (2 * balancers) : RISK;
 }
 
-/** True if another vertex has the same next hops: a further one, which both would have, is missed only by both. */
+/**
+ * True if another vertex has the same next hops, at least two. A further next hop, which both would have, is missed only
+ * if both miss it.
+ */
 function isMeshed(vertex: Vertex, group: readonly Vertex[]): boolean {
   const { seenNext } = vertex;
   if (seenNext.size < 2) return false;

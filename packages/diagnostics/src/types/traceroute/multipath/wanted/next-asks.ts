@@ -4,8 +4,8 @@ import { wantedAsks } from './plan.ts';
 import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
- * The packets that the search sends next; none if all paths are known. First each vertex is searched at its own risk;
- * then the search continues until the sum of the risks of all balancers is as small.
+ * The packets that the search sends next; none if it is complete. First each vertex is searched at its own risk, then
+ * until the sum of the risks of all balancers is as small; at last dead ends are tested.
  */
 export function nextAsks(
   packets: readonly TracePacket[],

@@ -113,7 +113,10 @@ class GroupPlan {
     return slot !== undefined && this.ask(slot.flow, slot.ttl);
   }
 
-  /** Finds flows through vertices with too few. */
+  /**
+   * Sends flows to the hop of the group, to find some that pass vertices with too few known ones; none while packets
+   * beyond the group are planned.
+   */
   private steer(missing: readonly { readonly vertex: Vertex; readonly count: number }[], total: number): void {
     const { survey, group } = this;
     const wanted = missing.filter(({ vertex }) => vertex.kind === 'router');
@@ -132,7 +135,7 @@ class GroupPlan {
     }
   }
 
-  /** Probes a flow that is known at the previous vertex. */
+  /** Probes a flow that is known to pass `parent`; false if there is none left. */
   private askThrough(parent: Vertex, ttl: number): boolean {
     const { survey } = this;
     for (let flow = 0; flow < survey.flows; flow += 1) {

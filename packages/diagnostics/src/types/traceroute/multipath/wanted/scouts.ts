@@ -5,8 +5,8 @@ import { isFull, type TracePacket } from '../../probing/trace.ts';
 import type { Ask } from '../survey.ts';
 
 /**
- * If no flow has reached the target: each silent hop of the first flow up to the limit, and the target with the full TTL,
- * repeatedly while it is silent.
+ * The last packets if no flow has reached the target and the first has found no end: to each hop that the first flow has
+ * not probed, and one with the full TTL per call, up to `FULL_QUERIES`.
  */
 export function scoutAsks(packets: readonly TracePacket[], flows: number, limits: TraceLimits): readonly Ask[] {
   const { firstHop, maxHops } = limits;

@@ -13,13 +13,13 @@ export function isBeforeSilence({ kind, next }: Vertex): boolean {
   return kind === 'silence' || [...next.keys()].some((one) => one.kind === 'silence');
 }
 
-/** The packets together with those that the silent hops want, because each of these costs a wait. */
+/** Adds the packets for silent hops to `asks`: sent at the same time, they cost a single wait. */
 export function withSilence(asks: readonly Ask[], survey: Survey, maxHops: number): readonly Ask[] {
   const isNew = ({ flow, ttl }: Ask): boolean => !asks.some((one) => one.flow === flow && one.ttl === ttl);
   return [...asks, ...asksInSilence(survey, maxHops, () => true).filter(isNew)];
 }
 
-/** Silent hops, all at once, with flows that are known or certain to meet the silence. */
+/** Packets to all silent hops at once, of flows that are known or certain to meet the silence. */
 export function asksInSilence(survey: Survey, maxHops: number, isWanted: (vertex: Vertex) => boolean): readonly Ask[] {
   const { vertices, slots, flows, at, sole } = survey;
   return vertices

@@ -19,14 +19,15 @@ export { ROUND_MS } from './round-schedule.ts';
 export interface RoundsPlan extends ProbeLoopPlan {
   /** Number of rounds, including the trace itself. */
   readonly rounds: number;
-  /** Aborted to send no further packets. */
+  /** Once aborted, no further packets are sent. */
   readonly abandoned?: AbortSignal | undefined;
   /** Start of the trace by `performance.now()`: the second round follows a second later, or after the trace. */
   readonly startedMs: number;
 }
 
 /**
- * Sends one packet per second to each hop of the trace's first flow, and adds them to the trace.
+ * Sends one packet per second to each hop of the trace's first flow, to routers less often if the packets do not suffice,
+ * and adds them to the trace.
  *
  * @param onChange called after each answer and each packet given up
  */
@@ -86,7 +87,7 @@ class Rounds {
 
   private readonly abort = (): void => this.finish();
 
-  /** Packets under way are still awaited. */
+  /** Sends no further packets; those under way are still awaited. */
   private readonly abandon = (): void => {
     if (this.due.next !== undefined) this.trace.isAbandoned = true;
     this.due.drop();
@@ -186,7 +187,7 @@ class Rounds {
 
   private receive(received: ReceivedPacket): void {
     if (this.isOver) return;
-    // Notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall, after which the packet may have been read late.
     this.clock.now();
     const { trace, plan } = this;
     const match = plan.flows[0]!.flow.match(received);

@@ -3,8 +3,8 @@ import { targetHopsOf, viewFirstRound, type TargetHop } from './target-hops.ts';
 import type { TracePacket } from '../trace.ts';
 
 /**
- * Knowledge about the flow of a trace with rounds. If the path became longer or shorter between them, each packet of a round
- * counts at the hop of its TTL.
+ * Knowledge about the flow of a trace with rounds. If the path became longer or shorter between the rounds, each packet
+ * of a round counts at the hop of its TTL.
  */
 export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits): FlowView {
   const all = viewFlows(packets, 1, limits, new Set())[0]!;
@@ -23,7 +23,7 @@ export function viewRounds(packets: readonly TracePacket[], limits: TraceLimits)
   };
 }
 
-/** How often the target was asked at a hop, and how often it answered. */
+/** How many packets were sent to the target at a hop, and how many of them it answered. */
 export interface TargetCount extends Readonly<TargetHop> {
   readonly sent: number;
   readonly received: number;
