@@ -31,7 +31,10 @@ export interface CreateCheckDependencies extends StartDependencies {
   readonly metrics?: Pick<CheckMetrics, 'created'> | undefined;
 }
 
-/** Creates checks. A check is accepted only after Redis has confirmed every write. */
+/**
+ * Creates checks. A check is accepted after Redis has replied to its writes; a broken queue of one probe fails only the
+ * result of that probe.
+ */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, tracing, metrics } = dependencies;
   const selector = createProbeSelector();
@@ -65,10 +68,11 @@ async function createCheck(
   { admit, client, id: givenId, first }: Asked,
 ): Promise<Creation> {
   const { directory, types, counters, screenshots, writes } = dependencies;
-  // A Redis that refuses writes refuses heartbeats too, so that every probe looks offline: this is no fault of the request.
+  // Checked before the selection: while Redis refuses writes, it refuses heartbeats too, so that every probe would look
+  // offline.
   writes.requireWrites();
   const known = await directory.probes();
-  // Checked before the names of probes: a name may be unknown only because its record was lost.
+  // Checked before the selection: a named probe may be unknown only because Redis lost the records of all probes.
   if (directory.isEmptied()) throw new RecordsLost('Redis has the record of no probe any more.');
   const selection = selectWithCapacity(dependencies, known, request);
   if (!selection.selected) {
@@ -112,17 +116,18 @@ async function admitAndStart(
       () => true,
       (error: unknown) => (error instanceof NotGranted ? false : Promise.reject(error as Error)),
     );
-    // Awaited below, unless the check is not admitted.
+    // Prevents an unhandled rejection: if the check is not admitted, the promise is not awaited below.
     early.started.catch(() => undefined);
   };
   if (admit !== undefined && !(await admit(probes, isCluster(redis) ? undefined : { grant, onLikely }))) return false;
-  // There is no grant if the request was counted in memory, because Redis was slow or had lost the rate-limit script.
+  // The check has not started if nothing was pipelined, or if the request was counted in memory, which writes no grant.
   if ((await early.started) !== true) await start();
   return true;
 }
 
 /**
- * Selects among probes with capacity, unless the client named probes: then each of them must have capacity.
+ * Selects among probes with capacity, unless the client named probes: then each of them that is online must have
+ * capacity.
  *
  * @throws QueuesFull
  */
@@ -131,7 +136,8 @@ function selectWithCapacity(
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
 ): Selection {
-  // Equally good probes are ordered at random per check, so that idle ones take turns.
+  // Equally good probes are ordered at random for each check, to spread the load; with `steadyBy` by a hash of that
+  // text, so that equal texts select equal probes.
   const order =
     steadyBy === undefined ? { tieBreak: 'random' as const } : { tieBreak: rankBy(steadyBy), ignoresLoad: true };
   const asked = { type, limit, probes, locations, ...order };
@@ -150,7 +156,7 @@ function selectWithCapacity(
   throw new QueuesFull(`The probes have as many ${type} checks to do as they can end on time.`);
 }
 
-/** Returns an order of probes that depends on the text only. */
+/** Returns a function that ranks probes pseudo-randomly, with the same ranks for the same text. */
 function rankBy(text: string): (probe: string) => number {
   return (probe) => createHash('sha256').update(`${text}\n${probe}`).digest().readUInt32BE();
 }

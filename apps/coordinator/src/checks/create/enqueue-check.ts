@@ -50,7 +50,7 @@ export function createStartCheck(redis: Redis, queues: Pick<JobQueues, 'add'>, r
   return isCluster(redis) ? startApart(redis, queues, retentionMs) : startTogether(redis, retentionMs);
 }
 
-/** Argument of the script. Times are milliseconds since the epoch. */
+/** Argument of `startScript`, as JSON. Timestamps are milliseconds since the epoch. */
 interface Start {
   readonly id: string;
   /** True to do nothing if the check exists. */
@@ -60,9 +60,9 @@ interface Start {
   readonly deadline: number;
   /** Lifetime of the record, milliseconds. */
   readonly ttl: number;
-  /** Member of the set `screenshots`, if the check has a screenshot. */
+  /** Member of the sorted set `screenshots`; undefined if no screenshot is pending. */
   readonly watched: string | undefined;
-  /** Alternating names and values. */
+  /** Fields of the record: alternating names and values. */
   readonly fields: readonly (string | number)[];
   readonly probes: readonly string[];
   /** Notification for gateways: ids of their probes, separated by spaces; empty if no probe is at a gateway. */
@@ -76,21 +76,22 @@ interface Start {
     readonly data: string;
     /** The options of the job as JSON. */
     readonly opts: string;
-    /** Key prefix of each queue. */
+    /** Key prefix of the queue of each probe that gets this job. */
     readonly queues: readonly string[];
   }[];
 }
 
 /**
- * Starts a check in one script: separate commands were more than half of the cost of a POST. The jobs are BullMQ's, and a
- * test compares them with those of `Queue.add`; its events, counter and settings are left out, because nothing reads them
- * and they were half of the script. If an agent has broken its queue, only the job of that queue fails.
+ * Starts a check in one script: separate commands were more than half of the cost of a POST. The jobs are BullMQ's, and
+ * a test compares them with those of `Queue.add`; the events, the counter and the settings that `Queue.add` writes too
+ * are left out: nothing reads them, and they were half of the script. If an agent has broken its queue, only the job of
+ * that queue fails.
  *
- * The keys of the queues are not declared, so it is for one server.
+ * The keys of the queues are not declared, so the script works on single servers only.
  *
- * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
- * Returns '' or an error for each queue of each job; an empty list if the check was started before; 'stepped' if the
- * clock was stepped back; 'refused' if the grant is missing.
+ * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`. Returns '' or an error for each queue of each
+ * job; an empty list if the check was started before; 'stepped' if the clock was stepped back; 'refused' if the grant
+ * is missing.
  */
 export const startScript = defineScript(
   '',
@@ -160,7 +161,7 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
   };
 }
 
-/** Groups jobs, so that data common to all probes is sent once. */
+/** Groups consecutive jobs with the same data, so that it is sent once. */
 function gather(jobs: readonly NewJob[]): Start['jobs'] {
   const gathered: { readonly first: NewJob; readonly queues: string[] }[] = [];
   for (const one of jobs) {

@@ -21,7 +21,7 @@ export type Claim =
    */
   | {
       readonly kind: 'first';
-      /** Digest of client and key; undefined without a key. The record is removed together with the check. */
+      /** Digest of client and key, by which the record is removed if the check is evicted; undefined without a key. */
       readonly digest?: string;
       readonly keep: (answer: IdempotencyRecord) => Promise<void>;
       readonly release: () => Promise<void>;
@@ -32,13 +32,13 @@ export type Claim =
   /** The first request with this key has no response yet. */
   | { readonly kind: 'under-way' };
 
-/** The result for a request without a key. */
+/** The claim of a request without a key. */
 export const noClaim: Claim = { kind: 'first', keep: async () => undefined, release: async () => undefined };
 
 /** Responses to requests with an `Idempotency-Key`, shared by all coordinators. */
 export interface IdempotencyStore {
   /**
-   * Locks a key; if another request holds it, waits up to `waitMs`.
+   * Locks a key. If an equal request holds the lock, waits up to `waitMs` for its response.
    *
    * @param client owner of the key; only a digest of client and key is stored
    * @param request digest of the request, to detect a different one
@@ -120,7 +120,7 @@ function first(
       void again(value);
     }
   };
-  // Runs in the background. The lock expires at the end of its lease in any case.
+  // Tries again in the background until the lease ends; then the lock has expired.
   const again = async (value: string): Promise<void> => {
     await sleep(RELEASE_EVERY_MS, undefined, { ref: false });
     if (performance.now() < until) await replace(value);

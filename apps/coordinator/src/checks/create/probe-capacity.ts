@@ -10,17 +10,21 @@ export interface ProbeLoadOptions {
 }
 
 /**
- * Admission control: estimates each probe's queueing delay from the jobs dispatched by this coordinator. A check is
- * refused at once if its job would wait too long, instead of being accepted and expired.
+ * Admission control: estimates each probe's queueing delay from the jobs dispatched by this coordinator and the length
+ * of the probe's queue. A check is refused at once if its job would wait too long, instead of being accepted and
+ * expired.
  */
 export interface ProbeCapacity {
-  /** Whether a probe can run a further job of a type so that it and all earlier jobs end on time. */
+  /**
+   * True if another job of this type may be dispatched to the probe: the expected wait, the share of the type and the
+   * number of queued jobs are below their limits.
+   */
   readonly hasCapacity: (probe: KnownProbe, type: string) => boolean;
-  /** Records dispatched jobs; their ends arrive as events. */
+  /** Records dispatched jobs. Their ends arrive as events; a check whose end is missed is forgotten after `lastsMs`. */
   readonly added: (checkId: string, probes: readonly string[], type: string, lastsMs: number) => void;
-  /** Forgets a check that was rolled back. */
+  /** Forgets the jobs of a check that was rolled back. */
   readonly removed: (checkId: string) => void;
-  /** Number of jobs believed to be running or queued. */
+  /** Number of checks with jobs believed to be running or queued. */
   readonly size: () => number;
 }
 
@@ -51,7 +55,7 @@ const FINAL = /"probe":"([^"]+)","kind":"final"/;
 const SHARE_OF_TYPE = 0.75;
 /** Least weight of the newest value in the moving average. While 1/n is greater, all n values have equal weight. */
 const NEWEST = 0.1;
-/** Interval of scans for checks whose end was missed. */
+/** Minimum interval between scans for checks whose end was missed. */
 const LOOK_FOR_OLD_MS = 250;
 /** Estimated duration of a type without samples. */
 const FIRST_GUESS_MS = 250;
@@ -149,7 +153,10 @@ class LoadOfProbes implements ProbeCapacity {
     if (check.jobs.length === 0) this.removed(checkId);
   }
 
-  /** Forgets jobs whose end was missed. They are ordered by start, which is roughly the order of their ends. */
+  /**
+   * Forgets checks whose end was missed. The map is in the order of their starts, which is roughly the order of their
+   * ends.
+   */
   private forgetOld(): void {
     if (this.nowMs() < this.lookForOldAt) return;
     this.lookForOldAt = this.nowMs() + LOOK_FOR_OLD_MS;

@@ -28,14 +28,14 @@ export interface StartDependencies {
   readonly replicas: ReplicaWait;
   readonly screenshots: Pick<CheckScreenshots, 'passOn'>;
   readonly retentionMs: number;
-  /** Extra time of a check with a screenshot. */
+  /** Time that a pending screenshot adds to the deadline of its check. */
   readonly screenshotBudgetMs: number;
   readonly counters: Counters;
 }
 
 /**
- * Longest wait for the rollback of a refused check. If Redis is unavailable, expiry completes the check at its deadline,
- * and retention removes it.
+ * Longest wait for the rollback of a check that could not be started. If Redis is unavailable, expiry completes the
+ * check at its deadline, and retention removes it.
  */
 const TAKE_BACK_MS = 200;
 
@@ -131,7 +131,7 @@ async function start(
   }
 }
 
-/** The screenshot last: it is queued after the results' own jobs at the probe. */
+/** Puts the screenshot last, so that its probe gets it after its job of the check. */
 function newJobs(
   id: string,
   online: readonly string[],
@@ -144,7 +144,7 @@ function newJobs(
   return [...jobs, { probe, id: screenshotJobId(id), job: screenshotJob(id, params, deadlineAt) }];
 }
 
-/** The job of each probe: one object for all of them, unless they measure different hosts. */
+/** Returns the job of a probe: the same object for all probes, unless they measure different hosts. */
 function jobsOf(
   job: Job,
   checkType: AcceptedRequest['checkType'],
@@ -164,7 +164,10 @@ function without(
   return [probe, JSON.stringify(errorResult(code, why, atMs))];
 }
 
-/** Removes a refused check. If that fails too, expiry completes it at its deadline, and retention removes it. */
+/**
+ * Removes a check that could not be started, and its waiting jobs. If that fails too, expiry completes the check at its
+ * deadline, and retention removes it.
+ */
 async function takeBack(
   redis: Redis,
   queues: Pick<JobQueues, 'removeWaiting'>,

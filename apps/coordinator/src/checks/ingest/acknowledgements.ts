@@ -9,7 +9,7 @@ import { acknowledge } from './result-stream.ts';
  */
 export interface Acknowledgements {
   readonly add: (probe: string, ids: readonly string[]) => void;
-  /** Passes the pending ids to a command that acknowledges them; keeps them if the command fails. */
+  /** Passes the pending ids to a command that acknowledges them; keeps them if Redis is unavailable. */
   readonly alongWith: <T>(probe: string, command: (ids: readonly string[]) => Promise<T>) => Promise<T>;
   /** Acknowledges pending entries now, of one probe or of all. Never rejects. */
   readonly flush: (probe?: string) => Promise<void>;
@@ -32,7 +32,7 @@ export function createAcknowledgements(redis: Redis): Acknowledgements {
     try {
       return await command(ids);
     } catch (error) {
-      // If the key is no stream any more, there is nothing to acknowledge.
+      // Other errors mean that the key is no stream any more: there is nothing to acknowledge.
       if (isStoreFault(error)) add(probe, ids);
       throw error;
     }

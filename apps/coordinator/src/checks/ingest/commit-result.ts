@@ -64,7 +64,7 @@ export async function commitFinal(
   return said;
 }
 
-/** Ends the trace and counts the result: clients can read it now. */
+/** Records the commit in the trace and the metrics. */
 function tell({ redis, clock, tracing, metrics }: CommitDependencies, final: FinalResult): void {
   const { type, probe, result, checkId, tookMs, traceparent, writtenAtMs } = final;
   if (traceparent !== undefined) {

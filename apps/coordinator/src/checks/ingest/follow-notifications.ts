@@ -8,8 +8,8 @@ import type { Ingest } from './ingest.ts';
 const ACTIVE_MS = 15_000;
 
 /**
- * On a notification commits its inline result, notes a changed heartbeat, or drains the stream; after a reconnection
- * drains all streams.
+ * Handles the notifications of probes: commits an inline result, notes a changed heartbeat, or drains the stream.
+ * Drains all streams after a reconnection and when the gate opens.
  */
 export function followNotifications(
   { gate, channels }: Store,

@@ -22,8 +22,8 @@ export interface Ingest {
    */
   readonly drain: (probe: string, claimIdleMs?: number) => Promise<void>;
   /**
-   * Commits a final result that came inside a notification, which saves a round trip. Never rejects: the stream entry is the
-   * fallback.
+   * Commits a final result that came inside a notification, which saves a round trip; drains the stream if that is not
+   * possible.
    */
   readonly commitInline: (probe: string, note: InlineResult) => void;
   /**
@@ -31,7 +31,10 @@ export interface Ingest {
    * entries. An entry of a committed inline result is deleted unread if it is the oldest of its stream. Never rejects.
    */
   readonly releaseCommitted: () => Promise<void>;
-  /** Finishes or releases all claimed entries. Never rejects. */
+  /**
+   * Deletes the entries of committed inline results, runs the scheduled drains, and acknowledges all processed entries.
+   * Never rejects.
+   */
   readonly close: () => Promise<void>;
 }
 
@@ -44,7 +47,7 @@ const ELSEWHERE_MS = 2 * TICK_MS;
  * Longest duration of a drain: an agent that writes as fast as it is read must not delay the caller and other probes.
  */
 const DRAIN_MS = 1_000;
-/** Pause before the rest is drained. */
+/** Pause before a drain that reached its longest duration continues. */
 const REST_MS = 20;
 
 interface Drain {
@@ -145,7 +148,7 @@ class IngestOfStreams implements Ingest {
     this.soon.set(probe, timer);
   }
 
-  /** Returns the probes whose streams must be read. */
+  /** Deletes the stream entries of committed inline results. Returns the probes whose streams must be read. */
   private async release(): Promise<ReadonlySet<string>> {
     const released = this.committed;
     this.committed = new Map();
@@ -161,7 +164,7 @@ class IngestOfStreams implements Ingest {
 }
 
 function noteFault({ counters, log }: IngestDependencies, probe: string, error: unknown): void {
-  // The connection itself reports that it is lost.
+  // The connection logs that Redis is unavailable.
   if (isStoreFault(error)) return;
   counters.streamFaults += 1;
   log.warn({ probe, error }, 'result stream could not be read');

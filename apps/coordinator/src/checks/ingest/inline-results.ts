@@ -20,7 +20,10 @@ export interface InlineResults {
    * @returns whether it was committed
    */
   readonly commit: (probe: string, note: InlineResult, checkType: AnyCheckType) => Promise<boolean>;
-  /** Resolves to whether the inline copy of a stream entry was committed. Can be asked once. Never rejects. */
+  /**
+   * Resolves to whether the inline copy of a stream entry was committed; undefined if no commit was attempted. Can be
+   * asked once per result. Never rejects.
+   */
   readonly wasCommitted: (probe: string, check: string) => Promise<boolean> | undefined;
   /** Forgets a committed result whose stream entry is deleted. */
   readonly forget: (probe: string, check: string) => void;
@@ -77,7 +80,7 @@ async function commitInline(
     const now = await clock.now(redis);
     const accepted = acceptResult(dependencies, checkType, { kind: 'final', data, writtenAtMs: now });
     if (accepted.kind !== 'final' || !accepted.valid) return false;
-    // Partial results may still be in the stream before this entry.
+    // The partial results that have to be merged into it may still be unread in the stream.
     if (accepted.isCutShort) return false;
     const place = isTraceparent(traceparent) ? traceparent : undefined;
     const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: now, traceparent: place };

@@ -61,7 +61,7 @@ return said
 );
 
 /**
- * Deletes the stream entries of inline results: they are in their checks already, so nothing reads them.
+ * Deletes the stream entries of inline results unread: the results are in their checks already.
  *
  * @returns the probes whose streams must be read
  */

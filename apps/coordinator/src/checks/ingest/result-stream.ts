@@ -28,7 +28,7 @@ const CLAIMED_AT_ONCE = 8;
 /** One entry of a probe's result stream. */
 export interface StreamEntry {
   readonly id: string;
-  /** Undefined if the entry is no result. */
+  /** Undefined if the entry is malformed. */
   readonly check: string | undefined;
   readonly kind: EntryKind;
   readonly data: string;
@@ -36,7 +36,7 @@ export interface StreamEntry {
   readonly png: Buffer | undefined;
   /** Span context of the agent's job, if it is traced. */
   readonly traceparent?: string | undefined;
-  /** True if it exceeds the size limit of agents. */
+  /** True if a field was longer than its limit, or if the entry had `MOST_FIELDS` or more names and values. */
   readonly isOversized: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface NewEntries {
 /**
  * Claims entries that were read `idleMs` ago or earlier and not acknowledged.
  *
- * @param cursor end of the previous call
+ * @param cursor `next` of the previous call
  * @returns the entries, with `next` if there may be more
  */
 export async function claimIdle(
@@ -88,7 +88,8 @@ export async function acknowledge(redis: Redis, probe: string, ids: readonly str
 }
 
 /**
- * Creates the consumer group, from the start of the stream, if it is missing: for a new probe, or after Redis lost it.
+ * Reads. If the consumer group is missing, for a new probe or because Redis lost it, creates it from the start of the
+ * stream and reads again.
  *
  * @returns undefined if the probe has no stream yet
  */

@@ -7,7 +7,7 @@ export interface Settled {
   readonly check: string;
   readonly probe: string;
   readonly json: string;
-  /** As in `SettleOptions`. */
+  /** When the probe wrote the result, milliseconds since the epoch; 0 means in time. */
   readonly writtenAt: number;
 }
 
@@ -46,7 +46,7 @@ export function createSettleTogether({ redis, ...options }: SettleTogetherDepend
     if (batch === undefined) {
       const begun: Batch = { results: [], outcome: Promise.withResolvers() };
       batches.set(check, begun);
-      // After the microtasks of all notifications that were read at once.
+      // Runs after the microtasks of all notifications that were read at once, so that their results are in this batch.
       process.nextTick(() => send(check, begun));
       batch = begun;
     }

@@ -50,7 +50,7 @@ export class StreamEntries {
 
   /** Takes over entries that a coordinator has claimed for longer than `idleMs`. */
   async takeOver(probe: string, idleMs: number): Promise<void> {
-    // Acknowledged first, so that processed entries are not claimed.
+    // Acknowledges first, so that processed entries are not claimed.
     await this.done.flush(probe);
     let cursor: string | undefined;
     do {
@@ -95,7 +95,7 @@ async function prepareAll(
 }
 
 interface BatchDependencies extends EntryDependencies {
-  /** By check: final results whose commit needs a read first. Later entries of the probe wait for them. */
+  /** By check: commits of final results that need a read first. Later entries of that check wait for them. */
   readonly underWay: Map<string, Promise<unknown>>;
 }
 

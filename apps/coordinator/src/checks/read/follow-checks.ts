@@ -141,7 +141,7 @@ class CheckFeed implements Feed {
 
   #lookQuietly(): void {
     this.#look().catch((error: unknown) => {
-      // The connection itself reports that it is lost.
+      // The connection logs that Redis is unavailable.
       if (!(error instanceof StoreUnavailable) && !isStoreFault(error))
         this.#sources.log.error({ error }, 'a check cannot be followed');
     });

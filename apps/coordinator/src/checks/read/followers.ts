@@ -5,7 +5,10 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
 
-/** Event streams of checks with the option `endWithStream`: such a check ends when its last event stream is closed. */
+/**
+ * Event streams of checks with the option `endWithStream`: such a check ends when its last event stream is closed and
+ * no client connects again within a grace period.
+ */
 export interface Followers {
   /**
    * Registers an event stream of a check.
@@ -56,10 +59,7 @@ return redis.call('HSET', KEYS[1], '${ABANDONED_FIELD}', 1)`,
 
 export const followerScripts = [followScript, leaveScript, abandonScript] as const;
 
-/**
- * Counts the event streams of checks in Redis. If Redis fails, no check is ended early: its rounds run to their
- * requested number.
- */
+/** Counts the event streams of checks in Redis. If Redis fails, a check runs to its ordinary end. */
 export function createFollowers(redis: Redis): Followers {
   return new CheckFollowers(redis);
 }

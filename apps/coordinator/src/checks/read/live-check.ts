@@ -24,12 +24,12 @@ export interface LiveCheck {
   readonly close: () => void;
 }
 
-/** Checks that event streams follow. */
+/** Follows checks for event streams. */
 export interface LiveChecks {
   /**
    * @param onChange called after every change, never before this resolves
    * @returns undefined if there is no such check
-   * @throws StoreUnavailable
+   * @throws StoreUnavailable, CheckEvicted
    */
   readonly follow: (id: string, onChange: () => void) => Promise<LiveCheck | undefined>;
 }

@@ -10,8 +10,9 @@ import { completion, timeOfWriting } from '../store/check-scripts.ts';
  */
 
 /**
- * Lua function: whether an update of a screenshot by a probe still counts. Without a probe: whether the screenshot is
- * pending.
+ * Lua functions. `standingOf` returns whether an update of the screenshot by a probe counts (by '': whether the
+ * screenshot is pending), and the probe that is taking it. `settle` writes the outcome and returns how many results and
+ * screenshots are pending.
  */
 const standing = `
 ${timeOfWriting}

@@ -49,7 +49,7 @@ export interface ScreenshotsDependencies {
  * The one screenshot of each check: which probe takes it, which one takes over, and how it ends. Settled at most once.
  */
 export interface CheckScreenshots {
-  /** State of the screenshot in the record of a new check. */
+  /** Selects the probe that takes the screenshot of a new check; if no probe can, the screenshot is given up. */
   readonly plan: (
     params: ScreenshotParams,
     known: readonly KnownProbe[],
@@ -82,8 +82,8 @@ const LEAST_MS = 3_000;
 const NOTES_KEPT_MS = 60_000;
 
 /**
- * Normally expiry ends the screenshot at the deadline. Coordinators of an older release expire checks too, but leave
- * screenshots.
+ * Delay after the deadline before the watch ends a screenshot. Expiry has normally ended it by then, but coordinators
+ * of an older release expire checks without their screenshots.
  */
 const LEFT_OVER_AFTER_MS = 1_000;
 
@@ -189,7 +189,7 @@ class PassedOnScreenshots implements CheckScreenshots {
     }
   };
 
-  /** Skips probes whose own result is final and without a page: they would fail again. */
+  /** Selects the next probe. Skips probes whose own result is final and without a page: they would fail again. */
   private readonly next = async (
     id: string,
     among: readonly string[],
@@ -259,7 +259,7 @@ class PassedOnScreenshots implements CheckScreenshots {
     const { said, current } = kept;
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;
     if (said !== 'applied') return;
-    // If this fails, the limit is exceeded by one screenshot until it expires.
+    // If this fails, the screenshot is not counted, and the total may exceed the limit until it expires.
     await this.dependencies.quota.note(id, probe, png.length).catch((error: unknown) => log.warn({ error }, UNCOUNTED));
     await this.forget(id, current);
     if (current !== probe) await this.takeBack(id, current);

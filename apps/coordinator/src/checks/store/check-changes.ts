@@ -49,7 +49,7 @@ export interface Changes {
   /** Undefined if nothing changed. */
   readonly changed?: {
     readonly check: Omit<Check, 'results'>;
-    /** States of the probes, in the order of selection. */
+    /** States of the changed probes, in the order of selection. */
     readonly states: readonly ProbeState[];
   };
 }
@@ -57,6 +57,7 @@ export interface Changes {
 /**
  * @param since the version that is known; -1 for none
  * @returns undefined if there is no such check
+ * @throws CheckEvicted
  */
 export async function readChanges(redis: Redis, id: string, since: number): Promise<Changes | undefined> {
   const keys = [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];

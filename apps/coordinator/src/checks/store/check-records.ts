@@ -14,7 +14,7 @@ export interface CheckRecord {
   readonly type: string;
   /** The target as the client wrote it. */
   readonly host: string;
-  /** The two probes of a check between them. */
+  /** The two probes of a check between probes, each of which measures the other. */
   readonly between?: readonly string[] | undefined;
   /** Public part of the request as JSON; undefined in a check of an earlier release. */
   readonly request?: string | undefined;
@@ -29,7 +29,7 @@ export interface CheckRecord {
   readonly partials: ReadonlyMap<string, string>;
   /** State of the screenshot; the image has a separate key. */
   readonly screenshot: Screenshot;
-  /** Memory that the results take now. */
+  /** Memory that the check takes in Redis, and its client. */
   readonly stored: StoredCheck;
 }
 
@@ -134,7 +134,11 @@ export async function removeCheck(redis: Redis, id: string): Promise<void> {
   ]);
 }
 
-/** Reads a check consistently; undefined if there is none. */
+/**
+ * Reads a check consistently; undefined if there is none.
+ *
+ * @throws CheckEvicted
+ */
 export async function readCheck(redis: Redis, id: string): Promise<CheckRecord | undefined> {
   return toRecord((await runScript(redis, readScript, familyOf(id), [])) as string[][]);
 }
@@ -170,7 +174,7 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
   };
 }
 
-/** Parses the state of the screenshot; checks stored by an older release have neither field. */
+/** Parses the state of the screenshot; the record of a check without one has neither field. */
 export function screenshotOf(shot: string | undefined, asked: string | undefined): Screenshot {
   if (shot === undefined) return noScreenshot;
   if (shot !== '') return JSON.parse(shot) as Screenshot;
@@ -227,7 +231,11 @@ export async function settle(
   return tellCompletion(id, reply, { deadlines, readers }) as readonly Settlement[];
 }
 
-/** @returns the script's own values */
+/**
+ * Reports a completed check to `deadlines` and `readers`.
+ *
+ * @returns the script's own values
+ */
 export function tellCompletion(
   id: string,
   [completed, hashes, ...words]: SettleReply,

@@ -22,8 +22,8 @@ end
 `;
 
 /**
- * KEYS check, results. ARGV lifetime (ms), number of probes, the probes, then fields and values of the record. Its
- * field `pending` is the number of results and screenshots to come.
+ * Writes the record of a new check. KEYS check, results. ARGV lifetime (ms), number of probes, the probes, then fields
+ * and values of the record, whose field `pending` is the number of results and screenshots to come.
  */
 export const createScript = defineScript(
   '',

@@ -7,13 +7,12 @@ import { readCheckType } from './check-records.ts';
 /** At least this many checks are remembered, at most twice as many; the types of others are read from Redis. */
 const REMEMBERED = 10_000;
 
-/** The types of checks. */
 export interface CheckTypes {
-  /** Remembers a check that was created here. */
+  /** Remembers a check that this coordinator created. */
   readonly remember: (checkId: string, checkType: AnyCheckType) => void;
-  /** The type of a check that was created here recently. */
+  /** The type of a check that this coordinator created recently, else undefined. */
   readonly ofOwn: (checkId: string) => AnyCheckType | undefined;
-  /** Undefined if there is no such check, or its type belongs to another release. */
+  /** Undefined if there is no such check, or if this release does not know its type. */
   readonly ofCheck: (redis: Redis, checkId: string) => Promise<AnyCheckType | undefined>;
 }
 

@@ -10,20 +10,20 @@ export interface Counters {
   resultsForeign: number;
   /** Results of checks that do not exist or have expired. */
   resultsUnknown: number;
-  /** First results that violate the schema or size limit; they become `invalid_result` if the probe is pending. */
+  /** Final results that were committed as `invalid_result`: they violate the schema or the size limit. */
   resultsInvalid: number;
   partialsApplied: number;
   partialsDropped: number;
   /** Screenshots by outcome. */
   screenshotsTaken: number;
   screenshotsGivenUp: number;
-  /** Handed to another probe after the first failed or went offline. */
+  /** Screenshots handed to another probe because the previous one failed or went offline. */
   screenshotsHandedOver: number;
   /** Entries that are neither a valid image nor a failure. */
   screenshotsInvalid: number;
-  /** Late or duplicate, or from a probe that was not asked. */
+  /** Screenshots and failures that are late or duplicate, or from a probe that was not asked. */
   screenshotsDropped: number;
-  /** Stream entries without a result. */
+  /** Stream entries that are neither a result nor a screenshot. */
   entriesMalformed: number;
   probesTimedOut: number;
   probesOffline: number;

@@ -112,7 +112,7 @@ export function createDeadlines(redis: Redis): Deadlines {
     forget: (id) => void ended.push(id),
     flush,
     due: async (limit) => {
-      // In this order on one connection, so that removed checks are not returned.
+      // Sent in this order on one connection, so that removed checks are not returned.
       const [, reply] = await Promise.all([flush(), runScript(redis, dueScript, keys, [limit])]);
       const [seconds, microseconds, due, moved] = reply as [string, string, string[], string];
       const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;

@@ -10,7 +10,7 @@ import { defineScript, runScript } from '../../redis/scripts.ts';
 /** Finished jobs are removed: results travel by the result stream. */
 export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
 
-/** Length of BullMQ's event streams, which are not read; the default is ten thousand. */
+/** Maximum length of BullMQ's event streams, which are not read; the default is ten thousand. */
 const MAX_EVENTS = 10;
 
 /** Time for closing a BullMQ queue, which may hang. */
@@ -47,7 +47,7 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   const bounded = new Set<string>();
   connection.on('close', () => bounded.clear());
 
-  // A check on one server needs only a script of BullMQ (`enqueue-check.ts`); the library takes 5 MiB.
+  // Only a Cluster needs BullMQ, which takes 5 MiB: on a single server `startScript` adds the jobs.
   if (isCluster(connection)) void import('bullmq');
 
   const queueOf = async (probe: string): Promise<Queue> => {

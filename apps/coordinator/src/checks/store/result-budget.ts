@@ -163,7 +163,7 @@ function victimsIn(reply: unknown): readonly Victim[] {
   }));
 }
 
-/** Sum over all masters; 0 if one has no limit. */
+/** Returns the sum of `maxmemory` over all masters, bytes; 0 if one of them has no limit. */
 async function maxMemory(redis: Redis): Promise<number> {
   const infos = await Promise.all(mastersOf(redis).map((master) => master.info('memory')));
   const each = infos.map((info) => Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0));

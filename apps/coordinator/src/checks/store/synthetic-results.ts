@@ -40,7 +40,10 @@ export function isCutShort({ error }: Pick<CommonResult, 'error'>): boolean {
   return error !== null && cutShort.has(error.code);
 }
 
-/** Merges the probe's newest partial result into its final one. */
+/**
+ * Merges the probe's newest partial result into its final one; returns the final one unchanged if both are too large
+ * together.
+ */
 export function withMeasured(final: CommonResult, partial: Readonly<Record<string, unknown>>): CommonResult {
   const known = Object.fromEntries(Object.entries(final).filter(([, value]) => value !== null));
   const whole = { ...final, ...partial, ...known };
