@@ -17,7 +17,7 @@ export interface FinalResult {
   readonly traceparent: string | undefined;
 }
 
-/** Counters of check events. No callback may throw. */
+/** Callbacks that count events of checks. None may throw. */
 export interface CheckMetrics {
   readonly created: (type: string, probes: number, tookMs: number) => void;
   /** @param lagMs time since the result was written; may be slightly negative because clocks differ */

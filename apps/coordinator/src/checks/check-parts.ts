@@ -29,7 +29,10 @@ const SCREENSHOTS_MAX_BYTES = 256 * 1_048_576;
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
   /** Maximum bytes of all screenshots in Redis; the oldest are removed first. Default 256 MiB. */
   readonly screenshotsMaxBytes?: number | undefined;
-  /** Maximum bytes of the results of all checks; the oldest are removed first. Default: see `ResultBudgetOptions`. */
+  /**
+   * Maximum bytes of the results of all checks; beyond it the oldest checks of the client with the most bytes are
+   * removed. Default: see `ResultBudgetOptions`.
+   */
   readonly resultsMaxBytes?: number | undefined;
   /** Maximum bytes of the results of one client; the oldest are removed first. Default: see `ResultBudgetOptions`. */
   readonly clientResultsMaxBytes?: number | undefined;
@@ -37,7 +40,7 @@ export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPla
   readonly longestQueueMs?: number | undefined;
   /** Time for which results are kept after their check is completed. */
   readonly retentionSeconds: number;
-  /** Extra time of a check with a screenshot, milliseconds. Default 15 s. */
+  /** Time that a pending screenshot adds to the deadline of its check, milliseconds. Default 15 s. */
   readonly screenshotBudgetMs?: number | undefined;
   readonly tracing?: Tracing | undefined;
   readonly metrics?: CheckMetrics | undefined;

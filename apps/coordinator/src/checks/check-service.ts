@@ -58,7 +58,7 @@ const scripts: readonly Script[] = [
   ...followerScripts,
 ];
 
-/** Composes the stages of a check (create, ingest, screenshots, read) over the store. */
+/** The stages of a check (create, ingest, screenshots, read), composed over the store. */
 export interface CheckService {
   readonly checks: Checks;
   readonly live: LiveChecks;
@@ -71,7 +71,7 @@ export interface CheckService {
   readonly followers: Followers;
   readonly scripts: readonly Script[];
   readonly tasks: readonly BackgroundTask[];
-  /** Finishes or releases all claimed entries within a second. Never rejects. */
+  /** Finishes work under way, for at most half a second, then closes the queues. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
@@ -137,7 +137,7 @@ interface Upkeep {
   readonly ingest: Ingest;
 }
 
-/** The background tasks that expire and count checks. */
+/** The background tasks that end checks, bound the memory of results and release stream entries. */
 function upkeep({ expiry, withdrawn, screenshots, budget, ingest }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },

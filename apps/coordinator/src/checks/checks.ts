@@ -47,7 +47,7 @@ export interface EarlyStart {
 /** Checks as the HTTP layer uses them. */
 export interface Checks {
   /**
-   * Selects probes, calls `admit`, writes the record and enqueues one job per probe.
+   * Selects probes, calls `admit`, writes the record and enqueues one job per online probe.
    *
    * @param client the client to whose budget the results count
    * @param id given if another coordinator may have started the same check; it is started once only

@@ -15,7 +15,7 @@ import {
   type SettleDependencies,
 } from './settle-unanswered.ts';
 
-/** Limit of concurrent endings, and of checks that one poll adds. */
+/** A poll waits while this many checks are ending, and starts to end at most this many others. */
 const AT_ONCE = 100;
 
 /**

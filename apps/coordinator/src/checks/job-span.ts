@@ -12,7 +12,7 @@ export function withSpan(job: Job, { traceparent }: TraceSpan): Job {
   return traceparent === undefined ? job : { ...job, traceparent };
 }
 
-/** The class of the error; its message may contain a target. */
+/** Returns the name of the error's class, not its message, which may contain a target. */
 export function errorName(error: unknown): string {
   return Error.isError(error) ? error.name : 'unknown';
 }

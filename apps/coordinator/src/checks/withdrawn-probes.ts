@@ -14,9 +14,12 @@ import type { CheckScreenshots } from './screenshots/screenshots.ts';
 import { pendingProbes, readKept, settleUnanswered, type SettleDependencies } from './settle-unanswered.ts';
 import { withdrawnResult } from './store/synthetic-results.ts';
 
-/** Coordinators learn of a change within about a second; until then they may give the probe further checks. */
+/**
+ * Time after a change of the probes in which pending checks are read again: coordinators learn of the change within
+ * about a second, and until then may give the probe further checks.
+ */
 const REPEAT_FOR_MS = 5_000;
-/** Checks that are read or ended at once. */
+/** Maximum number of checks that are read or ended at once. */
 const AT_ONCE = 200;
 /** Longest wait for the last results of a probe. */
 const LAST_LOOK_MS = 500;
@@ -81,7 +84,8 @@ export class WithdrawnProbes {
 
 async function endAll(dependencies: WithdrawnProbesDependencies): Promise<void> {
   const { redis } = dependencies;
-  // Checks first: a probe of one of them that is missing in the list read afterwards was removed, and is not just new.
+  // Reads the checks first: a probe of one of them that is missing in the list read afterwards was removed, and is not
+  // just new.
   const pending = await readPending(redis);
   if (pending.size === 0) return;
   const [listed, suspended] = await Promise.all([
@@ -121,7 +125,7 @@ async function endThese(
   checks: ReadonlyMap<string, Failures>,
 ): Promise<void> {
   const probes = new Set([...checks.values()].flatMap((failures) => [...failures.keys()]));
-  // Results that were written before count even if they have not been read yet.
+  // Results that are already in the streams count, even if they have not been read yet.
   await within(Promise.all([...probes].map((probe) => dependencies.ingest.drain(probe, 0))), LAST_LOOK_MS);
   const all = [...checks];
   for (let index = 0; index < all.length; index += AT_ONCE) {

@@ -35,7 +35,7 @@ export type AdmitAgent = (
 ) => Promise<void>;
 
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
-/** Time per agent over which agents that lose this gateway together return: about 300 per second in total. */
+/** Agents that lose this gateway return within this time, multiplied by their number: about 300 per second. */
 const RETURN_MS_EACH = 1_000 / 300;
 /** Maximum time over which all agents of a gateway return. */
 const RETURN_MOST_MS = 60_000;

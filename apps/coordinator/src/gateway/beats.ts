@@ -21,7 +21,7 @@ export interface Beats {
   readonly beatAll: () => void;
   /** Writes all heartbeats again, because Redis may have lost some. */
   readonly rewriteAll: () => void;
-  /** Removes the heartbeat of a connection that may not work any more: its probe is offline at once. */
+  /** Removes the heartbeat of a connection, so that its probe is offline at once. */
   readonly remove: (connection: AgentConnection) => void;
   /** Call when a connection has ended. */
   readonly ended: (connection: AgentConnection) => void;
@@ -114,7 +114,10 @@ class BeatsOfGateway implements Beats {
     });
   }
 
-  /** An agent that lost its connection has as much time to return as one that writes its own heartbeats. */
+  /**
+   * Writes the last heartbeat again, independent of the gateway's lease: an agent that lost its connection has as much
+   * time to return as one that writes its own heartbeats.
+   */
   private leave(connection: AgentConnection, { heartbeat }: Written): void {
     const { probe } = connection;
     const text = JSON.stringify({ ...heartbeat, announced: true });

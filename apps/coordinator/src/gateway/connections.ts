@@ -13,7 +13,7 @@ export interface Connections {
   readonly of: (probe: string) => readonly AgentConnection[];
   /** The newest connection of a probe: only its heartbeat counts. */
   readonly current: (probe: string) => AgentConnection | undefined;
-  /** Adds a connection and ends older ones of the same probe, on every gateway. Rejects without Redis. */
+  /** Adds a connection; closes or retires older ones of the same probe, on every gateway. Rejects without Redis. */
   readonly add: (connection: AgentConnection) => Promise<void>;
   readonly remove: (connection: AgentConnection) => Promise<void>;
   /** True if a gateway holds a connection of this instance. */
@@ -32,7 +32,7 @@ export interface ConnectionsOptions {
   readonly id: string;
 }
 
-/** A new connection. An instance is any text. */
+/** Announcement of a new connection. An instance may be any text. */
 const ANNOUNCEMENT = /^(?<probe>\S+) (?<counter>-?\d+) (?<instance>.+)$/s;
 
 export function createConnections(options: ConnectionsOptions): Connections {
@@ -42,7 +42,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 class GatewayConnections implements Connections {
   private readonly redis: Redis;
   private readonly id: string;
-  /** Oldest first. */
+  /** Connections by probe, oldest first. */
   private readonly known = new Map<string, readonly AgentConnection[]>();
   /** Ended connections that are still listed in Redis, because it was unavailable. */
   private readonly ended = new Set<AgentConnection>();
@@ -112,7 +112,9 @@ class GatewayConnections implements Connections {
     return `${this.id} ${counter}`;
   }
 
-  /** Ends connections older than this one. An older one of the same instance has been given up by its agent. */
+  /**
+   * Closes older connections of the same instance, which its agent has given up, and retires those of other instances.
+   */
   private overtake(probe: string, counter: number, instance: string): void {
     for (const older of this.of(probe)) {
       if (older.counter >= counter) continue;

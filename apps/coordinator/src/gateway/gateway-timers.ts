@@ -4,7 +4,10 @@ import type { Beats } from './beats.ts';
 import type { Connections } from './connections.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** Number of polls in which every queue is read once, because announcements of jobs may be lost. */
+/**
+ * Number of polls in which every queue is read once, because announcements of jobs may be lost. More than 100
+ * connections take longer, because a poll reads `MOST_LOOKS` queues at most.
+ */
 const LOOK_AT_ALL_WITHIN_LOOKS = 10;
 const MOST_LOOKS = 10;
 /** Interval of status updates: the load in a heartbeat is at most this old. */

@@ -23,7 +23,8 @@ import { refuseUpgrade } from './refuse-upgrade.ts';
 import { createTurns } from './limits/turns.ts';
 
 /**
- * Gives jobs to the agents that are connected here and writes their results. Holds no state that other gateways lack.
+ * Gives jobs to the agents that are connected here and writes their results. Other gateways can take over its agents
+ * without its memory.
  */
 export interface Gateway {
   /**

@@ -1,9 +1,9 @@
 import { defineScript } from '../redis/scripts.ts';
 
-/** Maximum size that is read, several times the longest heartbeat: an agent with a Redis user may write any value. */
+/** Maximum bytes read of a heartbeat, several times the longest one: an agent with a Redis user may write any value. */
 export const MAX_READ_BYTES = 16_384;
 
-/** True if the heartbeat is that of a newer connection of the same key. */
+/** Lua function: true if the heartbeat was written by a newer connection of the same key. */
 const isNewer = `
 local function isNewer(key, fingerprint, counter, last)
   local text = redis.pcall('GETRANGE', key, 0, last)

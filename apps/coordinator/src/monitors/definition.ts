@@ -13,7 +13,7 @@ import type { AcceptedRequest } from '../checks/checks.ts';
 
 /** When a monitor is bad; `alarm` with its defaults. */
 export interface AlarmRule {
-  /** `failing` of `of` counted probes. */
+  /** The share of counted probes that must fail: `failing` of `of`. */
   readonly failing: number;
   readonly of: number;
   readonly networks: number;
@@ -81,7 +81,7 @@ export function describeAlarm({ failing, of, networks, countries, ticks }: Alarm
   return { when: `${failing} of ${of}`, networks, countries, for: ticks };
 }
 
-/** Spreads the ticks of monitors with the same interval over it. */
+/** Returns the first tick after a time. A hash of the name spreads monitors with equal intervals over the interval. */
 export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
   const offsetMs = createHash('sha256').update(name).digest().readUIntBE(0, 6) % everyMs;
   return nowMs - ((((nowMs - offsetMs) % everyMs) + everyMs) % everyMs) + everyMs;

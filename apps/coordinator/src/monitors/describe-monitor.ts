@@ -5,7 +5,7 @@ import type { RunRecord } from './state/judge-run.ts';
 import type { MonitorRecord } from './schedule/monitor-records.ts';
 import type { MonitorState, ProbeMemory } from './state/reduce.ts';
 
-/** Path of webhooks in answers. */
+/** Replaces the paths of webhooks in responses. */
 export const HIDDEN_PATH = '/…';
 
 /** The monitor as listed by the API. */
@@ -24,14 +24,14 @@ export function describeMonitor(name: string, { stored, state, nextMs, parting }
     lastTickAt: timeOf(state?.atMs),
     nextTickAt: timeOf(nextMs),
     agreement: state?.agreement ?? null,
-    // A state of an earlier release has none.
+    // The state of an earlier release has no `traceId`.
     tracerouteId: state?.traceId ?? null,
     parting: parting !== undefined && parting.traceId === state?.traceId ? parting.sentence : null,
     probes: describeProbes(state),
   };
 }
 
-/** Values of headers and the paths of webhooks are often secrets. */
+/** Hides the values of headers and the paths of webhooks, which are often secrets. */
 function withoutSecrets({ check, webhooks, ...request }: MonitorRequest): MonitorRequest {
   const { headers, ...options } = (check as { readonly options?: { readonly headers?: object } }).options ?? {};
   const hidden = Object.fromEntries(Object.keys(headers ?? {}).map((name) => [name, '…']));

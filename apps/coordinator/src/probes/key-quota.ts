@@ -39,8 +39,9 @@ export interface KeyQuotaDependencies {
 }
 
 /**
- * Suspends agents that fill their own keys until memory is short, open too many connections, or send requests that hold up
- * Redis; an ACL prevents none of it. The Redis user is disabled and the probe gets no jobs until the operator enables it again.
+ * Suspends agents whose keys exceed `limitBytes`, that open too many connections, or that send requests that hold up
+ * Redis; an ACL prevents none of it. The Redis user is disabled and the probe gets no jobs until the operator enables
+ * it again.
  */
 export function createKeyQuota({ redis, limitBytes, log }: KeyQuotaDependencies): {
   /**

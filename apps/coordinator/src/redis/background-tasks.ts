@@ -9,7 +9,10 @@ export interface BackgroundTask {
    * longer. After an error it is one tick.
    */
   readonly everyMs: number;
-  /** Runs once. `again` starts the next run at once, because there is more to do; a number, after so many milliseconds. */
+  /**
+   * Runs once. `again` starts the next run at once, because there is more to do; a number starts it after so many
+   * milliseconds.
+   */
   readonly run: (round: number) => Promise<'again' | number | void>;
 }
 
@@ -25,7 +28,7 @@ export interface BackgroundTasks {
  * wakes this process or Redis, which costs an idle service more than the commands themselves.
  */
 export const TICK_MS = 250;
-/** Random share of an interval, so that coordinators do not poll in step. */
+/** Largest random part added to a tick, so that coordinators do not poll in step. */
 const JITTER = 0.1;
 /**
  * Number of ticks after which a run counts as stalled; each command of a task ends within seconds. A stall of the

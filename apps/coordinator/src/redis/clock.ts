@@ -20,7 +20,7 @@ export interface RedisClock {
    */
   readonly now: (redis: Redis) => Promise<number>;
   /**
-   * Takes a time in a reply of Redis; after a step back, only once the deadlines are moved.
+   * Takes a time in a reply of Redis. After a step back it must not be called before the deadlines are moved.
    *
    * @param redisMs time in the reply, milliseconds since the epoch
    * @param sentAt `performance.now()` before the command

@@ -25,7 +25,7 @@ export interface StoreOptions {
 export interface Store {
   /** Connection for requests of clients. */
   readonly requests: Redis;
-  /** For background tasks, so that their commands do not delay requests. */
+  /** Connection for background tasks, so that their commands do not delay requests. */
   readonly background: Redis;
   readonly channels: Channels;
   readonly clock: RedisClock;
@@ -39,7 +39,7 @@ export interface Store {
   readonly log: Log;
   /** Opens a further connection; it is closed with the others. */
   readonly open: (name: string, options?: { readonly replyWithinMs: number }) => Redis;
-  /** Loads scripts at every connection, so that the first run of each is not slower. */
+  /** Loads scripts whenever Redis is connected, so that the first run of each is not slower. */
   readonly preload: (scripts: readonly Script[]) => void;
   readonly close: () => Promise<void>;
 }

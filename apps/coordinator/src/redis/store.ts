@@ -65,7 +65,7 @@ export function isStoreFault(error: unknown): boolean {
   return serverStates.has(replyCode(error)) || error.message.startsWith(NOT_PERMITTED_IN_SCRIPT);
 }
 
-/** The code of an error reply: `WRONGTYPE`, `NOGROUP`, `NOSCRIPT`, `ERR` … */
+/** The code of an error reply: `WRONGTYPE`, `NOGROUP`, `NOSCRIPT`, `ERR` …; '' for another error. */
 export function replyCode(error: unknown): string {
   if (!Error.isError(error) || error.name !== 'ReplyError') return '';
   return error.message.split(' ', 1)[0] ?? '';

@@ -62,7 +62,7 @@ export class AgentResults {
     }
   }
 
-  /** Reports that the agent of a job is gone. */
+  /** Writes a failure as the result of a job whose agent is gone. */
   interrupt(jobId: string, nowMs: number): Promise<void> {
     return this.stream.interrupt(jobId, nowMs);
   }

@@ -18,7 +18,8 @@ export interface AgentSocket {
   readonly pause: () => void;
   readonly resume: () => void;
   /**
-   * To be called at an interval. Closes the connection if nothing has arrived since the call before the previous one.
+   * To be called at an interval. Closes the connection, unless it is paused, if nothing has arrived since the call
+   * before the previous one.
    */
   readonly look: () => void;
   /**
@@ -44,7 +45,7 @@ const QUIET_LOOKS = 2;
 /** Time for the peer to answer a close. */
 const CLOSE_MS = 2_000;
 
-/** @param bytesRead of its TCP connection */
+/** @param bytesRead returns the number of bytes read from the TCP connection */
 export function openAgentSocket(socket: WebSocket, bytesRead: () => number): AgentSocket {
   return new WebSocketOfAgent(socket, bytesRead);
 }

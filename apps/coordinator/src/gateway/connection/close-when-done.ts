@@ -17,7 +17,10 @@ export interface RetiredConnection {
 const RETIRE_MS = LONGEST_CHECK_MS + 15_000;
 const LOOK_EVERY_MS = 250;
 
-/** Closes the connection of an agent that was replaced, when its jobs have ended and their results are settled. */
+/**
+ * Closes the connection of an agent that was replaced, when its jobs have ended and their results are settled, or after
+ * `RETIRE_MS`.
+ */
 export async function closeWhenDone({ socket, instance, jobs, running }: RetiredConnection): Promise<void> {
   // The queue also lists the screenshots of the agent, and the jobs that it was given by an earlier connection.
   const isWorking = async (): Promise<boolean> =>

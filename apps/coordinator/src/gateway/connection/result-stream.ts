@@ -20,7 +20,7 @@ export interface GatewayEntry extends ResultEntry {
 export interface ResultStream {
   /** @throws StoreUnavailable, or the error reply of Redis */
   readonly append: (entry: GatewayEntry) => Promise<void>;
-  /** Reports that the agent of a job is gone. */
+  /** Writes a failure as the result of a job whose agent is gone. */
   readonly interrupt: (jobId: string, now: number) => Promise<void>;
   readonly close: () => void;
 }

@@ -8,9 +8,9 @@ export interface UploadBudget {
 
 /** Screenshots that one connection sends in pieces. */
 export interface Uploads {
-  /** `full` if there is no memory at the moment; `fault` for more than an agent may send. */
+  /** `full` if the gateway has no memory for it at the moment; `fault` if the screenshot exceeds the size limit. */
   readonly add: (upload: number, piece: Buffer) => 'taken' | 'full' | 'fault';
-  /** Ends an upload. Undefined if it is not there in full. */
+  /** Ends an upload and returns the image; undefined if its size is not `bytes`. */
   readonly take: (upload: number, bytes: number) => Buffer | undefined;
   readonly drop: () => void;
 }

@@ -5,7 +5,10 @@ import { JobSlots } from './job-slots.ts';
 import { LeftoverJobs } from './leftover-jobs.ts';
 import type { ProbeJobs, TakenJob } from './probe-jobs.ts';
 
-/** Gives the jobs of a probe to one connection of its agent, never more at a time than the agent has slots. */
+/**
+ * Gives the jobs of a probe to one connection of its agent, never more at a time than the agent has slots, screenshots
+ * apart.
+ */
 export interface JobFeed {
   /** Looks for new jobs in the queue. */
   readonly wake: () => void;
@@ -29,11 +32,11 @@ export interface JobFeedOptions {
   readonly give: (job: TakenJob) => void;
   /** Milliseconds until the deadline of a job. */
   readonly leftMs: (job: TakenJob) => Promise<number>;
-  /** Monotonic. */
+  /** Monotonic clock, milliseconds. */
   readonly nowMs?: () => number;
   /** True while another connection of the probe holds this instance of its agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
-  /** Reports a job whose agent is gone. Rejects if Redis is unavailable. */
+  /** Writes a failure as the result of a job whose agent is gone. Rejects if Redis is unavailable. */
   readonly interrupt: (id: string) => Promise<void>;
   readonly log: Log;
 }

@@ -9,14 +9,14 @@ export interface JobSlotsOptions {
   readonly give: (job: TakenJob) => void;
   /** Milliseconds until the deadline of a job. */
   readonly leftMs: (job: TakenJob) => Promise<number>;
-  /** Monotonic. */
+  /** Monotonic clock, milliseconds. */
   readonly nowMs: () => number;
   readonly log: Log;
 }
 
 /** Limit of jobs with a result but without `done`: beyond it the oldest leaves the queue without `done`. */
 const MOST_ENDED = 1_000;
-/** Time after the deadline when a slot is freed. An agent gives up a result after 5 s, and then ends the job. */
+/** Time after the deadline from which a job is overdue. An agent gives up a result after 5 s, and then ends the job. */
 const LATE_MS = 10_000;
 
 /** The jobs that the agent has, from the moment in which they are given to it until they leave the queue. */

@@ -9,7 +9,7 @@ export interface LeftoverJobsOptions {
   readonly isConnected: (instance: string) => Promise<boolean>;
   /** Gives a job to the agent, unless the agent has it already. */
   readonly hold: (job: TakenJob) => void;
-  /** Reports a job whose agent is gone. Rejects if Redis is unavailable. */
+  /** Writes a failure as the result of a job whose agent is gone. Rejects if Redis is unavailable. */
   readonly interrupt: (id: string) => Promise<void>;
   readonly log: Log;
 }
@@ -26,7 +26,8 @@ export class LeftoverJobs {
   }
 
   /**
-   * Gives the agent its own jobs again, each of which it runs once, and reports those of a lost agent as interrupted.
+   * Gives the agent its own jobs again, each of which it runs once, and reports those of another agent as interrupted
+   * if it is not connected at two polls in a row.
    *
    * @returns true if there are jobs of another agent
    */

@@ -8,7 +8,7 @@ import { activeScript, takeScript } from './job-scripts.ts';
 export interface TakenJob {
   readonly id: string;
   readonly name: string;
-  /** JSON. */
+  /** The job as JSON. */
   readonly data: string;
   /** Milliseconds since the epoch, by the clock of the coordinator that added it. */
   readonly timestamp: number;
@@ -54,7 +54,7 @@ export function openProbeJobs(redis: Redis, probe: string, instance: string): Pr
     discard: (ids) =>
       onStore(redis, async (ready) => {
         const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
-        // The list last: as long as it contains the id, a later poll removes the rest.
+        // Changes the list last: as long as it contains the id, a later poll removes the rest.
         await Promise.all([ready.unlink(...keys), ...ids.map((id) => ready.lrem(active, 0, id))]);
       }),
   };

@@ -17,7 +17,7 @@ import { reduce, type ReducedEvent, type MonitorState } from '../state/reduce.ts
 import type { ReadStored } from './run-ticks.ts';
 import { probesToTrace, readTrace } from './trace-request.ts';
 
-/** Open ticks taken over per run. */
+/** Maximum number of monitors whose open ticks one run takes over. */
 const AT_ONCE = 50;
 const READ_MS = 20_000;
 
@@ -120,7 +120,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   return true;
 }
 
-/** The comparison of the paths; undefined unless it is a traceroute. */
+/** Compares the paths of a traceroute monitor with its earlier ones; undefined for other monitors. */
 async function pathsOf(
   { read, stopping }: EvaluationDependencies,
   check: Check | undefined,
@@ -144,7 +144,7 @@ function pathEvent(
 
 const noTrace = { traceId: null, probes: [] } as const;
 
-/** True for every change of state except that to ok at the first tick. */
+/** True for every change of state except that from unknown to ok at the first tick. */
 function isReported(change: ReducedEvent | undefined): boolean {
   return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
 }

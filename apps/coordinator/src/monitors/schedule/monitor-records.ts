@@ -41,7 +41,7 @@ export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 /** A task that is done at least once, by any coordinator. */
 export type OutboxTask = ChangeTask | PartingTask;
 
-/** Consequences of a changed state. */
+/** What follows from a change of the state or the paths: a traceroute, messages to webhooks. */
 export interface ChangeTask {
   readonly kind: 'change';
   readonly monitor: string;
@@ -52,7 +52,7 @@ export interface ChangeTask {
   readonly probes: readonly string[];
   /** Id of the message, the same for all webhooks. */
   readonly messageId: string;
-  /** `digestOf` the URL of each. */
+  /** `digestOf` the URL of each webhook that gets the message. */
   readonly webhooks: readonly string[];
   readonly event: PublicEvent;
 }
@@ -84,7 +84,7 @@ export const LEASE_MS = 4_000;
 
 /** A tick that no coordinator claimed in time. */
 export interface MissedTick extends Omit<ClaimedTick, 'claim'> {
-  /** When it was due, milliseconds since the epoch. */
+  /** When it was due, milliseconds since the epoch in decimal digits. */
   readonly atMs: string;
 }
 
@@ -170,7 +170,10 @@ export async function readLastRun(redis: Redis, name: string): Promise<RunRecord
   return text === null ? undefined : (JSON.parse(text) as RunRecord);
 }
 
-/** Ids of the oldest and the newest event that are kept, `0-0` if there is none, and whether older ones were dropped. */
+/**
+ * Ids of the oldest and the newest event that are kept, `0-0` if there is none, and whether older ones may have been
+ * dropped.
+ */
 export async function readEventBounds(
   redis: Redis,
   name: string,

@@ -47,7 +47,10 @@ export function createOutbox(dependencies: OutboxDependencies): () => Promise<'a
   };
 }
 
-/** Does one task. Never rejects: a task that could not be done is claimed again after its lease. */
+/**
+ * Does one task. Never rejects: if Redis is unavailable, the task is claimed again after its lease; after any other
+ * error it is dropped.
+ */
 async function runTask(dependencies: OutboxDependencies, text: string): Promise<void> {
   const { redis, log } = dependencies;
   const task = JSON.parse(text) as OutboxTask;
@@ -67,7 +70,7 @@ async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: 
   const { monitor, messageId: id, event, webhooks } = task;
   const type = event.kind === 'state' ? `monitor.${event.to}` : `monitor.${event.kind}`;
   const body = JSON.stringify({ type, timestamp: event.at, data: event });
-  // Before the task is removed: a repetition adds messages with the same ids.
+  // Added before the task is removed, so that none is lost: a repetition adds messages with the same ids.
   await dependencies.addMessages(webhooks.map((webhook) => ({ monitor, webhook, id, body })));
   await replace(dependencies.redis, text, partingOf(task));
 }
@@ -78,7 +81,7 @@ function partingOf({ monitor, atMs, messageId, webhooks, traceId, event }: Chang
   return { kind: 'parting', monitor, atMs, messageId, webhooks, traceId, tick, failing };
 }
 
-/** Atomic: the task is replaced by the one that follows from it, and a repetition writes the same member. */
+/** Replaces a task by the one that follows from it, atomically. A repetition writes the same member. */
 async function replace(redis: Redis, text: string, next: PartingTask | undefined): Promise<void> {
   const transaction = redis.multi();
   if (next !== undefined) transaction.zadd(redisKeys.monitorOutbox, 0, JSON.stringify(next));

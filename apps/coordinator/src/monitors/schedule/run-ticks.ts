@@ -156,7 +156,7 @@ function whyNot(creation: Exclude<Creation, { readonly created: true }>): string
     .slice(0, 1_024);
 }
 
-/** A check with a screenshot lasts longer. */
+/** Time that the check of a monitor may take, milliseconds; a screenshot adds to it. */
 function budgetOf({ accepted: { checkType, params } }: MonitorDefinition): number {
   const ofScreenshot = checkType.screenshot?.(params) === undefined ? 0 : 15_000;
   return Math.ceil(checkType.budgetMs(params)) + ofScreenshot;

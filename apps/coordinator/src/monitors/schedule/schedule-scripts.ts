@@ -125,7 +125,10 @@ return names
 `,
 );
 
-/** KEYS outbox, definitions, events of the monitor, its parting. ARGV the task, name, the parting, the event, channel of changes. */
+/**
+ * Removes a task, and writes the parting of its monitor with an event. KEYS outbox, definitions, events of the monitor,
+ * its parting. ARGV the task, name, the parting, the event, channel of changes.
+ */
 export const partingScript = defineScript(
   'allow-oom',
   `

@@ -65,7 +65,8 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   // With a list of status codes the list decides, not the class of the code. It excuses no other failure, such as a
   // connection that is reset after the head.
   const isStatusAlone = status !== undefined && measured.error?.code === 'http_status';
-  // Without its end a page does not load: the summary cannot tell a stream, which is whole, from a server that hangs.
+  // An unfinished body is a failure here, although the summary may count it as an answer: the summary cannot tell a
+  // stream from a server that hangs.
   const isUnfinished = ['http_body_unfinished', 'http_decode_failed'].includes(measured.error?.code ?? '');
   if (isUnfinished || (!answers && !isStatusAlone)) return [failureOf(measured, evidence)];
   return [
@@ -77,7 +78,7 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   ];
 }
 
-/** No time of a probe that stood still, unless its packets were timed by another process. */
+/** The measured time; null if the probe stalled, unless another process timed its packets (`rttAvg`). */
 function timeOf({ rttAvg, rt, stalled }: Measured): number | null | undefined {
   return rttAvg ?? (stalled === undefined ? rt : null);
 }

@@ -1,4 +1,4 @@
-/** Outcomes of a probe that are remembered, one character each. */
+/** Number of outcomes of a probe that are remembered, one character each. */
 export const REMEMBERED_TICKS = 60;
 
 /** Number of changes from which on a probe is flapping. */

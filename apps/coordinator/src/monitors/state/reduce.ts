@@ -17,7 +17,7 @@ export interface ProbePlace {
   readonly country: string | null;
 }
 
-/** A probe of a monitor over time. */
+/** What a monitor remembers of a probe. */
 export interface ProbeMemory extends RunAtProbe, ProbePlace {
   readonly sinceMs: number;
   /** Tick of its last result. */
@@ -163,7 +163,7 @@ function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly Pr
   return (isTargets ? probes : steady).filter(({ state }) => state !== 'unmeasured');
 }
 
-/** Whether enough of the counted probes agree. */
+/** Counts the failing probes, and how many must fail for an alarm. */
 function agree(counted: readonly ProbeMemory[], rule: AlarmRule): Agreement {
   const failing = counted.filter(({ state }) => state === 'failing');
   const share = Math.ceil((counted.length * rule.failing) / rule.of);
@@ -176,7 +176,10 @@ function agree(counted: readonly ProbeMemory[], rule: AlarmRule): Agreement {
   };
 }
 
-/** Number of known locations, at least one for any probes. Those of unknown location, such as removed ones, add none. */
+/**
+ * Number of different known networks or countries, at least one if there are any probes. Probes of unknown location,
+ * such as removed ones, add none.
+ */
 function differentOf(probes: readonly ProbeMemory[], place: keyof ProbePlace): number {
   const known = new Set(probes.flatMap((probe) => probe[place] ?? [])).size;
   return Math.max(known, Math.min(probes.length, 1));

@@ -7,7 +7,7 @@ export interface WebhookMessage {
   readonly webhook: string;
   /** Id of the message; equal for every attempt and every webhook of the monitor. */
   readonly id: string;
-  /** JSON. */
+  /** Body of the message, JSON. */
   readonly body: string;
 }
 

@@ -10,16 +10,16 @@ import { WEBHOOK_TIMEOUT_MS } from './send-webhook.ts';
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 /** Times between the attempts of a message, as Standard Webhooks recommends. */
 const RETRY_AFTER_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
-/** Messages that failed together are not sent again all at once. */
+/** Largest random part added to a delay, so that messages that failed together are not sent again all at once. */
 const JITTER = 0.1;
 
 /** Lifetime of a lock, longer than a job is held, so that none must be renewed. */
 const LOCK_MS = WEBHOOK_TIMEOUT_MS + 10_000;
 /** Interval of the search for jobs whose lock has expired, because their coordinator has ended. */
 const STALLED_EVERY_MS = 5_000;
-/** Messages that were given up and are kept. */
+/** Number of given-up messages that are kept. */
 const FAILED_KEPT = 100;
-/** Length of BullMQ's event stream, which is not read; the default is ten thousand. */
+/** Maximum length of BullMQ's event stream, which is not read; the default is ten thousand. */
 const MAX_EVENTS = 10;
 
 /** The BullMQ queue of webhook messages. BullMQ keeps attempts, delays, locks and failed messages. */

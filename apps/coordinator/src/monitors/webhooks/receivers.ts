@@ -1,5 +1,5 @@
 export interface ReceiverBounds {
-  /** Open requests of one receiver. */
+  /** Maximum open requests of one receiver. */
   readonly mostOfReceiver: number;
   /** A receiver whose requests are all open, without a start or an end for this long, is stuck. Also the longest wait. */
   readonly stuckAfterMs: number;

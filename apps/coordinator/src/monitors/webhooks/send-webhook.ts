@@ -13,7 +13,7 @@ export interface Delivery {
   /** Id of the message, the same for every attempt. */
   readonly id: string;
   readonly url: string;
-  /** JSON. */
+  /** Body of the message, JSON. */
   readonly body: string;
 }
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-/** Bounds of Standard Webhooks, bytes. */
+/** Bounds of the length of a secret in Standard Webhooks, bytes. */
 const [SHORTEST, LONGEST] = [24, 64];
 
 /**

@@ -40,7 +40,10 @@ export interface WebhookQueue {
    * @throws if some may not have been added
    */
   readonly add: (messages: readonly WebhookMessage[]) => Promise<void>;
-  /** Takes the jobs that are due and starts their deliveries, without waiting for their ends. */
+  /**
+   * Takes the jobs that are due and starts their deliveries, without waiting for their ends. Resolves to `again` if
+   * more jobs may be due, or to a delay in milliseconds while no more can be taken.
+   */
   readonly look: () => Promise<'again' | number | undefined>;
   /** Takes no more jobs. Resolves when the started deliveries have ended. */
   readonly close: () => Promise<void>;

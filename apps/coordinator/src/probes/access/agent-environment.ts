@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { agentUser } from '@vantage/contract';
 import { parseRedisUrl } from '@vantage/redis-connections';
 
-/** Environment of an agent. */
+/** Environment variables of an agent that connects to Redis. */
 export interface AgentEnvironment {
   readonly PROBE_ID: string;
   readonly REDIS_URL: string;
@@ -13,7 +13,7 @@ export interface AgentEnvironment {
 
 /**
  * @param address where agents reach Redis; a login in it is replaced
- * @param ca PEM
+ * @param ca certificates that the agent trusts for Redis, PEM
  */
 export function agentEnvironment(
   probe: string,

@@ -33,8 +33,8 @@ const ADDRESS = /(?:^| )addr=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
 /**
- * Large requests seen twice within this time suspend a user. A look sees one moment only, but at least every second
- * look sees an attack at full speed.
+ * Large requests at two polls within this time suspend a user. A poll sees one moment only, but an attack at full speed
+ * is seen by at least every second poll.
  */
 const AGAIN_WITHIN_MS = 10_000;
 /**
@@ -105,7 +105,6 @@ export function createConnectionQuota(redis: Redis): {
   };
 }
 
-/** Calls the function at most once. */
 function once<T>(call: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => (result ??= call());
@@ -159,7 +158,7 @@ async function needsLogin(master: Redis): Promise<boolean> {
   }
 }
 
-/** Connections by user, of agents alone. */
+/** Connections of agents by their Redis user. */
 function byAgent(lines: readonly string[]): ReadonlyMap<string, readonly { id: number; line: string }[]> {
   const byUser = new Map<string, { id: number; line: string }[]>();
   for (const line of lines) {

@@ -18,8 +18,9 @@ const REMOVED_WITHIN_MS = 1_000;
 const SCREENSHOT_OVER_MS = 120_000;
 
 /**
- * Removes jobs of checks that are over from the list of active jobs of a probe that keeps many. An agent removes each job
- * after its result; a stolen login that does not would lengthen the list without end, and commands on a long list stop Redis.
+ * Removes jobs of checks that are over from the list of active jobs of a probe that keeps many. An agent removes each
+ * job after its result; a stolen login that does not would lengthen the list without end, and commands on a long list
+ * block Redis.
  */
 export interface KeptJobs {
   /** Reads the list of a probe, which is longer than `MOST_KEPT`, and removes jobs that are over. Never throws. */
@@ -31,7 +32,7 @@ export function createKeptJobs(redis: Redis, log: Log): KeptJobs {
 
   const release = async (probe: string): Promise<void> => {
     const active = keyOf(probe, 'active');
-    // The oldest: jobs are taken to the head of the list. LREM searches from the same end.
+    // Reads the oldest jobs: jobs are taken to the head of the list. LREM searches from the same end.
     const ids = await redis.lrange(active, -LOOKED_AT_ONCE, -1);
     const nowMs = Number((await redis.time())[0]) * 1_000;
     const isOver = await Promise.all(ids.map((id) => isCheckOver(redis, probe, id, nowMs)));

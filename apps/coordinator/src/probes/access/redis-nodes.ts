@@ -17,7 +17,7 @@ export interface RedisNodes {
   /** Known but unreachable nodes, with the reason. */
   readonly unreachable: readonly { readonly name: string; readonly why: string }[];
   readonly cluster: boolean;
-  /** True if the login may not read users or the list of servers; then `nodes` is empty. */
+  /** True if the login may not read Redis users; then `nodes` is empty. */
   readonly limited: boolean;
   readonly close: () => Promise<void>;
 }
@@ -92,7 +92,7 @@ function openAll(urls: readonly string[], certificates: string | undefined): Pro
   );
 }
 
-/** Separate connections: those of the cluster client change with its view of the cluster. */
+/** Opens separate connections: those of the cluster client change with its view of the cluster. */
 async function nodesOfCluster(redis: Redis, url: string, certificates: string | undefined): Promise<readonly Opened[]> {
   const table = String(await redis.call('CLUSTER', 'NODES'));
   const places = table.split('\n').flatMap((line) => {

@@ -48,7 +48,7 @@ export async function currentUser(nodes: readonly RedisNode[], id: string): Prom
 }
 
 /**
- * The user whose passwords are kept.
+ * Reads the user of a probe for a change that keeps its passwords.
  *
  * @throws if the passwords differ between nodes: one that was unreachable may have an invalid old one
  */
@@ -122,7 +122,7 @@ function onEach(nodes: readonly RedisNode[], change: (redis: Redis) => Promise<v
   );
 }
 
-/** False without an ACL file; users are neither in the append-only file nor replicated. */
+/** Saves the ACL file, because users are neither in the append-only file nor replicated. False without an ACL file. */
 async function save(redis: Redis): Promise<boolean> {
   try {
     await redis.call('ACL', 'SAVE');

@@ -20,7 +20,7 @@ export async function switchOff(redis: Redis, probe: string, reason: string): Pr
   // The suspension is recorded first: if the rest fails, the next poll repeats it.
   const text = `Switched off: ${reason}`;
   await runScript(redis, noteScript, [redisKeys.suspended], [probe, text]);
-  // Gateways disconnect its agent.
+  // Notifies the gateways, which disconnect the agent.
   await changeAccess(redis, probe, 'suspend', text);
   const isOff = await switchOffUser(redis, probe);
   await withdrawJobs(redis, probe, suspendedFailure(text));

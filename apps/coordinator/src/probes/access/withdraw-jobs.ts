@@ -10,7 +10,7 @@ const noteScript = defineScript(
 for index = 2, #ARGV do redis.call('HSET', KEYS[1], ARGV[index], ARGV[1]) end`,
 );
 
-/** Jobs that one command takes out, more than the queue of a probe has. */
+/** Maximum jobs that one call withdraws from each list, more than a probe has. */
 const MOST_JOBS = 4_000;
 
 /**

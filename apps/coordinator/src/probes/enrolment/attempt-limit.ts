@@ -55,7 +55,7 @@ export function createAttemptLimit(nowMs = (): number => performance.now()): Att
     const state = { open: 0, cost: 0, since: now };
     states.delete(network);
     states.set(network, state);
-    // Oldest first.
+    // Removes states from the oldest on: those whose window is over, and others while there are too many.
     for (const [other, { open, since }] of states) {
       const isOver = open === 0 && now - since >= WINDOW_MS;
       if (!isOver && states.size <= MAX_ADDRESSES) break;

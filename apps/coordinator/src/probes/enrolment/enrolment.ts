@@ -8,7 +8,7 @@ import { admitScript } from './access-scripts.ts';
 import { changeAccess } from './change-access.ts';
 import { digestOf, fingerprintOf, verifySignature } from './verify-signature.ts';
 
-/** The first message of an agent. */
+/** Proof of an agent's key, in the first message of the agent. */
 export interface AgentProof {
   readonly probeId: string;
   readonly publicKey: string;

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 export interface GatewayLives {
   /** Reads the leases of these gateways and forgets all others. Rejects if Redis is unavailable. */
   readonly read: (redis: Redis, ids: Iterable<string>) => Promise<void>;
-  /** Reads leases that are not known yet. Rejects if Redis is unavailable. */
+  /** Reads leases that are unknown or have expired. Rejects if Redis is unavailable. */
   readonly readUnknown: (redis: Redis, ids: Iterable<string>) => Promise<void>;
   /** Remaining lifetime of the lease, milliseconds; not positive if there is none. */
   readonly leftMs: (id: string) => number;

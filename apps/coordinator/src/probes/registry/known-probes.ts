@@ -24,7 +24,7 @@ export interface KnownProbes {
   readonly update: (state: DirectoryState) => readonly KnownProbe[];
 }
 
-/** @param accessOf enrolment of an agent */
+/** @param accessOf returns the enrolment of the agent of a probe */
 export function createKnownProbes(accessOf: (id: string) => AgentAccess): KnownProbes {
   return new ListOfKnownProbes(accessOf);
 }
@@ -35,7 +35,7 @@ class ListOfKnownProbes implements KnownProbes {
   private indices: ReadonlyMap<string, number> = new Map();
   private before: DirectoryState | undefined;
   private readonly changed = new Set<string>();
-  /** Probes whose status changes with time. */
+  /** Probes that have just returned: their status changes with time. */
   private readonly justBack = new Set<string>();
   /** The entry from which each probe was made. */
   private readonly madeOf = new Map<string, ProbeEntry>();

@@ -81,7 +81,7 @@ class Directory implements ProbeDirectory {
   private readonly turns = createReadingTurns();
   private readonly untaken = createUntakenJobs();
   private readonly lives = createGatewayLives();
-  /** Probes that are read in rotation, independently of their state. */
+  /** Probes whose turn it is in the rotation that reads every probe, whatever its state. */
   private readonly inTurn = new Set<string>();
   private nextTurn = 0;
   private nextLooked = 0;
@@ -274,7 +274,7 @@ class Directory implements ProbeDirectory {
     if (pairs.length > 0) await redis.hset(redisKeys.lastSeen, ...pairs).catch(() => undefined);
   }
 
-  /** Skips probes whose gateway announces every change. */
+  /** Reads probes; reuses the last reading of a probe whose gateway announces every change. */
   private async readingsOf(wanted: readonly WantedReading[]): Promise<readonly ReadProbe[]> {
     const { redis, validators } = this.dependencies;
     const unchanged = new Map<string, ReadProbe>();

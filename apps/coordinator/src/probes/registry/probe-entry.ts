@@ -107,7 +107,7 @@ export function entryOf(
  * agree, whichever of them noticed it.
  */
 
-/** Fields to write after a read: a new run is not a return, an interrupted connection is. */
+/** Returns the fields to write after a read. A new run of an agent is no return; the same run after a silence is. */
 export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry, seen: Seen): readonly (string | number)[] {
   const { heartbeat, lastSeenMs } = probe;
   if (heartbeat === undefined || lastSeenMs === undefined) return [];

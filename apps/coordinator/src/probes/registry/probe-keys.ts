@@ -1,7 +1,7 @@
 import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-/** Keys per command. */
+/** Approximate number of keys that one SCAN examines. */
 const AT_ONCE = 1_000;
 /** Concurrent measurements: each may block Redis for some 15 ms. */
 const MEASURED_AT_ONCE = 8;

@@ -3,13 +3,13 @@ import type { Agents, Probes } from '@vantage/contract';
 /** Probes as the HTTP layer uses them. */
 export interface ProbeList {
   /**
-   * Probes with a record that were seen in the last 24 hours, or never.
+   * Probes with a record that were seen in the last 24 hours, or never, or are suspended.
    *
    * @throws StoreUnavailable
    */
   readonly list: () => Promise<Probes>;
   /**
-   * The agents of the same probes.
+   * The agents of the probes that `list` returns.
    *
    * @throws StoreUnavailable
    */

@@ -16,7 +16,7 @@ export interface ProbeRecords {
    * @throws if it is invalid
    */
   readonly write: (record: ProbeRecord) => Promise<void>;
-  /** Removes a record with the queue and results of the probe; false if there was none. */
+  /** Removes a record with all keys of the probe; false if there was no record. */
   readonly remove: (id: string) => Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ export function createProbeRecords(
     write: async (record) => {
       const [fault] = validators.recordFaults(record);
       if (fault !== undefined) throw new Error(`${fault.field}: ${fault.message}`);
-      // The id last, so that every listed id has a record.
+      // Adds the id last, so that every listed id has a record.
       await redis.set(redisKeys.probeRecord(record.id), JSON.stringify(record));
       await redis.sadd(redisKeys.probeIds, record.id);
     },
@@ -55,20 +55,23 @@ export async function readProbeRecords(redis: Redis, validators: ProbeValidators
   return texts.flatMap((text) => (text === null ? [] : (validators.readRecord(text) ?? [])));
 }
 
-/** The ids of all probes with a record, in their order. */
+/** The ids of all probes with a record, in alphabetical order. */
 export async function readProbeIds(redis: Redis): Promise<readonly string[]> {
   return (await redis.smembers(redisKeys.probeIds)).toSorted();
 }
 
-/** Records of these probes as JSON. */
+/** Records of these probes as JSON; null for a probe without one. */
 export async function readRecordTexts(redis: Redis, ids: readonly string[]): Promise<readonly (string | null)[]> {
   if (ids.length === 0) return [];
   const keys = ids.map((id) => redisKeys.probeRecord(id));
-  // On a cluster they are in different slots.
+  // On a Cluster the keys are in different slots.
   return isCluster(redis) ? Promise.all(keys.map((key) => redis.get(key))) : redis.mget(keys);
 }
 
-/** Fields of a probe besides its last-seen time. They contain a bar, which probe ids cannot. */
+/**
+ * Names of two more fields of a probe in the hash of last-seen times: its run, and when that run returned. They contain
+ * a bar, which probe ids cannot.
+ */
 export function marksOf(id: string): readonly [run: string, back: string] {
   return [`${id}|run`, `${id}|back`];
 }

@@ -12,9 +12,9 @@ export interface KnownProbe {
   readonly heartbeat: Heartbeat | undefined;
   /** Time of the newest heartbeat, milliseconds since the epoch by the clock of Redis. */
   readonly lastSeenMs: number | undefined;
-  /** Jobs in its queue. */
+  /** Number of waiting jobs. */
   readonly waiting?: number;
-  /** Jobs in its queue and those that its agent has taken; undefined for an agent at a gateway. */
+  /** Number of waiting jobs and of those that the agent has taken; undefined for an agent at a gateway. */
   readonly queued?: number | undefined;
   /** True if its agent sends heartbeats but takes no jobs. */
   readonly takesNoJobs?: boolean;
@@ -58,7 +58,6 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
 }
 
-/** Whether a probe's status is `healthy`. */
 export function isHealthy(probe: KnownProbe): boolean {
   const { alive, heartbeat, switchedOff, storeFault } = probe;
   if (!alive || heartbeat === undefined) return false;
@@ -117,7 +116,7 @@ function transportOf({ gateway }: Heartbeat): Agent['transport'] {
   return gateway === undefined ? 'redis' : 'gateway';
 }
 
-/** The transport of an agent that is not connected. */
+/** The last known transport of an agent without a heartbeat; null if there is none. */
 function lastTransport(lastSeenMs: number | undefined, { key }: AgentAccess): Agent['transport'] {
   if (key !== null) return 'gateway';
   return lastSeenMs === undefined ? null : 'redis';

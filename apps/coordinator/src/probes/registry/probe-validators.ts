@@ -11,7 +11,7 @@ import formats from 'ajv-formats';
 
 import { createAjv } from '../../create-ajv.ts';
 
-/** Parses data of probes in Redis; each function returns undefined for invalid data. */
+/** Parses data of probes in Redis; the `read` functions return undefined for invalid data. */
 export interface ProbeValidators {
   readonly readRecord: (json: string) => ProbeRecord | undefined;
   readonly readHeartbeat: (json: string) => Heartbeat | undefined;
@@ -26,7 +26,7 @@ export function createProbeValidators(): ProbeValidators {
     formats.default(ajv);
     return ajv.compile<ProbeRecord>(probeRecordSchema);
   });
-  // Untrusted: the first error suffices.
+  // Without `allErrors`: heartbeats are untrusted, and the first error suffices.
   const heartbeatValidator = lazily(() => createAjv().compile<Heartbeat>(heartbeatSchema));
 
   const read = <T>(
@@ -58,7 +58,10 @@ export function createProbeValidators(): ProbeValidators {
   };
 }
 
-/** Not in the schema: a record of an earlier release stays valid. */
+/**
+ * Returns the fields whose text cannot be shown. The schema does not check this, so that records of earlier releases
+ * stay valid.
+ */
 function unshowable(record: unknown): readonly string[] {
   const fields = (record ?? {}) as Readonly<Record<string, unknown>>;
   return ['name', 'datacenter', 'isp', 'city'].filter((field) => {

@@ -19,7 +19,7 @@ interface Term {
 
 export type ReadLocations =
   | { readonly locations: readonly Location[] }
-  /** JSON pointers into the request. */
+  /** Errors with JSON pointers into the request. */
   | { readonly errors: readonly InputError[] };
 
 /**
@@ -114,7 +114,10 @@ function hasWords(name: string, term: string): boolean {
   return ` ${normalisePlace(name)} `.includes(` ${term} `);
 }
 
-/** Refuses a term that the service does not know, which may exist: the service does not know every village. */
+/**
+ * Returns the error for an unknown term. It does not deny that the place exists, because the service does not know
+ * every village.
+ */
 function unknownTerm(written: string, known: readonly ProbeRecord[] | undefined): string {
   const message = `"${escapeText(written.trim(), 80)}" is no name that this service knows, and no probe has a city, network, datacenter or tag of that name`;
   const nearest = known === undefined ? undefined : nearestName(written, candidates(known));

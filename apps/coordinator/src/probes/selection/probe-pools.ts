@@ -20,7 +20,7 @@ export interface ProbePools {
   readonly byId: (known: readonly KnownProbe[]) => ReadonlyMap<string, KnownProbe>;
 }
 
-/** Bounded, because clients choose the texts. */
+/** Maximum number of cached pools, and of cached locations: clients choose the texts. */
 const MOST_KEPT = 200;
 
 interface KeptPool {

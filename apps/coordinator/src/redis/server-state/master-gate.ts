@@ -41,7 +41,7 @@ export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'c
   const openWhenConfirmed = async (): Promise<void> => {
     const [own, server] = [current, serverOf(connection)];
     const isAwaited = (): boolean => own === current && !isOpen;
-    // Independent of the queries: silent Sentinels must not prolong it.
+    // This timer is independent of the queries: silent Sentinels must not keep the gate closed.
     stopTimer = stallTolerantTimeout(CLOSED_AT_MOST_MS, open);
     while (isAwaited()) {
       const isConfirmed = await master.confirm(server).then(

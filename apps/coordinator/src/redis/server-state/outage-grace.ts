@@ -11,7 +11,7 @@ const GRACE_MS = 900;
 const AT_MOST_EVERY_MS = 10_000;
 
 /**
- * Returns whether Redis has just recovered. While Redis does not accept writes, and for a grace period after it, no
+ * Returns a function: true for a grace period after a lost connection to Redis is ready again. In this period no
  * deadline is enforced and no result is late.
  */
 export function createOutageGrace(connection: Redis): () => boolean {

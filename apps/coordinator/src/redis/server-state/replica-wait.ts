@@ -114,7 +114,7 @@ class WaitForReplicas implements ReplicaWait {
   }
 }
 
-/** A key on the same server of a cluster. */
+/** Returns a key in the same slot of a Cluster. */
 function markerOf(key: string): string {
   return key.includes('{') ? `${key}:w` : `{${key}}:w`;
 }

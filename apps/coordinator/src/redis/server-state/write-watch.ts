@@ -7,11 +7,11 @@ import { WritesRefused } from '../store-errors.ts';
 
 /** Detects that Redis refuses writes: with a full disk or memory it still answers reads. */
 export interface WriteWatch {
-  /** Why Redis refuses writes, as of the last poll; undefined if it accepts them or does not reply. */
+  /** Why Redis refused writes at the last poll that it replied to; undefined if it accepted them. */
   readonly refusal: () => string | undefined;
   /** @throws WritesRefused if writes are refused */
   readonly requireWrites: () => void;
-  /** Rejects if Redis does not reply. */
+  /** Tries a write. Rejects if Redis does not reply. */
   readonly look: () => Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { defineScript, runScript } from '../../../redis/scripts.ts';
 
 /** Data of a probe in Redis. */
 export interface ProbeReading {
-  /** Undefined if it is missing or unreadable. */
+  /** Heartbeat as JSON; undefined if it is missing, too large or no string. */
   readonly text: string | undefined;
   /** Remaining lifetime of the heartbeat, milliseconds; negative if it is missing or has none. */
   readonly leftMs: number;
@@ -38,10 +38,11 @@ const ASKED_AT_ONCE = 250;
 const AT_ONCE = 100;
 
 /**
- * KEYS of each probe: heartbeat, list of waiting jobs, list of active jobs, result stream. ARGV maximum bytes of a heartbeat.
- * Returns of each probe: heartbeat, its remaining time to live (ms), number of waiting jobs, number of stream entries, number of
- * active jobs, id of the next job. An agent may write values of any size and type: Redis truncates a heartbeat one byte past the
- * maximum. Most probes are idle: lists and streams are counted only if any probe has one, because Redis removes empty lists.
+ * Reads probes. KEYS of each probe: heartbeat, list of waiting jobs, list of active jobs, result stream. ARGV maximum
+ * bytes of a heartbeat. Returns of each probe: heartbeat, its remaining time to live (ms), number of waiting jobs,
+ * number of stream entries, number of active jobs, id of the next job. An agent may write values of any size and type:
+ * Redis truncates a heartbeat one byte past the maximum. Most probes are idle: lists and streams are counted only if
+ * any probe has one, because Redis removes empty lists.
  */
 export const readProbesScript = defineScript(
   'no-writes',

@@ -21,11 +21,13 @@ const ADDITION =
   /[,(/].*$| (?:am|an der|an|bei|im|in|ob|upon|on|under|sur|sous|de|del|di|do|da|du|nad|pod|na)[ -].*$|(?<= \S+) city$|(?<= \S+)-\S+$/i;
 
 export interface Cities {
-  /** Whether a term names a city. */
+  /** Returns a function: true for a city that the term names. */
   readonly isNameOf: (term: string) => (city: string) => boolean;
   /** Whether a term names one of the world's larger cities. */
   readonly isKnown: (term: string) => boolean;
-  /** Whether a city is in England, Scotland, Wales or Northern Ireland; undefined for anything else. */
+  /**
+   * Returns a function: true for a city in England, Scotland, Wales or Northern Ireland; undefined for any other name.
+   */
   readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
   /** Search keys of a city's names. */
   readonly keysOf: (city: string) => readonly string[];
@@ -69,7 +71,7 @@ export function createCities(data: Pick<PlaceData, 'cities' | 'cityNames' | 'ukN
     isNameOf: (term) => {
       const whole = new Set(spellings(term).flatMap((key) => [key, ...(groups.get(key) ?? [])]));
       const short = spellings(withoutAddition(term));
-      // At least one must be complete: otherwise Frankfurt am Main would equal Frankfurt (Oder).
+      // At least one of the two names must be complete: otherwise Frankfurt am Main would equal Frankfurt (Oder).
       return (city) => {
         const keys = keysOf(city);
         return keys.all.some((key) => whole.has(key)) || keys.whole.some((key) => short.includes(key));

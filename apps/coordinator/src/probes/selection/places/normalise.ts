@@ -25,8 +25,8 @@ export function normalisePlace(text: string): string {
 }
 
 /**
- * Like `normalisePlace`, without spaces and with `saint` in full: "Hà Nội" equals "Hanoi", "St. Gallen" equals "Saint
- * Gallen".
+ * Like `normalisePlace`, without spaces and a leading `the`, and with `saint` in full: "Hà Nội" equals "Hanoi", "St.
+ * Gallen" equals "Saint Gallen".
  */
 export function placeKey(text: string): string {
   return normalisePlace(text)

@@ -21,7 +21,7 @@ const CODE = /^[A-Z]{2}-[A-Z0-9]{1,3}$/;
 export interface States {
   /** The codes that a name, or a code such as `US-CA`, may denote. */
   readonly named: (term: string) => readonly string[];
-  /** Whether a city is in a state; undefined if the cities of the state are not known. */
+  /** Returns a function: true for a city of the state; undefined if the cities of the state are not known. */
   readonly inState: (code: string) => ((city: string) => boolean) | undefined;
 }
 
