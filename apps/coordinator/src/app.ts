@@ -104,7 +104,10 @@ export interface AppOptions {
 /** A hop count, or addresses and CIDRs. Never "all": a client could then forge its address. */
 export type TrustedProxies = number | readonly string[];
 
-/** Creates the HTTP application: the whole public API. It does not listen yet. */
+/**
+ * Creates the HTTP application, which does not listen yet: the whole public API, or the health endpoints alone if
+ * `isGatewayOnly` is true.
+ */
 export function createApp(options: AppOptions): Express {
   const links = createLinks(options.publicUrl);
   const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);

@@ -92,7 +92,8 @@ export function openApp(
 }
 
 /**
- * Webhooks follow the target policy of checks: redirects, further addresses and the service's own machine are refused.
+ * Receivers of webhooks are admitted like targets of checks: all their addresses are checked, and those of this machine
+ * are refused.
  */
 function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
   if (secret === undefined) return undefined;

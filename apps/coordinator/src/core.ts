@@ -52,7 +52,7 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   }>;
   /** A connection that fails at once while Redis is unavailable; for the counters of rate limits. */
   readonly rateLimitRedis: Redis;
-  /** Stops background tasks and closes the connections within two seconds. */
+  /** Stops background tasks and closes the connections within three seconds. */
   readonly close: () => Promise<void>;
 }
 

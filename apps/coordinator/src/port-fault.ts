@@ -1,4 +1,7 @@
-/** Names the settings of an address at which the process cannot listen, then throws. */
+/**
+ * Returns a function that throws an error again. If the process could not listen, the message begins with the names of
+ * these settings.
+ */
 export function rejectAddress(settings: string): (error: unknown) => never {
   return (error) => {
     if (!Error.isError(error) || !('syscall' in error) || error.syscall !== 'listen') throw error;

@@ -149,7 +149,7 @@ function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** IPv6 clients are counted by /64, as in the rate limits. */
+/** Bounds the connections of each client; IPv6 clients are counted by /64, as in the rate limits. */
 function boundConnections(server: Server, limit: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket) => {

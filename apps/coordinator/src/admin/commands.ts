@@ -59,7 +59,7 @@ function isOnRecords(given: AdminCommand): given is OnRecords {
   );
 }
 
-/** Runs commands that touch no Redis users, on one connection without administrator rights. */
+/** Runs commands that need no administrator rights in Redis, on one connection. */
 async function onRecords(given: OnRecords, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {
   const certificates = config.certificates ?? readCa(config.tlsFolder);
   const redis = await openOnce({ url: config.redisUrl, certificates, name: 'vantage:probe-admin' });
@@ -137,7 +137,7 @@ async function runCommand(given: OnRedis, parts: AdminParts): Promise<AdminResul
 async function enable(parts: AdminParts, id: string): Promise<AdminResult> {
   const user = await agreedUser(parts.nodes, id);
   if (user === undefined) return { said: [`There is no Redis user of a probe ${id}.`], warnings: [], done: false };
-  // Deleted first: while the suspension is recorded, coordinators disable the user again.
+  // Deletes the suspension first: while it is recorded, coordinators disable the user again.
   await parts.redis.hdel(redisKeys.suspended, id);
   const nodes = await writeUser(parts.nodes, id, { ...user, on: true }, parts);
   const said = noneDid(nodes) ? `The user of ${id} is as it was.` : `The user of ${id} is switched on.`;

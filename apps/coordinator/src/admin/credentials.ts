@@ -60,7 +60,7 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
     place.file?.drop();
     return { said: [`The user of ${id} could not be written.`], warnings: [], done: false, nodes };
   }
-  // The file first, so that the password is not lost if Redis fails now.
+  // Writes the file first, so that the password is not lost if Redis fails now.
   const handed = handOver(made?.environment, place);
   await parts.records.write(record);
   return {
@@ -79,7 +79,7 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
   };
 }
 
-/** @param manner `overlap` keeps the newest old password valid, `finish` revokes it */
+/** @param manner `at-once` revokes all old passwords, `overlap` keeps the newest of them valid, `finish` revokes it */
 export async function rotatePassword(
   parts: AdminParts,
   id: string,
@@ -122,7 +122,9 @@ export async function rotatePassword(
   };
 }
 
-/** Reports the nodes on which the change failed. */
+/**
+ * Reports the outcome on every node, and warns of users that a restart loses and of a default user without a password.
+ */
 export async function outcome(
   { redis, nodes: asked, unreachable, cluster }: AdminParts,
   nodes: readonly NodeOutcome[],
@@ -170,7 +172,8 @@ async function environmentFor(
 
 async function environmentOf(config: AdminConfig, id: string, password: string, { noCa }: Handover): Promise<Made> {
   const address = config.agentRedisUrl ?? config.redisUrl;
-  // Replaces the login before the host. A password elsewhere, such as for Sentinels, would leak to the agent.
+  // `agentEnvironment` replaces only the login before the host: a password elsewhere in the URL, such as one for
+  // Sentinels, would leak to the agent.
   if (config.agentRedisUrl === undefined && /[?&]\w*password=/i.test(address)) {
     throw new Error('REDIS_URL has a password behind its question mark that agents must not get: set AGENT_REDIS_URL');
   }

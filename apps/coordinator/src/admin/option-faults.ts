@@ -13,7 +13,7 @@ export function optionFault(error: unknown, known: readonly string[]): string {
     const names = known.map((name) => `--${name}`).join(', ');
     return `unknown option ${given}; ${meant === undefined ? `expected one of ${names}` : `did you mean --${meant}?`}`;
   }
-  // `-h, --help`: a short name comes first.
+  // Skips a short name that comes first, as in `-h, --help`.
   const option = /--[\w-]+/.exec(text)?.[0] ?? given;
   if (text.includes('does not take an argument')) return `${option}: takes no value`;
   if (text.includes('argument missing')) return `${option}: needs a value`;

@@ -18,7 +18,7 @@ export interface AdminResult {
   /** The agent's environment, if it was not written to a file; shown only once. */
   readonly environment?: AgentEnvironment;
   readonly nodes?: readonly NodeOutcome[];
-  /** The data of `list`, including fields that only `--json` shows. */
+  /** Further fields of the output of `--json`. */
   readonly data?: object;
   readonly lines?: readonly string[];
 }
@@ -35,7 +35,12 @@ export function showFault(error: unknown, { redisUrl }: Pick<AdminConfig, 'redis
   }
 }
 
-/** Standard output contains data for programs, such as the environment; messages for people go to standard error. */
+/**
+ * Prints a result. Data for programs, such as the environment, goes to standard output, messages for people to standard
+ * error; with `json` one object with everything goes to standard output.
+ *
+ * @returns the exit code
+ */
 export function showResult(result: AdminResult, json: boolean, { out, err }: AdminStreams): number {
   const { said, warnings, done, environment, nodes, data, lines = [] } = result;
   if (json) {

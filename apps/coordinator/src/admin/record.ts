@@ -1,6 +1,6 @@
 import { escapeText, type ProbeRecord } from '@vantage/contract';
 
-/** Options of `add`, and the field of the record that each sets. */
+/** Options of `probe:add` and `probe:invite`, and the field of the record that each sets. */
 const fieldOf = {
   name: 'name',
   datacenter: 'datacenter',

@@ -48,7 +48,7 @@ function check(files: readonly string[]): number {
   return 1;
 }
 
-/** @throws if the file cannot be read, by its name */
+/** @throws Error with the name of the file if it cannot be read */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -15,7 +15,7 @@ export interface Exchange {
   readonly requestId: string;
   /** The path including that of the public URL; escaped and bounded, with secrets of keys removed. */
   readonly instance: string;
-  /** Bound to `requestId`. */
+  /** Adds `requestId` to every line. */
   readonly log: Logger;
   /** Bounds the total wait for Redis. */
   readonly storeBudget: StoreBudget;
@@ -82,7 +82,7 @@ function pathWithoutSecrets(path: string): string {
   return clean === path ? path : encodeURI(clean.toWellFormed());
 }
 
-/** One line per request; health checks of orchestrators at level debug. */
+/** Logs one line per request, at level debug for the health checks of orchestrators. */
 function logAnswer(request: Request, response: Response, { instance, requestId }: Exchange, log: Logger): void {
   const started = performance.now();
   const quiet = /\/(healthz|readyz)$/.test(instance);

@@ -28,7 +28,7 @@ const LINGER_MS = 1_000;
  *
  * @param listener handles every other request
  * @param onExcess runs for each connection that is closed for its number of unanswered requests
- * @returns whether a connection has unanswered requests
+ * @returns a function: true if a connection has unanswered requests
  */
 export function guardRequests(
   server: Server,
@@ -122,7 +122,10 @@ function refuseError(error: ClientError, socket: Duplex, owed: readonly ServerRe
   refuseInTurn(problemOf(error.code), socket, before, links);
 }
 
-/** A response written before those to earlier requests would be taken for one of them: the connection only ends behind them. */
+/**
+ * A response written before those to earlier requests would be taken for one of them, so the connection is closed after
+ * the last of those, without this response.
+ */
 function refuseInTurn(problem: HttpProblem, socket: Duplex, before: readonly ServerResponse[], links: Links): void {
   const last = before.at(-1);
   if (last === undefined) refuse(problem, socket, links);

@@ -9,7 +9,7 @@ import { createKeyReader, type ApiKey } from './api-key.ts';
 
 /** Access to the records of all keys for operator commands. */
 export interface KeyStore {
-  /** Valid records by name. */
+  /** Valid records, ordered by name. */
   readonly list: () => Promise<readonly ApiKey[]>;
   /**
    * Writes or replaces a record.

@@ -36,7 +36,11 @@ export function checkMetrics({ instruments }: CoordinatorMetrics): CheckMetrics 
   };
 }
 
-/** Samples metrics that are not counted as events. @returns a function that stops it */
+/**
+ * Sets the gauges and the counters of events at each scrape, and measures the round trip to Redis once a second.
+ *
+ * @returns a function that ends the measurement
+ */
 export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: RequestObserver): () => void {
   const { instruments } = metrics;
   const redis = core.rateLimitRedis;
@@ -70,7 +74,7 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
   instruments.resultBytesMax.set({ of: 'bulkiest_client' }, status.maxClientBytes);
 }
 
-/** Sets the gauges of the probes. Without Redis their state is unknown, and all are offline, as in the API. */
+/** Sets the gauges of the probes. Without Redis the list is empty, because their state is unknown. */
 function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
   const counts = { healthy: 0, degraded: 0, offline: 0 };
   // Removes the series of deleted probes.

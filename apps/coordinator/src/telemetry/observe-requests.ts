@@ -63,7 +63,7 @@ export function routeOf(request: { readonly route?: unknown }): string {
   return typeof path === 'string' ? path : 'other';
 }
 
-/** The refusing policy is the last one (`http/limits`). */
+/** The limit that refused a request is the last one in its header `RateLimit-Policy`. */
 function refusingLimit(response: Response): string {
   const names = [...String(response.getHeader('ratelimit-policy')).matchAll(/"([a-z-]+)"/g)];
   return names.at(-1)?.[1] ?? 'other';

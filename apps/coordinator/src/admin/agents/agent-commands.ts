@@ -172,7 +172,7 @@ function readPlace(json: string | undefined): SeenPlace | undefined {
   return json === undefined ? undefined : (JSON.parse(json) as SeenPlace);
 }
 
-/** Undefined if the geo data has no country for the address. */
+/** The record with the location of the agent's address; undefined if the geo data has no country for it. */
 function withPlace(record: ProbeRecord, place: SeenPlace | undefined): ProbeRecord | undefined {
   if (typeof place?.countryCode !== 'string') return undefined;
   const { countryCode, city = null, latitude = null, longitude = null, isp, asn } = place;

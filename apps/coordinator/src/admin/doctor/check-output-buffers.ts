@@ -3,7 +3,10 @@ import type { RedisFacts } from './redis-facts.ts';
 
 const SMALLEST_PUBSUB_BYTES = 32 * 1_048_576;
 
-/** `normal 0 0 0 slave … pubsub 33554432 8388608 60`: hard limit, soft limit, seconds of each class. */
+/**
+ * Checks `client-output-buffer-limit`, for example `normal 0 0 0 slave … pubsub 33554432 8388608 60`: hard limit, soft
+ * limit and seconds of each class.
+ */
 export function checkOutputBuffers({ server, config }: RedisFacts): DoctorFinding {
   const text = config?.get('client-output-buffer-limit');
   if (text === undefined) {

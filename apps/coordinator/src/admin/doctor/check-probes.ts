@@ -1,7 +1,9 @@
 import { count, error, ok, warning, type DoctorFinding } from './finding.ts';
 import { describeAgent, describeProbe, type KnownProbe } from '../../probes/registry/probe-status.ts';
 
-/** Status, reason and release of every probe and its agent. */
+/**
+ * Findings on the number of usable probes, the status of each probe that is not healthy, and the releases of agents.
+ */
 export function checkProbes(probes: readonly KnownProbe[], release: string): readonly DoctorFinding[] {
   if (probes.length === 0) {
     return [
@@ -51,7 +53,7 @@ function remedyOf(id: string, { alive, lastSeenMs }: KnownProbe, state: string):
   return `Its last heartbeat was at ${since}. See the log of its agent and its route to the service, or probe:remove ${id}.`;
 }
 
-/** Coordinators are upgraded first: they refuse results with fields that they do not know. */
+/** Coordinators must be upgraded first: they refuse results with fields that they do not know. */
 function checkRelease(id: string, version: string | null, release: string): readonly DoctorFinding[] {
   const order = version === null ? 0 : compareReleases(version, release);
   if (order === 0) return [];

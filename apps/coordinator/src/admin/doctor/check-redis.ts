@@ -29,7 +29,7 @@ export interface RedisExpectations {
   readonly servers: number;
 }
 
-/** Version, role, memory, eviction, persistence and clients of one server. */
+/** Findings on version, role, memory, eviction, persistence, clients and output buffers of one server. */
 export function checkRedis(facts: RedisFacts, expected: RedisExpectations): readonly DoctorFinding[] {
   return [
     checkVersion(facts),

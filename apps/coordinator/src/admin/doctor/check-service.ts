@@ -20,7 +20,7 @@ export interface PublicAddress {
   readonly isGatewayUsed: boolean;
 }
 
-/** The service at its public address, as clients and agents reach it from this machine. */
+/** Examines the service at its public address, as clients and agents reach it from this machine. */
 export async function checkService(address: PublicAddress): Promise<readonly DoctorFinding[]> {
   const { url } = address;
   const [health, certificate, gateway] = await Promise.all([
@@ -83,7 +83,10 @@ function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): 
   ];
 }
 
-/** A proxy that does not forward upgrades blocks all remote agents. One attempt, because a gateway limits failures. */
+/**
+ * A proxy that does not forward upgrades blocks all remote agents. Makes one attempt only, because a gateway limits
+ * failures.
+ */
 async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly DoctorFinding[]> {
   if (!isGatewayOn) return [];
   const fault = await upgradeFault(`${withoutSlash(url).replace(/^http/, 'ws')}/agent`);

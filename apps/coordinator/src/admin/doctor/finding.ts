@@ -1,6 +1,5 @@
 export type FindingStatus = 'ok' | 'warning' | 'error';
 
-/** A finding of the doctor. */
 export interface DoctorFinding {
   /** Stable name for programs, such as `redis.eviction`. */
   readonly check: string;

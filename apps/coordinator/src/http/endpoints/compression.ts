@@ -28,7 +28,7 @@ export function encodingFor(request: Request, bytes: number): Encoding | undefin
   return (['br', 'gzip'] as const).find((encoding) => request.acceptsEncodings(encoding) === encoding);
 }
 
-/** Runs on the thread pool of libuv. */
+/** Compresses on the thread pool of libuv. */
 export function compress(bytes: Buffer, encoding: Encoding, quality = BROTLI_QUALITY): Promise<Buffer> {
   if (encoding === 'gzip') return asGzip(bytes);
   const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };

@@ -88,7 +88,7 @@ async function handle(
   }
 }
 
-/** Errors after the end of the response are ignored. */
+/** Turns an exception of the handler into a rejection. */
 async function answered(answer: Endpoint['answer'], request: Request, response: Response): Promise<void> {
   await answer(request, response);
 }

@@ -69,7 +69,7 @@ Disallow: /check/*/results
 Disallow: /monitors/*/events
 `;
 
-/** The letters that English needs; others come from fonts of the system. */
+/** Path of the web page's font with the letters that English needs; other letters come from fonts of the system. */
 function fontOf(web: WebPage | undefined, links: Links): string | undefined {
   const file = web?.files.find((path) => /^\/assets\/geist-(?!more)[^/]*\.woff2$/.test(path));
   return file === undefined ? undefined : links.path(file as `/${string}`);

@@ -33,7 +33,7 @@ const standardTimes: StreamTimes = { heartbeatMs: EVENT_HEARTBEAT_MS, stuckMs: S
 
 /** Reconnection delay after a broken connection. */
 export const RETRY_MS = 1_000;
-/** Reconnection delays on shutdown; random, so that clients do not return all at once. */
+/** Bounds of the random reconnection delay on shutdown, milliseconds, so that clients do not return all at once. */
 const RETURN_MS = { from: 500, to: 2_500 };
 
 export const streamHeaders = {

@@ -19,7 +19,7 @@ export interface MonitorStreamOptions {
 /** A client that reads nothing for this long is disconnected. */
 const STUCK_MS = 30_000;
 const RETRY_MS = 1_000;
-/** Reconnection delays on shutdown; random, so that clients do not return all at once. */
+/** Bounds of the random reconnection delay on shutdown, milliseconds, so that clients do not return all at once. */
 const RETURN_MS = { from: 500, to: 2_500 };
 
 /** Sends the events of a monitor until it is removed or the client disconnects. */

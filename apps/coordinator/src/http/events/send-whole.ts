@@ -5,7 +5,7 @@ import type { Completion, LiveCheck } from '../../checks/read/live-check.ts';
 import { retryFrame, type EventFrames } from './event-frames.ts';
 import { PIECE_BYTES, RETRY_MS, streamHeaders, STUCK_MS } from './send-events.ts';
 
-/** All events of a completed check. */
+/** Encodes the reconnection delay and all events of a completed check. */
 export function wholeOf(frames: EventFrames, live: LiveCheck, id: string, completion: Completion): Buffer {
   const probes = live.since(-1).map((state) => frames.probe(id, state));
   return Buffer.concat([retryFrame(RETRY_MS), ...probes, frames.completed(completion)]);

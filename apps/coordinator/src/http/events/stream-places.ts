@@ -4,7 +4,7 @@ import { HttpProblem } from '../problem.ts';
 
 /** Limits of concurrent event streams. */
 export interface StreamBounds {
-  /** Per key or address; IPv6 by /64. */
+  /** Maximum per API key, or per address without a key; IPv6 addresses count by /64. */
   readonly perClient: number;
   readonly total: number;
 }

@@ -11,7 +11,7 @@ import type { Count } from './window.ts';
 /** For this long after a failure of Redis, requests are counted in memory only: a frozen server would delay each. */
 const PAUSE_MS = 1_000;
 
-/** Longest wait for a count, slightly less than a request may wait for Redis in total. */
+/** Longest wait for a count: most of the time that a request may wait for Redis is left for its handler. */
 const PATIENCE_MS = 500;
 
 /** Counts requests, shared with other coordinators while Redis is available. */

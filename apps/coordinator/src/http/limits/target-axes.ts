@@ -37,7 +37,7 @@ export function targetAxes(
   caller: Caller,
   { target, targetPorts, clientTargets, costs }: TargetLimits,
 ): readonly TargetAxis[] {
-  // Proportional to the request limit of a key.
+  // A key may reach as many pairs as it may send requests, if that is more.
   const mostPairs = Math.max(clientTargets, limitOf(caller, 0));
   const asked = request.hosts === undefined ? [{ request, probes }] : requestsOfPair(request, request.hosts);
   const contacted = asked.flatMap((one) => contactedBy(one.request));

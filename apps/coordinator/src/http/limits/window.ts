@@ -25,7 +25,7 @@ export interface Count {
 export interface TargetRefusal {
   /** Index among the target axes. */
   readonly axis: number;
-  /** Remaining requests of the axis, fewer than the cost of this one. */
+  /** What the axis has left, in units of cost: less than this request costs. */
   readonly left: number;
   /** Milliseconds until the request would be admitted. */
   readonly resetMs: number;

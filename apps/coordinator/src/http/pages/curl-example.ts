@@ -30,7 +30,7 @@ export function curlExample(publicUrl: string, { method, path, operation }: Requ
   return words.join(' ');
 }
 
-/** Event streams are shown as they come, files keep their names. */
+/** Flags of curl: `-N` prints an event stream without delay, `-O` saves an image under its name. */
 function flagsFor(operation: JsonObject): string {
   const media = mediaOf(operation);
   if (media.startsWith('image/')) return 'sO';

@@ -17,7 +17,7 @@ export interface Page {
 /**
  * Renders a complete HTML document.
  *
- * @param font its address; undefined if the web page has not been built
+ * @param font path of the web page's font; undefined if the web page has not been built
  */
 export function renderPage(links: Links, { title, body }: Page, font: string | undefined): Buffer {
   const { markup } = html`<!doctype html>

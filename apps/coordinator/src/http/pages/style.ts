@@ -1,8 +1,8 @@
 /**
  * Style sheet of all pages: light and dark, one column, scrolling tables.
  *
- * @param font path of the web page's font, which never replaces another one under the reader's eyes; undefined if the
- *   page has not been built
+ * @param font path of the web page's font, used only if it is loaded before the text is shown; undefined if the
+ * page has not been built
  */
 export function styleSheet(font: string | undefined): string {
   return `${font === undefined ? '' : `@font-face { font-family: 'Geist Variable'; font-weight: 400 700; font-display: optional; src: url('${font}') format('woff2'); }`}${RULES}`;

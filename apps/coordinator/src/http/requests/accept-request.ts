@@ -172,7 +172,7 @@ function judgedTarget(
   { port }: Readonly<Record<string, unknown>>,
   broken: FieldPaths,
 ): JudgedTarget {
-  // The family of dns is that of the resolver.
+  // The `family` option of a dns check is that of its resolver.
   const isUnread = hostKind === 'name' || broken.has('/options') || broken.has('/options/family');
   const family = isUnread ? undefined : options['family'];
   return {

@@ -10,7 +10,7 @@ export function inputErrors(errors: readonly ErrorObject[]): readonly InputError
   return withoutRepeats(withoutBranches(withoutLengths(errors)));
 }
 
-/** Takes linear time: a body of 16 KiB can have thousands of errors. */
+/** Removes repeated errors in linear time: a body of 16 KiB can have thousands of errors. */
 function withoutRepeats(errors: readonly InputError[]): readonly InputError[] {
   const unique = new Map(errors.map((error) => [`${error.path}\n${error.message}`, error]));
   return [...unique.values()];

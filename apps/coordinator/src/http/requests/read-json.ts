@@ -91,13 +91,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** Iterative, because 16 KiB can nest 16,000 levels. */
+/** Finds an API key, a forbidden name or too deep nesting. Iterative, because 16 KiB can nest 16,000 levels. */
 function hostileParts(body: unknown): readonly InputError[] {
   const queue: { readonly value: unknown; readonly path: readonly (string | number)[] }[] = [{ value: body, path: [] }];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { value, path } = next;
     if (typeof value === 'string' && hasApiKey(value)) {
-      // Targets are stored, sent to agents and to name servers.
+      // A target is stored, and sent to agents and name servers.
       return [{ path: pointer(path), message: 'has an API key, which belongs into the Authorization header' }];
     }
     if (typeof value !== 'object' || value === null) continue;

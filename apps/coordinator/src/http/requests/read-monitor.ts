@@ -84,7 +84,10 @@ function isAtOrAround(fault: string, path: string): boolean {
   return fault === path || fault === '' || path.startsWith(`${fault}/`);
 }
 
-/** A copy, because the validator fills in defaults, and the stored request should stay as written. */
+/**
+ * Returns a copy with the defaults of monitors: the validator fills in others, and the stored request should stay as
+ * written.
+ */
 function withMonitorDefaults(check: MonitorRequest['check']): unknown {
   const body = structuredClone(check) as Record<string, unknown>;
   const { type, options = {} } = body;
@@ -106,7 +109,7 @@ function withFlows(asked: Readonly<Record<string, unknown>>): Readonly<Record<st
   return isChosen || Number(asked['maxHops'] ?? DEFAULT_HOPS) > mostHops ? asked : { ...FLOWS, ...asked };
 }
 
-/** The additional networks of a key apply to checks, not to webhooks. */
+/** Validates webhooks. The additional networks of a key apply to checks, not to webhooks. */
 function webhookErrors(
   urls: readonly string[],
   isBroken: (path: string) => boolean,

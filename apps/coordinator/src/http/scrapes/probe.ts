@@ -127,7 +127,7 @@ async function read(
   return checks.read(checkId, Math.max(0, Math.floor(waitMs)), untilGone(response, stopping));
 }
 
-/** An address literal needs no resolution. */
+/** True if the measured server is an address literal, which needs no resolution. */
 function isLiteral({ module, target }: Scrape, { params }: AcceptedRequest): boolean {
   const server = module.prober === 'dns' ? target.replace(/^\[(.*)\](:\d+)?$|^([^:]+):\d+$/, '$1$3') : params.host;
   const read = canonicalizeHost(server, 'name');

@@ -14,7 +14,7 @@ const MOST_CHANGES = 500;
 
 export type OnAccess = (probeId: string, access: AgentAccess) => void;
 
-/** Access of every enrolled agent, at most half a second old while Redis is available. */
+/** Access of every enrolled agent, about half a second old while Redis is available. */
 export interface AccessWatch {
   readonly of: (probeId: string) => AgentAccess;
   /** Calls the listener for every change, including a removal, until the returned function is called. */
@@ -96,7 +96,7 @@ class RedisAccessWatch implements AccessWatch {
 
   private async readAll(ready: Redis): Promise<void> {
     const startedAt = performance.now();
-    // The position first, so that a concurrent change is read again.
+    // Reads the position first, so that a concurrent change is read again.
     const [newest] = await ready.xrevrange(redisKeys.agentChanges, '+', '-', 'COUNT', 1);
     const all = await readHash(ready, redisKeys.agentAccess);
     for (const probe of this.known.keys()) if (all[probe] === undefined) this.take(probe, null);

@@ -39,7 +39,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
       const { name = '' } = request.params as { readonly name?: string };
       const after = lastEventId(request);
       let pump = (): void => undefined;
-      // Before the first read, so that no change is missed in between.
+      // Subscribes before the first read, so that no change is missed in between.
       const stopFollowing = monitors.follow(name, () => pump());
       response.once('close', stopFollowing);
       const first = isMonitorName(name) ? await monitors.eventsAfter(name, after) : undefined;

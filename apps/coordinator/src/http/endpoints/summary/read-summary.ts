@@ -45,7 +45,7 @@ export async function readSummary(
   return { check, summary, probes: list, cacheControl: cacheControl([check], retentionSeconds) };
 }
 
-/** Reads the state of the screenshot, unless the result contains it. */
+/** Reads the state of the screenshot of an http check, unless a result contains the image. */
 async function screenshotOf(checks: Pick<Checks, 'screenshot'>, check: Check): Promise<Screenshot | undefined> {
   const isTaken = Object.values(check.results).some((result) => 'screenshot' in result);
   return check.type !== 'http' || isTaken ? undefined : (await checks.screenshot(check.testId))?.screenshot;
@@ -57,7 +57,10 @@ function factsOf(list: Probes): ReadonlyMap<string, ProbeFacts> {
   );
 }
 
-/** `Cache-Control` of a response that is derived from these checks: it expires with the first of them. */
+/**
+ * `Cache-Control` of a response that is derived from these checks: it expires with the first of them, at the latest
+ * after `MAX_AGE`; it is not cached while one of them is pending.
+ */
 export function cacheControl(checks: readonly Check[], retentionSeconds: number): string {
   if (checks.some(({ status }) => status !== 'completed')) return 'no-store';
   const endedMs = Math.min(...checks.map(({ completedAt, createdAt }) => Date.parse(completedAt ?? createdAt)));
