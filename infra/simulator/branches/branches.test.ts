@@ -13,18 +13,34 @@ const RUNS = Number(process.env['RUNS'] ?? 4);
 const facts = new Map<string, ProbeFacts>();
 const at = '2026-01-01T00:00:00.000Z';
 
-/** Traces all paths through the network and summarises the result. */
-async function summaryOver(network: Network, impairments: Impairments, seed: number): Promise<Summary> {
-  const { outcome } = await traceOver(impairedNetwork(network, impairments, seed), { flows: 'all' }, { inTime: true });
+/** Traces the paths through the network and summarises the result, which hides private addresses. */
+async function summaryOver(
+  network: Network,
+  impairments: Impairments,
+  seed: number,
+  flows: number | 'all' = 'all',
+): Promise<Summary> {
+  const isPrivateAddress = (address: string): boolean => address.startsWith('10.');
+  const hides = { showPrivateAddresses: false, isPrivateAddress };
+  const { outcome } = await traceOver(
+    impairedNetwork(network, impairments, seed),
+    { flows },
+    { inTime: true, ...hides },
+  );
   const results = { 'fra-1': { ...outcome, startedAt: at, finishedAt: at } };
   const check = { testId: 'qPUXvL1sQx2rGJm0Zf7N4w', type: 'traceroute', host: 'example.com', createdAt: at };
   return summarize({ ...check, status: 'completed', completedAt: at, results }, facts);
 }
 
-async function findingsOver(network: Network, impairments: Impairments, code: string): Promise<readonly string[]> {
+async function findingsOver(
+  network: Network,
+  impairments: Impairments,
+  code: string,
+  flows: number | 'all' = 'all',
+): Promise<readonly string[]> {
   const texts: string[] = [];
   for (let seed = 1; seed <= RUNS; seed += 1) {
-    const { findings } = await summaryOver(network, impairments, seed);
+    const { findings } = await summaryOver(network, impairments, seed, flows);
     texts.push(
       findings
         .filter((one) => one.code === code)
@@ -68,6 +84,61 @@ describe('a way behind a balancer that is broken', () => {
 
     expect(finding?.text).toContain(`behind hop 1, ${addressOf(long, FIRST)} `);
   });
+
+  const second = (name: string): boolean => name.startsWith('first.1.');
+  it.each<[string, number | 'all', Impairments, string]>([
+    ['the first router', 'all', { refuses: (name) => name === 'first.1.0', hidden: second }, 'hop 1, 203.0.113.1'],
+    ['the second router', 'all', { refuses: (name) => name === 'first.1.1', hidden: second }, 'hop 1, 203.0.113.1'],
+    [
+      'the second router behind a hidden balancer',
+      'all',
+      { refuses: (name) => name === 'first.1.1', hidden: (name) => name !== TARGET_NAME },
+      'hop 1 (a private address)',
+    ],
+    ['the first router', 16, { refuses: (name) => name === 'first.1.0', hidden: second }, 'hop 1, 203.0.113.1'],
+    ['the second router', 16, { refuses: (name) => name === 'first.1.1', hidden: second }, 'hop 1, 203.0.113.1'],
+  ])(
+    'is named if %s of it refuses packets and its address is hidden (flows: %s)',
+    async (_who, flows, faults, fork) => {
+      const texts = await findingsOver(long, faults, 'flows_stop', flows);
+      const others = await findingsOver(long, faults, 'path_refused', flows);
+
+      for (const text of texts) {
+        expect(text).toMatch(/[Oo]ne of the (2 )?ways .*is broken/);
+        expect(text).toContain(`behind ${fork}`);
+        expect(text).toContain('a router with a private address');
+      }
+      expect(others.filter((text) => text !== '')).toEqual([]);
+    },
+  );
+
+  it.each<[string, number | 'all', Impairments]>([
+    ['the last router that answers', 'all', { holes: ['first.1.1'], hidden: second }],
+    ['the last router that answers', 16, { holes: ['first.1.1'], hidden: second }],
+    ['every router', 'all', { holes: ['first.1.1'], hidden: (name) => name !== TARGET_NAME }],
+  ])('is named if the address of %s is hidden (flows: %s)', async (_who, flows, faults) => {
+    const texts = await findingsOver(long, faults, 'flows_stop', flows);
+
+    const named = texts.filter((text) => text.includes('othing comes back from beyond hop 3 (a private address)'));
+    expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
+    expect(texts.filter((text) => text !== '')).toEqual(named);
+  });
+
+  it.each(['all', 16] as const)(
+    'is no router with a hidden address that refuses some flows (flows: %s)',
+    async (flows) => {
+      const faults: Impairments = {
+        refuses: (name, flow) => name === 'a' && flow % 2 === 1,
+        hidden: (name) => name === 'a',
+      };
+      const straight = networks['straight']!;
+
+      expect((await findingsOver(straight, faults, 'flows_stop', flows)).filter((text) => text !== '')).toEqual([]);
+      expect((await findingsOver(straight, faults, 'path_refused', flows)).filter((text) => text !== '')).not.toEqual(
+        [],
+      );
+    },
+  );
 
   const limit = (of: (name: string) => boolean, burst: number, perSecond: number): Impairments => ({
     limits: (name) => (of(name) ? { burst, perSecond } : undefined),
@@ -130,9 +201,10 @@ describe('a way behind a balancer that is broken', () => {
       eight,
       { rehashes: after },
     ]),
-  ])('is not named if %s', async (_reason, network, impairments) => {
+  ])('is not named if %s, whether addresses are hidden or not', async (_reason, network, impairments) => {
     const texts = await findingsOver(network, impairments, 'flows_stop');
+    const hidden = await findingsOver(network, { ...impairments, hidden: () => true }, 'flows_stop');
 
-    expect(texts.filter((text) => text !== '')).toEqual([]);
+    expect([...texts, ...hidden].filter((text) => text !== '')).toEqual([]);
   });
 });

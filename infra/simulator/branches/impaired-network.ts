@@ -1,6 +1,6 @@
 import { FIRST, randomOf, TARGET_NAME, type Network } from '../../../packages/diagnostics/test/balanced-network.ts';
 import type { FakeAnswer, FakeSent } from '../../../packages/diagnostics/test/fake-packets.ts';
-import { arrived, expired, router } from '../../../packages/diagnostics/test/trace-network.ts';
+import { arrived, expired, router, unreachable } from '../../../packages/diagnostics/test/trace-network.ts';
 
 /** Token bucket of answers. */
 export interface Limit {
@@ -14,6 +14,10 @@ export interface Impairments {
   readonly holes?: readonly string[];
   /** Nodes that neither forward nor answer. */
   readonly gone?: readonly string[];
+  /** True for nodes that do not forward a flow and say so (communication administratively prohibited). */
+  readonly refuses?: (name: string, flow: number) => boolean;
+  /** Nodes with a private address, which results hide. */
+  readonly hidden?: (name: string) => boolean;
   /** Nodes that forward and do not answer. */
   readonly silent?: (name: string) => boolean;
   /** Probability that a packet is lost on its way into a node. */
@@ -39,7 +43,9 @@ export function impairedNetwork(
   impairments: Impairments,
   seed: number,
 ): (sent: FakeSent) => readonly FakeAnswer[] {
-  const { holes = [], gone = [], silent, loss, limits, breaks, rehashes = Infinity } = impairments;
+  const { holes = [], gone = [], refuses, hidden, silent, loss, limits, breaks, rehashes = Infinity } = impairments;
+  const from = (name: string): string =>
+    hidden?.(name) === true ? addressOf(network, name).replace(/^203\.0\.113/, '10.0.0') : addressOf(network, name);
   const random = randomOf(seed);
   const choices = new Map<string, number>();
   const buckets = new Map<string, { tokens: number; atMs: number }>();
@@ -73,7 +79,8 @@ export function impairedNetwork(
     for (let hop = 1; ; hop += 1) {
       if (gone.includes(name) || random() < (loss?.(name) ?? 0)) return [];
       if (name === TARGET_NAME) return answers(name) ? [arrived(sent)] : [];
-      if (hop === sent.ttl) return answers(name) ? [expired(sent, addressOf(network, name))] : [];
+      if (hop === sent.ttl) return answers(name) ? [expired(sent, from(name))] : [];
+      if (refuses?.(name, sent.identifier) === true) return answers(name) ? [unreachable(sent, 13, from(name))] : [];
       if (holes.includes(name) || (isBroken && breaks.at === name)) return [];
       name = nextOf(name, sent.identifier);
     }

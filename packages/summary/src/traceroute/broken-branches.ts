@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
 import { listed, naming, unique } from '../words.ts';
 import { brokenWaysOf, type BrokenWay } from './multipath/broken-ways.ts';
-import { meaningOf } from './refusals.ts';
+import { HIDDEN_ROUTER, meaningOf } from './refusals.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { stepText, type Trace } from './trace.ts';
 
@@ -14,7 +14,7 @@ export function findBrokenBranches(traces: readonly Trace[]): readonly FindingDr
   return [...Map.groupBy(broken, ({ way }) => way.fork.id).values()].map((own) => {
     const probeResults = groupBy([...new Set(own.map(({ trace }) => trace.probeResult))], () => 'all')[0]![1];
     const [{ trace, way }] = own as [(typeof own)[number]];
-    const { subject, verb } = waysText(own.map((one) => one.way));
+    const { subject, verb } = waysText(own);
     const fork = nodeText(way.fork, trace);
     const ends = listed(unique([...refusalTexts(own), ...silenceText(own)]), 4);
     const text = `${subject} behind ${fork} ${verb} broken: ${ends}, on the way from ${naming(probeResults)}, while packets on other ways reach the target.`;
@@ -31,9 +31,10 @@ interface Found {
 function refusalTexts(own: readonly Found[]): readonly string[] {
   const refused = own.filter(({ way }) => way.last.kind === 'refused');
   return refused.map(({ trace, way: { last } }) => {
+    const where = last.ip === null ? HIDDEN_ROUTER : nodeText(last, trace);
     const errors = [...trace.steps.map(({ icmp }) => icmp), trace.fullTtl?.icmp];
     const mark = errors.find((icmp) => icmp?.from === last.ip)?.mark;
-    return `${nodeText(last, trace)} ${mark === undefined ? 'refuses the packets' : `said that ${meaningOf(mark)}`}`;
+    return `${where} ${mark === undefined ? 'refuses the packets' : `said that ${meaningOf(mark)}`}`;
   });
 }
 
@@ -45,12 +46,14 @@ function silenceText(own: readonly Found[]): readonly string[] {
   return [`nothing comes back ${beyond === '' ? 'right behind it' : `from beyond ${beyond}`}`];
 }
 
-/** `One of the 2 ways found`; without a number if some are silent, which may be several. */
-function waysText(own: readonly BrokenWay[]): { readonly subject: string; readonly verb: string } {
-  const ways = own.flatMap(({ fork }) => fork.next.map(({ to }) => to));
-  if (ways.some(({ kind }) => kind === 'silent')) return { subject: 'At least one of the ways', verb: 'is' };
-  const count = (nodes: readonly WayNode[]): number => unique(nodes.map(({ id }) => id)).length;
-  const [broken, all] = [count(own.map(({ first }) => first)), count(ways)];
+/** `One of the 2 ways found`; without a number if several may be one or one several: silent ones, and hidden ones of several probes. */
+function waysText(own: readonly Found[]): { readonly subject: string; readonly verb: string } {
+  const ways = own.flatMap(({ way: { fork } }) => fork.next.map(({ to }) => to));
+  const isHidden = ways.some(({ ip }) => ip === null) && new Set(own.map(({ trace }) => trace)).size > 1;
+  if (isHidden || ways.some(({ kind }) => kind === 'silent'))
+    return { subject: 'At least one of the ways', verb: 'is' };
+  const count = (nodes: readonly WayNode[]): number => unique(nodes.map(({ ip, index }) => ip ?? String(index))).length;
+  const [broken, all] = [count(own.map(({ way }) => way.first)), count(ways)];
   return broken === 1
     ? { subject: `One of the ${all} ways found`, verb: 'is' }
     : { subject: `${broken} of the ${all} ways found`, verb: 'are' };

@@ -3,7 +3,7 @@ import { groupBy } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { chanceOfMore, type Sample } from './chance.ts';
 import { weightOfLimits } from './limits.ts';
-import { meaningOf, refuserText } from './refusals.ts';
+import { HIDDEN_ROUTER, meaningOf, refuserText } from './refusals.ts';
 import { countOf, listed, unique } from '../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
 
@@ -17,17 +17,24 @@ export function deadWays(trace: Trace): readonly Way[] {
   if (!isReached || !isFinal) return [];
   const alive = ways.filter((way) => way.isReached);
   if (alive.length === 0) return [];
-  const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip))));
+  const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(placesIn)));
   return ways.filter((way) => {
     const last = lastOf(way);
+    if (!way.isEnded || last === undefined) return false;
+    // The error of a router with a withheld address may be that of the hop before.
+    const before = last.isPrivate && way.refusal !== null ? way.steps.filter(({ hop }) => hop === last.hop - 1) : [];
+    const ends = [last, ...before.filter(({ isPrivate }) => isPrivate)].flatMap(placesIn);
     return (
-      way.isEnded &&
-      last !== undefined &&
-      last.routers.length > 0 &&
-      last.routers.every(({ ip }) => !passed.has(ip)) &&
+      ends.length > 0 &&
+      ends.every((place) => !passed.has(place)) &&
       (way.refusal !== null || isProved(trace, way, last.hop))
     );
   });
+}
+
+/** The routers of a step; those with withheld addresses by their place among the responders of the hop. */
+function placesIn({ hop, routers, isPrivate, responders }: Step): readonly string[] {
+  return isPrivate ? responders.map((index) => `${hop} ${index}`) : routers.map(({ ip }) => ip);
 }
 
 /**
@@ -57,8 +64,12 @@ function sampleOf(steps: readonly Step[]): Sample {
 
 /** Finding: one of several parallel paths is broken. */
 export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] {
-  const broken = traces.flatMap((trace) => deadWays(trace).map((way) => ({ trace, way, last: lastOf(way)! })));
-  const byPlace = Map.groupBy(broken, ({ way, last }) => `${last.routers[0]!.ip} ${way.refusal?.mark ?? ''}`);
+  const broken = traces.flatMap((trace) =>
+    deadWays(trace).map((way) => ({ trace, way, last: lastOf(way)!, fork: forkText(trace, way) })),
+  );
+  const byPlace = Map.groupBy(broken, ({ way, last, fork }) =>
+    [last.routers[0]?.ip ?? `${last.hop} ${fork}`, way.refusal?.mark ?? ''].join(' '),
+  );
   return [...byPlace.values()].map((own) => {
     const probeResults = groupBy(
       own.map(({ trace }) => trace.probeResult),
@@ -68,8 +79,8 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
       ([{ probeResult, ways }, dead]) => `${dead.length} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`,
     );
     const [{ way, last }] = own as [(typeof own)[number]];
-    const where = way.refusal === null ? stepText(last) : refuserText(way.steps, last);
-    const forks = unique(own.map((one) => forkText(one.trace, one.way)));
+    const where = way.refusal === null ? stepText(last) : refuserOf(way, last);
+    const forks = unique(own.map(({ fork }) => fork));
     const ways = forks.length === 1 && forks[0] !== '' ? forks[0]! : 'several parallel paths';
     const flows = listed(unique(shares), 3);
     const end =
@@ -79,6 +90,11 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
     const text = `${end}; the other flows go by other routers and reach the target. One of ${ways} is broken.`;
     return buildFinding('flows_stop', 'warning', probeResults, text, `one of ${ways} ends at ${where}`);
   });
+}
+
+/** A router with a withheld address may have refused the packets at its own hop or at the next one. */
+function refuserOf({ steps }: Way, last: Step): string {
+  return last.isPrivate ? HIDDEN_ROUTER : refuserText(steps, last);
 }
 
 /** `the ways behind hop 3, 198.51.100.7`: the last router before it that leads other flows to the target. */

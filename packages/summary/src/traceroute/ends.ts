@@ -12,6 +12,7 @@ import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';
+import type { WayNode } from './multipath/ways.ts';
 import { findRefusals, refusalOf, type PathRefusal } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
@@ -51,13 +52,16 @@ export function findEnds(
 }
 
 /** True if the router that refused packets ends one of several ways, which `flows_stop` tells. */
-function endsWayOf({ trace, ip }: PathRefusal): boolean {
-  if (ip === null || !trace.isReached) return false;
-  const ofBranches = brokenWaysOf(trace.branching, trace.fullTtl).map(({ last }) => last);
-  return (
-    deadWays(trace).some(({ refusal }) => refusal?.from === ip) ||
-    ofBranches.some((last) => last.kind === 'refused' && last.ip === ip)
-  );
+function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
+  if (!trace.isReached) return false;
+  const refusals = deadWays(trace).flatMap(({ refusal }) => refusal ?? []);
+  const isRefused = ({ kind }: WayNode): boolean => kind === 'refused';
+  const told = brokenWaysOf(trace.branching, trace.fullTtl).filter(({ last }) => isRefused(last));
+  if (ip !== null) return refusals.some(({ from }) => from === ip) || told.some(({ last }) => last.ip === ip);
+  // Routers with withheld addresses differ by the hop of the error only.
+  const hidden = trace.branching.filter((node) => isRefused(node) && node.ip === null);
+  const isToldOfAll = hidden.length > 0 && hidden.every((node) => told.some(({ last }) => last.index === node.index));
+  return isToldOfAll || refusals.some((refusal) => refusal === answered?.icmp);
 }
 
 /** Routers of the loop, in the order of passage. */

@@ -20,6 +20,9 @@ const marks: ReadonlyMap<string, string> = new Map([
   ['!C', 'the precedence is too low'],
 ]);
 
+/** The sender of an error whose address is withheld. */
+export const HIDDEN_ROUTER = 'a router with a private address';
+
 /** An ICMP error that a router or the target sent. */
 export interface PathRefusal {
   readonly trace: Trace;
@@ -51,7 +54,7 @@ export function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | unde
   const isOfTarget = ip !== undefined && ip !== null && ip === trace.target;
   const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
   const place = step === answered && step !== undefined ? refuserText(trace.steps, step) : step && stepText(step);
-  const where = place ?? (ip ? shown(ip) : 'a router with a private address');
+  const where = place ?? (ip ? shown(ip) : HIDDEN_ROUTER);
   return { trace, mark, step, ip: ip ?? null, where, isOfTarget, answered };
 }
 

@@ -21,6 +21,8 @@ export interface Step {
   readonly routers: readonly Router[];
   /** True if a responder's address is withheld. */
   readonly isPrivate: boolean;
+  /** Of one flow: which of the hop's responders answered, so that routers with withheld addresses differ. Else empty. */
+  readonly responders: readonly number[];
   readonly sent: number;
   readonly lost: number;
   /** Of the lost packets those that a router before this hop refused. */
@@ -84,6 +86,7 @@ function stepOf(hop: Hop): Step {
     hop: hop.hop,
     routers,
     isPrivate: routers.length === 0 && (hop.private || hop.responders.some((one) => one.private)),
+    responders: [],
     sent: hop.rtts.length,
     lost,
     refused: Math.min(lost, refusedOnWay(hop)),
@@ -119,7 +122,10 @@ export function onTheWay(step: Step, index: number, steps: readonly Step[]): Ste
 }
 
 function refusalAtEnd(steps: readonly Step[]): Icmp | null {
-  const last = steps.findLast((step) => !isSilent(step))?.routers[0]?.ip;
+  const end = steps.findLast((step) => !isSilent(step));
+  // Errors with withheld senders look alike: only that of the last hop is surely the flow's own.
+  if (end?.isPrivate === true) return end.icmp?.from === null ? end.icmp : null;
+  const last = end?.routers[0]?.ip;
   return steps.flatMap(({ icmp }) => icmp ?? []).findLast(({ from }) => last !== undefined && from === last) ?? null;
 }
 
@@ -128,7 +134,7 @@ function seenBy(
   answers: readonly (number | null)[],
   { responders }: Hop,
   known: readonly Router[],
-): Pick<Step, 'routers' | 'isPrivate' | 'sent' | 'lost'> {
+): Pick<Step, 'routers' | 'isPrivate' | 'responders' | 'sent' | 'lost'> {
   const counts = new Map<number, number>();
   for (const index of answers) if (index !== null) counts.set(index, (counts.get(index) ?? 0) + 1);
   const routers = [...counts]
@@ -136,7 +142,13 @@ function seenBy(
     .flatMap(([index]) => known.find(({ ip }) => ip === responders[index]?.ip) ?? []);
   const lost = answers.filter((index) => index === null).length;
   // A responder omitted from the result by the size limit is unknown as well.
-  return { routers, isPrivate: routers.length === 0 && counts.size > 0, sent: answers.length, lost };
+  return {
+    routers,
+    isPrivate: routers.length === 0 && counts.size > 0,
+    responders: [...counts.keys()],
+    sent: answers.length,
+    lost,
+  };
 }
 
 function routersOf(hop: Hop): readonly Router[] {

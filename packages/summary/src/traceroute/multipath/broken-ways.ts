@@ -26,9 +26,11 @@ export function brokenWaysOf(nodes: readonly WayNode[], fullTtl: FullTtl): reado
   return nodes.flatMap((node) => {
     if (isRefuser(node, nodes)) {
       const way = forkBefore(node);
+      // With a withheld address the fork may be the router itself, which passes other packets.
+      if (way === undefined || (node.ip === null && way.fork.ip === null && way.first === node)) return [];
       // Its own hop is the first of those at which it answered.
-      const hop = Math.min(...nodes.filter(({ ip }) => ip === node.ip).map((one) => one.hop));
-      return way === undefined ? [] : [{ ...way, last: { ...node, hop } }];
+      const own = nodes.filter(({ ip, index }) => index === node.index || (ip !== null && ip === node.ip));
+      return [{ ...way, last: { ...node, hop: Math.min(...own.map(({ hop }) => hop)) } }];
     }
     if (node.broken !== true || node.reaches || node.balances === 'packet') return [];
     const way = forkBefore(node);
@@ -38,7 +40,7 @@ export function brokenWaysOf(nodes: readonly WayNode[], fullTtl: FullTtl): reado
 }
 
 function isRefuser({ kind, ip }: WayNode, nodes: readonly WayNode[]): boolean {
-  return kind === 'refused' && ip !== null && !nodes.some((other) => other.ip === ip && other.reaches);
+  return kind === 'refused' && (ip === null || !nodes.some((other) => other.ip === ip && other.reaches));
 }
 
 /** The nearest router before it that leads other packets to the target. */
@@ -48,7 +50,7 @@ function forkBefore(node: WayNode): Omit<BrokenWay, 'last'> | undefined {
     seen.add(first);
     const parents = first.before.flatMap(({ from }) => from ?? []);
     const fork = parents.find(({ reaches }) => reaches);
-    if (fork !== undefined) return fork.ip !== null && fork.balances !== null ? { fork, first } : undefined;
+    if (fork !== undefined) return fork.kind === 'router' && fork.balances !== null ? { fork, first } : undefined;
     const [parent] = parents;
     if (parent === undefined) return undefined;
     first = parent;
