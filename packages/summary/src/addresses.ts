@@ -28,7 +28,7 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
   const families = ['IPv4', 'IPv6'].map((family) =>
     probeResults.filter((probeResult) => familyOf(probeResult) === family),
   );
-  // Redirects may lead to different hosts.
+  // Redirects may lead to different hosts: only addresses of one host are compared.
   const hosts = families.flatMap((own) =>
     groupBy(own, ({ result }) => redirectedHost(result as SparseResultOf<'http'>) ?? ''),
   );
@@ -43,7 +43,8 @@ function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[
 }
 
 /**
- * Whether each country sees only one of the groups, as with location-dependent DNS. Requires a country with two probes.
+ * The sentence that the answer depends on the place, as location-dependent DNS does; empty unless each country sees one
+ * group only, and one has two probes.
  */
 function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryGroup[]): string {
   const seenBy = new Map<string, Set<number>>();

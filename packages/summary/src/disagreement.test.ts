@@ -17,7 +17,7 @@ const unheard = bad(
   { result: 'timeout', source: 'network', phase: 'response' },
 );
 
-/** Results of any type: not there yet, not measured, and without an address. */
+/** Results that a check of any type may have: pending, not measured, or without a resolved address. */
 const common = {
   pending,
   offline: broken('probe_offline'),
@@ -31,7 +31,7 @@ const common = {
 
 const unreached = bad('timed_out', { url: 'https://example.com/' }, { result: 'timeout', source: 'network' });
 
-/** What a probe may report, by type; a type that is not listed has the common reports alone. */
+/** Results that a probe may have, by check type; a type that is not listed has the common ones alone. */
 const reports: Readonly<Partial<Record<CheckTypeName, Readonly<Record<string, Result<CheckTypeName>>>>>> = {
   ping: { up: ping([20, 21, 22, 20]), lossy: ping([20, null, 22, null]), down: lost, ...common },
   tcp: { up: tcp('open'), closed: tcp('closed'), filtered: tcp('filtered'), ...common },
@@ -162,7 +162,7 @@ function isLimited({ headline, counts: { silent, notMeasured, pending }, finding
   return silent + notMeasured + pending === 0 || ![headline, ...everywhere].some((text) => isUnlimited.test(text));
 }
 
-/** Reasons have counts only if they differ; the counts then add up to the failed probes. */
+/** True if no reason has a count, or the counts add up to the failed probes. */
 function reasonsAddUp({ headline, counts: { down } }: Summary): boolean {
   const [, reasons = ''] = /(?:fails from|from any of|and not from)[^:]*: (.*?)(?:;|\.$)/.exec(headline) ?? [];
   const counts = [...reasons.matchAll(/\((\d+)\)/g)].map(([, count]) => Number(count));
@@ -179,7 +179,7 @@ function findingsHold({ verdict, counts, findings }: Summary): boolean {
   return failing.size === counts.down && (verdict === 'down') === (counts.up === 0);
 }
 
-/** Findings whose probes have no result that counts. */
+/** Codes of findings whose probes do not count in the verdict. */
 const uncounted = /^(?:probes_|target_refused|dns_unanswered)/;
 
 function isConsistent({ findings }: Summary): boolean {

@@ -147,7 +147,7 @@ export function dnsReason(result: Dns): string | undefined {
   }
 }
 
-/** DNS checks only: checks of other types have no record type and resolve their own target. */
+/** The reason if a dns check did not find a server to ask. Only these have a record type: others resolve their own target. */
 function unfound({ recordType, trace, error }: Dns): string | undefined {
   if (recordType === undefined || error?.source === 'probe') return undefined;
   return trace === undefined

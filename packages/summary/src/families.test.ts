@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { bad, each, summaryOf, type Result } from '../test/cases.ts';
 import { ping, trace } from '../test/results.ts';
 
-/** A result over this family, with that of the other one; `works`: which of the two were answered. */
+/** A result over this family, which includes the measurement over the other one; `works`: which of the two were answered. */
 function overBoth(family: 4 | 6, works: readonly [boolean, boolean]): Result<'ping'> {
   const address = (of: 4 | 6): string => (of === 4 ? '203.0.113.1' : '2001:db8::1');
   const [first, second] = works.map((isWorking) =>
@@ -64,7 +64,7 @@ describe('probes that measured both families', () => {
   });
 });
 
-/** A result and the same type’s result over IPv6. */
+/** A result with a second measurement, over IPv6. */
 function withSecond<T extends 'ping' | 'traceroute'>(_type: T, first: object, second: object): Result<T> {
   const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second as Result<'ping'>;
   return { ...first, otherFamily: { ...other, family: 6, resolvedIp: '2001:db8::1' } } as unknown as Result<T>;

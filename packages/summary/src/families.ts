@@ -49,7 +49,7 @@ function isTold(probeResult: ProbeResult): boolean {
   return !isUnmeasured(probeResult) && !isAbsent(probeResult);
 }
 
-/** The name has no address of the family, or the probe has no connectivity in it. */
+/** Codes of a failure because the name has no address of the family, or the probe no connectivity in it. */
 export const ABSENT_FAMILY: ReadonlySet<string | undefined> = new Set(['dns_no_address', 'family_unavailable']);
 
 function isAbsent({ result }: ProbeResult): boolean {
@@ -102,7 +102,7 @@ function findAbsent(type: string, pairs: readonly Pair[]): readonly FindingDraft
   });
 }
 
-/** The family of dns is that of the servers that are asked. */
+/** Reasons why probes lack a family, which for dns is that of the servers that are asked. */
 function absentTexts(type: string, family: Family, pairs: readonly Pair[]): readonly string[] {
   const isOfServer = ({ of }: Pair): boolean => type === 'dns' && of[family].result.error?.source === 'resolver';
   const isTrace = ({ of }: Pair): boolean => (of[family].result as SparseResultOf<'dns'>).trace !== undefined;

@@ -16,7 +16,7 @@ import type { Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, naming, shown, unique } from './words.ts';
 
-/** Default of ping(8); every path carries packets of this size. */
+/** Payload of ping(8) by default; every path carries packets of this size. */
 const ORDINARY_PAYLOAD_BYTES = 56;
 
 interface HeadlineInput {
@@ -70,7 +70,7 @@ function answerOf(input: HeadlineInput): string {
   return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
 }
 
-/** Probes that confirm `positive`: for a name that resolves for some, those that got records. */
+/** The probes of the headline of an `up` target: of a dns check those that got records, if any did. */
 function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonly ProbeResult[] {
   if (type !== 'dns') return up;
   const answered = ofType<'dns'>(up).filter(({ result }) => answerKindOf(result) === 'answer');
@@ -157,7 +157,7 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
   }
 }
 
-/** True if nothing is known about the host itself. */
+/** True if all probes failed when they resolved the host itself. Never for dns. */
 function isNameless({ type }: Check, down: readonly ProbeResult[]): boolean {
   if (type === 'dns') return false;
   return ofType<'http'>(down).every(
@@ -213,7 +213,7 @@ function sizeOf(down: readonly ProbeResult[]): string {
   return size > ORDINARY_PAYLOAD_BYTES ? ` of ${size} bytes of payload` : '';
 }
 
-/** The HTTP status, if equal for all probes and successful. */
+/** The HTTP status, if it is below 400 and equal for all probes. */
 function statusOf(up: readonly ProbeResult[]): string {
   const codes = new Set(ofType<'http'>(up).map(({ result }) => result.statusCode));
   const [code = 400] = codes;

@@ -9,7 +9,7 @@ import { listed, ms } from './words.ts';
 
 export interface Timed {
   readonly probeResult: ProbeResult;
-  /** Minimum round-trip time that the probe measured. */
+  /** Minimum round-trip time that the probe measured, milliseconds. */
   readonly rttMs: number;
   /** The time that tables, charts and the map show for the probe. */
   readonly shownMs: number;

@@ -11,7 +11,7 @@ export type ProbeFacts = Pick<
   readonly continent?: string | undefined;
 };
 
-/** Without the outcome, which is a separate field: a pending result has none. */
+/** Common fields without the outcome, which is a separate field of `ProbeResult`. */
 type Common = Partial<Omit<CommonResult, 'result'>>;
 
 /** A result of one type, pending or final; any field may be absent. */

@@ -37,7 +37,7 @@ interface Sample {
   readonly probes: ReadonlyMap<string, ProbeFacts>;
 }
 
-/** Made once for the summaries and the comparisons of a type. */
+/** Samples of a type are made once, for its summaries and its comparisons. */
 const samplesByType = new Map<CheckTypeName, readonly Sample[]>();
 
 function samplesOf(type: CheckTypeName): readonly Sample[] {
@@ -176,7 +176,7 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the comparison of any
 });
 
 describe('the graph of any paths', () => {
-  // A search for all paths is in few of them.
+  // More samples than elsewhere, because few of them have a search for all paths.
   const graphs = generateSamples('traceroute', 500).map(({ check, probes }) => ({
     check,
     ...summarize(check, probes).paths!,

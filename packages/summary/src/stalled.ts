@@ -5,7 +5,7 @@ import { countOf, listed, ms } from './words.ts';
 /** Types whose times are taken outside of the agent's process; their results lack times that a stall made doubtful. */
 const OF_PACKETS: ReadonlySet<string> = new Set(['ping', 'traceroute']);
 
-/** True if the probe stood still during the check, so that the times of the result may be its own. */
+/** True if the probe stood still during the check, so that times of the result may include the stall. */
 export function hasDoubtfulTimes(type: string, { result }: ProbeResult): boolean {
   return !OF_PACKETS.has(type) && result.stalled !== undefined;
 }

@@ -11,7 +11,7 @@ const good = ping([20, 21, 22, 20]);
 
 const toCom = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
 
-/** Answer of a non-recursive server, as a current agent reports it and as an older one without answer kinds. */
+/** A referral without answer kind, as agents of earlier releases report it. */
 const oldReferral = dns([], { flags: ['qr', 'rd'], authority: toCom });
 const referred = bad(
   'dns_no_answer',
@@ -37,7 +37,7 @@ const noResolver = bad(
   { source: 'resolver', phase: 'resolve' },
 );
 
-/** Resolver failures, with the resolver's address if the agent reports it. */
+/** Fields of a failed dns result that names its resolver. */
 const asked = { recordType: 'A', queryName: 'example.com.', resolvedIp: null, resolver: '192.0.2.1' };
 const unreachable = bad('dns_resolver_unreachable', asked, { source: 'resolver', phase: 'request' });
 const unheard = bad('timed_out', asked, { result: 'timeout', source: 'network', phase: 'response' });
@@ -71,7 +71,7 @@ const rootRow = {
 };
 const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
 
-/** A check whose name was not resolved. */
+/** A result whose target name was not resolved. */
 const ofResolver = (code: FailureCode) =>
   bad(
     code,
@@ -83,7 +83,7 @@ const nameless = bad('dns_nxdomain', { resolvedIp: null }, { phase: 'resolve' })
 const three = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
 const ALIAS = 'gone.example';
 
-/** Behind a redirect of `plainHttp`. */
+/** Fields of an http result whose last URL is behind a redirect from `plainHttp`. */
 const behind = (url: string) => ({ url, redirects: [redirectOf('http://example.com/')] });
 const inPhase = (phase: 'connect' | 'tls' | 'request') =>
   bad('timed_out', { url: 'https://example.com/' }, { result: 'timeout', source: 'network', phase });
@@ -686,7 +686,7 @@ describe('the headline', () => {
       'example.com resolves (A) from 1 of 2 probes, and fails from ber-1: the answer fails the validation of DNSSEC.',
       summaryOf('dns', { 'fra-1': dns(['A 192.0.2.1']), 'ber-1': bogus }),
     ],
-    // Agents of earlier releases have the alias in their message alone, which is no field.
+    // Agents of earlier releases name the alias in the message alone, which the headline does not use.
     [
       'The name of example.com does not resolve from the one probe asked: the name does not exist.',
       summaryOf('ping', {

@@ -8,7 +8,7 @@ export type Segment = string | readonly (readonly string[])[];
 export interface TraceOptions {
   readonly flows: number;
   readonly queries: number;
-  /** Decides the path of each packet by its flow, or per packet. */
+  /** Whether a balancer chooses the path per flow or per packet. */
   readonly balancing: 'flow' | 'packet';
   /** Share of unanswered packets. */
   readonly loss?: number;

@@ -103,7 +103,7 @@ export function broken(code: FailureCode): CommonResult {
   return bad(code, { resolvedIp: null }, { result: 'error', source: 'probe', phase: 'exec' });
 }
 
-/** `code severity: probes` of every finding. */
+/** Every finding as `code severity: probes`. */
 export function lines(summary: Summary): readonly string[] {
   return summary.findings.map(line);
 }

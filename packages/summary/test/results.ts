@@ -139,7 +139,7 @@ function hopOf(text: string, hop: number): Hop {
   };
 }
 
-/** Networks: `198.51.100.x` AS64510, `192.0.2.x` AS64511, `203.0.113.x` AS64512. */
+/** A router in its network: `198.51.100.x` is in AS64510, `192.0.2.x` in AS64511, `203.0.113.x` in AS64512. */
 function routerOf(ip: string | null) {
   const network = ip === null ? undefined : networks.find(([prefix]) => ip.startsWith(prefix));
   const [, asn = null, asName = null] = network ?? [];

@@ -20,7 +20,7 @@ export interface Network {
   readonly roundMs?: number;
   /** Loss rate from the third hop on. */
   readonly loss?: number;
-  /** Rate limit of the target and of this number of preceding routers. */
+  /** Rate limit of the target and of the last `routers` hops before it. */
   readonly limit?: Bucket & { readonly routers: number };
   /** Probability that the router before the target answers. */
   readonly shy?: number;

@@ -29,7 +29,6 @@ describe('a comparison of what was asked', () => {
   });
 });
 
-/** Texts of the differences at one probe. */
 function textsOf(...[type, a, b]: Parameters<typeof pair>): readonly string[] {
   return pair(type, a, b).probes['fra-1']!.differences.map(({ text }) => text);
 }

@@ -19,7 +19,6 @@ export interface ProbeDraft extends ProbeComparison {
   readonly differences: readonly DifferenceDraft[];
 }
 
-/** Evidence of the results of both checks. */
 export interface EvidencePair {
   readonly a: (result: ProbeResult) => Evidence;
   readonly b: (result: ProbeResult) => Evidence;
@@ -92,7 +91,7 @@ function compareMeasurements(
   return { differences, ...(path === undefined ? {} : { path }) };
 }
 
-/** Subjects that differ between the servers of one name. */
+/** Subjects that may differ between the servers of one name. */
 const ofServer: ReadonlySet<DifferenceSubject> = new Set(['rtt', 'phase', 'loss', 'certificate']);
 
 function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 'path' | 'differences'>> {

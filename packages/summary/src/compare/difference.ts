@@ -6,12 +6,12 @@ import type { TimeChange } from './noise.ts';
 
 const [MOST_VALUES, MOST_LENGTH] = [64, 256];
 
-/** Values named in a sentence. */
+/** Most values that a sentence lists. */
 const NAMED = 3;
 
 interface Named {
   readonly subject: DifferenceSubject;
-  /** Field, if the subject has several. */
+  /** Name of the field, if the subject has several. */
   readonly name?: string;
   /** Name of the field in the text. */
   readonly label: string;
@@ -79,7 +79,7 @@ export function differentTime(named: Named, change: TimeChange | undefined): rea
   ];
 }
 
-/** The difference if it is known to be beyond noise. */
+/** The difference as a certain one; the number of samples, which is the reason for doubt, leaves its text. */
 export function certainly({ text, ...difference }: DifferenceDraft): DifferenceDraft {
   return { ...difference, certain: true, text: withoutSamples(text) };
 }

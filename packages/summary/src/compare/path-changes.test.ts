@@ -19,7 +19,7 @@ const path: readonly Segment[] = [
   '192.0.2.9',
 ];
 const replaced: readonly Segment[] = path.with(2, '198.51.100.8');
-/** The counts of a monitor's traceroute by default, over a balancer of packets. */
+/** Flows and queries of a monitor's traceroute by default, over a per-packet balancer. */
 const options = { flows: 16, queries: 1, balancing: 'packet' } as const satisfies TraceOptions;
 
 function checkOf(result: ReturnType<typeof trace>): Check {

@@ -51,7 +51,7 @@ export function findEnds(
   ];
 }
 
-/** True if the router that refused packets ends one of several ways, which `flows_stop` tells. */
+/** True if the router that refused packets ends one of several ways, which the finding `flows_stop` reports. */
 function endsWayOf({ trace, ip, answered }: PathRefusal): boolean {
   if (!trace.isReached) return false;
   const refusals = deadWays(trace).flatMap(({ refusal }) => refusal ?? []);

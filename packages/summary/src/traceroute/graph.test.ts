@@ -8,7 +8,7 @@ function pathsOf(results: Readonly<Record<string, Result<'traceroute'>>>): Paths
   return summaryOf('traceroute', results).paths!;
 }
 
-/** `a > b: probes` of every edge, addresses without prefix. */
+/** Every edge as `a > b: probes`, with addresses without prefix. */
 function edgesOf({ edges }: Paths): readonly string[] {
   return edges.map(({ from, to, probes }) => `${short(from)} > ${short(to)}: ${probes.join(' ')}`);
 }
@@ -17,7 +17,7 @@ function endsOf({ ends }: Paths): readonly string[] {
   return ends.map(({ node, reason, probes }) => `${short(node)} ${reason}: ${probes.join(' ')}`);
 }
 
-/** A trace whose packets are too big for the link behind its second router, by the router’s word. */
+/** A trace whose second router reports that the packets are too big for the next link. */
 function tooBig(): Result<'traceroute'> {
   const traced = trace(['192.0.2.1 1', '192.0.2.2 2', '192.0.2.2 3 !F-1400']);
   const hops = traced.hops!.map((hop) =>

@@ -10,7 +10,7 @@ const DEVIATIONS = 3.5;
 
 jest.setTimeout(120_000);
 
-/** Number of checks whose summary reports packet loss on the path. */
+/** Number of checks that reached the target, and of those whose summary reports packet loss on the path. */
 function saidOf(network: Network): { readonly said: number; readonly of: number } {
   let [said, of] = [0, 0];
   for (let seed = 1; seed <= CHECKS; seed += 1) {

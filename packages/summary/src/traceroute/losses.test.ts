@@ -34,7 +34,7 @@ describe('loss on a path', () => {
       ['path_loss warning: fra-1'],
     ],
     [
-      // First packets answered, later ones lost: also what a token bucket does.
+      // A token bucket, too, answers the first packets and not the later ones.
       'nowhere that few packets tell from limits of the routers and the target',
       [access, '192.0.2.1 5 * 5', '192.0.2.2 6 * *', '203.0.113.1 9 * *'],
       ['loss_at_target info: fra-1'],

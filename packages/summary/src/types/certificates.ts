@@ -125,7 +125,7 @@ function phraseOfFault({ code, reason }: Fault): string {
   return insideSentence(shown(reason, 300));
 }
 
-/** Fields of the certificates themselves. */
+/** Sentence with the subjects, issuers and ends of validity of the certificates; empty if results have none. */
 function details(probeResults: readonly HttpResult[]): string {
   const told = groupBy(probeResults, ({ result }) => {
     const { sslSubject, sslIssuer, sslValidUntil } = result;
@@ -158,7 +158,7 @@ function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]):
   ];
 }
 
-/** Redirects may lead to different hosts, whose certificates differ. */
+/** Finding: probes saw different certificates. Compared per host, because redirects may lead to different ones. */
 function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => redirectedTo(result)?.host ?? '').flatMap(([, own]) =>
     differingAtOne(own),

@@ -5,7 +5,7 @@ import type { FindingCases } from './case.ts';
 const good = ping([20, 21, 22, 20]);
 const notice = { type: 3, code: 13, from: '192.0.2.1', private: false };
 
-/** Ports, packets and their replies. */
+/** Cases of findings about ports, packets and their replies. */
 export const answerCases: FindingCases = {
   port_closed: {
     present: [['it refuses', summaryOf('tcp', { 'fra-1': tcp('closed') })]],

@@ -7,7 +7,7 @@ import type { FindingCases } from './case.ts';
 
 const [nearFra, nearNyc] = ['100.64.1.5', '100.64.9.5'];
 
-/** Traces between fra-1 and nyc-1. */
+/** Summary of a check between fra-1 and nyc-1 with these two traces. */
 export function betweenOf(there: Result<'traceroute'>, back: Result<'traceroute'>): ReturnType<typeof summarize> {
   const isPending = [there, back].some(({ result }) => result === 'pending');
   const check: Check = {
@@ -35,7 +35,7 @@ const symmetric = [
   back(['100.64.9.1 1', '192.0.2.5 2', '192.0.2.1 3', '198.51.100.1 4', atFra]),
 ] as const;
 
-/** Directions of a check between two probes. */
+/** Cases of findings about the directions of a check between two probes. */
 export const betweenCases: FindingCases = {
   direction_fails: {
     present: [['one probe gets no answer', betweenOf(symmetric[0], back(['100.64.9.1 1', '* * *', '* * *']))]],

@@ -6,7 +6,7 @@ import { bad, broken, each, pending, summaryOf } from '../cases.ts';
 import { dns, http, lost, ping, tcp, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
-/** The first measurement, with the second one as that of the other address family. */
+/** The first measurement with the second one as that over the other address family. */
 function both<A extends object, B extends Partial<CommonResult>>(first: A, second: B) {
   const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = second;
   const isSix = isIPv6((first as { readonly resolvedIp?: string | null }).resolvedIp ?? '');
@@ -32,7 +32,7 @@ const [silent, cut] = [
   trace(['198.51.100.1 9 9 9', '* * *', '* * *']),
 ];
 
-/** Checks over both address families. */
+/** Cases of findings about checks over both address families. */
 export const familyCases: FindingCases = {
   family_broken: {
     present: [

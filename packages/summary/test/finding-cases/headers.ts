@@ -33,7 +33,7 @@ const checksum: Partial<Reply> = { rewritten: ['checksum'] };
 const left = (...ttls: readonly number[]) => on(ttls.map((quotedTtl) => [{ quotedTtl }]));
 const back = (...ttls: readonly (number | null)[]) => on(ttls.map((ttl) => [{ ttl }]));
 
-/** Headers of the replies of traceroute. */
+/** Cases of findings about the headers of replies to a traceroute. */
 export const headerCases: FindingCases = {
   dscp_changed: {
     present: [

@@ -27,7 +27,7 @@ const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '
 
 const redirected = (url: string) => ({ url, redirects: [redirectOf('https://example.com/')] });
 
-/** Names, addresses and DNS. */
+/** Cases of findings about names, addresses and DNS. */
 export const nameCases: FindingCases = {
   name_not_resolved: {
     present: [

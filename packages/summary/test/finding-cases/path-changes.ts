@@ -4,8 +4,8 @@ import { trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
 /**
- * A trace whose target was at these hops from these rounds on, with the router and the target at the nearest of them in the
- * order of the rounds; `received` of the packets to the last one were answered.
+ * Summary of a trace whose target was at these hops from these rounds on. The nearest of them also has the answers of a
+ * router, in the order of the rounds; `received` of the packets to the last one were answered.
  */
 export function moving(
   rounds: number,
@@ -39,7 +39,7 @@ const shorter = [
   [3, 21],
 ] as const;
 
-/** For each hop the routers that answered, round by round: `a`, `b` …; `*` for none. */
+/** Summary of a trace with rounds. For each hop the routers that answered, round by round: `a`, `b` …; `*` for none. */
 export function inRounds(...hops: readonly string[]): ReturnType<typeof summaryOf> {
   const rounds = Math.max(...hops.map(({ length }) => length));
   const names = hops.map((answers) => [...new Set(answers.replaceAll('*', ''))]);

@@ -10,7 +10,6 @@ const unfit = bad('packet_too_big', {}, { source: 'network' });
 
 const target = '203.0.113.1 9 9 9';
 
-/** Scope of failures, and probes that could not measure. */
 const tooBig = (fields: { readonly size?: number }) =>
   bad('packet_too_big', { hops: [], ...fields }, { source: 'network' });
 

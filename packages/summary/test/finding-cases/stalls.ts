@@ -4,7 +4,7 @@ import type { FindingCases } from './case.ts';
 
 const good = ping([20, 21, 22, 20]);
 
-/** Probes that stood still during the check. */
+/** Cases of findings about probes that stood still during the check. */
 export const stallCases: FindingCases = {
   probe_stalled: {
     present: [

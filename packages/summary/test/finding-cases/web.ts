@@ -58,7 +58,7 @@ const unadmitted = bad(
   },
 );
 
-/** HTTP, TLS, certificates and the screenshot. */
+/** Cases of findings about HTTP, TLS, certificates and the screenshot. */
 export const webCases: FindingCases = {
   tls_failed: {
     present: [['the handshake fails', summaryOf('http', { 'fra-1': bad('tls_handshake_failed', {}, inTls) })]],

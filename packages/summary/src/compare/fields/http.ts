@@ -50,7 +50,7 @@ function certificateDifferences({ tls: a }: Http, { tls: b }: Http): readonly Di
 type Tls = NonNullable<Http['tls']>;
 type Certificate = Tls['chain'][number];
 
-/** Agents of earlier releases do not report the key. */
+/** Whether both certificates have the same key; empty if an agent of an earlier release did not report it. */
 function keyText({ publicKey256: a }: Certificate, { publicKey256: b }: Certificate): string {
   if (a === undefined || b === undefined) return '';
   return a === b ? ', with the same key' : ', with another key';
@@ -73,7 +73,7 @@ const phases = {
   download: 'download',
 } as const;
 
-/** The whole time only if no phase explains it. */
+/** Differences of the phases; of the total time only if no phase differs. */
 function phaseDifferences({ timings: a }: Http, { timings: b }: Http): readonly DifferenceDraft[] {
   if (a === undefined || b === undefined) return [];
   const all = (Object.keys(phases) as (keyof typeof phases)[]).flatMap((name) =>

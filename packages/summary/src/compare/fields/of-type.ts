@@ -11,7 +11,7 @@ import { addressDifferences } from './common.ts';
 import { httpDifferences, timeDifference } from './http.ts';
 import { lossAtTarget, targetHop } from './traceroute.ts';
 
-/** Differences between the measurements of two probes, without path and loss. */
+/** Differences between two measurements, without path and loss; without times if a stall of the probe makes those of one doubtful. */
 export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
   const differences = allDifferences(type, a, b);
   const isDoubtful = [a, b].some((one) => hasDoubtfulTimes(type, one));
@@ -69,7 +69,7 @@ export const askedFields: Readonly<Record<string, readonly (readonly [keyof Aske
   ],
 };
 
-/** Sent and lost packets or handshakes; undefined for types without. */
+/** Sent and lost packets or handshakes; undefined for other types, closed ports and doubtful times. */
 export function lossOf(type: string, probeResult: ProbeResult): Sample | undefined {
   const { result } = probeResult;
   if (hasDoubtfulTimes(type, probeResult)) return undefined;

@@ -40,7 +40,7 @@ export function targetHop({ hops = [], resolvedIp }: Traceroute): Hops[number] |
   return hops.findLast(({ ip }) => ip !== null && ip === resolvedIp);
 }
 
-/** Packets to the target’s hop, of all rounds. */
+/** Sent and lost packets at the target's hop, or at all of its hops if the path changed; undefined if it answered at none. */
 export function lossAtTarget(result: Traceroute): Sample | undefined {
   const target = targetHop(result);
   if (target === undefined) return undefined;
@@ -78,7 +78,7 @@ function mtuOf({ pathMtu }: Traceroute): number | undefined {
   return pathMtu ?? undefined;
 }
 
-/** Undefined if no router quoted a packet, or there was no room for the quotations. */
+/** Fields that routers quoted otherwise than sent; undefined if no router quoted a packet, or there was no room for the quotations. */
 function rewrittenIn(hops: Hops): readonly string[] | undefined {
   const quoted = hops.flatMap(({ replies = [] }) => replies).filter(({ quotedTtl }) => quotedTtl !== undefined);
   return quoted.length === 0 ? undefined : unique(quoted.flatMap(({ rewritten = [] }) => rewritten));

@@ -2,7 +2,7 @@ import type { PathChange } from '@vantage/contract';
 
 type Hops = readonly (readonly string[])[];
 
-/** True if a path is known to its end; an unknown end matches anything. */
+/** A path; `isWhole` if it is known to its end. An unknown end matches anything. */
 interface Aligned {
   readonly hops: Hops;
   readonly isWhole: boolean;

@@ -61,7 +61,10 @@ function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {
   return { loss, common, onward: at === -1 ? undefined : other!.steps.slice(at + 1).find(isAnswering), isShared };
 }
 
-/** True if the next router after the common one is that of the loss; all paths pass the target. */
+/**
+ * True if the next router to answer after the common one is where the loss begins. Without a common one, loss at the
+ * target proves nothing, because all paths lead there.
+ */
 function follows({ steps, target }: Trace, common: Step | undefined, begin: Step, isTarget: boolean): boolean {
   const from = common === undefined ? -1 : steps.findIndex((step) => isSameRouter(step, common, target));
   const next = steps.slice(from + 1).find(isAnswering);
@@ -74,7 +77,7 @@ function indexOf({ steps, target }: Trace, step: Step): number {
   return steps.findIndex((one) => isSameRouter(one, step, target));
 }
 
-/** Packets to the target’s hop. */
+/** Sent and lost packets at the target's hop, of all traces together. */
 function pooled(traces: readonly Trace[]): Sample {
   const ends = traces.map((trace) => trace.steps[targetIndex(trace) ?? trace.steps.length - 1]!);
   return { sent: ends.reduce((sum, { sent }) => sum + sent, 0), lost: ends.reduce((sum, { lost }) => sum + lost, 0) };
