@@ -47,7 +47,7 @@ export function createAgent(
     concurrency: config.concurrency,
     drainMs: config.drainSeconds * 1_000,
     open: async () => measuring({ config, runtime: await openRuntime(config, log), telemetry, log }),
-    placeOf: telemetry.traceparentOf,
+    traceparentOf: telemetry.traceparentOf,
     onHopeless,
     log,
   };
@@ -129,16 +129,16 @@ function runJobs(
     log,
     userAgent: probeContext(1).attribution.userAgent,
   });
-  const isAside = (id: string): boolean => checkOfScreenshotJob(id) !== undefined;
+  const isExempt = (id: string): boolean => checkOfScreenshotJob(id) !== undefined;
   const counted = releaseMemoryAfterJobs(runtime.releaseMemory);
   return {
     run: (job, id, interrupted) =>
       counted(() =>
         telemetry.around(job, clock.now(), () =>
-          isAside(id) ? handleScreenshot(id, job.data, interrupted) : handle(id, job.data, interrupted),
+          isExempt(id) ? handleScreenshot(id, job.data, interrupted) : handle(id, job.data, interrupted),
         ),
       ),
-    isAside,
+    isExempt,
     isCheckId: schemas.isCheckId,
   };
 }

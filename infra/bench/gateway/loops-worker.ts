@@ -41,7 +41,7 @@ const runner: JobRunner = {
       };
       void outlet.final(id, JSON.stringify(result), deadlineAt);
     },
-    isAside: () => false,
+    isExempt: () => false,
     isCheckId,
     describe: () => ({
       version: '0.1.0',

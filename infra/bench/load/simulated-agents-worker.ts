@@ -30,7 +30,7 @@ const runner: JobRunner = {
       const result = { ...types[job.name]?.result, startedAt, finishedAt: new Date(clock.now()).toISOString() };
       void outlet.final(id, JSON.stringify(result), deadlineAt);
     },
-    isAside: () => false,
+    isExempt: () => false,
     isCheckId,
     describe: () => ({
       version: '0.1.0',

@@ -37,7 +37,7 @@ function createLoop(
     open: async () => ({
       prepare: (link) => ({
         run: run(link),
-        isAside: () => false,
+        isExempt: () => false,
         isCheckId: (id) => id.length === 22,
         describe: () => ({
           version: '1.2.3',
@@ -52,7 +52,7 @@ function createLoop(
   return loop;
 }
 
-/** Moves the monotonic clock, which looks as if that of Redis were stepped the other way. */
+/** Shifts the monotonic clock, so that the clock of Redis seems to be stepped the other way. */
 function shiftTime(ms: number): void {
   const now = performance.now.bind(performance);
   jest.spyOn(performance, 'now').mockImplementation(() => now() + ms);
@@ -158,7 +158,7 @@ describe('the loop of an agent', () => {
     const agent = createLoop(answering, {
       prepare: ({ outlet }) => ({
         run: async () => void outlet,
-        isAside: () => false,
+        isExempt: () => false,
         isCheckId: () => true,
         // First called for the first heartbeat, before jobs are taken.
         describe: () => {

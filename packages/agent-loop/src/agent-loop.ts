@@ -33,14 +33,14 @@ export interface AgentLoopOptions {
   readonly redisUrl: string;
   /** Trusted CA certificates in PEM; by default those of Node. */
   readonly redisCertificates?: string | undefined;
-  /** Concurrent jobs. */
+  /** Most jobs that run at a time, without exempt ones. */
   readonly concurrency: number;
   /** Time for running jobs to finish when the agent drains, milliseconds. */
   readonly drainMs: number;
   /** Called once, before Redis is connected to. */
   readonly open: () => Promise<JobRunner>;
-  /** The `traceparent` of the span of a check's run, for the coordinator that commits its result. */
-  readonly placeOf?: ((checkId: string) => string | undefined) | undefined;
+  /** The `traceparent` of the span of a check's run, for the coordinator that commits its result; undefined without a span. */
+  readonly traceparentOf?: ((checkId: string) => string | undefined) | undefined;
   /** Called when jobs can no longer be taken and only a restart of the process helps. */
   readonly onHopeless?: (() => void) | undefined;
   readonly log: Logger;
@@ -96,7 +96,7 @@ class RedisAgent implements AgentLoop {
     });
     this.duty = duty;
     duty.heartbeat.start();
-    // Closed meanwhile: workers started now would never be stopped.
+    // The agent was stopped meanwhile: a loop that started now would never be stopped.
     if (!(await retried(this.stopping.signal, log, duty.leftovers.look))) return;
     this.begin(link, duty);
     runner.started?.(this.instance);

@@ -12,7 +12,7 @@ import { createRunningJobs } from './running-jobs.ts';
 import { watchWithdrawals, type WithdrawalWatch } from './withdrawal-watch.ts';
 import { heartbeatKey } from './wire.ts';
 
-/** Takes jobs once Redis is usable, and reports that in heartbeats. */
+/** The parts of an agent that need a usable Redis: the job loop, its watches and the heartbeats that report them. */
 export interface Duty {
   readonly loop: JobLoop;
   readonly liveness: Liveness;
@@ -43,7 +43,7 @@ export function createDuty(link: RedisLink, queue: ProbeQueue, work: Work, optio
     source: queue,
     concurrency,
     rttMs: clock.rttMs,
-    isAside: (job) => work.isAside(job.id),
+    isExempt: (job) => work.isExempt(job.id),
     run: (job) => running.run(job.id, (signal) => work.run(job, job.id, signal)),
     onOddWait: () => void readClock(),
     log,

@@ -72,7 +72,7 @@ function queue(): FakeQueue {
 
 interface Overrides {
   readonly concurrency?: number;
-  readonly isAside?: (id: string) => boolean;
+  readonly isExempt?: (id: string) => boolean;
   readonly rttMs?: () => number;
   readonly onOddWait?: () => void;
 }
@@ -348,25 +348,25 @@ describe('the loop that takes jobs', () => {
     void loop.stop();
   });
 
-  describe('with jobs that run aside', () => {
-    const isAside = (id: string): boolean => id.startsWith('aside');
+  describe('with jobs that are exempt from the limit', () => {
+    const isExempt = (id: string): boolean => id.startsWith('exempt');
 
     it('runs them without taking slots, which other jobs use', async () => {
       const source = queue();
       const [ran, held] = [[] as string[], Promise.withResolvers<void>()];
       const run = async (id: string): Promise<void> => {
         ran.push(id);
-        if (isAside(id)) await held.promise;
+        if (isExempt(id)) await held.promise;
       };
-      const loop = loopOf(source, run, { concurrency: 1, isAside });
+      const loop = loopOf(source, run, { concurrency: 1, isExempt });
 
-      source.add('aside-1', 'aside-2', ...names(3));
+      source.add('exempt-1', 'exempt-2', ...names(3));
       await eventually(() => (source.finished.length === 3 ? true : undefined));
 
-      expect(ran.toSorted()).toEqual(['aside-1', 'aside-2', ...names(3)]);
+      expect(ran.toSorted()).toEqual(['exempt-1', 'exempt-2', ...names(3)]);
       expect(source.finished.toSorted()).toEqual(names(3));
       expect(loop.running()).toBe(0);
-      expect(loop.knows('aside-1')).toBe(true);
+      expect(loop.knows('exempt-1')).toBe(true);
       held.resolve();
       await eventually(() => (source.finished.length === 5 ? true : undefined));
       await loop.stop();
@@ -380,8 +380,8 @@ describe('the loop that takes jobs', () => {
         ran.push(id);
         await held.promise;
       };
-      const loop = loopOf(source, run, { concurrency: 1, isAside });
-      source.add('aside-1');
+      const loop = loopOf(source, run, { concurrency: 1, isExempt });
+      source.add('exempt-1');
       await eventually(() => (ran.length === 1 ? true : undefined));
 
       let isStopped = false;
@@ -392,8 +392,8 @@ describe('the loop that takes jobs', () => {
       held.resolve();
       await stopped;
 
-      expect(source.finished).toEqual(['aside-1']);
-      expect(ran).toEqual(['aside-1']);
+      expect(source.finished).toEqual(['exempt-1']);
+      expect(ran).toEqual(['exempt-1']);
     });
   });
 });

@@ -25,8 +25,11 @@ export interface JobSource<J> {
 export interface JobLoopOptions<J> {
   readonly source: JobSource<J>;
   readonly concurrency: number;
-  /** Jobs exempt from the concurrency limit: their runner has a separate limit. Without it no job is exempt. */
-  readonly isAside?: ((job: J) => boolean) | undefined;
+  /**
+   * True for a job that is exempt from the concurrency limit, because its runner has a separate limit. Without this
+   * function no job is exempt.
+   */
+  readonly isExempt?: ((job: J) => boolean) | undefined;
   /** The round trip to Redis, milliseconds. */
   readonly rttMs: () => number;
   /** Runs one job; never rejects. False leaves the job in the queue. */
@@ -152,13 +155,13 @@ class Loop<J> implements JobLoop {
 
   /** Reads and runs a taken job, unless it is known: a reply may arrive after its job was found and adopted. */
   private async work(id: string): Promise<void> {
-    const { source, isAside = () => false } = this.options;
+    const { source, isExempt = () => false } = this.options;
     if (this.knows(id)) return;
     this.reading.add(id);
     const job = await source.read(id).finally(() => this.reading.delete(id));
     if (job === undefined) return;
     this.known.add(id);
-    if (isAside(job)) return this.track(this.runToEnd(job));
+    if (isExempt(job)) return this.track(this.runToEnd(job));
     this.counts.running += 1;
     await this.runToEnd(job);
     this.counts.running -= 1;

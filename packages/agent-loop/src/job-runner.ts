@@ -32,8 +32,8 @@ export interface Work {
    * @param interrupted aborted when the agent must stop now, or when no result is wanted any more: `isWithdrawn`
    */
   readonly run: (job: QueuedJob, id: string, interrupted: AbortSignal) => Promise<void>;
-  /** Jobs exempt from the concurrency limit: their runner has a separate limit. */
-  readonly isAside: (id: string) => boolean;
+  /** True for a job that is exempt from the concurrency limit, because its runner has a separate limit. */
+  readonly isExempt: (id: string) => boolean;
   readonly isCheckId: (id: string) => boolean;
   /** Fields of the heartbeat that do not depend on the state of the job loop. */
   readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'taken' | 'draining'>;

@@ -23,9 +23,9 @@ export interface Liveness {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Looks without a reply before a reconnect: a blocking wait takes 3 s, and detecting a dead connection 5 s. */
+/** Polls without a reply before a reconnect: a blocking wait takes 3 s, and detecting a dead connection 5 s. */
 const SILENT_LOOKS = 9;
-/** Looks without a reply before a reconnect while all slots are in use: the loop takes no jobs until a check ends. */
+/** Polls without a reply before a reconnect while all slots are in use: the loop takes no jobs until a check ends. */
 const FULL_LOOKS = (LONGEST_CHECK_MS + 15_000) / LOOK_EVERY_MS;
 /** Further polls without progress until the agent gives up. */
 const HOPELESS_LOOKS = 21;

@@ -10,8 +10,8 @@ export interface Losses {
 }
 
 /**
- * Interruptions so frequent degrade the probe: its heartbeat outlasts them, so it would be healthy while its jobs wait for
- * the next connection.
+ * So many interruptions within this time degrade the probe. Its heartbeat outlasts them, so it would look healthy while
+ * its jobs wait for the next connection.
  */
 const FREQUENT = { losses: 3, withinMs: 60_000 };
 /**

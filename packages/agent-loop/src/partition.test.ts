@@ -37,7 +37,7 @@ async function startFarAgent(): Promise<FarAgent> {
           runs.push(id);
           void outlet.final(id, JSON.stringify({ result: 'success' }), Date.now() + 60_000);
         },
-        isAside: () => false,
+        isExempt: () => false,
         isCheckId: (id) => id.length === 22,
         describe: () => ({
           version: '1',
@@ -57,7 +57,7 @@ async function startFarAgent(): Promise<FarAgent> {
   return { redis, proxy, runs, close };
 }
 
-/** Adds jobs for this long. */
+/** Adds a job every quarter of a second for `LASTS_MS`. */
 async function addJobs(redis: ProbeRedis): Promise<string[]> {
   const checks: string[] = [];
   const until = performance.now() + LASTS_MS;

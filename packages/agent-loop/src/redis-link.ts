@@ -12,10 +12,10 @@ export interface RedisLinkOptions {
   readonly probeId: string;
   readonly redisUrl: string;
   readonly redisCertificates?: string | undefined;
-  readonly placeOf?: ((checkId: string) => string | undefined) | undefined;
-  /** Ends the connection that waits for jobs. */
+  readonly traceparentOf?: ((checkId: string) => string | undefined) | undefined;
+  /** Aborted to end the connection that waits for jobs. */
   readonly stopping: AbortSignal;
-  /** Ends the other connections. */
+  /** Aborted to end the other connections. */
   readonly interrupted: AbortSignal;
   readonly log: Logger;
 }
@@ -63,7 +63,7 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
   const blocking = openPatient({ ...shared, name: nameOf('wait'), resend: false, closing: stopping });
   const resultsRedis = openPatient({ ...shared, name: nameOf('results'), resend: false, closing: interrupted });
   const clock = clockOf(redis);
-  const writer = resultStream(probeId, resultsRedis, options.placeOf);
+  const writer = resultStream(probeId, resultsRedis, options.traceparentOf);
   const results = createResults({ writer, now: clock.now, log });
   resultsRedis.on('ready', results.resume);
   const losses = createLosses('Redis');

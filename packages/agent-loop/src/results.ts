@@ -25,7 +25,7 @@ export interface ResultWriter {
 export interface ResultOutlet {
   /** Replaces an older partial result of the check that is not sent yet. */
   readonly partial: (check: string, data: string, deadlineAt: number) => void;
-  /** Resolves when Redis has it, or when it was dropped as too late. Never rejects. */
+  /** Resolves when the result is confirmed, by Redis or the gateway, or dropped. Never rejects. */
   readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;
   /** The screenshot of a check, or why there is none. Like `final`. */
   readonly screenshot: (check: string, picture: ReportedPicture, deadlineAt: number) => Promise<void>;
@@ -59,8 +59,8 @@ const REPORT_EVERY_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Writes results in order, each at least once, and keeps them during an outage until their deadline. A result leaves
- * the buffer only when Redis has answered.
+ * Writes results in order, each at least once, and keeps them during an outage until their deadline. A result leaves the
+ * buffer only when it is confirmed or dropped.
  */
 export function createResults(options: ResultsOptions): Results {
   return new BufferedResults(options);

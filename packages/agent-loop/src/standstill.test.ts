@@ -36,7 +36,7 @@ async function startAgent(): Promise<SeparateAgent> {
 let redis: ProbeRedis;
 let agent: ChildProcess;
 const agents: SeparateAgent[] = [];
-/** Meanwhile the other tests run, with another agent and another Redis. */
+/** Runs during the other tests, with an own agent and an own Redis. */
 let longStandstill: Promise<SeparateAgent>;
 
 beforeAll(async () => {

@@ -2,8 +2,8 @@
 const WINDOW_MS = 100;
 
 /**
- * @returns a function for the share of time, from 0 to 1, in which the event loop was not idle, since the last measurement.
- * It includes waits for a processor
+ * @returns a function for the share of time, from 0 to 1, in which the event loop was not idle since the last
+ * measurement; waits for a processor are included
  */
 export function createUtilization(): () => number {
   let mark = performance.eventLoopUtilization();

@@ -10,11 +10,11 @@ import type { Redis } from 'ioredis';
 import type { HeartbeatParts } from './heartbeat.ts';
 import type { ResultWriter } from './results.ts';
 
-/** @param placeOf the `traceparent` of the span of a check's run, for the coordinator that commits its result */
+/** @param traceparentOf the `traceparent` of the span of a check's run, for the coordinator that commits its result */
 export function resultStream(
   probeId: string,
   redis: Redis,
-  placeOf: (check: string) => string | undefined = () => undefined,
+  traceparentOf: (check: string) => string | undefined = () => undefined,
 ): ResultWriter {
   const stream = redisKeys.results(probeId);
   const channel = redisKeys.resultNotification(probeId);
@@ -22,19 +22,19 @@ export function resultStream(
     isReady: () => redis.status === 'ready',
     append: (check, kind, data, png) => {
       const picture = png === undefined ? [] : ['png', Buffer.from(png.buffer, png.byteOffset, png.byteLength)];
-      const fields = ['check', check, 'kind', kind, 'data', data, ...picture, ...traceFields(placeOf(check))];
+      const fields = ['check', check, 'kind', kind, 'data', data, ...picture, ...traceFields(traceparentOf(check))];
       return redis.xadd(stream, '*', ...fields);
     },
     hint: (final) => {
-      const note = final && encodeNotification({ ...final, traceparent: placeOf(final.check) });
+      const note = final && encodeNotification({ ...final, traceparent: traceparentOf(final.check) });
       return redis.publish(channel, note ?? BARE_NOTIFICATION);
     },
   };
 }
 
 /** An older coordinator ignores unknown fields. */
-function traceFields(place: string | undefined): readonly string[] {
-  return place === undefined ? [] : ['traceparent', place];
+function traceFields(traceparent: string | undefined): readonly string[] {
+  return traceparent === undefined ? [] : ['traceparent', traceparent];
 }
 
 export function heartbeatKey(probeId: string, redis: Redis): Pick<HeartbeatParts, 'write' | 'remove' | 'isReady'> {

@@ -88,7 +88,7 @@ export class GatewayBed {
             this.started.push(id);
             await this.run(id, interrupted);
           },
-          isAside: () => false,
+          isExempt: () => false,
           isCheckId: () => true,
           describe: () => ({
             version: '0.1.0',

@@ -16,7 +16,7 @@ const loop = createAgentLoop({
     prepare: ({ outlet }) => ({
       run: async (job, id) =>
         void outlet.final(id, JSON.stringify({ result: 'success', type: job.name }), Date.now() + 60_000),
-      isAside: () => false,
+      isExempt: () => false,
       isCheckId: (id) => id.length === 22,
       describe: () => ({
         version: '1',

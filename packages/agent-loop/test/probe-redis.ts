@@ -99,7 +99,7 @@ function openQueue(connection: Redis, probe: string): Queue {
   return new Queue(JOB_QUEUE, { connection, prefix, skipVersionCheck: true, skipMetasUpdate: true });
 }
 
-/** What happens to the agent of a probe that is suspended. */
+/** The effects of a suspension: the login is refused, and jobs are taken out of the queue. */
 function suspending(
   redis: Redis,
   url: string,

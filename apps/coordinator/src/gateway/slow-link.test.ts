@@ -103,7 +103,7 @@ async function startSlowAgent(probe: string, rates: Partial<Rates>): Promise<Slo
       link = given;
       return {
         run: async ({ id }) => void ran.push(id),
-        isAside: () => false,
+        isExempt: () => false,
         isCheckId: () => true,
         describe: () => ({
           version: '0.1.0',

@@ -18,7 +18,7 @@ export interface GivenJobs {
 export interface GivenJobsOptions {
   /** Resolves when the job has ended and its results are acknowledged or dropped. */
   readonly run: (job: QueuedJob) => Promise<void>;
-  readonly isAside: (id: string) => boolean;
+  readonly isExempt: (id: string) => boolean;
   /** Removes a job from the queue. */
   readonly done: (id: string) => void;
 }
@@ -26,14 +26,14 @@ export interface GivenJobsOptions {
 /** Time for which ended jobs are remembered: a gateway may send a job again while its check lasts. */
 const REMEMBER_MS = 300_000;
 
-export function createGivenJobs({ run, isAside, done }: GivenJobsOptions): GivenJobs {
+export function createGivenJobs({ run, isExempt, done }: GivenJobsOptions): GivenJobs {
   const known = rememberIds(REMEMBER_MS);
   const underWay = new Map<string, Promise<void>>();
   let taken = 0;
   let running = 0;
 
   const start = async (job: GatewayJob): Promise<void> => {
-    const counts = isAside(job.id) ? 0 : 1;
+    const counts = isExempt(job.id) ? 0 : 1;
     running += counts;
     taken += counts;
     try {

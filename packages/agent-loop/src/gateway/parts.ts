@@ -15,7 +15,9 @@ import type { AgentIdentity, Closed, Session } from './session.ts';
 import { createTimeQuestions } from './time-questions.ts';
 
 export interface GatewayLoopOptions
-  extends DialOptions, Pick<AgentLoopOptions, 'concurrency' | 'drainMs' | 'open' | 'placeOf' | 'onHopeless' | 'log'> {
+  extends
+    DialOptions,
+    Pick<AgentLoopOptions, 'concurrency' | 'drainMs' | 'open' | 'traceparentOf' | 'onHopeless' | 'log'> {
   readonly identity: AgentIdentity;
   readonly release: string;
 }
@@ -43,7 +45,7 @@ export interface PartsOptions {
 
 /** Readings per measurement of the clock; the one with the shortest round trip counts. */
 const READINGS = 3;
-/** RFC 6455 section 7.1.5. A gateway that stops, or refuses the agent, sends a close frame. */
+/** Code of a connection that ended without a close frame (RFC 6455 section 7.1.5); a gateway that stops or refuses the agent sends one. */
 const WITHOUT_CLOSE_FRAME = 1_006;
 /** Refusals of an agent whose probe was suspended or removed, or is another agent's now. */
 const REFUSED_PROBE = /^(suspended|unknown-probe|unknown-key)$/;
@@ -57,14 +59,14 @@ export function createParts(
   const session = (): Session | undefined => link.session();
   const time = createTimeQuestions(session);
   const clock = createAgentClock(time.ask);
-  const writer = createGatewayWriter(session, { traceparentOf: options.placeOf, rttMs: clock.rttMs });
+  const writer = createGatewayWriter(session, { traceparentOf: options.traceparentOf, rttMs: clock.rttMs });
   const results = createResults({ writer, now: clock.now, log });
   const settled = trackResults(results);
   const { onAbandoned, abandoned } = listenAbandoned();
   const work = runner.prepare({ clock, outlet: settled.outlet, onAbandoned });
   const running = createRunningJobs(interrupted, log);
   const jobs = createGivenJobs({
-    isAside: work.isAside,
+    isExempt: work.isExempt,
     run: async (job) => {
       if (await running.run(job.id, (signal) => work.run(job, job.id, signal))) await settled.of(job.id);
     },
@@ -132,7 +134,7 @@ function watchConnections(
       used.add(session);
       latest = session;
       losses.restored();
-      // Suspended and resumed while this agent was not connected.
+      // The probe was suspended and resumed while this agent was not connected.
       if (known !== undefined && suspensions !== known) withdraw();
       known = suspensions;
     },

@@ -6,7 +6,7 @@ import { createReconnect } from './reconnect.ts';
 
 const log = pino({ level: 'silent' });
 
-/** Pauses in seconds, at most, after refusals with one code. */
+/** The longest possible pauses, in seconds, after this number of refusals for one reason. */
 async function pauses(reason: string, count: number): Promise<readonly number[]> {
   const reconnect = createReconnect(() => 1);
   const identity = {

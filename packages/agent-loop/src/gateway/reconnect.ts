@@ -23,7 +23,8 @@ const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
 const ANOTHER_MS = 2_000;
 /**
- * Agents leave a silent gateway at random times within this part of the return time; the last ones may see it recover.
+ * Divisor of the return time: agents leave a silent gateway at random times within this part of it. The last ones may see
+ * the gateway recover.
  */
 const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
