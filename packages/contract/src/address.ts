@@ -47,7 +47,7 @@ export function networkText(bytes: Uint8Array, length: number): string {
   return `${addressText(masked)}/${length}`;
 }
 
-/** Avoids regular expressions, whose matches are garbage: it runs several times for each check. */
+/** Without regular expressions, whose matches must be garbage-collected: it runs several times for each check. */
 function readDottedQuad(text: string): readonly number[] | undefined {
   const octets: number[] = [];
   let octet: number | undefined;
@@ -58,7 +58,7 @@ function readDottedQuad(text: string): readonly number[] | undefined {
       octets.push(octet);
       octet = undefined;
     } else {
-      // A digit after a leading zero: the octal form.
+      // An octet of 0 with a further digit has a leading zero, as in the octal form.
       if (digit < 0 || digit > 9 || octet === 0) return undefined;
       octet = (octet ?? 0) * 10 + digit;
       if (octet > 255) return undefined;

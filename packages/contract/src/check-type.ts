@@ -57,13 +57,11 @@ export interface CheckType<
    * because a rule that reads a field without a valid value is skipped.
    */
   readonly inputRules?: readonly ((params: Params<Fields, Options>) => readonly InputError[])[];
-  /**
-   * Fields that have several spellings, in the one by which `publicRequest` gives them back. Applied after `inputRules`.
-   */
+  /** Fields that have several spellings, in the spelling that `publicRequest` returns. Applied after `inputRules`. */
   readonly canonicalFields?: (params: Params<Fields, Options>) => Partial<Static<TObject<Fields>>>;
   /**
-   * Parameters as jobs carry them, if agents of earlier releases would reject those of the request; null if they do not.
-   * Agents ignore options that they do not know.
+   * Parameters as jobs carry them, if agents of earlier releases would reject those of the request; null if jobs carry
+   * those of the request. Agents ignore options that they do not know.
    */
   readonly jobParams?: (params: Params<Fields, Options>) => object | null;
   /**

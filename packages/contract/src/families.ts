@@ -32,7 +32,7 @@ function isMarked(options: Asked): boolean {
   return (options as { readonly [BOTH_FAMILIES]?: unknown })[BOTH_FAMILIES] === true;
 }
 
-/** The family that a single measurement is restricted to. */
+/** The only family that the measurement may use; undefined if it may use either, or the check measures over both. */
 export function singleFamily({ family }: Asked): Family | undefined {
   return family === 'both' ? undefined : family;
 }

@@ -53,7 +53,7 @@ export const heartbeatSchema = Type.Object({
   /** Changes with every start of the agent. */
   instance: Type.String({ maxLength: 64 }),
   capabilities: Type.Object(capabilityFields),
-  /** Reasons for a degraded state: missing configured capabilities and failed self-tests. */
+  /** Reasons for a degraded state, such as a missing capability, a failed self-test or an unstable connection. */
   degraded: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
   load: Type.Object(loadFields),
   /**
@@ -62,7 +62,7 @@ export const heartbeatSchema = Type.Object({
   taken: Type.Optional(Type.Integer({ minimum: 0 })),
   /** True after SIGTERM: the agent takes no new jobs. */
   draining: Type.Boolean(),
-  /** True if its agent announces every change except those of `load` and `taken`: then coordinators read it seldom. */
+  /** True if its agent announces every change except those of the running jobs and `taken`: then coordinators read it seldom. */
   announced: Type.Optional(Type.Boolean()),
   /** The heartbeat of an agent at a gateway: it is alive while `redisKeys.gateway(id)` exists. Absent for other agents. */
   gateway: Type.Optional(

@@ -75,7 +75,7 @@ export function publicRequestSchema(checkType: AnyCheckType): TSchema {
   );
 }
 
-/** Without defaults: generators of clients take a property with a default as always present. */
+/** The fields as optional ones, without defaults: generators of clients take a property with a default as always present. */
 function optional(fields: TProperties): TProperties {
   return Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => {

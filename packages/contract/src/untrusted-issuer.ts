@@ -7,7 +7,10 @@ const codes: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** True if a connection failed because its certificate leads to no trusted CA. Node's message names an option of Node. */
+/**
+ * True if a connection failed because its certificate leads to no trusted CA: callers replace Node's message, which names
+ * an option of Node.
+ */
 export function isUntrustedIssuer(error: unknown): boolean {
   return Error.isError(error) && 'code' in error && codes.has(error.code);
 }

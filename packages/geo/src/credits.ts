@@ -1,6 +1,6 @@
 import { escapeText } from '@vantage/contract';
 
-/** A source as far as an answer names it. */
+/** The parts of a source that its attribution needs. */
 export interface Credited {
   readonly attribution: () => string;
   /** ISO 8601 date of the data. */

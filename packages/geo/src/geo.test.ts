@@ -19,7 +19,7 @@ const nowhere = unknownPlace;
 const quiet = { info: () => {}, warn: () => {} };
 
 let folder: string;
-/** An excerpt with two addresses of the bundled data, which takes half a second to read. */
+/** An excerpt of the bundled data with two addresses; reading all of that data takes half a second. */
 let excerpt: { readonly bundledCity: string; readonly bundledAsn: string };
 let geo: Geo;
 
@@ -51,7 +51,7 @@ function makeMmdb(networks: Networks, databaseType = 'Test', day = '2026-09-01')
   return writer.toBuffer();
 }
 
-/** The name is new each time: no test sees another's file. */
+/** Writes a file under a new name, so that no test sees the file of another. */
 async function putMmdb(...file: Parameters<typeof makeMmdb>): Promise<string> {
   const path = join(folder, `${Math.random().toString(36).slice(2)}.mmdb`);
   await writeFile(path, makeMmdb(...file));

@@ -139,8 +139,8 @@ function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefi
 }
 
 /**
- * The agent's Redis first, because no exception allows it. Then the operator's exceptions, which override the agent's
- * own lists.
+ * Why an address is refused; undefined if it is not. The agent's Redis comes first, because no exception allows it; then
+ * the operator's exceptions, which override the agent's own lists.
  */
 function judgeAll(
   address: Address,
@@ -156,7 +156,7 @@ function judgeAll(
   return standing === 'public' ? judgeOwn(address, request.purpose, own) : standing;
 }
 
-/** Loopback needs no connectivity. */
+/** True if the probe has connectivity in the family of the address; loopback needs none. */
 function isUsable(address: Address, { haveIpv4, haveIpv6 }: AdmissionOptions): boolean {
   if (address.family === 4) return address.value >> 24n === 127n || haveIpv4();
   return address.value === 1n || haveIpv6();

@@ -16,7 +16,7 @@ export interface GeoSource {
   readonly date: string | null;
 }
 
-/** Empty when the operator has not named such a file. */
+/** The operator's file as a list of one source; empty if the operator has named none for this role. */
 export function operatorView(role: GeoSource['role'], source: OperatorSource | null): readonly GeoSource[] {
   if (source === null) return [];
   const { file } = source;

@@ -81,7 +81,7 @@ export function isLinkLocalOrMetadata(address: Address): boolean {
   return [address, ...embeddedIpv4(address)].some((each) => linkLocalAndMetadata.find(each) !== undefined);
 }
 
-/** True for a prefix that has no other addresses. */
+/** True if the prefix has link-local or metadata addresses only. */
 export function isAllLinkLocalOrMetadata(prefix: Prefix): boolean {
   return linkLocalAndMetadata.findCovering(prefix) !== undefined;
 }

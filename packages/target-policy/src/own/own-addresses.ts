@@ -91,7 +91,7 @@ function readRoutes(path: string, parse: (text: string) => Routes): Routes | und
   }
 }
 
-/** `192.0.2.1:53`, `[2001:db8::1]:53`, `fe80::1%eth0` and plain addresses. */
+/** The address in `192.0.2.1:53`, `[2001:db8::1]:53`, `fe80::1%eth0` or a plain address; empty if there is none. */
 function resolverAddress(server: string): readonly string[] {
   const bare = /^\[([^\]]*)\]/.exec(server)?.[1] ?? server.replace(/^([0-9.]+):\d+$/, '$1');
   const address = parseAddress(bare.replace(/%.*$/, ''));

@@ -25,7 +25,10 @@ export function ofFailingResolver(answers: readonly StubAnswer[], name: string):
 /** Codes that may be about the name. */
 const tellingCodes = ['dns_servfail', 'dns_servers_silent'] as const;
 
-/** Of several failures: those that may be about the name, then refusals, then servers that were not reached. */
+/**
+ * The failure that says most: one that may be about the name, else a refusal, else a server that was not reached;
+ * undefined without failures.
+ */
 export function mostTelling(answers: readonly StubAnswer[]): StubAnswer | undefined {
   const failures = answers.filter(({ ok }) => !ok);
   const [telling] = tellingCodes.flatMap(

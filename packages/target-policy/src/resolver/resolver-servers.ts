@@ -47,7 +47,7 @@ export interface Attempt {
   readonly waitMs: number;
 }
 
-/** The timeout doubles with each round. */
+/** The queries in sending order: `tries` rounds over all servers; the timeout doubles with each round. */
 export function inRounds(servers: readonly ResolverAddress[], timeoutMs: number, tries: number): readonly Attempt[] {
   return Array.from({ length: tries }, (_, round) => round).flatMap((round) =>
     servers.map((server) => ({ server, waitMs: timeoutMs * 2 ** round })),

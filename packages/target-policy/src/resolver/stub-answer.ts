@@ -114,19 +114,19 @@ function noProof(name: string): StubAnswer {
   return failed(name, 'dns_no_answer', predicate);
 }
 
-/** No resolver answered. */
+/** The failure if no resolver answered. */
 export function silence(name: string): FailedAnswer {
   return failed(name, 'timed_out', 'was not resolved: no resolver answered in time.');
 }
 
-/** A resolver answered, but not about the name. */
+/** The failure if a resolver answered, but not about the name. */
 export function serversSilent(name: string): FailedAnswer {
   const predicate =
     'was not resolved: the resolver answered about another name of its top-level domain, but not about this one in time.';
   return failed(name, 'dns_servers_silent', predicate);
 }
 
-/** A resolver answered SERVFAIL, and no answer shows that it resolves other names. */
+/** The failure if a resolver answered SERVFAIL, and no answer shows that it resolves other names. */
 export function resolverFailing(name: string): FailedAnswer {
   const predicate = 'could not be resolved (SERVFAIL), and the resolver may fail for every name.';
   return failed(name, 'dns_resolver_failing', predicate);

@@ -6,7 +6,7 @@ import { specialData } from '../addresses/special-data.ts';
 
 const policy = createTargetPolicy();
 
-/** 2606:4700::5efe:127.0.0.1 */
+/** The labels of 2606:4700::5efe:127.0.0.1 in a reversed name. */
 const isatap = `1.0.0.0.0.0.f.7.e.f.e.5.${'0.'.repeat(12)}0.0.7.4.6.0.6.2`;
 
 describe('a name to connect to', () => {
