@@ -1,6 +1,6 @@
 import { oddTexts } from './odd-texts.ts';
 
-/** One file that both programs read. */
+/** A file that both our parser and blackbox_exporter read. */
 export interface CorpusFile {
   readonly name: string;
   readonly text: string;

@@ -10,7 +10,7 @@ export interface ModuleFault {
 /** State of the decoding of one file. */
 export interface Decoding {
   readonly counter: LineCounter;
-  /** Target node of an alias. */
+  /** The node that an alias refers to; any other node itself. */
   readonly resolve: (node: Node) => Node | undefined;
   readonly faults: ModuleFault[];
   /** Lines of the keys of each decoded struct. */

@@ -31,7 +31,7 @@ export function isAuthority(text: string): boolean {
   return AUTHORITY.test(text);
 }
 
-/** A module, unlike a client, may set the User-Agent. */
+/** Faults of the headers by the rules for clients, except that a module may set the User-Agent. */
 function faultsOf(headers: Readonly<Record<string, string>>): readonly string[] {
   const renamed = Object.entries(headers).map(([name, value]) => [isUserAgent(name) ? 'X-Agent' : name, value]);
   const options = { headers: Object.fromEntries(renamed) as Record<string, string> };

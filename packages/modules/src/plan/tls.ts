@@ -77,7 +77,10 @@ function identityOf(raw: RawTls | undefined, path: string, refusals: Refusals): 
   return { cert, key };
 }
 
-/** The errors of OpenSSL are not repeated, because they could reveal content of the file. */
+/**
+ * Why the certificate or its key cannot be used; undefined if both can. The errors of OpenSSL are not repeated, because
+ * they could reveal content of the file.
+ */
 function identityFault({ cert, key }: TlsIdentity): { readonly option: string; readonly reason: string } | undefined {
   let certificate: X509Certificate;
   try {

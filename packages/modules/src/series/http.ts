@@ -30,7 +30,7 @@ export function httpReading(module: HttpModule, result: Http): Reading {
   ]);
 }
 
-/** Rules about headers and bodies are for responses with a valid status. */
+/** The first rule about headers or body that the response breaks, as a sentence; undefined if it breaks none, or its status is not valid. */
 function ruleFault(module: HttpModule, result: Http): string | undefined {
   const { statusCode, headers: kept = [], headerCount = 0 } = result;
   if (statusCode === undefined || !isValidStatus(module, statusCode)) return undefined;

@@ -33,7 +33,7 @@ export function icmpSeries(result: Ping, resolveMs: number | undefined): readonl
 
 const QUANTILES = [0, 0.5, 0.9, 1];
 
-/** Over the replies: each quantile is the RTT of a packet (nearest rank). */
+/** Summary of the RTTs of the replies: each quantile is the RTT of one packet (nearest rank). */
 export function rttSummary(rttsMs: readonly number[]): readonly Sample[] {
   if (rttsMs.length === 0) return [];
   const sorted = rttsMs.toSorted((one, other) => one - other);

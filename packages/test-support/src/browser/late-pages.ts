@@ -103,7 +103,7 @@ export const unloadedPage = restless(
   `document.body.append(Object.assign(new Image(), { src: '/never' }));`,
 );
 
-/** Resources of the pages. */
+/** Responses to the requests of the pages, by path. */
 export const lateAnswers: Readonly<Record<string, Serve>> = {
   '/wait': (request, response) => {
     const ms = Number(new URL(request.url ?? '', 'http://page.test').searchParams.get('ms'));

@@ -62,7 +62,7 @@ function childrenOf(pid: number): readonly number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
-/** proc(5): pid (name) state ppid pgrp …; the name may contain spaces and brackets. */
+/** Processes of the groups, without zombies. A line of proc(5) is: pid (name) state ppid pgrp …; the name may contain spaces and brackets. */
 function membersOf(groups: ReadonlySet<number>): readonly number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => {
@@ -72,7 +72,7 @@ function membersOf(groups: ReadonlySet<number>): readonly number[] {
   });
 }
 
-/** Empty if the process has exited. */
+/** Content of a file in /proc; empty if the process has exited. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'latin1');

@@ -38,7 +38,7 @@ function unfilter(data: Buffer, stride: number, channels: number, height: number
   return out;
 }
 
-/** Millions of bytes per image: no allocation for each. */
+/** Undoes the filter of a line in place: an image has millions of bytes, so no byte gets an allocation. */
 function addPrediction(line: Buffer, above: Buffer, channels: number, filter: number): void {
   if (filter === 0) return;
   for (let i = 0; i < line.length; i += 1) {

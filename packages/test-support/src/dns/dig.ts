@@ -34,7 +34,7 @@ export async function digMissing(): Promise<string | null> {
  * Sends several queries with `dig`, each given by its arguments: name, type and flags. Answers are in the same order.
  */
 export async function dig(port: number, questions: readonly (readonly string[])[]): Promise<readonly Dug[]> {
-  // In microseconds; without the options that our queries lack, too.
+  // `-u` gives times in microseconds; our queries have no cookie either.
   const common = ['-u', '@127.0.0.1', '-p', String(port), '+nocookie', '+bufsize=1232', '+tries=5', '+time=5'];
   const sections = ['+noall', '+comments', '+answer', '+authority', '+additional', '+stats'];
   const args = questions.flatMap((question) => [...question, ...common, ...sections]);
