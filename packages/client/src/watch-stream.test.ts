@@ -13,7 +13,11 @@ describe('a stream that stays open', () => {
     jest.useRealTimers();
   });
 
-  /** Follows a stream that sends heartbeats only, and stops them after a time. */
+  /**
+   * Follows a stream that sends this many heartbeats and then nothing.
+   *
+   * @returns the changes of the connection that were reported
+   */
   async function lostAfter(heartbeats: number, thenMs: number): Promise<readonly (LostConnection | undefined)[]> {
     const changes: (LostConnection | undefined)[] = [];
     const stopping = new AbortController();

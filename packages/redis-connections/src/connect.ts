@@ -33,8 +33,8 @@ export type FailFastPolicy = Options & { readonly connectTimeout: number };
 const SLOTS_EVERY_MS = 2_000;
 
 /**
- * 50 ms doubling up to 300 ms: the delay of deadlines after an outage allows no more. Jitter prevents coordinators from
- * reconnecting in step.
+ * Pause before an attempt to reconnect: 50 ms, doubling up to 300 ms, because an outage must not delay deadlines by more.
+ * Jitter prevents coordinators from reconnecting in step.
  */
 export const soon = createBackoff({ firstMs: 50, longestMs: 300, jitter: 0.25 });
 
@@ -98,7 +98,8 @@ function openCluster(
     {
       enableOfflineQueue: false,
       clusterRetryStrategy: soon,
-      // The timer of ioredis never stops if the client is closed during a refresh: `refreshSlots`.
+      // Off, because the timer of ioredis never stops if the client is closed during a refresh; `refreshSlots` replaces
+      // it.
       slotsRefreshInterval: 0,
       // A slow node leaves time to query another one.
       slotsRefreshTimeout: policy.connectTimeout / 2,

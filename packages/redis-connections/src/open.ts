@@ -26,8 +26,8 @@ const SOCKET_TIMEOUT_MS = 2_000;
 const PATIENT_SOCKET_TIMEOUT_MS = 5_000;
 
 /**
- * For agents: three round trips of a second, for TCP and TLS. After it the next attempt follows at once: an attempt whose packets
- * were lost while the network was away must not keep an agent waiting once it is back.
+ * Timeout of an agent's attempt to connect: three round trips of a second, for TCP and TLS. It is short, because an
+ * attempt whose packets were lost while the network was away must not keep an agent waiting once it is back.
  */
 const PATIENT_CONNECT_TIMEOUT_MS = 3_000;
 
@@ -139,7 +139,7 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
   return connection;
 }
 
-/** The server is no longer master, or no longer has the slot: a new connection finds the right one. */
+/** True if the server is no longer the master, or no longer has the slot: a new connection finds the right one. */
 function isDemoted(error: Error): boolean {
   return /^(READONLY|MOVED|MASTERDOWN|UNBLOCKED) /.test(error.message);
 }

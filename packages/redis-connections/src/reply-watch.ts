@@ -11,7 +11,7 @@ const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
 /** Number of polls within the timeout of a silent connection; stalls of the process are measured with this resolution. */
 const LOOKS = 10;
 
-/** Times are monotonic. */
+/** A command that awaits its reply. Times are monotonic milliseconds. */
 interface OwedCommand {
   /** Time of the first send: a cluster client may send a command again to another server. */
   givenAt?: number;

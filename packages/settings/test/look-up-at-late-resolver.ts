@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 
 import { askResolversAgainSoon } from '@vantage/settings';
 
-/** As resolver on port 53 answers the third copy of each question only, and prints what a lookup there finds. */
+/** This program is a resolver on port 53 that answers only the third copy of each question; it prints what a lookup there finds. */
 const copies = new Map<string, number>();
 const server = createSocket('udp4');
 server.on('message', (question, { port, address }) => {

@@ -35,7 +35,7 @@ export function awakeClock(onStall?: (milliseconds: number) => void): AwakeClock
 /**
  * A timer by a separate awake clock, which reads the sockets before it acts.
  *
- * @returns stops it
+ * @returns a function that stops it
  */
 export function awakeTimer(act: () => void, milliseconds: number): () => void {
   const clock = awakeClock();

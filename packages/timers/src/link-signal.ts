@@ -1,9 +1,9 @@
 /** A signal that follows another one. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Aborts it, and no longer follows. */
+  /** Aborts `signal`, which no longer follows the other one. */
   readonly abort: () => void;
-  /** No longer follows, and has no time limit. */
+  /** Ends that `signal` follows the other one, and its time limit. */
   readonly release: () => void;
 }
 

@@ -53,7 +53,7 @@ export const socketVerdicts: Table = {
   ENOMEM: probe('probe_busy', 'The probe has no memory left.'),
 };
 
-/** Some servers send it for other reasons, such as a name that they do not know. */
+/** Some servers send this alert for other reasons, such as a name that they do not know. */
 const NO_PARAMETERS =
   'The server ended the handshake with the alert “handshake failure”: as a rule it shares no cipher or parameters with the probe.';
 

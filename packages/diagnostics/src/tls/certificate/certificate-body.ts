@@ -2,9 +2,9 @@ import { bitsOf, contextTag, DerError, oidOf, onlyValue, tags, valuesOf, type De
 
 /** The fields of a certificate that Node does not show, or shows as text (RFC 5280 sections 4.1 and 4.2). */
 export interface CertificateBody {
-  /** Content of the INTEGER. */
+  /** Content octets of the INTEGER, without tag and length. */
   readonly serialNumber: Uint8Array;
-  /** The whole Name. */
+  /** The issuer's Name in DER, with its tag and length. */
   readonly issuerName: Uint8Array;
   /** The bits of the key, without its algorithm. */
   readonly publicKey: Uint8Array;

@@ -49,7 +49,7 @@ export function describeChain(chain: readonly Certificate[]): ChainCertificate[]
   });
 }
 
-/** Formatted as the fingerprint of a certificate. */
+/** SHA-256 of a public key, in the form of the fingerprint of a certificate. */
 function fingerprintOf(publicKey: KeyObject): string {
   const bytes = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))

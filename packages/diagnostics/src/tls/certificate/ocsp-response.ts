@@ -16,7 +16,7 @@ export interface OcspAnswer {
   readonly hashAlgorithm: string;
   readonly issuerNameHash: Uint8Array;
   readonly issuerKeyHash: Uint8Array;
-  /** Content of the INTEGER. */
+  /** Content octets of the INTEGER, without tag and length. */
   readonly serialNumber: Uint8Array;
   readonly status: 'good' | 'revoked' | 'unknown';
   readonly thisUpdate: Date;

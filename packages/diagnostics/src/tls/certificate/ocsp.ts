@@ -121,7 +121,7 @@ function signatureOf(response: OcspResponse, issuer: X509Certificate, nowMs: num
   return delegated ? 'responder' : 'invalid';
 }
 
-/** `null`: the algorithm has its digest within. */
+/** Digests by the OID of a signature algorithm; `null` if the algorithm implies its digest. */
 const SIGNATURE_DIGESTS: Readonly<Record<string, string | null>> = {
   '1.2.840.113549.1.1.5': 'sha1',
   '1.2.840.113549.1.1.11': 'sha256',

@@ -94,7 +94,7 @@ function isAuthority(issuer: Certificate, anchors: TrustAnchors): boolean {
   return issuer.constraints?.ca ?? anchors.includes(issuer);
 }
 
-/** Depth first, each certificate once in a path. */
+/** Searches the paths above the leaf, depth first; no path has a certificate twice. */
 function search(
   leaf: Certificate,
   above: (certificate: Certificate) => readonly Certificate[],

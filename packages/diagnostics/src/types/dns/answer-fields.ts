@@ -92,7 +92,7 @@ export function answerFields(
   };
 }
 
-/** Omits the address of the probe's default resolver, which would reveal its network. */
+/** The resolver as text; null for a private address, unless these are shown, because it would reveal the network of the probe. */
 export function resolverField(
   server: NameServer,
   transport: DnsTransport,

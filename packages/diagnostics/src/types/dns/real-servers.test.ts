@@ -32,7 +32,7 @@ const missing = noServers ?? (await digMissing()) ?? noOpenssl;
 const itWithServers = itNeeding(missing, process.env['CI']);
 const { plain, nsec, nsec3 } = signedZones;
 
-/** Validly signed but served with a different address than the signed one, and signed long ago. */
+/** Zones with an address that was changed after it was signed, and with expired signatures. */
 const tampered = 'tampered.example.';
 const expired = 'expired.example.';
 

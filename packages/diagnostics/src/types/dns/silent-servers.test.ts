@@ -27,7 +27,7 @@ const SOA = {
   data: Uint8Array.from([...wireName('ns.example'), ...wireName('host.example'), ...Buffer.alloc(20, 1)]),
 };
 
-/** The server of `example.`, which is silent about `silent.example.`, or about everything. */
+/** True while the server of `example.` is silent about every name; it always is about `silent.example.`. */
 let isAway = false;
 function answer(query: WireQuery): readonly Uint8Array[] {
   if (isAway || query.name.endsWith('silent.example.')) return [];

@@ -223,7 +223,7 @@ function inFamily(servers: readonly DelegatedServer[], family: Family | undefine
   );
 }
 
-/** Servers whose address is known cost no resolution. */
+/** Servers with a known address first: the others cost a resolution. */
 function withGlueFirst(servers: readonly DelegatedServer[]): DelegatedServer[] {
   const known = servers.filter(({ addresses }) => addresses.length > 0);
   return [...known, ...servers.filter(({ addresses }) => addresses.length === 0)];

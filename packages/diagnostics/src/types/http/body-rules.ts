@@ -8,13 +8,17 @@ import type { HttpFields } from './types.ts';
 
 /** Compares the body of the last response with the expressions of a module. */
 export interface BodyRules {
-  /** Starts a step: forgets the body of the one before. Returns the receiver of the body; undefined if none is needed. */
+  /**
+   * Starts a step, and forgets the body of the step before.
+   *
+   * @returns the receiver of the body; undefined if none is needed
+   */
   readonly start: () => ((bytes: Uint8Array) => void) | undefined;
   /** Result fields; none without a response. */
   readonly fields: (step: Step) => Promise<Pick<HttpFields, 'bodyMatches' | 'decoded'>>;
 }
 
-/** Expressions of RE2 take linear time; a body has 1 MiB at most. */
+/** Creates the comparison of a check. Its cost is bounded: expressions of RE2 take linear time, and a body has at most 1 MiB. */
 export function createBodyRules(
   expressions: readonly string[] | undefined,
   compression?: RequestRules['compression'],

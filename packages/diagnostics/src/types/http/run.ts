@@ -118,7 +118,7 @@ function bytesOf(text: string | undefined): Uint8Array | undefined {
   return text === undefined ? undefined : Buffer.from(text);
 }
 
-/** RFC 9110 section 8.6: a method that usually has a body declares its absence. */
+/** Content-Length (RFC 9110 section 8.6): 0 is stated for a method that usually has a body, and left out for others. */
 function lengthOf(rules: RequestRules | undefined): readonly (readonly [string, string])[] {
   const { method = 'GET', body } = rules ?? {};
   const isSent = body !== undefined || ['POST', 'PUT', 'PATCH'].includes(method);

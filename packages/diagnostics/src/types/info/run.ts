@@ -64,7 +64,7 @@ async function nameOf(address: string, context: DiagnosticContext<Info>): Promis
   return { hostname: escapeText(first), hostnameVerified: isFirstKnown ? false : null };
 }
 
-/** An aborted lookup is not conclusive. */
+/** The answer of a lookup; null if it was aborted, which is not conclusive. */
 async function unlessAborted<Answer>(lookUp: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
   try {
     const answer = await lookUp();

@@ -134,7 +134,7 @@ class PingSession {
     });
   }
 
-  /** Packets under way are still awaited. */
+  /** Sends no further packets; those under way are still awaited. */
   private abandon(): void {
     this.state.isAbandoned = true;
     this.endIfComplete();
@@ -160,7 +160,7 @@ class PingSession {
 
   private receive(packet: ReceivedPacket): void {
     if (this.isOver) return;
-    // Notes a stall, after which the packet may have been read late.
+    // Reading the clock notes a stall, after which the packet may have been read late.
     this.clock.now();
     const { plan, state } = this;
     const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;

@@ -16,7 +16,7 @@ export interface ExchangePlan {
   readonly payload: Uint8Array;
   /** Sequence number of the first packet on the wire. */
   readonly firstSequence: number;
-  /** Aborted to send no further packets. */
+  /** Once aborted, no further packets are sent. */
   readonly abandoned?: AbortSignal | undefined;
   /** Total time, milliseconds. */
   readonly budgetMs: number;
@@ -87,7 +87,7 @@ export function onWire({ firstSequence }: ExchangePlan, seq: number): number {
   return (firstSequence + seq - 1) & 0xffff;
 }
 
-/** The packet that was sent with a sequence number. */
+/** The packet that was sent with a sequence number; undefined if there is none. */
 export function sentAs(
   { packets }: Exchange,
   { firstSequence }: ExchangePlan,
@@ -96,7 +96,7 @@ export function sentAs(
   return packets[(sequence - firstSequence) & 0xffff];
 }
 
-/** The packet that an ICMP error quotes, if it certainly belongs to this check. */
+/** The packet that an ICMP error quotes; undefined unless it certainly belongs to this check. */
 export function quotedPacket(state: Exchange, plan: ExchangePlan, error: IcmpError): SentPacket | undefined {
   const { payload, destination } = error.quoted;
   if (payload.length < 8 || destination !== plan.target.address) return undefined;
