@@ -119,6 +119,7 @@ describe('the paths of a monitor', () => {
       expect(changes).toHaveLength(1);
       expect(changes[0]).toMatchObject({
         probes: ['nyc-1'],
+        change: 'hop',
         sentence:
           'Path at hop 2: 198.51.100.2 → 198.51.100.8, another router or the same one by another interface (nyc-1).',
       });

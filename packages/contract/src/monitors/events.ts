@@ -77,14 +77,21 @@ export const pathEventSchema = Type.Object(
     kind: Type.Literal('path'),
     ...eventFields,
     before: Type.Array(checkIdSchema, { maxItems: 100, description: 'Checks with the paths before.' }),
-    probes: Type.Array(Type.String(), { maxItems: 100, description: 'Probes whose path changed.' }),
+    probes: Type.Array(Type.String(), { maxItems: 100, description: 'Probes that see the change.' }),
+    change: Type.Optional(
+      Type.Enum(['path', 'hop'], {
+        description:
+          '`hop`: single hops answered from other addresses, another router or the same one by another interface, as after a change of its way back; ' +
+          '`path`: hops in a row did, or there are more hops or fewer, from one probe at least. Absent in events of earlier releases.',
+      }),
+    ),
     sentence,
   },
   {
     additionalProperties: false,
     title: 'Path event',
     description:
-      'The path from some probes to the target of a traceroute changed: other addresses answered at its hops. Load balancing is no change.',
+      'Other addresses answered at hops of the path from some probes to the target of a traceroute, or there are more hops or fewer. Load balancing is no change.',
   },
 );
 

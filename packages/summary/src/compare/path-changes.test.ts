@@ -66,6 +66,34 @@ describe('the path of a monitor', () => {
     expect(changes).toEqual([20]);
   });
 
+  it.each<[string, 'path' | 'hop', readonly Segment[], string]>([
+    ['one hop answers from another address', 'hop', replaced, 'another router or the same one by another interface'],
+    [
+      'hops apart answer from other addresses',
+      'hop',
+      replaced.with(4, '192.0.2.8'),
+      'other routers or the same ones by other interfaces',
+    ],
+    [
+      'hops in a row answer from other addresses',
+      'path',
+      [...path.slice(0, 3), '192.0.2.6', '192.0.2.8'],
+      ', unless these routers answer by other interfaces',
+    ],
+    [
+      'a hop is added',
+      'path',
+      [...path.slice(0, 3), '198.51.100.10', ...path.slice(3)],
+      'in addition at hop 4; 6 → 7 hops',
+    ],
+  ])('changes no more than the answers show: %s', (_reason, change, after, text) => {
+    const traceOf = (own: readonly Segment[], seed: number) => checkOf(traced(own, options, seeded(seed)));
+    const step = followPath(traceOf(path, 1), traceOf(after, 2), 'fra-1');
+
+    expect(step).toMatchObject({ relation: 'changed', change });
+    expect(step!.text!.endsWith(text)).toBe(true);
+  });
+
   it('is one sentence, probes with the same change together', () => {
     const texts = new Map([
       ['nyc-1', 'path at hop 3: a → b'],

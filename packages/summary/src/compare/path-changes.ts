@@ -4,13 +4,15 @@ import { ofType, probeResultsOf } from '../probe-result.ts';
 import { isSilent, tracesOf, type Trace } from '../traceroute/trace.ts';
 import { listed } from '../words.ts';
 import { comparePaths } from './path/compare-paths.ts';
-import { pathDifferences } from './path/path-text.ts';
+import { kindOfChange, pathDifferences } from './path/path-text.ts';
 
 /** Conclusion from a later traceroute of a probe about its path. */
 export interface PathStep {
   readonly relation: PathComparison['relation'];
   /** The change as a sentence; null unless it is certain. */
   readonly text: string | null;
+  /** Whether the path changed, or only the address from which a hop answers, which may be that of the same router. */
+  readonly change: 'path' | 'hop';
   /** Whether the later trace is the one to compare further traces with. */
   readonly isBaseline: boolean;
 }
@@ -35,6 +37,7 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
   return {
     relation,
     text: difference?.text ?? null,
+    change: kindOfChange(comparison.changes),
     isBaseline:
       relation === 'changed' || (b.isReached && relation !== 'unsure' && (relation !== 'compatible' || isFuller)),
   };

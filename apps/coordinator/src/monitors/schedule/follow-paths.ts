@@ -11,7 +11,7 @@ type PathEvent = Extract<MonitorEvent, { readonly kind: 'path' }>;
 
 export interface PathFollowing {
   readonly pathChecks: PathChecks;
-  readonly change: Pick<PathEvent, 'before' | 'probes' | 'sentence'> | undefined;
+  readonly change: Pick<PathEvent, 'before' | 'probes' | 'change' | 'sentence'> | undefined;
 }
 
 /** Compares the paths of a traceroute monitor with the earlier paths whose results are still stored. */
@@ -24,25 +24,31 @@ export async function followPaths(
   const ids = [...new Set(Object.values(before))];
   const kept = new Map(await Promise.all(ids.map(async (id) => [id, await readKept(id, read, signal)] as const)));
   const pathChecks = new Map(Object.entries(before).filter(([, id]) => kept.get(id) !== undefined));
-  const changes = new Map<string, { readonly text: string; readonly id: string }>();
+  const changes = new Map<string, Changed>();
   for (const [probe, id] of pathChecks) {
     const step = followPath(kept.get(id)!, check, probe);
     if (step === undefined) continue;
     if (step.isBaseline) pathChecks.set(probe, check.testId);
-    if (step.text !== null) changes.set(probe, { text: step.text, id });
+    if (step.text !== null) changes.set(probe, { text: step.text, change: step.change, id });
   }
   for (const probe of reachedFrom(check)) if (!pathChecks.has(probe)) pathChecks.set(probe, check.testId);
   return { pathChecks: Object.fromEntries(pathChecks), change: changeOf(changes) };
 }
 
-function changeOf(
-  changes: ReadonlyMap<string, { readonly text: string; readonly id: string }>,
-): PathFollowing['change'] {
+/** The change from one probe, with the check before. */
+interface Changed {
+  readonly text: string;
+  readonly change: 'path' | 'hop';
+  readonly id: string;
+}
+
+function changeOf(changes: ReadonlyMap<string, Changed>): PathFollowing['change'] {
   if (changes.size === 0) return undefined;
   const sentence = pathChangeSentence(new Map([...changes].map(([probe, { text }]) => [probe, text])));
   return {
     before: [...new Set([...changes.values()].map(({ id }) => id))],
     probes: [...changes.keys()].toSorted(),
+    change: [...changes.values()].some(({ change }) => change === 'path') ? 'path' : 'hop',
     sentence: escapeText(sentence, 1_024),
   };
 }

@@ -34,13 +34,21 @@ export function pathDifferences(
   ];
 }
 
-/** True if single hops differ: a router may answer from the address of another interface, so each may be the same one. */
+/** True if as many hops differ at the same place: a router may answer by another interface since its way back changed. */
 function mayBeInterfaces(changes: readonly PathChange[]): boolean {
-  return changes.every(({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length < 2 && b.length < 2);
+  return changes.every(({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length === b.length);
+}
+
+/** `hop` if only single hops differ, with hops between them that did not change; `path` for hops in a row, or more or fewer. */
+export function kindOfChange(changes: readonly PathChange[]): 'path' | 'hop' {
+  const hops = changes.flatMap(({ hopA }) => hopA ?? []);
+  const isInRow = changes.some(({ a }) => a.length > 1) || hops.some((hop) => hops.includes(hop + 1));
+  return mayBeInterfaces(changes) && !isInRow ? 'hop' : 'path';
 }
 
 function interfaceText(changes: readonly PathChange[]): string {
   if (!mayBeInterfaces(changes)) return '';
+  if (kindOfChange(changes) === 'path') return ', unless these routers answer by other interfaces';
   return changes.length === 1
     ? ', another router or the same one by another interface'
     : ', other routers or the same ones by other interfaces';
@@ -83,7 +91,9 @@ function hopText(addresses: readonly string[], { steps }: Trace): string {
 function doubtText(changes: readonly PathChange[], a: Trace, b: Trace): string {
   const isFew = Math.min(a.ways.length, b.ways.length) < TELLING_FLOWS;
   const advice = isFew ? `; ${TELLING_FLOWS} flows in both checks would tell if it is a balancer` : '';
-  const interfaces = mayBeInterfaces(changes) ? ', another interface of the same router' : '';
+  const isOne = changes.length === 1 && changes[0]!.a.length === 1;
+  const same = isOne ? ', another interface of the same router' : ', other interfaces of the same routers';
+  const interfaces = mayBeInterfaces(changes) ? same : '';
   return `, a change${interfaces} or alternatives of a load balancer${advice}`;
 }
 
