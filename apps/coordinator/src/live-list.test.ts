@@ -54,11 +54,11 @@ describe('createLiveList', () => {
     const use = (): void => {
       for (let index = 0; index < PER_BATCH; index += 1) {
         const remove = list.add(Array.from({ length: ITEM_NUMBERS }, () => Math.random()));
-        // Only after the next one is added, so that the list is never empty.
+        // Removes an item only after the next one is added, so that the list is never empty.
         removeLast();
         removeLast = remove;
       }
-      // An object is moved to the old generation by the second one that it survives.
+      // An object is moved to the old generation by the second minor collection that it survives.
       gc({ type: 'minor' });
       gc({ type: 'minor' });
     };

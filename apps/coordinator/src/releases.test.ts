@@ -10,7 +10,7 @@ import { createResultValidators } from './checks/ingest/result-validators.ts';
 import { describeProbe } from './probes/registry/probe-status.ts';
 import { createProbeValidators } from './probes/registry/probe-validators.ts';
 
-/** The wire format of release 0.1. Never changed to fit the code. */
+/** The wire format of release 0.1, which is never changed to fit the code. */
 const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);
 const { heartbeat, record, types } = JSON.parse(readFileSync(file, 'utf8')) as {
   readonly heartbeat: Heartbeat;

@@ -18,7 +18,10 @@ afterEach(async () => {
 
 const impatient = { headersMs: 300, requestMs: 600, lookEveryMs: 50 };
 
-/** A server that responds to a complete request when the test allows it, and to a too large one at once. */
+/**
+ * Starts a server that responds to a complete request when the test allows it, and at once to one with a
+ * `Content-Length` of 99999.
+ */
 async function start(
   options: Pick<ServerOptions, 'receipt' | 'maxConnectionsPerClient'> = {},
   answering: Promise<void> = Promise.resolve(),
@@ -90,7 +93,7 @@ describe('a service that stood still', () => {
     const socket = connect(server!.port, '127.0.0.1');
     sockets.push(socket);
     await once(socket, 'connect');
-    // The server accepts connections in order.
+    // The server accepts connections in order, so it has accepted this one when it answers the next.
     await talk('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
     return socket;
   }
@@ -129,7 +132,7 @@ describe('a service that stood still', () => {
     await once(socket, 'data');
     const answer = once(socket, 'data').then(String);
 
-    // Node itself adds a second to the time that it announces.
+    // Node.js keeps an idle connection for a second longer than it announces.
     await standStill(() => socket.write(meanwhile), 2_000);
     socket.write(afterwards);
 

@@ -15,7 +15,7 @@ export interface AgentEnvironment {
 
 /** Logins of agents at a Redis with TLS, whose certificate the operator's commands issued. */
 export interface AgentLogins {
-  /** Runs one of the operator's commands; its standard output. */
+  /** Runs one of the operator's commands; returns its standard output. */
   readonly admin: (...args: readonly string[]) => Promise<string>;
   /** Runs `probe:add`. */
   readonly add: (probe: string) => Promise<AgentEnvironment>;
@@ -25,7 +25,7 @@ export interface AgentLogins {
 
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
 
-/** @param folder for the CA and the certificate */
+/** Issues a CA and a certificate into the folder, and opens a TLS port at the Redis of the bed. */
 export async function openAgentLogins(bed: CoreBed, folder: string): Promise<AgentLogins> {
   let port = 0;
   const admin = async (...args: readonly string[]): Promise<string> => {

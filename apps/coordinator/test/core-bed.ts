@@ -123,7 +123,7 @@ class CoresOnRedis implements CoreBed {
       log: quiet,
       lookUpPlace: nowhere,
       retentionSeconds: 3_600,
-      // Capacity is not limited in tests.
+      // No test reaches this limit.
       longestQueueMs: 3_600_000,
       checkTypes: { echo },
       monitors: { readDefinition: readEcho },
@@ -203,7 +203,7 @@ const plainHeartbeat: Heartbeat = {
   draining: false,
 };
 
-/** Starts a check with a deadline that no slow machine reaches, on online probes. */
+/** Sends a heartbeat of each probe, waits until all are online, and starts a check with a budget of two minutes. */
 export async function startLongCheck(bed: CoreBed, probes: readonly string[]): Promise<string> {
   for (const probe of probes) await bed.beat(probe);
   // After an outage, connections recover independently.

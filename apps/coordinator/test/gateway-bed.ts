@@ -24,14 +24,14 @@ export interface OpenGateway {
 export interface PlayedAgent {
   readonly socket: WebSocket;
   readonly instance: string;
-  /** Every message so far. */
+  /** Every message received so far. */
   readonly received: readonly GatewayMessage[];
   readonly send: (message: AgentMessage) => void;
-  /** The next message of this type that was not returned yet. */
+  /** Waits for a message of this type that was not returned yet; throws if the connection is closed first. */
   readonly next: <T extends GatewayMessage['t']>(type: T) => Promise<Extract<GatewayMessage, { t: T }>>;
-  /** Close code and reason, once it is closed. */
+  /** Resolves with close code and reason; the code of a connection error is 0. */
   readonly closed: Promise<readonly [code: number, reason: string]>;
-  /** Declares all capabilities. */
+  /** Sends a status with echo checks, IPv4 and screenshots. */
   readonly beReady: (draining?: boolean) => void;
 }
 
@@ -52,10 +52,10 @@ export interface GatewayBed {
   readonly bed: CoreBed;
   readonly startGateway: (core?: Core) => Promise<OpenGateway>;
   readonly admin: (...args: readonly string[]) => Promise<string>;
-  /** Invites an agent, and returns its key and token. */
+  /** Invites an agent; returns a new key and the token. */
   readonly invite: (probe: string, ...more: readonly string[]) => Promise<Pick<Connecting, 'key'> & { token: string }>;
   readonly connect: (gateway: OpenGateway, options: Connecting) => Promise<PlayedAgent>;
-  /** An enrolled agent that was welcomed and is ready. */
+  /** Invites, enrols and connects an agent, which declares that it is ready. */
   readonly join: (
     gateway: OpenGateway,
     probe: string,

@@ -15,7 +15,7 @@ import { CHECK_ID, highLimits, highTargetLimits, fakeJudgeTarget, noMonitors, st
 export interface HttpBed {
   readonly server: RunningServer;
   readonly url: string;
-  /** Every request that reached the checks. */
+  /** Every request that the HTTP layer admitted. */
   readonly created: AcceptedRequest[];
   /** Checks that can be read, by id. */
   readonly stored: Map<string, Check>;
@@ -33,12 +33,12 @@ export interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; undefined if there is none. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
 export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis' | 'checks'>> & {
-  /** Fakes are used for the parts left out. */
+  /** Methods left out are fakes. */
   readonly checks?: Partial<Checks>;
   readonly rateLimitRedis?: Redis;
 };
@@ -46,7 +46,7 @@ export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis' | 'checks'>> 
 /** The modules of a service without a file. */
 const defaultModules = modulesOf(DEFAULT_MODULES);
 
-/** @throws Error if the file is invalid */
+/** @throws Error if the text is invalid */
 export function modulesOf(text: string): PlannedModules {
   const parsing = parseModules(text);
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.faults));
@@ -128,13 +128,13 @@ function fakes(): Omit<AppOptions, 'log' | 'checks' | 'rateLimitRedis' | 'public
   };
 }
 
-/** A body of JSON as `POST /check` takes it. */
+/** A POST request with a JSON body; a string is sent as it is. */
 export function post(body: unknown, headers: Readonly<Record<string, string>> = {}): Question {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { method: 'POST', body: text, headers: { 'Content-Type': 'application/json', ...headers } };
 }
 
-/** A check as the store returns it. */
+/** A tcp check of two probes, as the store returns it; `nyc-1` has its result only if the check is completed. */
 export function tcpCheck(status: Check['status']): Check {
   const now = new Date().toISOString();
   const final = {

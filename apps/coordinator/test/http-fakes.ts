@@ -28,7 +28,6 @@ export const highLimits = {
 
 export const highTargetLimits = { target: 1e6, targetPorts: 1e6, clientTargets: 1e6, costs: new Map<string, number>() };
 
-/** A service without monitors. */
 export const noMonitors: AppOptions['monitors'] = {
   list: async () => ({}),
   read: async () => undefined,

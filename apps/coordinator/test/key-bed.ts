@@ -23,16 +23,16 @@ export interface KeyBed {
   readonly server: RedisServer;
   readonly redis: Redis;
   readonly run: (...args: readonly string[]) => Promise<Ran>;
-  /** Adds a key and returns its text. */
+  /** Adds a key and returns its text; throws if the command fails. */
   readonly add: (name: string, ...options: readonly string[]) => Promise<string>;
-  /** A copy of the keys that is read on demand only. */
+  /** A copy of the keys, which only its `look` refreshes. */
   readonly openRing: () => KeyRing;
-  /** An HTTP layer that polls its copy of the keys, unless one is given. */
+  /** An HTTP layer that refreshes its copy of the keys every 100 ms, unless `keys` are given. */
   readonly startEdge: (options?: BedOptions) => Promise<HttpBed>;
   readonly stop: () => Promise<void>;
 }
 
-/** The policy of a coordinator without exceptions. */
+/** The policy of a coordinator that denies 10.9.0.0/16. */
 const policyFor = createKeyPolicies({ deny: ['10.9.0.0/16'] });
 const judge: JudgeTarget = (target, allow) => judgeTarget(target, policyFor(allow));
 

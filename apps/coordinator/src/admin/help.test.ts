@@ -8,7 +8,7 @@ import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { takeDataFolder, withRunningService } from './running-service.ts';
 
-/** The program itself, as `npm run -s probe:<command>` starts it, without any setting. */
+/** Runs the program as `npm run -s probe:<command>` does, without any setting. */
 function run(...args: readonly string[]): {
   readonly status: number | null;
   readonly stdout: string;

@@ -203,7 +203,7 @@ function expiryOn(redis: Redis): CheckExpiry {
   });
 }
 
-/** A connection that delays the scripts of one check. */
+/** A connection that delays the commands about one check. */
 function heldUp(connection: Redis, id: string, open: Promise<void>): Redis {
   return new Proxy(connection, {
     get: (redis, name) => {

@@ -37,7 +37,7 @@ interface Played {
   readonly become: (heartbeat: Heartbeat | undefined) => void;
 }
 
-/** A connection with its gateway. */
+/** A stub of a connection, with the heartbeats of its gateway. */
 function connect(id: string, counter: number, more: { fingerprint?: string; wasSilent?: boolean } = {}): Played {
   const { fingerprint = 'SHA256:a', wasSilent = false } = more;
   let heartbeat: Heartbeat | undefined = idle;
@@ -64,7 +64,7 @@ describe('the heartbeats of agents at a gateway', () => {
     beats.beatAll();
     await until(async () => (await written()) !== undefined);
     const [first, leftMs] = [await written(), await redis.pttl(key)];
-    // The reply arrives after a command that the gateway would have sent.
+    // The reply to PING arrives after the effect of a command that the gateway would have sent.
     await redis.del(key);
     beats.beatAll();
     await redis.ping();

@@ -303,7 +303,7 @@ describe('a gateway', () => {
     older.send(final(check, 1));
     await older.next('ack');
     older.send({ t: 'done', job: check });
-    // The gateway looks several times meanwhile.
+    // The gateway polls several times meanwhile.
     await sleep(1_000);
     const png = Buffer.from('picture');
     older.socket.send(encodePiece({ seq: 2, upload: 1, bytes: png }));
@@ -697,7 +697,7 @@ describe('a gateway under attack', () => {
     for (let count = 0; count < 30; count += 1) await test.bed.start({ probes: ['honest'] });
     await until(() => jobsOf(honest).length === 30);
     const [each, most] = [4_000, 1_500];
-    // Long enough that few are read at a time.
+    // Messages so long that the gateway reads only few at a time.
     const ask = (agent: PlayedAgent, id: number): void =>
       agent.send({ t: 'time', id, more: 'x'.repeat(960) } as AgentMessage);
     for (const thief of thieves) for (let id = 1; id <= each; id += 1) ask(thief, id);
@@ -705,7 +705,8 @@ describe('a gateway under attack', () => {
     for (let id = 1; id <= most; id += 1) ask(honest, id);
     await until(() => answersOf([honest]) === most);
 
-    // 819 are allowed at once, then 820 a second; without its jobs, the honest agent would have 96 of them.
+    // The thieves are admitted 819 messages at once, then 820 a second; without the credit of its jobs, the honest
+    // agent would be admitted 96 a second.
     expect(answersOf(thieves)).toBeLessThan(8_000);
   }, 60_000);
 
@@ -726,7 +727,10 @@ describe('a gateway under attack', () => {
   });
 });
 
-/** Every command that Redis receives from now on. A client library may take the first lines for replies. */
+/**
+ * Collects every command that Redis receives from now on, over a raw socket: a client library may take the first lines
+ * for replies.
+ */
 async function monitor(port: number): Promise<{ readonly seen: () => string; readonly close: () => void }> {
   let seen = '';
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');

@@ -13,7 +13,7 @@ import { startGatewayBed, type GatewayBed } from '../../test/gateway-bed.ts';
 
 /** A modem: two pieces of the maximum size take eight seconds. */
 const MODEM = 8 * 1_024;
-/** A result of the maximum size takes longer than both sides wait without a sign of the other. */
+/** At this rate, a result of the maximum size takes longer to send than either side waits for a sign of life. */
 const SLOWEST = 2_560;
 const FAST = 1_024 * 1_024;
 const CHUNK = 512;
@@ -164,7 +164,7 @@ it('a result that takes longer than a silent connection is kept is sent once, ov
   const startedAt = performance.now();
   await outlet.final('E'.repeat(22), data, Date.now() + 120_000);
 
-  // Three pauses between looks of the gateway, and eight pings of the agent.
+  // The time of three checks of the gateway for silent agents, and of eight pings of the agent.
   expect(performance.now() - startedAt).toBeGreaterThan(16_000);
   expect(lines).toEqual([]);
   expect(sentBytes()).toBeLessThan(MAX_RESULT_BYTES);
@@ -181,7 +181,7 @@ it('a job that takes longer than a silent gateway is kept arrives once, over the
   const check = await test.bed.start({ probes: ['slow-3'], params });
   await until(() => ran.length > 0);
 
-  // Eight pings of the agent.
+  // The time of eight pings of the agent.
   expect(performance.now() - startedAt).toBeGreaterThan(16_000);
   expect(lines).toEqual([]);
   expect(ran).toEqual([check]);

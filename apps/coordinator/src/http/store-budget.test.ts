@@ -71,7 +71,7 @@ describe('a store that says nothing', () => {
     const waiting = bed.ask(`/check/${CHECK_ID}/results?wait=20`);
     await asked.promise;
 
-    // Answered after the time budget for Redis, which is under test.
+    // Answered when the time budget for Redis has passed, which the waiting request must outlast.
     expect((await bed.ask(`/check/${CHECK_ID}/results`)).status).toBe(503);
     held.resolve(undefined);
 

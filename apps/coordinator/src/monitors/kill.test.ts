@@ -26,7 +26,7 @@ const MONITORS = Array.from({ length: 40 }, (_, index) => `monitor-${index}`);
 const EVERY_MS = 10_000;
 const KILLS = 3;
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-/** Messages of one webhook. */
+/** Number of messages to one webhook. */
 const MESSAGES = 60;
 
 let server: RedisServer;
@@ -74,7 +74,7 @@ it('loses and doubles no tick while coordinators are killed', async () => {
   for (let round = 0; round < KILLS; round += 1) {
     const before = taken.length;
     await until(() => taken.length > before + 5);
-    // The other coordinators take over the monitors that this one has claimed.
+    // The other coordinators take over the ticks that the killed one has claimed.
     const [victim] = coordinators.splice(round % coordinators.length, 1);
     await kill(victim!);
     await startCoordinator();
@@ -147,7 +147,10 @@ function taskOf(messageId: string, url: string): ChangeTask {
   };
 }
 
-/** A tick may be skipped only if the whole machine is an interval late. */
+/**
+ * Whether a run is one interval after the one before. A tick may be skipped only if the run before started more than an
+ * interval late.
+ */
 function follows(before: RunRecord, run: RunRecord): boolean {
   return run.atMs - before.atMs === EVERY_MS || before.startedMs! - before.atMs > EVERY_MS;
 }

@@ -11,7 +11,7 @@ import type { WebhookMessage } from './webhooks/message.ts';
 const PROBES = ['fra-1', 'nyc-1'];
 const TARGET = '203.0.113.9';
 
-/** Definitions of the API, with ticks in immediate succession. */
+/** Reads definitions as the API does, but with a tick every 400 ms. */
 const readAny: ReadDefinition = (name, request, allow) => {
   const accept = createMonitorReader(
     [checkTypes.traceroute],
@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 afterEach(() => bed.stop(), 120_000);
 
-/** Sixteen flows over these routers; `*` is silent. */
+/** A traceroute result of sixteen flows over these routers; `*` is a silent router. */
 function traced(routers: readonly string[], reached: boolean): object {
   const hops = routers.map((ip, index) => {
     const who = {

@@ -406,7 +406,7 @@ describe('the file of monitors', () => {
     await until(async () => (await names()).join() === 'one,two');
     await until(async () => (await bed.redis.get(redisKeys.monitorsFile)) !== before);
 
-    // Simulates a failover to a replica that lacks it.
+    // Simulates a failover to a replica that lacks the last version.
     await removeMonitor(bed.redis, 'two', 'file');
     await bed.redis.set(redisKeys.monitorsFile, before);
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
   bed = await startCoreBed();
   await bed.addProbe('fra-1');
   await bed.keepAlive('fra-1');
-  // Only the coordinator of this test may have a sender.
+  // Only the core that a test starts may send webhooks.
   await bed.core.close();
 }, 120_000);
 
@@ -107,12 +107,12 @@ it('the path of a webhook is in no answer, in no log, and in Redis only in the d
   expect(answers).toContain('https://one.example/…');
   expect(answers + JSON.stringify(logged)).not.toContain('secret');
   const contents = await readAll();
-  // One waits for its next attempt, one was given up.
+  // One of the two jobs waits for its next attempt, the other was given up.
   expect(Object.keys(contents).filter((key) => key.startsWith(`${QUEUE}:msg_`))).toHaveLength(2);
   expect(Object.keys(contents).filter((key) => contents[key]!.includes('secret'))).toEqual([redisKeys.monitors]);
 }, 120_000);
 
-/** Waits until there are neither tasks nor jobs. */
+/** Waits until the outbox is empty and no message waits or is being sent. */
 async function untilDone(): Promise<void> {
   const { monitorOutbox: outbox } = redisKeys;
   await until(
@@ -120,7 +120,7 @@ async function untilDone(): Promise<void> {
   );
 }
 
-/** Contents of all hashes, lists and sorted sets by key. */
+/** Contents of all keys as JSON. */
 async function readAll(): Promise<Readonly<Record<string, string>>> {
   const keys = await bed.redis.keys('*');
   const commands: Readonly<Record<string, readonly string[]>> = {

@@ -38,7 +38,7 @@ function connectAs(url: string): Redis {
   return redis;
 }
 
-/** Lets a coordinator check once, as soon as it holds the lock. */
+/** Enforces the key quota once, taking its lock from any coordinator. */
 async function look(): Promise<void> {
   const guard = createKeyQuota({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
   await until(async () => {
@@ -48,7 +48,7 @@ async function look(): Promise<void> {
 }
 
 describe('an agent that floods its own keys', () => {
-  // The last two exceed the rights of an agent's user, but not those that earlier releases granted.
+  // The test's own connection writes the last two: only earlier releases gave agents the rights to such keys.
   it.each<readonly [string, (agent: Redis) => Promise<unknown>]>([
     ['with results', (agent: Redis) => agent.xadd(redisKeys.results('flood'), '*', 'data', 'x'.repeat(LIMIT_BYTES))],
     ['with one heartbeat', (agent: Redis) => agent.set(redisKeys.heartbeat('flood'), 'x'.repeat(LIMIT_BYTES))],
@@ -203,7 +203,7 @@ describe('an agent that opens more connections than an agent needs', () => {
     for (const agent of agents.splice(0)) agent.disconnect();
   });
 
-  /** Opens connections and waits until each is served; returns them with the newest. */
+  /** Opens connections, waits until each is served, and returns one that is opened after them. */
   async function open(url: string, count: number): Promise<Redis> {
     const opened = Array.from({ length: count }, () => connectAs(url));
     agents.push(...opened);
@@ -225,7 +225,7 @@ describe('an agent that opens more connections than an agent needs', () => {
 
     await until(async () => (await left('many')) === 6);
     await newest.time();
-    // As fast as an attacker reconnects, since a look may fall in between.
+    // Reconnects without a pause, as an attacker would, because the quota may be enforced while connections are opened.
     await until(async () => {
       await open(environment.REDIS_URL, 40).catch(() => undefined);
       return (await bed.redis.hexists(redisKeys.suspended, 'many')) === 1;
@@ -241,7 +241,7 @@ describe('an agent that opens more connections than an agent needs', () => {
     const { environment } = await admin('add', 'few', ...record);
 
     await until(async () => {
-      // Opens connections only after the quota has closed some, so each look finds few too many.
+      // Opens connections only after the quota has closed some, so that it finds only a few too many each time.
       if ((await left('few')) <= 6) await open(environment.REDIS_URL, 3).catch(() => undefined);
       return (await bed.redis.hexists(redisKeys.suspended, 'few')) === 1;
     });
@@ -339,7 +339,8 @@ describe('an agent that sends what its permissions refuse, in megabytes', () => 
     const [, limit] = (await bed.redis.config('GET', 'client-output-buffer-limit')) as [string, string];
     await bed.redis.config('SET', 'client-output-buffer-limit', 'normal 16mb 8mb 10');
     try {
-      // Before the next look: more connections than a user may keep, and longer names than one list may contain.
+      // More connections than a user may keep, and names longer than one client list may contain, before the quota is
+      // enforced again.
       const named = await open('names', 30);
       await Promise.all(named.map((agent) => agent.call('HELLO', '3', 'SETNAME', LARGE).catch(() => undefined)));
 

@@ -19,7 +19,7 @@ interface Thief {
   readonly probe: string;
   /** Writes a final result as the stolen probe. Resolves with the close code if the gateway refuses it. */
   readonly write: (check: string, data: unknown) => Promise<number | undefined>;
-  /** Corrupts the stolen probe's job. */
+  /** Corrupts the job of this check in the queue of the stolen probe. */
   readonly spoil: (check: string) => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ let bed: CoreBed;
 let logins: AgentLogins;
 let folder: string;
 let thieves: Readonly<Record<(typeof transports)[number], Thief>>;
-/** Connects as the probe `held` with its key, again after each close by the gateway. */
+/** The connection as the probe `held` with its key; opened again if the gateway has closed it. */
 let connected: () => Promise<PlayedAgent>;
 /** Connects as one of many probes, because a gateway limits reconnections of one. */
 let connectedAsAny: () => Promise<PlayedAgent>;
@@ -122,7 +122,7 @@ async function stealKey(probe: string): Promise<() => Promise<PlayedAgent>> {
   };
 }
 
-/** A check of these probes with a queued job for each. */
+/** Starts a check of these probes as soon as all are online. */
 async function checkOf(...probes: readonly string[]): Promise<string> {
   await until(async () => {
     const known = await bed.core.knownProbes();
@@ -399,7 +399,7 @@ describe('what a stolen agent does by Redis alone', () => {
     await report(redisUser, 'own', ID, success('invented'), { id: last });
     const check = await checkOf('own', 'other');
 
-    // Repeats like an agent until Redis accepts it.
+    // Repeats the write, like an agent, until Redis accepts it.
     await until(async () => {
       const written = report(redisUser, 'own', check, success('first'));
       if (

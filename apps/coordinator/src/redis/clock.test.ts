@@ -6,7 +6,7 @@ import { createRedisClock } from './clock.ts';
 /** Offset of the clock of Redis from that of this process. */
 const AHEAD_MS = 1_800_000_000_000;
 
-/** A Redis that replies at once. */
+/** A fake Redis that replies to `TIME` at once. */
 function answering(): Redis & { readonly asked: () => number } {
   let asked = 0;
   const time = async (): Promise<[string, string]> => {

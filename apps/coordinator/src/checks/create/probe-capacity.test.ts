@@ -74,7 +74,7 @@ describe('the room of a probe', () => {
     // 16 jobs wait for a target that does not answer; the initial estimate would allow 120.
     expect(load.hasCapacity(probe(), 'udp')).toBe(false);
     expect(load.hasCapacity(probe(), 'tcp')).toBe(true);
-    // The queue of 18 jobs of another coordinator would take as long again.
+    // 20 slots take n/20 of two seconds for n waiting jobs: that long the oldest job has taken by now.
     expect(load.hasCapacity(probe(18), 'tcp')).toBe(true);
     expect(load.hasCapacity(probe(20), 'tcp')).toBe(false);
   });
@@ -119,7 +119,7 @@ describe('the room of a probe', () => {
     const has = (queued: number | undefined): boolean => load.hasCapacity(withQueued(queued), 'tcp');
 
     expect([has(MOST_QUEUED - 1), has(MOST_QUEUED), has(undefined)]).toEqual([true, false, true]);
-    // Dispatched since the last read.
+    // Jobs that were dispatched since the queue was last read.
     for (let index = 0; index < MOST_QUEUED; index += 1) load.added(`check-${index}`, ['fra'], 'tcp', 7_000);
     expect([has(0), has(undefined)]).toEqual([false, true]);
   });

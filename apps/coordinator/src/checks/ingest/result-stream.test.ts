@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => bed.stop());
 
-/** A probe without a record: no coordinator reads its stream. */
+/** Writes screenshots for a probe without a record, whose stream no coordinator reads. */
 async function write(probe: string, count: number, pictures: readonly Buffer[]): Promise<void> {
   const fields = pictures.flatMap((png) => ['png', png]);
   const entry = ['check', check, 'kind', 'screenshot', 'data', '{}', ...fields];

@@ -509,7 +509,7 @@ describe('several coordinators', () => {
     const id = await start(on);
     const first = await photographer(id, on);
     const second = on.find((probe) => probe !== first)!;
-    // The first write when a screenshot is handed over.
+    // Simulates a coordinator that died after the first write of a handover, which names the next probe.
     await bed.redis.hset(redisKeys.check(id), 'shotAsked', `${first},${second}`);
 
     await reportPhoto(bed.redis, first, id, { failure: failure('Said to the one that died.') });

@@ -162,7 +162,10 @@ describe('the deadlines', () => {
   });
 });
 
-/** A connection on which the clock of Redis is ahead by what `clock` says at that moment. */
+/**
+ * A connection on which the clock of Redis is ahead by `clock.offMs` when a reply arrives, and which refuses to move
+ * deadlines while `refusesMoves` is true.
+ */
 function withClock(connection: Redis, clock: { readonly offMs: number; readonly refusesMoves?: boolean }): Redis {
   return new Proxy(connection, {
     get: (redis, name) => {

@@ -12,7 +12,7 @@ afterEach(() => feed?.stop());
 
 const job = (id: string): TakenJob => ({ id, name: 'tcp', data: '{}', timestamp: 1 });
 
-/** A queue in memory. */
+/** A fake queue, in memory. */
 function queue(...ids: readonly string[]) {
   const waiting = [...ids];
   const active: ActiveJob[] = [];

@@ -11,14 +11,14 @@ function createClock(): { readonly rates: ReturnType<typeof createAgentRates>; r
   return { rates: createAgentRates(() => now), pass: (ms) => (now += ms) };
 }
 
-/** Sends until the rate requires a wait. Returns the bytes sent. */
+/** Sends until the rate requires a pause; returns the bytes sent. */
 function flood(rate: AgentRate, bytes = MESSAGE): number {
   let sent = 0;
   for (let pauseMs = rate.take(0); pauseMs === 0; pauseMs = rate.take(bytes)) sent += bytes;
   return sent;
 }
 
-/** All agents send as fast as their rates allow, for this many seconds. Returns the bytes of all of them. */
+/** Lets all agents send as fast as their rates allow for this many seconds; returns the bytes of all of them. */
 function floodAll(thieves: readonly AgentRate[], seconds: number, pass: (ms: number) => void): number {
   let sent = 0;
   for (let ms = 0; ms < seconds * 1_000; ms += 50) {
@@ -46,7 +46,7 @@ describe('the rates of the agents of a gateway', () => {
     floodAll(thieves, 2, pass);
     const honest = rates.open('honest');
     const pauses: number[] = [];
-    // 300 checks within a second, 20 at a time, each with two partial results and the largest final one.
+    // Completes 300 checks within a second, 20 at a time, each with two partial results and the largest final one.
     for (let job = 0; job < 300; job += 1) {
       honest.give(`job-${job}`);
       for (const bytes of [MESSAGE, MESSAGE, MAX_RESULT_BYTES + 4_096]) pauses.push(honest.take(bytes));

@@ -46,7 +46,6 @@ afterEach(async () => {
 
 afterAll(async () => bed.stop());
 
-/** Starts a check with a deadline that no slow machine reaches, on online probes. */
 const start = (probes: readonly string[]): Promise<string> => startLongCheck(bed, probes);
 
 async function follow(edge: HttpBed, id: string, headers: Record<string, string> = {}): Promise<EventReader> {

@@ -10,7 +10,7 @@ import { CHECK_ID } from '../../../test/http-fakes.ts';
 import type { Checks } from '../../checks/checks.ts';
 import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
 
-/** Far longer than requests that have arrived take. */
+/** Far longer than the service takes for requests that have already arrived. */
 const UNHEARD_MS = 1_000;
 
 let bed: HttpBed | undefined;
@@ -129,12 +129,12 @@ describe('POST /check', () => {
   it('starts nothing for a client that gave up while the process stood still', async () => {
     const { url, created, ask } = await start();
     const body = JSON.stringify({ type: 'tcp', host: 'a.example', port: 1 });
-    // This process stands still until curl has given up, with its request unread.
+    // `spawnSync` blocks this process until curl gives up, so the service has not read its request by then.
     const options = ['--silent', '--max-time', '0.3', '--json', body, `${url}/check`];
     const statuses = Array.from({ length: 3 }, () => spawnSync('curl', options).status);
 
     const answer = await ask('/check', post({ type: 'tcp', host: 'b.example', port: 1 }));
-    // The other requests are read and answered, unheard, after this one.
+    // The service reads curl's requests only after this one, when nothing waits for their responses.
     await sleep(UNHEARD_MS);
 
     expect(statuses).toEqual([28, 28, 28]);

@@ -167,7 +167,7 @@ describe('a page', () => {
     }
   });
 
-  /** Opens a pipe for writing, which needs a reader: there are fewer threads than pipes. */
+  /** Opens a pipe for writing as soon as it has a reader: the pool has fewer threads than there are pipes. */
   async function opened(pipe: string): Promise<void> {
     for (;;) {
       try {

@@ -66,7 +66,7 @@ let played: PlayedCheck;
 let sendings: Sending[];
 let sockets: Socket[];
 let times: Partial<StreamTimes>;
-/** Number of events that were encoded. */
+/** Number of probe events that were encoded. */
 let made: number;
 
 beforeEach(async () => {
@@ -204,7 +204,7 @@ describe('a client that goes away', () => {
     socket.destroy();
 
     await until(() => played.isClosed());
-    // Later changes are ignored.
+    // Changes after the close do nothing.
     played.show('{"result":"pending"}');
     pumpAll();
     sendings[0]!.sendAway();

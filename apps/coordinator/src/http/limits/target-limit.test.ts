@@ -11,7 +11,7 @@ afterEach(async () => {
   bed = undefined;
 });
 
-/** Starts the HTTP layer with limits, and returns a function that posts a check, which runs from two probes. */
+/** Starts the HTTP layer with limits; returns a function that posts a check, which would run from two probes. */
 async function start(limits: Partial<TargetLimits>, createCheck = 1e6): Promise<(body: object) => Promise<Seen>> {
   bed = await startHttpBed({
     rateLimits: { ...highLimits, createCheck },
@@ -198,7 +198,7 @@ describe('the limits of targets', () => {
         tcp('example.com', 80),
       ]),
     ).toEqual([400, 400, 202, 429]);
-    // The client's limit refuses the last one, and takes precedence.
+    // The limit of the client refuses the last request before any target is charged.
     expect(bed!.created).toHaveLength(1);
   });
 });

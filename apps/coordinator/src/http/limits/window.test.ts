@@ -24,7 +24,7 @@ afterAll(async () => {
 
 afterEach(() => redis.flushall());
 
-/** Both implementations, each with a manual clock. */
+/** Both implementations of the window, each with a clock that the test sets. */
 const implementations: readonly [string, () => CountAt][] = [
   [
     'in memory',

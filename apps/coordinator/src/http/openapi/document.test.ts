@@ -26,7 +26,7 @@ afterAll(() => bed.close());
 
 const types: readonly AnyCheckType[] = Object.values(checkTypes);
 
-/** All objects of the document, schemas among them. */
+/** All objects in a JSON value, at any depth. */
 function schemasIn(value: unknown): readonly JsonObject[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap(schemasIn);
@@ -35,13 +35,16 @@ function schemasIn(value: unknown): readonly JsonObject[] {
 
 interface PublishedSchemas {
   readonly ajv: Ajv2020;
-  /** The validator of a schema of the document. */
+  /** The validator of the component schema with this name. */
   readonly validatorOf: (name: string) => ValidateFunction;
 }
 
 let compiled: PublishedSchemas | undefined;
 
-/** The schemas of the document, compiled once: the optimizer of Ajv would take a third of the time of this suite. */
+/**
+ * Compiles each schema of the document once, without Ajv's optimizer, which would take a third of the time of this
+ * suite.
+ */
 function publishedSchemas(): PublishedSchemas {
   if (compiled !== undefined) return compiled;
   const ajv = new Ajv2020({ strict: false, code: { optimize: false } });

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 afterAll(async () => bed.stop());
 
-/** The HTTP layer of a coordinator with the real idempotency store; checks are only counted. */
+/** The HTTP layer of a coordinator with the real idempotency store; checks are only recorded. */
 async function edgeOf(core: Core, options: BedOptions = {}): Promise<HttpBed> {
   const edge = await startHttpBed({
     checkTypes: [checkTypes.tcp],

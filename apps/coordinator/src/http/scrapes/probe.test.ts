@@ -56,7 +56,7 @@ describe('GET /probe', () => {
     expect(seen.get('probe_success{probe="nyc-1"}')).toBe('0');
     expect(seen.get('probe_duration_seconds{probe="fra-1"}')).toBe('0.25');
     expect(seen.get('probe_ip_protocol{probe="fra-1"}')).toBe('4');
-    // The value of blackbox_exporter for this address.
+    // The values of blackbox_exporter for the addresses of the two results.
     expect(seen.get('probe_ip_addr_hash{probe="fra-1"}')).toBe('3668918509');
     expect(seen.get('probe_ip_addr_hash{probe="nyc-1"}')).toBe('1751717746');
     expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('1');
@@ -82,7 +82,7 @@ describe('GET /probe', () => {
 
     expect(created).toMatchObject([{ params: { rules: { resolve: true } } }]);
     expect(seen.get('probe_dns_lookup_time_seconds{probe="fra-1"}')).toBe('0.012');
-    // Simulates an agent of an earlier release.
+    // An agent of an earlier release does not send the time.
     expect(seen.has('probe_dns_lookup_time_seconds{probe="nyc-1"}')).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import { reduce, type ReducedEvent, type MonitorState, type TickOutcome } from '
 
 const rule = readAlarm({ when: '3 of 5', networks: 2, for: 2 })!;
 
-/** Networks of the probes a to e, and of more. */
+/** Networks of the probes 0 to 4; all further ones are in AS9. */
 const networks = ['AS1', 'AS1', 'AS2', 'AS3', 'AS4'];
 
 /** @param letters `o` ok, `f` failing, `-` unmeasured, one for each probe */

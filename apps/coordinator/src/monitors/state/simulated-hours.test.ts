@@ -5,7 +5,7 @@ import { readAlarm, type AlarmRule } from '../definition.ts';
 import { reduce, type MonitorState, type TickOutcome } from './reduce.ts';
 
 const HOURS = 10_000;
-/** The benchmark has sixty. */
+/** Ticks of a simulated hour: a fifth of the real sixty, to be faster. */
 const TICKS_AN_HOUR = 12;
 const rule = readAlarm({ when: '3 of 5', networks: 2, for: 2 })!;
 const networks = ['AS1', 'AS2', 'AS2', 'AS3', 'AS4'];
@@ -24,7 +24,7 @@ function random(seed: number): Draw {
   };
 }
 
-/** Fails and recovers, each tick with a chance of a change. */
+/** A probe that works or fails, and changes at each tick with the given probability. */
 function flapper(draw: Draw): (chance: number) => Letter {
   let fails = false;
   return (chance) => {
@@ -48,7 +48,7 @@ const CHANCES = [0.2, 0.35, 0.5];
 /** The network begins to flap when the probe is known as flapping: both in the same hour would look like an outage. */
 const NETWORK_FROM_TICK = 120;
 
-/** Letters of each probe at a tick. */
+/** Creates a function that returns the state of each probe at a tick. */
 type Shape = (draw: Draw) => (tick: number, chance: number) => readonly Letter[];
 
 /** One probe flaps from the start, a network with two more later. */
@@ -67,7 +67,10 @@ const halfUnmeasured: Shape = (draw) => {
     letters(tick, chance).map((letter) => (tick > NETWORK_FROM_TICK * 2 && draw() < 0.5 ? 'unmeasured' : letter));
 };
 
-/** As `flapping`, and the two steady probes are offline together for an hour of every 50 ticks. */
+/**
+ * As `flapping`, and after twice `NETWORK_FROM_TICK` the two steady probes are unmeasured for an hour of every 50
+ * ticks.
+ */
 const witnessesAway: Shape = (draw) => {
   const letters = flapping(draw);
   return (tick, chance) =>

@@ -188,7 +188,7 @@ describe('messages to webhooks', () => {
 
     expect(received.filter(({ host }) => host === 'well.example')).toHaveLength(800);
     expect(most).toBe(10);
-    // The others are put off, which is no attempt.
+    // The other messages to the silent receiver are postponed, which is no attempt.
     await until(async () => (await redis.llen(`${QUEUE}:wait`)) === 0);
     const sent = new Set(received.map(({ id }) => id));
     const unsent = silent.filter(({ id }) => !sent.has(id));

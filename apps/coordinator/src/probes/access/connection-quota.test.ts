@@ -21,7 +21,7 @@ const USERS = {
   password: [`user default on >${PASSWORD} ~* &* +@all`],
   open: ['user default on nopass ~* &* +@all'],
 } as const;
-/** Time after which a connection without a login is ended, and more. */
+/** More than the ten seconds that a login may take. */
 const AGED_MS = 11_000;
 
 const ends: (() => unknown)[] = [];
@@ -59,7 +59,7 @@ async function hold(server: RedisServer, bytes: string): Promise<Socket> {
   return socket;
 }
 
-/** Looks repeatedly until the connections are older than a login may take. */
+/** Enforces the quota repeatedly until the connections are older than a login may take. */
 async function lookUntilAged(redis: Redis): Promise<void> {
   const quota = createConnectionQuota(redis);
   const since = performance.now();

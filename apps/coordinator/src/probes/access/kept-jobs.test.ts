@@ -25,7 +25,7 @@ async function take(): Promise<void> {
   await bed.redis.lmove(`${queue}:wait`, `${queue}:active`, 'RIGHT', 'LEFT');
 }
 
-/** Jobs that the agent took and kept. */
+/** Writes jobs that the agent took and has not removed. */
 async function keep(ids: readonly string[], takenAtMs = Date.now()): Promise<void> {
   await bed.redis.rpush(`${queue}:active`, ...ids);
   await Promise.all(ids.map((id) => bed.redis.hset(`${queue}:${id}`, 'name', 'echo', 'timestamp', takenAtMs)));
@@ -44,7 +44,7 @@ it('loses the jobs of checks that are over, answered or not stored any more, and
 
   await keep([screenshotJobId(pending)]);
   await keep([screenshotJobId(answered)], Date.now() - 300_000);
-  // Kept last: a coordinator reads the list of a probe only if it is this long.
+  // Added last: a coordinator reads the list of active jobs of a probe only if it has more than 64 entries.
   await keep(Array.from({ length: 100 }, (_, index) => `unknown-${index}`));
   await until(async () => (await kept()).length <= 2);
 

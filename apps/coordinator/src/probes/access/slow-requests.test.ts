@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await startRedisServer({ executable });
   admin = new Redis(server.url);
   await admin.call('ACL', 'SETUSER', agentUser('thief'), 'on', '>secret', ...agentRights('thief'));
-  // Every request is slow enough: the test does not depend on the speed of the machine.
+  // Logs every request, so that the test does not depend on the speed of the machine.
   await admin.config('SET', 'slowlog-log-slower-than', '0');
 });
 
@@ -186,14 +186,14 @@ describe('on a cluster', () => {
     await until(() => redis.status === 'ready');
     const slow = createSlowRequests(redis, quiet);
     const probes: string[] = [];
-    // Some of these probes are on each master.
+    // Each master has the keys of some of these probes.
     for (let index = 0; index < 12; index += 1) probes.push(`thief-${index}`);
     for (const { port } of cluster.nodes) {
       const node = new Redis(port, '127.0.0.1');
       await node.config('SET', 'slowlog-log-slower-than', '0');
       for (const probe of probes) {
         const request = longRequest.slice(1).map((key) => key.replace('thief', probe));
-        // The other masters refuse it, without an entry.
+        // The master that has the keys logs the request; the others refuse it without an entry.
         await Promise.all([1, 2, 3].map(() => node.unlink(...request).catch(() => undefined)));
       }
       node.disconnect();

@@ -99,7 +99,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
 
     expect(describeAgent(probe!)).toMatchObject({ state: 'suspended', reason: 'Suspended by its operator.' });
     expect(statusOf(probe!)).toEqual({ status: 'offline', reason: 'Suspended by its operator.' });
-    // The command that counts is one.
+    // The one command is the `INFO` of `countCommands`.
     expect((await countCommands()) - before).toBe(1);
   });
 

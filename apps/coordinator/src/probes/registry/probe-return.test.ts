@@ -11,7 +11,7 @@ import { createProbeValidators } from './probe-validators.ts';
 let bed: CoreBed;
 let other: Core;
 let beating: NodeJS.Timeout;
-/** Runs of the agents that are not silent, by probe. */
+/** Instance IDs of the agents that send heartbeats, by probe. */
 const runs = new Map<string, string>();
 
 beforeAll(async () => {
@@ -57,11 +57,11 @@ describe('a probe that comes back', () => {
     await silence('fra-1');
     await beat('fra-1', 'first');
     await until(async () => (await bed.redis.hget(redisKeys.lastSeen, 'fra-1|back')) !== null);
-    // In the future, so that it does not end before a slow machine looks.
+    // Sets the return into the future, so that a slow machine reads it before it is over.
     await bed.redis.hset(redisKeys.lastSeen, 'fra-1|back', Date.now() + 3_600_000);
     await isEverywhere('fra-1', 'degraded');
     const reason = (await bed.core.probes.list())['fra-1']?.reason;
-    // Simulates the passing of some seconds.
+    // Simulates the passing of ten seconds.
     await bed.redis.hset(redisKeys.lastSeen, 'fra-1|back', Date.now() - 10_000);
     await isEverywhere('fra-1', 'healthy');
 

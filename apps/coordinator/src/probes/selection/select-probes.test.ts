@@ -402,7 +402,7 @@ describe('the selection by locations, one after another', () => {
     const { known, looks } = watched();
     chosen(known, { locations: ['Transit B'], limit: 3 });
     const once = looks();
-    // Meanwhile the heartbeats have changed.
+    // New objects with the same records, as after new heartbeats.
     const later = known.map((one) => ({ ...one }));
     const again = chosen(later, { locations: ['Transit B'], limit: 3 });
 
@@ -477,7 +477,7 @@ describe('a selector that follows changing probes', () => {
     let known = Array.from({ length: 60 }, (_, index) => random(index));
     for (let round = 0; round < 200; round += 1) {
       known = known.map((before, index) => (draw(10) === 0 ? { ...random(index), record: before.record } : before));
-      // Sometimes another list of records.
+      // Sometimes the list of records changes, too.
       if (draw(40) === 0) known = [...known.slice(1), random(100 + round)];
       const request: SelectionRequest = {
         type: types[draw(2)]!,

@@ -22,7 +22,7 @@ afterAll(async () => {
   await bed.stop();
 });
 
-/** Starts a check, repeatedly while it is refused: on a busy machine the replica may be too slow. */
+/** Starts a check; tries again while it is refused, since the replica may be too slow on a busy machine. */
 async function startPatiently(): Promise<string> {
   for (;;) {
     const id = await bed.start({ probes: ['fra-1'] }).catch((error: unknown) => {

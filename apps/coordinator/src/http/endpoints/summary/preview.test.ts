@@ -19,7 +19,7 @@ async function start(options: BedOptions = {}): Promise<HttpBed> {
   return bed;
 }
 
-/** Metadata of a document, and its title. */
+/** The `property` metadata of a document by name, and its title. */
 function metadataOf(text: string): Readonly<Record<string, string>> {
   const entries = [...text.matchAll(/<meta property="([^"]*)" content="([^"]*)"/g)].map(([, name, content]) => [
     name!,

@@ -25,7 +25,10 @@ const badge = `/check/${CHECK_ID}/badge.svg`;
 const card = `/check/${CHECK_ID}/card.png`;
 const embed = `/c/${CHECK_ID}/embed`;
 
-/** Texts of an SVG according to Expat; throws if it is not well-formed. */
+/**
+ * Parses an SVG with Expat, expects exactly the allowed elements, and returns its texts; throws if it is not
+ * well-formed.
+ */
 function textsOf(svg: string): readonly string[] {
   const program = `import sys, json, xml.etree.ElementTree as tree
 root = tree.fromstring(sys.stdin.buffer.read())
@@ -39,7 +42,7 @@ print(json.dumps([sorted(tags), [e.text for e in root.iter('{http://www.w3.org/2
   return texts;
 }
 
-/** Size, and the most frequent colour other than the background. */
+/** Size of a PNG, and the bytes of its rows: palette indices, and the filter type of each row. */
 async function pixelsOf(
   url: string,
 ): Promise<{ readonly size: readonly number[]; readonly colours: ReadonlySet<number> }> {
@@ -51,7 +54,7 @@ async function pixelsOf(
 
 const failed = { result: 'failure', rt: null, error: { code: 'connection_refused', message: 'refused' }, port: 443 };
 
-/** A check of four probes, some of which failed. */
+/** A completed tcp check of four probes, of which the given ones failed. */
 function mixed(...failures: readonly string[]): Check {
   const check = tcpCheck('completed');
   const probes = ['fra-1', 'nyc-1', 'par-1', 'sin-1'];
@@ -149,8 +152,8 @@ describe('the card of a check', () => {
       [1200, 630],
       [1200, 630],
     ]);
-    // Palette index of the full level of `good` and `bad`: 15 paler levels precede it, in the order ink, dim, good,
-    // warn, bad, neutral.
+    // Palette indices of the full `good` and `bad`: of each colour, in the order ink, dim, good, warn, bad, neutral,
+    // there are 16 levels, the full one last.
     const [good, bad] = [2 * 16 + 15, 4 * 16 + 15];
     expect([up.colours.has(good), up.colours.has(bad)]).toEqual([true, false]);
     expect([down.colours.has(good), down.colours.has(bad)]).toEqual([false, true]);
