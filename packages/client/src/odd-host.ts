@@ -1,4 +1,5 @@
 import type { TargetMistake, TypeFacts } from './target-fix.ts';
+import { hostFor, readTarget } from './target-text.ts';
 
 /** A typed target in three parts: `https://`, `user@example.com:443` and `/path`. */
 interface Parts {
@@ -15,6 +16,7 @@ export function oddHost(typed: string, facts: TypeFacts): TargetMistake | undefi
     halfScheme(typed, facts) ??
     autonomousSystem(typed) ??
     credentials(parts, facts) ??
+    zone(parts, facts) ??
     oddCharacter(parts, facts) ??
     oddPort(parts, facts) ??
     oddAddress(parts, facts)
@@ -43,6 +45,19 @@ function credentials({ scheme, authority, rest }: Parts, facts: TypeFacts): Targ
   const host = authority.slice(at + 1);
   const message = 'A user name or password (the part before “@”) belongs to no check: others can read what was asked.';
   return host === '' ? { message, fixes: [] } : mistake(message, facts, { scheme, authority: host, rest });
+}
+
+/** An IPv6 address with a zone id: `fe80::1%eth0`, in URLs `[fe80::1%25eth0]`. */
+function zone({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
+  const [, address, id, port = ''] = /^\[?([\da-f]*:[\da-f:.]*)%(?:25)?([^\]]*)\]?(:\d+)?$/i.exec(authority) ?? [];
+  if (address === undefined) return undefined;
+  // Without the zone it is another address on each link.
+  if (/^fe[89ab]/i.test(address)) {
+    const message = `${address}%${id} is an address on one link, named by an interface of one machine: probes cannot reach it.`;
+    return { message, fixes: [] };
+  }
+  const message = `“%${id}” names an interface of one machine, which probes do not know.`;
+  return mistake(message, facts, { scheme, authority: `[${address}]${port}`, rest });
 }
 
 /** Punctuation that neither hosts nor names in the DNS have. */
@@ -110,13 +125,13 @@ function decimalOf(numbers: string): readonly string[] {
 /** A mistake that is fixed by the same check with other parts of the target. */
 function mistake(message: string, { type, hostKind, hasPort }: TypeFacts, parts: Parts): TargetMistake {
   const { scheme, authority, rest } = parts;
+  const { host, port } = readTarget(authority);
   const isUrl = hostKind === 'url';
   if (isUrl || scheme !== '') {
-    const url = { type: 'http', host: `${scheme || 'https://'}${authority}${rest}` };
-    const bare = { type, host: authority.replace(/:\d+$/, '') };
+    const url = { type: 'http', host: `${scheme === '' ? hostFor('url', authority) : `${scheme}${authority}`}${rest}` };
+    const bare = { type, host };
     return { message, fixes: isUrl ? [url] : [bare, url] };
   }
-  const [, host = authority, port] = /^([^:]+):(\d+)$/.exec(authority) ?? [];
   if (port === undefined) return { message, fixes: [{ type, host }] };
   return { message, fixes: [{ type: hasPort ? type : 'tcp', host, port: Number(port) }] };
 }
