@@ -35,8 +35,9 @@ Flags of every check:
 
 ${helpRows(checkFlagsOf(checkTypes.ping))}${helpRows(commonFlags)}
 Exit status: 0 every probe that could measure succeeded; 1 one had a failure or a timeout, or compare
-found a difference; 2 the arguments or the request are invalid; 3 the service is unreachable or
-failed; 4 no probe could measure.
+found a difference; 2 the arguments or the request are invalid, or the output cannot be written;
+3 the service is unreachable or failed; 4 no probe could measure; 130 interrupted by Ctrl-C;
+141 nothing reads the output any more.
 `;
 }
 

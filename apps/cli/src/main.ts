@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 
+import { endWithOutput } from '@vantage/command-line';
+
 import { readConfig } from './config.ts';
 import { runCli } from './run.ts';
 
@@ -9,10 +11,7 @@ declare const VANTAGE_VERSION: string | undefined;
 
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort(new Error('interrupted')));
-// The reader of the pipe may exit early, as head(1) does; Windows calls that EOF.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
-  process.exit(code === 'EPIPE' || code === 'EOF' ? 0 : 1),
-);
+endWithOutput(process);
 
 process.exitCode = await runCli(process.argv.slice(2), {
   config: readConfig(process.env, process.stdout.isTTY),

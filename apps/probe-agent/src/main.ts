@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { askResolversAgainSoon, SettingsError } from '@vantage/settings';
+import { endWithOutput, exitStatus } from '@vantage/command-line';
 import { pino } from 'pino';
 
 import { readConfig, readMeasuringConfig } from './config.ts';
@@ -32,11 +33,13 @@ else if (command === 'enrol' && !args.includes('--help')) {
 }
 
 async function run(): Promise<number> {
-  const config = settingsOrExit((environment) => readMeasuringConfig({ LOG_LEVEL: 'error', ...environment }));
+  const config = settingsOrExit(
+    (environment) => readMeasuringConfig({ LOG_LEVEL: 'error', ...environment }),
+    exitStatus.invalid,
+  );
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
-  // The reader of the pipe may exit early, as head(1) does.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  endWithOutput(process);
   const log = pino({ level: config.logLevel }, process.stderr);
   const { stdout: output, stderr: errors } = process;
   const status = await runOnce(args, { config, openRuntime, log, output, errors, signal: interrupted.signal });
@@ -45,12 +48,12 @@ async function run(): Promise<number> {
   return status;
 }
 
-function settingsOrExit<T>(read: (environment: NodeJS.ProcessEnv) => T): T {
+function settingsOrExit<T>(read: (environment: NodeJS.ProcessEnv) => T, status = 1): T {
   try {
     return read(process.env);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    return process.exit(1);
+    return process.exit(status);
   }
 }

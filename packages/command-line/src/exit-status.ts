@@ -6,6 +6,8 @@ export const exitStatus = {
   unreachable: 3,
   notMeasured: 4,
   interrupted: 130,
+  /** That of a program that SIGPIPE ends. */
+  outputClosed: 141,
 } as const;
 
 /** The part of a result that the exit status depends on. */

@@ -6,6 +6,7 @@ export {
   type ParsedArguments,
 } from './check-arguments.ts';
 export { describeResult, resultDetails } from './describe-result.ts';
+export { endWithOutput } from './end-with-output.ts';
 export { exitStatus, statusOfResults, type MeasuredResult } from './exit-status.ts';
 export { flagName, flagsOf, type Flag } from './flags.ts';
 export { checkHelp, helpRow, helpRows, type HelpFlags } from './help.ts';

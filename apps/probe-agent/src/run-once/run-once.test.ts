@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
@@ -36,8 +36,20 @@ async function agent(args: readonly string[], environment: Environment = ALLOWED
   });
 }
 
+/** Exit status of the real program whose output nothing reads. */
+async function statusWithoutReader(args: readonly string[]): Promise<number | null> {
+  const child = spawn(process.execPath, ['--conditions=vantage-source', MAIN, ...args], { env: programEnv(ALLOWED) });
+  child.stdout.destroy();
+  const [status] = (await once(child, 'exit')) as [number | null];
+  return status;
+}
+
 /** Runs in this process. */
-async function run(args: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
+async function run(
+  args: readonly string[],
+  environment: Environment = ALLOWED,
+  { signal }: Pick<AbortController, 'signal'> = new AbortController(),
+): Promise<Ended> {
   let [output, errors] = ['', ''];
   const status = await runOnce(args, {
     config: readMeasuringConfig(environment),
@@ -45,7 +57,7 @@ async function run(args: readonly string[], environment: Environment = ALLOWED):
     log: silent,
     output: { write: (text) => (output += text) },
     errors: { write: (text) => (errors += text) },
-    signal: new AbortController().signal,
+    signal,
   });
   return { status, output, errors };
 }
@@ -96,6 +108,14 @@ describe('one check from the shell of the probe’s machine', () => {
     expect(status).toBe(4);
   });
 
+  it('ends as other programs do on Ctrl-C, and if nothing reads its output', async () => {
+    const args = ['run', 'tcp', '127.0.0.1', String(port)];
+    const interrupted = { signal: AbortSignal.abort() };
+
+    expect((await run(args.slice(1), ALLOWED, interrupted)).status).toBe(130);
+    expect(await statusWithoutReader(args)).toBe(141);
+  });
+
   it('has a separate exit status for a target that fails', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
@@ -141,7 +161,7 @@ describe('one check from the shell of the probe’s machine', () => {
       errors: expect.stringContaining('unknown command "fly"; expected run'),
     });
     expect(setting.errors).toMatch(/TARGET_ALLOW .*300\.1\.1\.1\/8/);
-    expect(setting.status).toBe(1);
+    expect(setting.status).toBe(2);
   });
 
   it('has no flag named like an option, which it would hide or set', () => {

@@ -61,7 +61,7 @@ export async function runOnce(args: readonly string[], options: RunOnceOptions):
   try {
     const result = await measure(read.request, runtime, options);
     output.write(read.request.isJson ? `${jsonText(result)}\n` : resultLines(read.request.type, result));
-    return statusOfResults(read.request.type, [result]);
+    return options.signal.aborted ? exitStatus.interrupted : statusOfResults(read.request.type, [result]);
   } finally {
     await runtime.close();
   }
@@ -119,6 +119,7 @@ such as TARGET_ALLOW=127.0.0.0/8; those of Redis and of the probe are not needed
 
 ${types.join('')}
 ${helpRows(runFlags)}
-Exit status: 0 success; 1 failure or timeout; 2 the words are not valid; 4 this machine could not measure.
+Exit status: 0 success; 1 failure or timeout; 2 the words or settings are not valid, or the output cannot be
+written; 4 this machine could not measure; 130 interrupted; 141 nothing reads the output any more.
 `;
 }
