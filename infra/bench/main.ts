@@ -41,7 +41,10 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   tcp: async () => (await import('./tcp/tcp.ts')).tcp,
   http: async () => (await import('./http/http.ts')).http,
   screenshot: async () => (await import('./screenshot/screenshot.ts')).screenshot,
-  web: async () => (await import('./web/web.ts')).web,
+  web: async () => {
+    const { web } = await import('./web/web.ts');
+    return (progress) => web(progress, values.only);
+  },
   overhead: async () => (await import('./overhead/overhead.ts')).overhead,
   growth: async () => (await import('./load/growth.ts')).growth,
   hundred: async () => (await import('./load/hundred.ts')).hundred,
@@ -72,7 +75,7 @@ const read = readFlags(
     report: { description: 'Folder for the report of load.' },
     only: {
       description:
-        'One part: of agent cpu, latency or start; of gateway some of idle, dispatch, link, lost, burst, commands, container (only if named: needs Docker); of load agents, post, rate, idle, streams or kept; of paths model, scamper, mtu, mtr, changes or alarms.',
+        'One part: of agent cpu, latency or start; of gateway some of idle, dispatch, link, lost, burst, commands, container (only if named: needs Docker); of load agents, post, rate, idle, streams or kept; of paths model, scamper, mtu, mtr, changes or alarms; of web sizes, crowd, delays or live.',
     },
   },
   isKnown ? given : ['--help'],
@@ -86,7 +89,7 @@ const takers = {
   quick: ['agent', 'gateway', 'idle', 'load', 'links', 'monitors'],
   minutes: ['memory'],
   report: ['load'],
-  only: ['agent', 'gateway', 'load', 'paths'],
+  only: ['agent', 'gateway', 'load', 'paths', 'web'],
 } as const;
 const flags = Object.keys(takers) as readonly (keyof typeof takers)[];
 const ignored = flags.find((flag) => values[flag] !== undefined && !takers[flag].some((taker) => taker === name));

@@ -15,24 +15,23 @@ const LONG_TASK_MS = 50;
 const SETTLE_MS = 2_000;
 
 /** The longest task of the main thread while a completed check from a hundred probes opens, as it is and with all rows. */
-export async function crowdTasks(progress: Progress): Promise<readonly Figure[]> {
+export async function* crowdTasks(progress: Progress): AsyncGenerator<Figure> {
   const checks = worldChecks.map(crowded);
   const showcase = await startShowcase({ probes: crowd, checks });
   const browser = await openBrowser();
   try {
-    const figures: Figure[] = [];
+    let pages = 0;
     for (const { type, testId } of checks) {
       for (const query of ['', '?show=all']) {
-        progress.step(`${type}${query}, page ${1 + figures.length} of ${2 * checks.length}`);
+        progress.step(`${type}${query}, page ${(pages += 1)} of ${2 * checks.length}`);
         const longest: number[] = [];
         for (let run = 0; run < RUNS; run += 1) {
           longest.push(await longestTask(browser, showcase.url, `/c/${testId}${query}`));
         }
         const name = `longest task, ${type} from 100 probes${query === '' ? '' : ', all rows'}`;
-        figures.push({ name, value: median(longest), unit: 'ms CPU', atMost: LONG_TASK_MS });
+        yield { name, value: median(longest), unit: 'ms CPU', atMost: LONG_TASK_MS };
       }
     }
-    return figures;
   } finally {
     await browser.close();
     showcase.close();

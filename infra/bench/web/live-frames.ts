@@ -13,7 +13,7 @@ const names = Array.from({ length: PROBES }, (_, index) => `p-${index}`);
 const probes = Object.fromEntries(names.map((name) => [name, Object.values(world)[0]!]));
 
 /** Main-thread work per frame while a traceroute of 60 rounds from 20 probes comes in, all rows open. */
-export async function liveFrames(progress: Progress): Promise<readonly Figure[]> {
+export async function* liveFrames(progress: Progress): AsyncGenerator<Figure> {
   if (here.missing !== null) throw new Error(here.missing);
   const states = new Map(names.map((name) => [name, stateAt(0)]));
   const checkOf = (): Check => ({
@@ -44,7 +44,7 @@ export async function liveFrames(progress: Progress): Promise<readonly Figure[]>
         await new Promise((resolve) => setTimeout(resolve, 1_000 / PROBES));
       }
     }
-    return figuresOf(await endRecording());
+    yield* figuresOf(await endRecording());
   } finally {
     await browser.close();
     showcase.close();

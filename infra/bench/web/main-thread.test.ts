@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { describe, expect } from '@jest/globals';
 
 import { itInBrowser } from '../../../apps/web/test/it-in-browser.ts';
@@ -17,5 +20,33 @@ describe('a recording of the main thread', () => {
     const end = await recordTasks(Object.assign(page, { createCDPSession: async () => session }));
 
     await expect(end()).rejects.toThrow();
+  });
+
+  itInBrowser('says how its browser ended, if it did so long before', async () => {
+    const browser = await openBrowser();
+    const page = await browser.newPage();
+    const end = await recordTasks(page);
+    const gone = once(browser.process()!, 'exit');
+    const session = await page.createCDPSession();
+    await session.send('Browser.crash' as 'Browser.close').catch(() => undefined);
+    await gone;
+    // An unhandled rejection would end the benchmark here.
+    await sleep(100);
+
+    await expect(end()).rejects.toThrow(/^the browser ended, exit status 1\d\d$/);
+    await browser.close();
+  });
+
+  itInBrowser('fails when its page crashes, whose tasks would be too few', async () => {
+    const browser = await openBrowser();
+    const page = await browser.newPage();
+    const end = await recordTasks(page);
+    const crashed = new Promise((resolve) => void page.once('error', resolve));
+    // The address of Chromium that ends a renderer answers no one.
+    void page.goto('chrome://crash').catch(() => undefined);
+    await Promise.race([crashed, sleep(20_000, undefined, { ref: false })]);
+
+    await expect(end()).rejects.toThrow('the page crashed');
+    await browser.close();
   });
 });

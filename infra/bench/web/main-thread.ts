@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+
 import type { Tab } from '../../../apps/web/test/browser.ts';
 
 interface TraceEvent {
@@ -14,7 +16,7 @@ interface TraceEvent {
  * Records the tasks of a page's main thread.
  *
  * @returns a function that ends the recording, with the CPU time of each task over half a millisecond; it rejects if the
- * browser ends
+ * page or the browser has ended
  */
 export async function recordTasks(page: Tab['page']): Promise<() => Promise<readonly number[]>> {
   const session = await page.createCDPSession();
@@ -24,15 +26,39 @@ export async function recordTasks(page: Tab['page']): Promise<() => Promise<read
     categories: 'devtools.timeline,disabled-by-default-devtools.timeline,toplevel',
     transferMode: 'ReportEvents',
   });
+  const lost = endOf(page);
+  lost.catch(() => undefined);
   return async () => {
-    const ended = new Promise((resolve, reject) => {
-      session.once('Tracing.tracingComplete', resolve);
-      // The browser sends its last events after it has answered, or ends before.
-      page.browser().once('disconnected', () => reject(new Error('the browser ended')));
+    // The browser sends its last events after it has answered.
+    const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
+    const end = session.send('Tracing.end').catch(async (error: unknown) => {
+      // A session that is closed has no word about the reason.
+      if (page.browser().connected) throw error;
+      await lost;
     });
-    await Promise.all([ended, session.send('Tracing.end')]);
+    await Promise.race([lost, Promise.all([complete, end])]);
     return taskTimes(events);
   };
+}
+
+/** Rejects with the reason when the page or its browser ends, also if nothing is asked of them at that time. */
+async function endOf(page: Tab['page']): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // Its tasks up to there would look like all of them.
+  page.once('error', () => reject(new Error('the page crashed')));
+  page.browser().once('disconnected', () => {
+    const program = page.browser().process();
+    const say = (): void => reject(new Error(`the browser ended${statusOf(program)}`));
+    if (program === null || program.exitCode !== null) say();
+    else program.once('exit', say);
+  });
+  return promise;
+}
+
+/** 137 or 139 are those of a program that was killed or that crashed (128 and the number of the signal). */
+function statusOf(program: ChildProcess | null): string {
+  const status = program?.exitCode ?? program?.signalCode ?? null;
+  return status === null ? '' : `, exit status ${status}`;
 }
 
 function taskTimes(events: readonly TraceEvent[]): readonly number[] {

@@ -8,24 +8,27 @@ import { openBrowser, openTab, untilTrue } from '../../../apps/web/test/browser.
 import { startService } from '../../../apps/standalone/test/service.ts';
 import type { Progress } from '../../command/progress.ts';
 import { median, quantile, type Figure } from '../goals.ts';
+import { measureParts, type Part } from '../parts.ts';
 import { crowdTasks } from './crowd-tasks.ts';
 import { liveFrames } from './live-frames.ts';
 
 const CHECKS = 40;
 const KIB = 1024;
 
+const parts: Readonly<Record<string, Part>> = {
+  sizes: { title: 'sizes of the first load', measure: sizes },
+  crowd: { title: 'tasks of pages with a hundred probes', measure: crowdTasks },
+  delays: { title: `delays of ${CHECKS} checks`, measure: delays },
+  live: { title: 'tasks of a live trace, one minute', measure: liveFrames },
+};
+
 /**
  * Size of the page, and the time until a result is on the screen: five minutes on an idle machine, a multiple on a busy one.
- * Each part is printed when it begins, since the figures come at the end.
+ *
+ * @param only the name of one part
  */
-export async function web(progress: Progress): Promise<readonly Figure[]> {
-  progress.print('1 of 3: pages of a hundred probes');
-  const tasks = await crowdTasks(progress);
-  progress.print(`2 of 3: ${CHECKS} checks`);
-  const times = await delays(progress);
-  progress.print('3 of 3: a live trace, one minute');
-  return [...sizes(), ...tasks, ...times, ...(await liveFrames(progress))];
-}
+export const web = async (progress: Progress, only?: string): Promise<readonly Figure[]> =>
+  measureParts(parts, progress, only);
 
 /**
  * Everything that a first visit loads, including the map and the view of the check type: for a current browser
@@ -83,7 +86,7 @@ function importsOf(folder: string, file: string, known: Set<string>): readonly s
  * Time from the answer at the last probe to the frame that displays it, by the clock of this machine, which agents
  * and browser share.
  */
-async function delays(progress: Progress): Promise<readonly Figure[]> {
+async function* delays(progress: Progress): AsyncGenerator<Figure> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-bench-web-'));
   const service = await startService(folder, ['--allow', '127.0.0.0/8', '--rate-limit', '1000000']);
   // An interrupt ends this process as soon as the browser is gone, and not the service.
@@ -114,7 +117,7 @@ async function delays(progress: Progress): Promise<readonly Figure[]> {
       shown.push(shownAt - answeredAt);
       drawn.push(drawnAt - answeredAt);
     }
-    return [
+    yield* [
       { name: 'last answer to the page, p50', value: median(shown), unit: 'ms' },
       { name: 'last answer to the page, p95', value: quantile(shown, 0.95), unit: 'ms' },
       { name: 'last answer to the screen, p50', value: median(drawn), unit: 'ms' },
