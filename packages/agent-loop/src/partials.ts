@@ -1,6 +1,6 @@
 /** Partial results of a run. */
 export interface Partials<T> {
-  /** Notes a state; cheap. */
+  /** Replaces the state that waits to be published. Cheap: it publishes nothing itself. */
   readonly offer: (state: T) => void;
   /** Ends the run: publishes no further state of it. */
   readonly close: () => void;

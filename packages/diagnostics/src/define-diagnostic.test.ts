@@ -15,7 +15,7 @@ const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
 const diagnostic = defineDiagnostic(tcp, runTcp);
 const unmeasured = { startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z' };
 
-/** A name with these addresses. */
+/** Resolves every name to these addresses. */
 const named =
   (addresses: Partial<Record<4 | 6, string>>): Admit =>
   async ({ host, family = 4 }) => {

@@ -8,10 +8,7 @@ import type { ReceiveWindow } from './sockets/receive-window.ts';
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
   /** Aborted at the deadline of the check and when the agent stops. The run then returns what it has. */
   readonly signal: AbortSignal;
-  /**
-   * Aborted when no client follows the check any more, if the parameters of the check ask for that; absent without a
-   * watch.
-   */
+  /** Aborted when no client follows the check any more; absent if the check then goes on. */
   readonly abandoned?: AbortSignal | undefined;
   /** Milliseconds left until the deadline, by a monotonic clock. */
   readonly remainingMs: () => number;
@@ -27,7 +24,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly certificateAuthorities?: readonly string[] | undefined;
   /** All trusted certificates, parsed once for all checks; if absent, each check parses them. */
   readonly trust?: TrustStore | undefined;
-  /** Publishes partial results. Cheap to call: the agent sends at most one state per 250 ms. */
+  /** Publishes partial results. Cheap to call: the agent sends only the newest state, at most every 250 ms. */
   readonly emitPartial: (fields: PartialFields<C>) => void;
 }
 

@@ -25,7 +25,11 @@ export async function digSays(port: number, name: string, type: string, ...flags
   };
 }
 
-/** Formats the compared result in the same way. @param answers each ends with its data */
+/**
+ * Formats a result in the form of `Says.message`.
+ *
+ * @param answers each ends with its data
+ */
 export function told(rcode: string, counts: string, answers: readonly string[]): string {
   const addresses = new Set(answers.flatMap((record) => /\d+\.\d+\.\d+\.\d+$/.exec(record)?.[0] ?? []));
   return [rcode, counts, ...addresses].join(' ');

@@ -51,7 +51,7 @@ export function servingFrames<T>(
   return serving(server, 'https', use);
 }
 
-/** `PRI * HTTP/2.0` and what follows (RFC 9113 section 3.4). */
+/** Length of the connection preface of an HTTP/2 client (RFC 9113 section 3.4). */
 const PREFACE_BYTES = 24;
 
 async function serving<T>(server: Server, protocol: 'http' | 'https', use: (url: string) => Promise<T>): Promise<T> {
@@ -70,7 +70,7 @@ async function serving<T>(server: Server, protocol: 'http' | 'https', use: (url:
   }
 }
 
-/** Verdict of curl: its exit code if it is not 0. */
+/** Verdict of curl: `exit` and its exit code if that is not 0. */
 export async function askCurl(
   url: string,
   method: RawAnswer['method'],

@@ -4,7 +4,7 @@ export interface RawAnswer {
   /** One character per byte. */
   readonly bytes: string;
   readonly method?: 'HEAD';
-  /** The server leaves the connection open after its answer; without it the answer ends with the connection. */
+  /** True if the server leaves the connection open after its answer; otherwise it closes it. */
   readonly staysOpen?: true;
 }
 
@@ -29,7 +29,7 @@ function answer(name: string, bytes: string, more: Pick<RawAnswer, 'method' | 's
 
 const open = { staysOpen: true } as const;
 
-/** Responses, valid and invalid. The names are those of the table in `corpus.test.ts`. */
+/** Responses, valid and invalid. The names are those of the table in `http-corpus-verdicts.ts`. */
 export const rawAnswers: readonly RawAnswer[] = [
   answer('plain', `${OK}${TWO}\r\nok`, open),
   answer('until close', `${OK}${TEXT}\r\nok`),

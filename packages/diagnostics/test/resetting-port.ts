@@ -14,7 +14,7 @@ const LISTENER = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-/** The event loop is blocked, so a connection that was not begun never comes. */
+/** Longest wait for a connection: the event loop is blocked, so one that was not begun never comes. */
 const NO_CONNECTION_MS = 30_000;
 
 export interface ResettingPort {

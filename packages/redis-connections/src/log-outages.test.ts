@@ -35,7 +35,7 @@ describe('the log of a connection', () => {
 
     await admin.call('ACL', 'SETUSER', 'probe-x', 'resetpass', '>second');
     await admin.call('CLIENT', 'KILL', 'USER', 'probe-x');
-    // Several attempts, each of which is refused.
+    // Waits until three logins were refused.
     for (let attempts = 0; attempts < 3;) {
       attempts = (await aclRefusals()) >= 3 ? 3 : 0;
       await sleep(20);

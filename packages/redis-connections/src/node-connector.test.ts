@@ -12,7 +12,7 @@ it('a connection to a node survives a second error, which TLS can report when a 
   const errors: string[] = [];
   const Connector = nodeConnector(({ message }) => void errors.push(message));
   const stream = await new Connector({ host: '127.0.0.1', port }).connect(() => undefined);
-  // As ioredis does.
+  // ioredis, too, listens for one error only.
   stream.once('error', () => undefined);
 
   const emitted = [stream.emit('error', new Error('refused')), stream.emit('error', new Error('alert'))];

@@ -10,7 +10,7 @@ keepCommandsYoung();
 
 const BATCHES = 20;
 const PER_BATCH = 200;
-/** A kept command takes more than 700 bytes. */
+/** Limit of growth per command; one that is kept takes more than 700 bytes. */
 const FREED_BYTES = 250;
 
 function oldBytes(): number {

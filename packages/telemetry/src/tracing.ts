@@ -46,7 +46,7 @@ export interface TraceSpan {
   readonly end: () => void;
 }
 
-/** Tracing of this process, without global state: code without a `Tracing` has no overhead. */
+/** Tracing of this process. It uses no global state. */
 export interface Tracing {
   readonly start: (name: string, options?: SpanOptions) => TraceSpan;
   /** Runs work in a span that ends when the promise settles; a rejection marks it as failed. */

@@ -17,11 +17,11 @@ export interface UploadPiece {
 }
 
 export type Frame =
-  | { readonly kind: 'message'; readonly message: unknown; /** Uncompressed. */ readonly bytes: number }
+  | { readonly kind: 'message'; readonly message: unknown; /** Size without compression. */ readonly bytes: number }
   | ({ readonly kind: 'piece' } & UploadPiece)
   | { readonly kind: 'fault'; readonly reason: string; /** Close code for it. */ readonly code: 1009 | 4400 };
 
-/** Encodes a message as frame payload: text, or compressed binary without a shared context. */
+/** Encodes a message as the payload of a frame: as text, or above `COMPRESS_ABOVE_BYTES` characters compressed by itself. */
 export function encodeMessage(message: unknown): string | Buffer {
   const json = JSON.stringify(message);
   if (json.length <= COMPRESS_ABOVE_BYTES) return json;

@@ -18,19 +18,19 @@ export function connectionFault(error: NodeJS.ErrnoException): Error {
   return Object.assign(new Error(text), { code });
 }
 
-/** Names the setting in the message of an error before the tunnel: it has the address of the proxy, if any. */
+/** Adds the setting to the message of an error that occurred before the connection to the proxy was made. */
 export function proxyFault(error: NodeJS.ErrnoException): void {
   const isBefore = error.syscall === 'connect' || error.syscall === 'getaddrinfo' || error instanceof AggregateError;
   if (isBefore) error.message = `no connection to the proxy (HTTPS_PROXY): ${textOf(error)}`;
 }
 
-/** Node gives the failures of several addresses together, without a message. */
+/** The messages of all errors: Node combines the failures of several addresses in an error that has none. */
 function textOf(error: Error): string {
   if (!(error instanceof AggregateError)) return error.message;
   return error.errors.map((each) => (Error.isError(each) ? each.message : String(each))).join('; ');
 }
 
-/** Explains an HTTP response to a WebSocket handshake that does not come from a gateway that accepts it. */
+/** Explains the HTTP status with which a WebSocket handshake was refused. */
 export function handshakeRefusal(status: number, location?: string): string {
   const answer = `the WebSocket handshake was answered with HTTP status ${status}`;
   if (status === 429) return `${answer}: too many connections from this address`;

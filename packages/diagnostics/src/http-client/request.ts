@@ -18,7 +18,7 @@ export interface Request {
   readonly maxBodyBytes: number;
   /** Called with the body bytes that are read. */
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
-  /** True if redirects are followed; then their bodies are not read. */
+  /** True if redirects are followed; of their bodies, at most `MAX_REDIRECT_BODY_BYTES` are read. */
   readonly followsRedirects: boolean;
   /** True if a 301 or 302 changes every method except GET and HEAD to GET, as in the client of Go. */
   readonly becomesGet?: boolean;
@@ -72,7 +72,7 @@ export function redirected(
   const changes = head.statusCode === 303 || (request.becomesGet === true && head.statusCode < 303);
   const isChanged = changes && !['GET', 'HEAD'].includes(request.method);
   const isSameOrigin = url.origin === request.url.origin;
-  // Headers of the client that are not sent to another origin.
+  // Not sent on: the client's credentials to another origin, and the length of a body that is no longer sent.
   const dropped = new Set([
     ...(isSameOrigin ? [] : ['authorization', 'cookie']),
     ...(isChanged ? ['content-length'] : []),

@@ -32,7 +32,7 @@ export interface LibcMemory {
 
 const CLOCK_REALTIME = 0;
 
-/** koffi is a dependency that may be missing. */
+/** The functions of libc; undefined without koffi, which is an optional dependency, and on other systems than `loadLibc` supports. */
 export async function findLibc(): Promise<Libc | undefined> {
   try {
     return loadLibc(await import('koffi'), process.platform, endianness());
@@ -84,7 +84,7 @@ function loadLibc(library: typeof koffi, platform: string, order: 'LE' | 'BE'): 
   };
 }
 
-/** musl has no such function. */
+/** `malloc_trim`; undefined with musl, which has no such function. */
 function trimOf(libc: koffi.LibraryHandle): Libc['trim'] {
   try {
     const mallocTrim = libc.func('int malloc_trim(size_t keep)');

@@ -16,7 +16,7 @@ export interface PacketProcessStatus {
 /** Handlers of unsolicited messages. */
 export interface LinkListeners {
   readonly onPacket: (ref: number, packet: ReceivedPacket) => void;
-  /** Everything that was open is lost. */
+  /** Called when the packet process has ended: everything that was open is lost. */
   readonly onLost: (error: Error) => void;
 }
 

@@ -44,7 +44,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
   const sockets = new OpenSockets(options);
   const { link } = sockets;
 
-  /** A process that ended a moment ago is started again: its end does not mean that the probe has no raw sockets. */
+  /** Acts again if the packet process ended meanwhile: its loss does not mean that the probe has no raw sockets. */
   const twice = async <T>(act: () => Promise<T>): Promise<T> => {
     try {
       return await act();
@@ -78,7 +78,7 @@ class OpenSockets {
   readonly link: PacketLink;
   private readonly sockets = new Map<number, Listeners>();
   private readonly identifiers = new Set<string>();
-  /** The packet process keeps the ICMP descriptor of a family, so opening another socket for it cannot fail. */
+  /** Families whose ICMP descriptor the packet process keeps: opening another socket for one of them cannot fail. */
   private readonly listening = new ListeningTimes();
 
   constructor(options: PacketProcessOptions) {

@@ -20,7 +20,7 @@ function sectionFault({ recordRules }: DnsModule, result: Dns, section: RecordSe
   const rules = recordRules[section];
   const isRuled = Object.values(rules).some((expressions) => expressions.length > 0);
   if (!isRuled) return undefined;
-  // Results of complete answers are truncated, too, if they have too many records.
+  // A complete answer also counts as truncated if it has more records than a result shows.
   if (result.truncated === true) return `The answer is too large to compare its ${section} section.`;
   return recordFault(rules, recordsOf(result, section), section);
 }
@@ -51,7 +51,7 @@ export function dnsSeries(module: DnsModule, result: Dns, resolveMs: number | un
   ];
 }
 
-/** The server that answered, without its port. */
+/** The address of the server that answered, without its port; undefined if the result does not give it. */
 function serverOf({ resolver }: Dns): string | undefined {
   if (typeof resolver !== 'string') return undefined;
   const [, bracketed, dotted] = /^(?:\[([^\]]+)\]:\d+|([\d.]+):\d+)$/.exec(resolver) ?? [];

@@ -2,7 +2,7 @@ import { families, type FamilyName, type Sample } from './families.ts';
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Samples in the text format of Prometheus, families and series in order of their names. */
+/** Formats samples as text for Prometheus: families by name, the samples of each in the given order. */
 export function exposition(samples: readonly Sample[]): string {
   const byFamily = Map.groupBy(samples, ({ family }) => family);
   const names = [...byFamily.keys()].toSorted();

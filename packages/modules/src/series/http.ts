@@ -7,12 +7,12 @@ import { reading, type Reading, type SparseResultOf } from './result.ts';
 
 type Http = SparseResultOf<'http'>;
 
-/** Failures of a result that do not fail a module, which has separate rules for the status and decodes nothing. */
+/** Codes of failures that do not fail a module, whose own rules decide about the status and the decoding. */
 const IGNORED: ReadonlySet<string> = new Set(['http_status', 'http_decode_failed']);
 
 export function httpReading(module: HttpModule, result: Http): Reading {
   const { error, statusCode } = result;
-  // A body may be incomplete for other reasons, too.
+  // `truncated` alone does not tell: a body may be incomplete for other reasons.
   const isAtLimit = module.bodySizeLimit > 0 && result.bodyBytes === module.bodySizeLimit;
   const isCut = module.compression === undefined && isAtLimit && result.truncated === true;
   const isHttps = isSecure(result);

@@ -4,7 +4,7 @@ import { reading, type Reading, type SparseResultOf } from './result.ts';
 
 type Ping = SparseResultOf<'ping'>;
 
-/** Decides on success: one reply suffices. A series has the number of lost packets. */
+/** One reply makes a success: lost packets are only counted, in a series. */
 export function icmpReading(result: Ping): Reading {
   const answered = (result.pingCompleted ?? 0) > 0;
   return reading([!answered && (result.error?.message ?? 'No packet was answered in time.')]);
@@ -19,7 +19,7 @@ export function icmpSeries(result: Ping, resolveMs: number | undefined): readonl
     ...addressSeries(result.resolvedIp, resolveMs),
     ...phases('probe_icmp_duration_seconds', {
       ...(resolveMs === undefined ? {} : { resolve: resolveMs }),
-      // The sockets of an agent are open before the scrape.
+      // Not measured: an agent usually has opened its sockets before.
       setup: 0,
       rtt: result.rttAvg ?? 0,
     }),

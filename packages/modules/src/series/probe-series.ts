@@ -12,7 +12,7 @@ import { lacksDialogue, tcpReading, tcpSeries } from './tcp.ts';
 export interface ProbeRun {
   readonly probe: string;
   readonly result: AnyResult;
-  /** The probe as `GET /probes` lists it. */
+  /** The probe as `GET /probes` lists it; undefined if it is not listed. */
   readonly place: Probe | undefined;
 }
 

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 
 import type { HeaderRule, HttpModule, RecordRules } from '../plan/module.ts';
 
-/** Expressions of RE2, whose time is linear in the length of untrusted text. */
+/** Matches as RE2 does, in a time linear in the length of the text, which is untrusted. */
 function matches(regexp: string, text: string): boolean {
   return RE2JS.compile(regexp).test(text);
 }

@@ -17,7 +17,7 @@ export interface Rendering {
 
 const SLICES = 10;
 const SLICE_MS = 100;
-/** Time for the page to answer a command; its script may be running. */
+/** Longest wait for an answer of the page, whose script may be running. */
 const ANSWER_MS = 2_000;
 
 /** Counts changes of text and elements; animation scripts change attributes all the time. */
@@ -85,7 +85,7 @@ async function openWorld(session: CDPSession, changesBefore: number): Promise<Wo
   return { changesBefore, evaluate };
 }
 
-/** Undefined if the page throws or does not reply in time. */
+/** The answer; undefined if the command fails or is not answered in time. */
 async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
   const late = pause(ANSWER_MS, over.signal).then(() => undefined);

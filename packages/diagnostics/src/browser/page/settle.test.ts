@@ -12,7 +12,7 @@ jest.setTimeout(120_000);
 const browser = browserHere(process.env['PATH']);
 const itWithBrowser = itNeeding(browser.missing, process.env['CI']);
 
-/** Browsers; each takes one screenshot at a time. */
+/** Number of browsers, each of which takes one screenshot at a time. */
 const AT_ONCE = 3;
 
 const pages = [...latePages, ...restlessPages, unloadedPage];

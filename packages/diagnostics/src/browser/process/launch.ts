@@ -145,7 +145,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
   };
 }
 
-/** Measurements have priority over screenshots. Children inherit the niceness. */
+/** Lowers the priority of the browser, so that measurements come first; its children inherit the niceness. */
 function yieldProcessor(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -154,7 +154,7 @@ function yieldProcessor(pid: number | undefined): void {
   }
 }
 
-/** Containers often have 64 MiB; a page that needs more crashes with a bus error. */
+/** True if `/dev/shm` is large enough for a page. Containers often have 64 MiB; a page that needs more crashes with a bus error. */
 async function hasSharedMemory(): Promise<boolean> {
   const shm = await statfs('/dev/shm').catch(() => undefined);
   return shm !== undefined && shm.bavail * shm.bsize >= ENOUGH_SHARED_MEMORY;

@@ -76,7 +76,10 @@ export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }
 
-/** proc(5): pid (name) state ppid pgrp …; the name may contain spaces and brackets. Null if the process has ended. */
+/**
+ * The process group of a process; null if it has ended or is a zombie. proc(5): pid (name) state ppid pgrp …; the name
+ * may contain spaces and brackets.
+ */
 function groupOf(pid: string): number | null {
   const stat = readProcess(pid, 'stat');
   if (stat === undefined) return null;
@@ -86,8 +89,8 @@ function groupOf(pid: string): number | null {
 }
 
 /**
- * Undefined if the process has ended. Not by promises: each read would take four tasks of the thread pool and a buffer
- * of 64 KiB, ten times a second for each process of a browser.
+ * Text of a file in `/proc/<pid>`; undefined if the process has ended. Synchronous, because an asynchronous read would
+ * take four tasks of the thread pool and a buffer of 64 KiB, ten times a second for each process of a browser.
  */
 function readProcess(pid: number | string, file: 'stat' | 'status'): string | undefined {
   try {

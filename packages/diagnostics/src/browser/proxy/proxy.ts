@@ -22,7 +22,7 @@ export interface ProxyOptions {
   readonly limits: ProxyLimits;
   readonly charge?: ChargeBytes | undefined;
   readonly pages: OwnPages;
-  /** Ends every connection. */
+  /** Aborted to end every connection. */
   readonly signal: AbortSignal;
   /** Accepts its connections, and is closed with it; a free port of 127.0.0.1 by default. */
   readonly listener?: Listener | undefined;

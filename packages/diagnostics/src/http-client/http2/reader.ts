@@ -213,7 +213,10 @@ function hasContent(method: string, { statusCode }: Head): boolean {
   return method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
 }
 
-/** RFC 9113 section 8.1.1 calls the answer malformed; browsers go by the end of the stream alone. */
+/**
+ * Reports a Content-Length that is repeated or differs from the body: RFC 9113 section 8.1.1 calls such an answer
+ * malformed; browsers go by the end of the stream alone.
+ */
 function lintLength({ rawHeaders }: Head, bodyBytes: number, deviates: Deviates): void {
   const lengths = rawHeaders.filter((_text, index) => index % 2 === 1 && rawHeaders[index - 1] === 'content-length');
   if (lengths.length > 1) deviates('content_length_repeated');

@@ -98,7 +98,8 @@ export function icmpFailure(
 }
 
 /**
- * The probe's kernel reports this if no host on its link answers ARP or neighbour discovery, or because of local rules.
+ * The failure for an error that the probe's own kernel reports: no host on its link answers ARP or neighbour discovery,
+ * or local rules refuse the packet.
  */
 function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> {
   if (code === 'host_unreachable') {
@@ -108,7 +109,7 @@ function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> 
   return { code, source: 'probe', message: `The probe’s own rules, such as its firewall, refuse the packet ${icmp}.` };
 }
 
-/** Codes of RFC 792 and of RFC 4443. */
+/** True for type 3 code 3 (RFC 792), and over IPv6 type 1 code 4 (RFC 4443). */
 export function isPortUnreachable({ kind, type, code }: IcmpError): boolean {
   return kind === 'unreachable' && ((type === 3 && code === 3) || (type === 1 && code === 4));
 }

@@ -35,7 +35,7 @@ const MAX_MPLS_ENTRIES = 16;
 const MAX_INTERFACES = 4;
 
 /**
- * Finds the extension structure (RFC 4884 section 7) after the quoted packet; undefined if there is none. Total.
+ * Finds the extension structure (RFC 4884 section 7) after the quoted packet; undefined if there is none. Never throws.
  *
  * @param body the ICMP message after its header of eight bytes
  * @param statedBytes length of the quotation according to the header; 0 if not stated

@@ -13,7 +13,7 @@ export interface PacketOwner {
 
 /**
  * Finds the socket to whose packet a received packet responds; undefined if none, as for requests of other programs.
- * Total.
+ * Never throws.
  *
  * @param protocol the protocol of the received packet
  * @param data the packet without its IP header
