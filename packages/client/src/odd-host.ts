@@ -122,7 +122,7 @@ function decimalOf(numbers: string): readonly string[] {
   return decimal !== numbers && isDecimalQuad(decimal) && decimal !== canonicalOf(numbers) ? [decimal] : [];
 }
 
-/** A mistake that is fixed by the same check with other parts of the target. */
+/** A mistake with the checks that the client may have meant: the parts of the target are in the fields that they belong to. */
 function mistake(message: string, { type, hostKind, hasPort }: TypeFacts, parts: Parts): TargetMistake {
   const { scheme, authority, rest } = parts;
   const { host, port } = readTarget(authority);

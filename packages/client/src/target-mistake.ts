@@ -34,7 +34,7 @@ export function targetMistake(text: string, facts: TypeFacts): TargetMistake | u
   return mistake ?? (facts.hostKind === 'url' ? undefined : notAHost(typed, facts));
 }
 
-/** Check types that do what a command does. */
+/** Type of the check that does the work of a command. */
 const commands: Readonly<Record<string, string>> = {
   curl: 'http',
   dig: 'dns',

@@ -4,7 +4,7 @@ const OPTION_NSID = 3;
 const OPTION_EXTENDED_ERROR = 15;
 
 export interface ExtendedError {
-  /** RFC 8914 section 5.2. */
+  /** The INFO-CODE, whose values RFC 8914 section 5.2 registers. */
   readonly code: number;
   /** EXTRA-TEXT; untrusted and unescaped. */
   readonly text: string;

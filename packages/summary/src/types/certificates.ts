@@ -11,7 +11,7 @@ import { insideSentence, countOf, listed, naming, shown, tally, unique } from '.
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
-/** Finding per failure code; all other `tls_` codes concern the handshake or trust. */
+/** The finding for each failure of a certificate or a handshake. */
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   tls_expired: 'certificate_expired',
   tls_not_yet_valid: 'certificate_not_yet_valid',

@@ -24,7 +24,7 @@ export interface MessageLimits {
   readonly messages: number;
 }
 
-/** Messages that a page can cause without bound and that are not read. */
+/** Beginnings of messages that a page can cause without bound; these messages are dropped. */
 const unread = ['{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"'];
 
 const WEB_SOCKET = '{"method":"Network.webSocketCreated"';

@@ -1,7 +1,7 @@
 import { isSignedBy, type Certificate } from './certificate.ts';
 import type { TrustAnchors } from './trust-store.ts';
 
-/** A chain from a server's own certificate up, each signed in the name of the next. */
+/** A chain from a server's own certificate up: each names the next as its issuer. */
 export interface Path {
   readonly certificates: readonly Certificate[];
   /** True if the last certificate is trusted. */

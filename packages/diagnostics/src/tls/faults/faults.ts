@@ -106,7 +106,7 @@ function isExplained(
   );
 }
 
-/** Why a path does not end at a trusted certificate. */
+/** Why a path does not end at a trusted certificate; null if it does. */
 function endFault(path: Path): CertificateFault | null {
   if (path.isAnchored) return null;
   const { certificates } = path;

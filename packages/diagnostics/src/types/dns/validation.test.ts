@@ -24,7 +24,7 @@ import type { Outcome } from '../../diagnostic.ts';
 import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
-// Many servers, possibly on a busy machine.
+// The tests start many servers, possibly on a busy machine.
 jest.setTimeout(300_000);
 
 type Verdict = NonNullable<Outcome<typeof dns>['dnssec']>['verdict'];

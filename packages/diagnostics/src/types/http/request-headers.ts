@@ -30,7 +30,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** A field value (RFC 9110 section 5.5) without obs-text: the encoding of a JSON string's characters above ASCII would be ambiguous. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
-/** Faults of request headers, one per header. */
+/** The first fault of each request header, and one if all headers together are too large. */
 export function headerErrors(headers: Readonly<Record<string, string>>): readonly InputError[] {
   const seen = new Set<string>();
   const errors = Object.entries(headers).flatMap(([name, value]) => {

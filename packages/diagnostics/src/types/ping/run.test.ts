@@ -588,7 +588,7 @@ describe('ping', () => {
     const packets: PacketSockets = { ...fake, sourceFor: () => new Promise(() => undefined) };
     const outcome = await virtualPing({ packets, signal: new AbortController().signal });
 
-    // Replies to the others may be unread.
+    // Replies to the two other packets may be unread.
     expect(outcome).toMatchObject({ result: 'success', pingCount: 1, pingCompleted: 1, packetsLeftOut: 2 });
   });
 
