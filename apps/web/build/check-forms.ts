@@ -59,7 +59,7 @@ export function formDefinitions(): readonly FormDefinition[] {
         required,
         options: Object.fromEntries(
           Object.entries((options as unknown as Properties).properties)
-            // The page always follows the checks that it starts.
+            // Left out, because the page sets this option itself.
             .filter(([name]) => name !== 'endWithStream')
             .map(([name, schema]) => [name, flattened(schema)]),
         ),

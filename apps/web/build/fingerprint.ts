@@ -15,7 +15,7 @@ const SOURCES = [
   'pnpm-lock.yaml',
 ];
 
-/** Hash of the build's inputs, test files excluded. */
+/** Hash of the Node.js version and of the build's inputs, test files excluded. */
 export function fingerprint(repository: string): string {
   const hash = createHash('sha256').update(`node ${process.versions.node}\n`);
   for (const source of SOURCES) {

@@ -9,7 +9,10 @@ const range = (from: number, to: number): string =>
 
 /** Basic Latin, and the signs of the page's own texts. */
 const BASIC = `${range(0x20, 0x7e)}\u{a0}°µ·×–—‘’“”•…↑↓−`;
-/** Letters of places and networks: a file that browsers load only if one of them is shown. Others come from system fonts. */
+/**
+ * Letters in names of places and networks, in a separate file that browsers load only if one of them is shown. System
+ * fonts have the rest.
+ */
 const MORE = `${range(0xa1, 0xff)}ıŒœ‹›€™`;
 
 /** Writes the letters, weights and features of Geist that the page uses, in the two files of `style/font.css`. */

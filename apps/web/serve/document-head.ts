@@ -29,7 +29,10 @@ export function metadataOf(publicUrl: string, checkId: string, preview: Preview 
   return [...tags, '<meta name="twitter:card" content="summary_large_image" />'].join('');
 }
 
-/** The scripts and data of a check, which browsers would otherwise learn of from the first script. */
+/**
+ * Markup that preloads the scripts and data of a check, which browsers would otherwise discover only in the first
+ * script.
+ */
 export function preloadsOf(files: readonly string[], basePath: string, checkId: string): string {
   const base = escape(basePath);
   const scripts = files.filter((file) => /^\/assets\/(?:Check|results|TypeView)-[\w-]+\.js$/.test(file));

@@ -14,8 +14,9 @@ export interface Page {
   /**
    * The document of every view.
    *
-   * @param checkId adds a link to the check's results for clients without scripts, and metadata for link previews
-   * @param preview the title of the document too
+   * @param checkId adds a link to the check's results for clients without scripts, metadata for link previews, and
+   *   preloads; ignored if it is not a check ID
+   * @param preview texts of the metadata and title of the document
    */
   readonly document: (request: PageRequest, checkId?: string, preview?: Preview) => PageAnswer;
   /** @param path one of `files` */
@@ -35,7 +36,7 @@ export interface PageAnswer {
   readonly body: Buffer;
 }
 
-/** One file with its stored encodings. */
+/** A file or document with its encodings. */
 interface Kept {
   readonly type: string;
   readonly tag: string;
@@ -46,8 +47,8 @@ interface Kept {
 }
 
 /**
- * Own files only, no inline script or style, and no markup from strings: Trusted Types block `innerHTML` and similar
- * sinks.
+ * Only files of this origin, no inline script or style, and no markup from strings: Trusted Types block `innerHTML` and
+ * similar sinks.
  */
 const POLICY = [
   "default-src 'none'",
@@ -170,7 +171,7 @@ function gzipOr(kept: Kept, acceptEncoding: string): 'gzip' | 'identity' {
   return kept.gzip !== undefined && accepts(acceptEncoding, 'gzip') ? 'gzip' : 'identity';
 }
 
-/** RFC 9110 section 12.5.3; a coding that is not listed is not used. */
+/** Reads the header by RFC 9110 section 12.5.3, except that a coding is used only if it is listed by name. */
 function accepts(acceptEncoding: string, coding: string): boolean {
   return acceptEncoding.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());

@@ -6,12 +6,15 @@ export interface KeyHolder {
   readonly hold: (key: string | undefined) => void;
   /** Calls the listener after each change until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
-  /** `fetch` with the key. Reads that the key may not do are sent again without it, as the API is public. */
+  /**
+   * `fetch` with the key. A GET that is refused with 401 or 403 is sent again without the key, as the API is public;
+   * once the key is known to be invalid, a GET is sent without it.
+   */
   readonly fetch: typeof fetch;
 }
 
 const STORED = 'vantage.key';
-/** `vtg_` and the prefix, which may be shown. */
+/** Length of `vtg_` and the prefix of a key, which may be shown. */
 const VISIBLE = 12;
 
 export function openKeyHolder(send: typeof fetch): KeyHolder {

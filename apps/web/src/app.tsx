@@ -16,7 +16,10 @@ const monitors = lazyView(async () => (await import('./pages/monitoring.ts')).Mo
 const monitor = lazyView(async () => (await import('./pages/monitoring.ts')).MonitorPage);
 const probes = lazyView(async () => (await import('./pages/Probes.tsx')).ProbesPage);
 
-/** Prefetches the other views after the first render, so that a started check appears without delay. */
+/**
+ * Prefetches the views of the probes and of a check soon after the first render, so that a started check appears
+ * without delay.
+ */
 function useOthers(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -46,7 +49,7 @@ export function App({ service }: { readonly service: Service }): JSX.Element {
   );
 }
 
-/** “/” focuses the host field, except during text input. */
+/** “/” focuses the host or search field, except during text input. */
 function useSlash(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -64,7 +67,7 @@ function useSlash(): void {
   }, []);
 }
 
-/** If a view cannot render a result, a message replaces the view, not the whole page. */
+/** If a view throws while it is rendered, a message replaces the view, not the whole page. */
 function Guarded(): JSX.Element {
   const { route } = useRouter();
   const [fault, reset] = useErrorBoundary();

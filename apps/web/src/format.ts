@@ -1,6 +1,6 @@
 /** Formatting of numbers, times and names. */
 
-/** Milliseconds with three significant digits: `0.42 ms`, `12.3 ms`, `1.24 s`. */
+/** Milliseconds with about three significant digits: `0.42 ms`, `12.3 ms`, `1.24 s`. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–';
   if (ms >= 999.5) return `${(ms / 1000).toFixed(ms >= 9995 ? 1 : 2)} s`;
@@ -40,7 +40,10 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1],
 ];
 
-/** Formats an age, such as `5 minutes ago`. A future time, as of a browser whose clock is behind, is `just now`. */
+/**
+ * Formats an age, such as `5 minutes ago`. An age below five seconds is `just now`, and so is a future time, as of a
+ * browser whose clock is behind.
+ */
 export function ago(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
   if (seconds < 5) return 'just now';

@@ -26,7 +26,7 @@ export interface Phase {
   readonly length: number;
 }
 
-/** Successive phases; the remainder of the total was interrupted and belongs to none. */
+/** The measured phases, one after the other. The time of an interrupted phase is part of the total only. */
 export function phasesOf(timings: Timings): readonly Phase[] {
   let start = 0;
   const phases: Phase[] = [];

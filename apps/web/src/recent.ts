@@ -8,7 +8,7 @@ export interface RecentCheck {
   readonly verdict?: string;
   /** Body of the request, if this browser sent it. */
   readonly request?: unknown;
-  /** Fields of the request that the results repeat. */
+  /** Fields of the request as far as they are known. */
   readonly asked?: unknown;
 }
 
@@ -24,7 +24,7 @@ export function recentChecks(): readonly RecentCheck[] {
   }
 }
 
-/** Moves a check to the top, or adds data to it. */
+/** Adds a check at the top, or updates it in its place without changing its time. */
 export function remember(check: RecentCheck): void {
   const before = recentChecks();
   const known = before.find(({ id }) => id === check.id);

@@ -25,7 +25,7 @@ export async function openBrowser(): Promise<Browser> {
 /** A tab with its recorded faults. */
 export interface Tab {
   readonly page: Page;
-  /** Script errors, CSP violations, and requests to other origins. */
+  /** Script and console errors, CSP violations, and requests to other origins. */
   readonly faults: string[];
   readonly close: () => Promise<void>;
 }

@@ -142,7 +142,7 @@ describe('the comparison of two checks', () => {
   });
 
   itInBrowser('says that options are the defaults where those of the check are not known', async () => {
-    // Its results have eight packets, twice the default.
+    // The results of `pingCheck` have eight packets, twice the default.
     const again: Check = { ...pingCheck, testId: 'pingAgainAAAAAAAAAAAAA' };
     showcase.checks.set(again.testId, again);
     showcase.answers.push({ status: 202, body: { checkId: again.testId, status: 'pending', message: '' } });
@@ -159,7 +159,7 @@ describe('the comparison of two checks', () => {
     expect(await textOf(tab.page, '[aria-label=Comparison]')).toMatch(note);
     expect(await axeViolations(tab.page)).toEqual([]);
 
-    // The link says it to others too.
+    // The link has the note too, for other browsers.
     await tab.page.setViewport({ width: 320, height: 900 });
     await tab.page.evaluate('localStorage.clear()');
     await tab.page.reload();

@@ -14,7 +14,7 @@ import { crowd, crowded, widelyTraced } from './world/crowd.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
 
-/** Height of the page of 50 probes before it had groups. */
+/** Height in pixels of the page of 50 probes before rows were grouped. */
 const HEIGHT_OF_50 = 6166;
 
 describe('the page of a check from a hundred probes', () => {
@@ -98,7 +98,7 @@ describe('the page of a check from a hundred probes', () => {
     await open(`/c/${tracerouteCheck.testId}?show=all`);
 
     await untilTrue(tab.page, `document.querySelectorAll('.graph .node.router').length >= 600`);
-    // A link to silence at the end of a path has a mark instead.
+    // A silent node at the end of a path is replaced by a break mark, without a link.
     const { nodes, edges } = summaryOf(widelyTraced(tracerouteCheck), crowd).paths!;
     const silent = new Set(nodes.flatMap(({ kind, id }) => (kind === 'silent' ? [id] : [])));
     const links = edges.filter(({ to }) => !silent.has(to) || edges.some(({ from }) => from === to));

@@ -14,7 +14,7 @@ describe('the API key of the page', () => {
   let browser: Browser | undefined;
   let showcase: Showcase;
   let tab: Tab;
-  /** Each request to the API with its Authorization. */
+  /** Each request to the API with its `Authorization` header. */
   let asked: { readonly what: string; readonly authorization: string | undefined }[];
   let valid: readonly string[];
 

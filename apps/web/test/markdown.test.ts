@@ -10,7 +10,7 @@ import type { CheckData } from '../src/check/use-check.ts';
 
 jest.setTimeout(120_000);
 
-/** GitHub's renderer with the extensions that GitHub enables. */
+/** `it` for tests that need cmark-gfm, GitHub's renderer. */
 const itWithRenderer = itNeeding(await packagesMissing(['cmark-gfm']), process.env['CI']);
 
 async function render(markdown: string): Promise<string> {

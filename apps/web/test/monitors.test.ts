@@ -121,7 +121,7 @@ describe('monitors on the page', () => {
   }
 
   itInBrowser('say what is loading, and have a heading by then', async () => {
-    // No answer.
+    // These requests get no response.
     showcase = await startShowcase({ probes: world, before: async (path) => /^\/(?:monitors|check)\//.test(path) });
     tab = await openTab(browser!, showcase.url);
     for (const [path, text] of [

@@ -511,7 +511,7 @@ describe('the page', () => {
 
   itInBrowser('sorts the probes, failures and missing values included', async () => {
     await open(`/c/${pingCheck.testId}`, 'probes agree');
-    // The table grows in shares.
+    // The table grows over several frames.
     const count = `[...document.querySelectorAll('h2')].map((e) => /^(\\d+) probes$/.exec(e.innerText)?.[1]).find(Boolean)`;
     await untilTrue(tab.page, `document.querySelectorAll('[data-probe]').length === Number(${count})`);
     const order = (): Promise<unknown> =>

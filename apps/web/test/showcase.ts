@@ -174,7 +174,7 @@ class FakeService implements Showcase {
   }
 }
 
-/** One agent over each transport, and one that waits. */
+/** The agent of each probe, over gateway and Redis in turn; that of an offline probe waits for approval. */
 function agentsOf(probes: Probes): Agents {
   return Object.fromEntries(
     Object.entries(probes).map(([id, { version, status }], index): [string, Agent] => [

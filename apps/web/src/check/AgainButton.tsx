@@ -11,7 +11,10 @@ import type { CheckData } from './use-check.ts';
 
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Runs the request once more from the same probes, as far as this browser knows it, and compares the two checks. */
+/**
+ * Runs the request once more from the same probes, as far as this browser knows the request, and compares the two
+ * checks.
+ */
 export function AgainButton({ check }: { readonly check: CheckData }): JSX.Element {
   const { go, service } = useRouter();
   const [fault, setFault] = useState('');

@@ -29,7 +29,7 @@ interface VerdictProps {
   readonly nameOf: (probe: string) => string;
 }
 
-/** The headline with its findings. */
+/** The verdict and headline of a check, with the findings. */
 export function CheckVerdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX.Element {
   const total = Object.keys(check.results).length;
   const finished = finishedOf(check);
@@ -118,7 +118,7 @@ function Findings(props: {
   );
 }
 
-/** Number of probes listed by name. */
+/** Number of probes listed by name, unless only one more would be left out. */
 const FEW = 4;
 
 export function ProbeChips(props: {

@@ -5,7 +5,10 @@ import { ToneMark } from '../parts/tone.tsx';
 import { useSecondsUntil } from '../parts/use-seconds-until.ts';
 import type { ConnectionProblem } from './use-check.ts';
 
-/** Explains why a running check is not updated, and counts down to the next attempt. */
+/**
+ * Explains why the page is not updated, and counts down to the next attempt; offers to load the page again if there is
+ * none.
+ */
 export function ConnectionNote({ connectionProblem }: { readonly connectionProblem: ConnectionProblem }): JSX.Element {
   const { text, retryAt } = connectionProblem;
   return (

@@ -6,11 +6,7 @@ import { measurementsOf } from './measurements.ts';
 import { nameOfCheck } from './name.ts';
 import type { CheckData } from './use-check.ts';
 
-/**
- * Commands that repeat the check or fetch its results.
- *
- * @param request body of the request, if all of it is known
- */
+/** curl commands that repeat the check, if its request is known, and fetch its results. */
 export function asCurl(check: CheckData, publicUrl: string, request: unknown): string {
   const read = `curl -s ${quote(`${publicUrl}/check/${check.testId}/results`)}`;
   if (request === undefined) return read;

@@ -1,6 +1,6 @@
 import { retryAfterMs } from '../faults.ts';
 
-/** A request of the results of a check, which succeeds once. */
+/** A delayed request for the results of a check, which is repeated until it succeeds once. */
 interface DelayedReading {
   /** Sends the request, unless it was sent. */
   readonly now: () => void;

@@ -7,14 +7,16 @@ interface WithOtherFamily {
   readonly otherFamily?: Partial<Result> & { readonly family: 4 | 6 };
 }
 
-/** The measurement of a result over the other family; undefined if it is over one. */
+/** The measurement of a result over the other family; undefined if the probe measured over one family only. */
 export function otherMeasurement(result: Result): { readonly family: 4 | 6; readonly result: Result } | undefined {
   const { otherFamily } = result as WithOtherFamily;
   if (otherFamily === undefined) return undefined;
   return { family: otherFamily.family, result: { ...otherFamily, result: otherFamily.result ?? 'pending' } };
 }
 
-/** The rows of a check over both families, each with the family. */
+/**
+ * Splits each row with measurements over both families into a row for each family, IPv4 first; its ID names the family.
+ */
 export function measurementsOf(rows: readonly Measurement[]): readonly Measurement[] {
   return rows.flatMap(([id, result]): Measurement[] => {
     const other = otherMeasurement(result);

@@ -11,7 +11,7 @@ export interface CheckName {
   readonly details: string;
 }
 
-/** Fields that are part of `kind` and `target`, or select probes. */
+/** Fields that `details` does not list: they are part of `kind` and `target`, select probes, or are `withheld`. */
 const NAMED: ReadonlySet<string> = new Set([
   'type',
   'host',
@@ -34,7 +34,7 @@ export function nameOfCheck(type: string, host: string, asked: Asked): CheckName
   };
 }
 
-/** The service does not repeat what equals its default. */
+/** Record type of a request without one: the service does not repeat defaults. */
 const DEFAULT_RECORD_TYPE = 'A';
 
 /** Class of a heading: a long target, mostly a URL, has a smaller one. */

@@ -31,7 +31,7 @@ export function roundProgressOf({ type, host, status, results }: CheckData): Rou
   return { round, text: `${host} has answered ${from} so far: ${received} of ${plural(sent, 'packet')}${end}.` };
 }
 
-/** Packets to the target’s hop. */
+/** Sum of the packets that were sent to the hop of the target, or received from it. */
 function sumOf(traces: readonly Traceroute[], field: 'sent' | 'received'): number {
   return traces.reduce((sum, { hops = [], resolvedIp, targetHops }) => {
     if (targetHops !== undefined && targetHops.length > 1)

@@ -34,7 +34,7 @@ export interface CheckData {
   readonly results: Readonly<Record<string, Result>>;
 }
 
-/** Reason why a check is not updated. */
+/** Reason why a page is not updated. */
 export interface ConnectionProblem {
   readonly text: string;
   /** Time of the next attempt, in milliseconds of `performance.now()`; undefined if there is none. */

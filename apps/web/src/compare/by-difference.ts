@@ -1,6 +1,9 @@
 import type { Comparison } from '@vantage/contract';
 
-/** The probes of both checks: those with certain differences first, then those with others. */
+/**
+ * The probes of both checks: those with certain differences first, then those with other differences or changed paths,
+ * then the rest.
+ */
 export function probesByDifference({ probes }: Comparison): readonly string[] {
   const rankOf = (probe: string): number => {
     const { differences, path, otherPath } = probes[probe]!;

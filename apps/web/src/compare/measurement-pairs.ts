@@ -2,7 +2,10 @@ import type { Result } from '../check/use-check.ts';
 import { measurementsOf } from '../check/measurements.ts';
 import type { Compared } from './use-comparison.ts';
 
-/** Measurements of both checks by family; those of a family that one check lacks are left out. */
+/**
+ * Pairs of measurements of both checks. If only one check has measurements over both families of a probe, that probe
+ * has one pair, of the main results.
+ */
 export function measurementPairs(
   probes: readonly string[],
   a: Compared['a'],

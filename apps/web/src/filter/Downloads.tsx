@@ -39,6 +39,6 @@ function save(name: string, type: string, text: string): void {
   link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
   link.click();
-  // The download has begun when the event loop continues.
+  // The URL must stay valid until the download has begun.
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

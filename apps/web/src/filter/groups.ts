@@ -15,7 +15,7 @@ export interface Group {
 
 export interface ShownGroup extends Group {
   readonly shown: readonly Row[];
-  /** Number of rows that are displayed once the user expands the group. */
+  /** Number of rows that stay hidden until the user expands the group. */
   readonly hidden: number;
 }
 

@@ -19,7 +19,8 @@ export function rowsOf(check: CheckData, probes: Probes, view: ViewState): reado
     return words.every((word) => text.includes(word));
   });
   const columns = columnsOf(check.type);
-  // Rows that change places while results arrive cannot be read.
+  // Rows that change places while results arrive cannot be read, so they are sorted by name until the check is
+  // completed.
   if (view.order === undefined && check.status !== 'completed') return sortRows(rows, columns, byName);
   return sortRows(rows, columns, view.order ?? failuresFirst);
 }

@@ -12,7 +12,7 @@ export interface FieldProps {
   readonly schema: FieldSchema;
   readonly value: string | boolean | undefined;
   readonly error: string | undefined;
-  /** Id of the element that shows the error; the row of the host has no room for errors and hints. */
+  /** Id of another element that shows the error, for a field without room for error and hint. */
   readonly errorElementId?: string;
   readonly isRequired?: boolean;
   /** Id of the element with completions. */

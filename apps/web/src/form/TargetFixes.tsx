@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 
 import { formOf } from './forms.ts';
 
-/** Buttons for the checks that a mistaken target may have meant. */
+/** Buttons that start the checks which the user may have meant by a mistaken target. */
 export function TargetFixes(props: {
   readonly fixes: readonly TargetFix[];
   readonly onChoose: (fix: TargetFix) => void;

@@ -38,7 +38,10 @@ export function formErrorsOf(error: unknown, form: FormDefinition, now: number):
   return { fields, general: rest.length === 0 ? undefined : rest.join(' '), retryAt };
 }
 
-/** Reads a refusal by the target policy: it begins with the pointer of the field unless the host is refused. */
+/**
+ * Assigns a refusal by the target policy to a field: the text begins with the pointer of the field, unless the host is
+ * refused.
+ */
 function policyRefusal(detail: string, form: FormDefinition): FormErrors {
   const [, pointer, rest] = /^(\/[\w/]+): (.*)$/s.exec(detail) ?? [];
   const field = pointer === undefined ? undefined : fieldAt(form, pointer);
@@ -49,7 +52,9 @@ function general(text: string | undefined, retryAt?: number): FormErrors {
   return { fields: {}, general: text, retryAt };
 }
 
-/** A first word with digits or signs is a name, such as that of a probe: it keeps its letters. */
+/**
+ * Makes a message a sentence. A first word with digits or signs is a name, such as that of a probe, and keeps its case.
+ */
 function sentence(message: string): string {
   const text = /^[a-z]+[\s,;:.]/.test(message) ? message.charAt(0).toUpperCase() + message.slice(1) : message;
   return /[.!?]$/.test(text) ? text : `${text}.`;

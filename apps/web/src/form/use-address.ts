@@ -5,7 +5,7 @@ import { SELECTION } from './where/saved-groups.ts';
 
 /** Keeps the selection of probes in the URL of the page, for a reload or a bookmark; adds no entry to the history. */
 export function useSelectionInAddress(selection: Selection): void {
-  // After every render: a link to the start page keeps the form, but not the query.
+  // Runs after every render, because a link to the start page keeps the form, but not the query.
   useEffect(() => {
     // Browsers limit the rate of changes; the URL follows the last one.
     const timer = setTimeout(() => {

@@ -121,7 +121,7 @@ function twoPorts(typed: string, { type, fields }: FormDefinition, values: FormV
   return { message: `Two ports were given: ${port} behind the host, and ${field}.`, fixes };
 }
 
-/** An address in place of a name, which has PTR records only. */
+/** An address in a check of a name: an address has PTR records only. */
 function addressAsName(
   typed: string,
   { type, hostKind }: FormDefinition,

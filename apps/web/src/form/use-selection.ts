@@ -33,7 +33,7 @@ export function useSelection(
   selection: Selection,
   change: (name: string, value: string) => void,
 ): void {
-  // Before the next event: two quick clicks on the map must both count.
+  // Runs before the next event: two quick clicks on the map must both count.
   useLayoutEffect(() => {
     if (probes !== undefined) change('probes', probes.join(', '));
   }, [probes]);

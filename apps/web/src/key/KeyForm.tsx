@@ -90,7 +90,7 @@ function HeldKey({ onRemove }: { readonly onRemove: () => void }): JSX.Element |
   );
 }
 
-/** A key without the scope to read is valid; other problems do not concern the key. */
+/** Empty for 403 and 429: a key without the scope to read is valid, and a rate limit says nothing about the key. */
 function refusalOf(error: unknown): string {
   if (!(error instanceof ProblemError)) return faultText(error);
   return error.status === 403 || error.status === 429 ? '' : faultText(error);

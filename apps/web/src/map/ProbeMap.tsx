@@ -51,7 +51,7 @@ export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
     [where],
   );
   const byId = new Map(placed.map((probe) => [probe.id, probe]));
-  // Labels of failures take precedence.
+  // Labels of probes with another tone than `good` take precedence.
   const inTurn = pins.toSorted(
     (a, b) => Number(byId.get(a.id)!.tone === 'good') - Number(byId.get(b.id)!.tone === 'good'),
   );

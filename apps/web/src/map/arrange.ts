@@ -40,7 +40,7 @@ interface Box {
 }
 
 /**
- * Places each label so that it covers no pin and no other label.
+ * Places each label inside of the map so that it covers no pin and no other label; leaves out labels without room.
  *
  * @param labels texts by pin id
  */

@@ -12,7 +12,7 @@ export interface RepeatProps {
   readonly onClose: () => void;
 }
 
-/** Makes a monitor that repeats a check. */
+/** Dialog that makes a monitor from a check. */
 export function RepeatDialog({ check, onClose }: RepeatProps): JSX.Element {
   const { service, go } = useRouter();
   const dialog = useRef<HTMLDialogElement>(null);

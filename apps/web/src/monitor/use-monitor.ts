@@ -65,7 +65,7 @@ async function observeMonitor(
       monitor = await client.monitor(name, { signal });
       render();
     } catch (error) {
-      // The stream reports why.
+      // The event stream is refused for the same reason, and reports it.
       if (isFinalRefusal(error)) return;
       [isAgain, waitMs] = [true, retryAfterMs(error, READ_AGAIN_MS)];
     } finally {

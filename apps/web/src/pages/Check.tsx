@@ -120,7 +120,10 @@ function Shown(props: {
   );
 }
 
-/** The verdict, the pins of the map, the filter, the view of the type, whose rows need some frames, the table. */
+/**
+ * Frames in which a long page is drawn: the verdict, the pins of the map, the filter, three for the view of the type,
+ * whose rows grow meanwhile, and the table.
+ */
 const PARTS = 7;
 
 /** All parts that show the probes, with the filter that they share. */

@@ -29,7 +29,7 @@ const DEFAULTS =
   'Measured again with the default options: those of the first check are known only where it was started, ' +
   'but for the few that its results repeat. What is the same or differs here may be due to other options.';
 
-/** What the comparison cannot know. */
+/** A note about request fields that are not known or not shown, and may therefore differ; empty if there are none. */
 function noteOf({ a, b }: Compared, hasDefaults: boolean): string {
   if (hasDefaults && a.request === undefined) return DEFAULTS;
   const hidden = (a.request?.withheld ?? []).filter((name) => b.request?.withheld?.includes(name) === true);
@@ -43,7 +43,7 @@ export function ComparePage({ a, b, hasDefaults }: CompareProps): JSX.Element {
   const { client } = useService();
   const state = useComparison(client, a, b);
   useEffect(() => {
-    // Until the name of the checks is known.
+    // The title until the target of the checks is known.
     if (state.kind !== 'shown') document.title = 'Comparison · Vantage';
   }, [state.kind]);
   if (state.kind === 'shown') return <Shown compared={state.compared} note={noteOf(state.compared, hasDefaults)} />;

@@ -108,12 +108,12 @@ function leadOf(online: number, { probes, locations, limit, isPair }: Selection)
   return `${measured} ${some} of ${plural(online, 'probe')}${how}. The map and the options choose others.`;
 }
 
-/** `at once` only of several. */
+/** Adds `at once` only if there are several. */
 function atOnce(count: number, noun: string): string {
   return count === 1 ? `one ${noun}.` : `${plural(count, noun)} at once.`;
 }
 
-/** The API, for those who want no page. */
+/** Card with links to the API reference. */
 function WithoutPage(): JSX.Element {
   const { path } = useService();
   return (

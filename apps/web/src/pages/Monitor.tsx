@@ -96,13 +96,13 @@ function Shown(props: {
   );
 }
 
-/** The sentence of the traceroute that ran when the monitor turned bad. */
+/** What the traceroute found that ran when the monitor turned bad, and a link to it. */
 function Breaks({ id, parting }: { readonly id: string; readonly parting: string | null }): JSX.Element {
   const { client } = useRouter().service;
   const [summary, setSummary] = useState<Summary>();
   useEffect(() => {
     const ended = new AbortController();
-    // Waits for its completion; results that are gone have no sentence.
+    // Waits up to 25 seconds for the completion of the traceroute. If its results are gone, only the link is shown.
     client
       .results(id, { waitSeconds: 25, signal: ended.signal })
       .then(() => client.summary(id, { signal: ended.signal }))

@@ -16,14 +16,13 @@ const EVERY_MS = 15_000;
 const FIRST = 18;
 /** Maximum length of a list that is displayed in full. */
 const MANY = 24;
-/** Probes that need attention come first. */
 const urgency: readonly Probe['status'][] = ['degraded', 'offline', 'healthy'];
 
 /** All probes with their status, those that need attention first. */
 export function ProbesPage(): JSX.Element {
   const { client } = useService();
   const { value: probes, error } = useLoad((signal) => client.probes({ signal }), EVERY_MS);
-  // Absent in a coordinator of an earlier release.
+  // A coordinator of an earlier release has no list of agents.
   const { value: agents } = useLoad((signal) => client.agents({ signal }), EVERY_MS);
   const [sought, seek] = useState('');
   useEffect(() => {

@@ -10,7 +10,7 @@ import { Icon } from '../parts/icons.tsx';
 import { Link } from '../parts/router.tsx';
 import { forget, forgetAll, onOtherTab, recentChecks, type RecentCheck } from '../recent.ts';
 
-/** Rows shown without a search. */
+/** Maximum number of rows. */
 const FIRST = 8;
 
 /** The checks of this browser: find one, open it, compare it with the one before, run it again, forget it. */

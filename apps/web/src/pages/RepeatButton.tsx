@@ -9,7 +9,7 @@ import { Icon } from '../parts/icons.tsx';
 export function RepeatButton({ check }: { readonly check: CheckData }): JSX.Element {
   const [Dialog, setDialog] = useState<{ readonly of: ComponentType<RepeatProps> }>();
   const open = async (): Promise<void> => {
-    // A second press loads it again if the service was away.
+    // If the service was away, a second press loads the code again.
     const loaded = await import('./monitoring.ts').catch(() => undefined);
     if (loaded !== undefined) setDialog({ of: loaded.RepeatDialog });
   };

@@ -4,9 +4,9 @@ import { faultText } from '../faults.ts';
 
 interface ListHeadProps {
   readonly title: string;
-  /** Numbers of the list; undefined until it is loaded. */
+  /** Text with the number of entries; undefined until the list is loaded. */
   readonly counts: string | undefined;
-  /** Why the list could not be loaded the last time. */
+  /** Error of the last attempt to load the list. */
   readonly error: unknown;
 }
 

@@ -15,7 +15,7 @@ const RETRY_MS = 1_000;
 /**
  * A view whose code is loaded on demand.
  *
- * @param Placeholder is shown in its place until then
+ * @param Placeholder shown until the code is loaded
  */
 export function lazyView<Props extends object>(
   load: () => Promise<ComponentType<Props>>,

@@ -89,7 +89,7 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
   );
 }
 
-/** Sorts by the probe's name; the row renders the cell itself. */
+/** Column of the probe: `sortRows` sorts it by name, and the row renders its cell. */
 const probeColumn: Column = { key: 'probe', title: 'Probe', sortBy: () => undefined, text: () => '' };
 
 function GroupBody(

@@ -13,7 +13,7 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 type Tls = NonNullable<FieldsOf<'http'>['tls']>;
 type Certificate = Tls['chain'][number];
 
-/** Days left, or a third of a short life, below which expiry is highlighted; equal to the summary's threshold. */
+/** Days left, or a third of a short lifetime, below which expiry is highlighted; equal to the summary's threshold. */
 const SOON_DAYS = 14;
 
 function soonDays({ validFrom, validUntil }: Certificate): number {
@@ -121,7 +121,7 @@ function Rest({ count }: { readonly count: number }): JSX.Element | null {
   );
 }
 
-/** Elapsed part of a certificate's validity period. */
+/** Remaining part of a certificate's validity period. */
 function LifeBar(props: {
   readonly from: string | null;
   readonly until: string | null;

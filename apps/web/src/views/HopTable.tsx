@@ -19,7 +19,10 @@ interface HopTableProps {
   readonly dscp: number | undefined;
 }
 
-/** Hops of a path in the format of traceroute, with a bar for the round-trip time. */
+/**
+ * Hops of a path in the format of traceroute, with a bar for the round-trip time; of a trace in rounds, in the format
+ * of mtr.
+ */
 export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
   if (hops.length === 0) return null;
   if (hops.some(({ stats }) => stats !== undefined)) return <RoundTable hops={hops} dscp={dscp} />;

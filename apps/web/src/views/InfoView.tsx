@@ -28,7 +28,7 @@ export function InfoView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Elem
 
 type Members = readonly (readonly [string, FieldsOf<'info'>])[];
 
-/** All that the card shows and that each probe finds for itself: the rest follows from the address. */
+/** Key of equal cards: what each probe finds for itself. All else on a card follows from the address. */
 function cardKey({ ip, hostname, hostnameVerified, addresses, error }: FieldsOf<'info'>): string {
   if (typeof ip !== 'string') return error?.code ?? '';
   return JSON.stringify([ip, hostname?.toLowerCase(), hostnameVerified, addresses?.toSorted()]);

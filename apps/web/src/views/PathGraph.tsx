@@ -7,9 +7,9 @@ import { Edges, Nodes, type Drawing } from './graph-shares.tsx';
 import { layOutPaths } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 
-/** Window width below which names of routers seen by a single probe are hidden. */
+/** Window width in pixels below which the graph is compact, without names of routers that a single probe has seen. */
 const NARROW = 760;
-/** Maximum width of the page. */
+/** Maximum width of the page in pixels. */
 const WIDEST = 1140;
 const TOP = 26;
 
@@ -121,7 +121,7 @@ function Legend({ networks }: { readonly networks: ReturnType<typeof networksOf>
   );
 }
 
-/** Nodes and links that are rendered in one frame, and later updated together. */
+/** Number of nodes, and of links, that are drawn in one frame and updated together later. */
 const PARTS_A_SHARE = 24;
 
 /** Splits the first `count` parts into groups, each of which is rendered as one component. */
@@ -131,7 +131,7 @@ function sharesOf<T>(all: readonly T[], count: number): readonly (readonly T[])[
   );
 }
 
-/** A path that ends without an answer gets a break mark instead of nodes for the silence beyond. */
+/** Removes the silent nodes at the ends of paths; a break mark replaces them. */
 function withoutTails(paths: Paths): Paths {
   const goesOn = new Set(paths.edges.map(({ from }) => from));
   const tails = new Set(paths.nodes.filter(({ kind, id }) => kind === 'silent' && !goesOn.has(id)).map(({ id }) => id));

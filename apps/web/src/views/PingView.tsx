@@ -16,7 +16,7 @@ export function PingView({ rows, isAll, onChoose }: ViewProps): JSX.Element {
   const packets = results.flatMap(([, result]) => result.packets ?? []);
   const rtts = packets.flatMap(({ rtt }) => rtt ?? []);
   const scale = scaleTo(rtts);
-  // A name that does not resolve, for example.
+  // No packet was sent, for example because the name does not resolve.
   if (packets.length === 0 && results.every(([, { result }]) => result !== 'pending')) return <></>;
   return (
     <Section title="Round-trip times" note={<Legend />} class="ping-view">
@@ -65,7 +65,7 @@ function Legend(): JSX.Element {
 function Strip(props: { readonly packets: readonly Packet[]; readonly expected: number }): JSX.Element {
   const { packets, expected } = props;
   const first = packets.filter(({ duplicate }) => !duplicate);
-  // The default count, until more packets are sent.
+  // At least the default count of four, while fewer packets are known.
   const count = Math.max(expected, first.length, 4);
   const slowest = Math.max(...first.map(({ rtt }) => rtt ?? 0));
   return (

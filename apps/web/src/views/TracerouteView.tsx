@@ -15,7 +15,8 @@ import { resultsOf, type ViewProps } from './types.ts';
 /** Merged path graph of all probes, and path ends. */
 export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
   const results = resultsOf<'traceroute'>({ rows });
-  // The graph grows node by node: otherwise each added path would lay out the whole graph again.
+  // All paths are passed to the graph at once, and it grows node by node: otherwise each added path would lay out the
+  // whole graph again.
   const [drawn, rest] = useFirst(rows, isAll, rows.length);
   const all = summary?.paths;
   const ids = rows.map(([id]) => id).join(' ');

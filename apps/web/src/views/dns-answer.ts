@@ -3,7 +3,7 @@ import type { FieldsOf } from './types.ts';
 
 type Dns = FieldsOf<'dns'>;
 
-/** Ignores TTLs and record order, which differ between equal answers. */
+/** Key of equal answers, without TTLs and record order, in which these may differ. */
 export function answerKey(result: Dns): string {
   const answers = (result.answers ?? []).map(({ name, type, data }) => `${name} ${type} ${data}`).toSorted();
   const { rcode = null, answerKind = null, referral = null } = result;
@@ -32,7 +32,7 @@ const kindWords: Readonly<Partial<Record<NonNullable<Dns['answerKind']>, string>
   malformed: 'malformed',
 };
 
-/** The most informative records: those of the authority section for a referral. */
+/** The records to show: those of the authority section for a referral, else the answers. */
 export function shownRecords({ answerKind, answers = [], authority = [] }: Dns): NonNullable<Dns['answers']> {
   return answerKind === 'referral' ? authority : answers;
 }

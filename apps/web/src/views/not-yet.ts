@@ -1,7 +1,7 @@
 import { probeIn } from '../check/measurements.ts';
 import type { ViewProps } from './types.ts';
 
-/** Why a view without results has none. */
+/** Text of a view that has no results to show yet. */
 export function notYet(check: ViewProps['check'], rows: ViewProps['rows']): string {
   const shown = new Set(rows.map(([id]) => probeIn(id))).size;
   return shown < Object.keys(check.results).length

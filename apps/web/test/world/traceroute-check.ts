@@ -3,7 +3,10 @@ import { check, eachProbe, failure, final, round, wobble } from './results.ts';
 
 export const tracerouteCheck = check('trace_AAAAAAAAAAAAAAAA', 'traceroute', 'www.example.com', eachProbe(traceOf));
 
-/** Converging paths: own network, one of three carriers, the exchange, the target; one path is incomplete. */
+/**
+ * Converging paths: own network, one of three carriers, the exchange, the target; those of `gru-1` and `nyc-1` are
+ * incomplete.
+ */
 function traceOf(id: string, index: number): Record<string, unknown> {
   const rtt = distances[index]!;
   const carrier = index < 5 ? 0 : index < 8 ? 1 : 2;

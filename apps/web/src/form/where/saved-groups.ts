@@ -22,7 +22,7 @@ export function savedGroups(): readonly SavedGroup[] {
   }
 }
 
-/** Adds a group, or replaces the one of that name. */
+/** Adds a group, or replaces the one of that name. Beyond the maximum, the oldest is dropped. */
 export function saveGroup(name: string, values: FormValues): void {
   const group = { name: name.trim().slice(0, LONGEST_NAME), values: selectionOf(values) };
   write([...savedGroups().filter((other) => other.name !== group.name), group]);

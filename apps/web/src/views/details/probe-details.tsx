@@ -72,7 +72,7 @@ function TraceDetails({ result }: { readonly result: FieldsOf<'traceroute'> }): 
 
 type AllPathsView = typeof AllPathsCode;
 
-/** Few checks search all paths: its code is loaded when it is needed. */
+/** The code of this view is loaded when it is needed, because few checks search all paths. */
 function AllPaths(props: Parameters<AllPathsView>[0]): JSX.Element | null {
   const [View, setView] = useState<AllPathsView>();
   useEffect(() => {
