@@ -2,7 +2,7 @@ import { url, type VariableKind } from '@vantage/settings';
 
 const http = url(['http:', 'https:']);
 
-/** Address of the service. Other parts of a URL would be lost, sent to the gateway, or logged. */
+/** Address of the service, without login, query and fragment, which would be lost, sent to the gateway, or logged. */
 export const serviceAddress: VariableKind<string> = {
   name: http.name,
   parse: (value) => {

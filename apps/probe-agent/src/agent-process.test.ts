@@ -69,7 +69,7 @@ function startMain(
   return start(new URL('./main.ts', import.meta.url), [], { ...settings, ...env }, output);
 }
 
-/** The writing end of a pipe that is full, and whose reader stands still. */
+/** The writing end of a full pipe whose reader does not read. */
 function fullPipe(): { readonly output: number; readonly close: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-pipe-'));
   const pipe = join(folder, 'pipe');

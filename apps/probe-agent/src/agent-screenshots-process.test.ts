@@ -67,7 +67,7 @@ function start(probe: string, env: Readonly<Record<string, string>> = {}): Child
       LOG_LEVEL: 'silent',
       ...env,
     },
-    // The closed IPC channel tells it that this process has exited.
+    // The closed IPC channel tells the agent that this process has exited.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   children.push(child);
@@ -81,7 +81,7 @@ async function untilOffered(probe: string): Promise<void> {
   );
 }
 
-/** Starts an agent that is loading a page which never finishes. */
+/** Adds a screenshot job of a page that never finishes, and waits until a browser loads it; returns the check ID. */
 async function startHeld(probe: string): Promise<string> {
   for (;;) {
     // The page timeout is proportional to the job's remaining time.

@@ -24,7 +24,7 @@ afterEach(async () => {
   agents = [];
 });
 
-/** Starts an agent of a new probe. */
+/** Starts the agent of a new probe; returns the ID of the probe. */
 async function startAgent(run?: FakeRun, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const probe = `probe-${(counter += 1)}`;
   await startAgentOf(probe, run, environment);
@@ -91,7 +91,7 @@ describe('an agent', () => {
     expect(Date.parse(final.startedAt!)).toBeGreaterThanOrEqual(before - 500);
     expect(Date.parse(final.finishedAt)).toBeGreaterThanOrEqual(Date.parse(final.startedAt!));
     await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
-    // On a slow machine a partial result may precede it.
+    // On a slow machine a partial result may precede the final one.
     const kinds = (await rig.results(probe)).map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind !== 'partial')).toEqual(['final']);
     expect(kinds.at(-1)).toBe('final');

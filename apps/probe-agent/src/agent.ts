@@ -27,7 +27,7 @@ import { wrongClock } from './wrong-clock.ts';
 export type ProbeAgent = AgentLoop;
 
 export interface AgentOptions {
-  /** Observes only. */
+  /** Metrics and traces; none by default. */
   readonly telemetry?: Telemetry;
   /** Called when the agent cannot take jobs until its process is replaced. */
   readonly onHopeless?: () => void;
@@ -93,7 +93,7 @@ function measuring({ config, runtime, telemetry, log }: MeasurementDependencies)
       describe: () => describe(link),
     }),
     started: (instance) => {
-      // Last, because the self-test takes seconds and jobs do not depend on it.
+      // Only now, because the self-test takes seconds and jobs do not depend on it.
       runtime.screenshots.start();
       log.info({ version, instance, ...ability().capabilities }, 'agent started');
     },

@@ -12,13 +12,13 @@ export interface RawSockets {
 
 export interface Ability {
   readonly capabilities: Heartbeat['capabilities'];
-  /** Reasons: configured capabilities that are missing. */
+  /** Why the probe is degraded; empty if it is not. */
   readonly degraded: readonly string[];
 }
 
 /**
- * These types work without raw sockets, but cannot read ICMP errors; that alone is reported only if another type needs
- * raw sockets.
+ * Types that work without raw sockets, but then cannot read ICMP errors. This is reported only if another configured
+ * type cannot run without them.
  */
 const readsIcmpErrors: ReadonlySet<CheckTypeName> = new Set(['dns', 'http', 'tcp', 'udp']);
 

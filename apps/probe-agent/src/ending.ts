@@ -4,7 +4,10 @@ import type { Outcome } from '@vantage/diagnostics';
 
 import type { Fields } from './fit-result.ts';
 
-/** Smallest share of the time of its check with which a run is evidence of a target's silence. */
+/**
+ * Least share of the check's time budget that a run must have had for its timeout to be evidence of the target's
+ * silence.
+ */
 const LEAST_SHARE = 0.5;
 
 /** Why a timeout proves nothing: if the machine was stopped, packets to it were lost. */
@@ -40,7 +43,7 @@ export function endingOf(
 ): Ending {
   const stalled = roundMs((outcome.stalled ?? 0) + stoodMs);
   if (stalled > 0) {
-    // Raw packets have their own account of what a stall makes doubtful.
+    // Diagnostics with raw packets decide themselves what a standstill makes doubtful.
     if (needsRawSockets) return { outcome: { ...outcome, stalled } };
     const isDoubtful = outcome.result === 'timeout';
     return isDoubtful ? { failure: stoodStill(), stalled } : { outcome: { ...withDoubt(outcome), stalled } };

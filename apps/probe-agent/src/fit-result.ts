@@ -3,7 +3,7 @@ import { MAX_RESULT_BYTES } from '@vantage/contract';
 export type Fields = Readonly<Record<string, unknown>>;
 
 export type Written =
-  /** `left`: omitted fields. */
+  /** `left`: names of the omitted fields. */
   | { readonly json: string; readonly left: readonly string[]; readonly fault?: undefined }
   | { readonly json?: undefined; readonly left?: undefined; readonly fault: string };
 

@@ -26,7 +26,8 @@ export interface JobHandlerDependencies extends Omit<RunDependencies, 'partials'
 export type TargetCheck = (type: CheckTypeName, params: Job['params']) => string | undefined;
 
 /**
- * Runs one job and sends its result, unless the job is withdrawn. Never rejects: failures become results.
+ * Runs one job and sends its result, unless the job has expired or is withdrawn. Never rejects: failures become
+ * results.
  *
  * @param id check id from the queue
  * @param data untrusted job data

@@ -20,9 +20,12 @@ export interface ScreenshotHandlerDependencies {
 
 /** Time before the deadline that is reserved for the transfer of the screenshot. */
 const MARGIN_MS = 750;
-/** Upper bound of one attempt. Two probes can make one each before the deadline. */
+/** Least time limit of an attempt. */
 const TIMEOUT_MS = 12_000;
-/** Share of the remaining time for one attempt. */
+/**
+ * Share of the remaining time that is the limit of an attempt if it is longer: another probe can then make a second
+ * one.
+ */
 const SHARE = 0.4;
 /** Maximum wait for a free browser; then another probe takes over. */
 const WAIT_MS = 8_000;
@@ -59,7 +62,7 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
       log.error({ check, err: error }, 'screenshot handler threw');
       return none(probeFailure('internal_error'));
     });
-    // A coordinator has given it to another probe.
+    // A coordinator has withdrawn the job to give it to another probe.
     if (isWithdrawn(interrupted)) return;
     // The browser's own error after an interruption is misleading.
     const report = picture.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : picture;

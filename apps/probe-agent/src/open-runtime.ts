@@ -42,14 +42,14 @@ const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
 /** Interval of privilege checks while the packet process does not run. */
 const LOOK_FOR_PROCESS_EVERY_MS = 1_000;
 const NAT64_WITHIN_MS = 2_000;
-/** Typical load time of a page. */
+/** Time after which a screenshot is charged to a network again: the typical load time of a page. */
 const PICTURE_MS = 5_000;
 
 /**
  * Opens the real runtime: target policy, resolvers, and the packet process.
  *
  * @param config without `redisUrl` if there is no Redis to protect
- * @throws if the host of Redis cannot be resolved for protection
+ * @throws if a host in `redisUrl` is neither a name nor an address, so that it could not be protected
  */
 export async function openRuntime(
   config: MeasuringConfig & { readonly redisUrl?: string | undefined },
@@ -73,7 +73,7 @@ export async function openRuntime(
     onFailure: logPacketFailures(log),
   });
   const privilege = await watchPrivilege(packets);
-  // Connections of a screenshot count like one or two runs; its bytes are charged as they are transferred.
+  // A screenshot is charged to a network like a run every five seconds; its bytes are charged as they are transferred.
   const pictureLimit = createNetworkLimit(config.networkLimit);
   const screenshots = openScreenshots(
     config,
@@ -87,7 +87,7 @@ export async function openRuntime(
     admit,
     names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
     resolvers: config.dnsServers.length > 0 ? () => config.dnsServers : createSystemResolvers(),
-    // Addresses in a range that the operator allows as target are not withheld.
+    // Addresses in a range that the operator allows as target are not masked.
     isPrivateAddress: (address) =>
       isPrivateAddress(address) &&
       judgeTarget({ hostKind: 'host', purpose: 'icmp', host: address }, policy).verdict !== 'accepted',

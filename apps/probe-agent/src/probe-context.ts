@@ -4,7 +4,7 @@ import type { MeasuringConfig } from './config.ts';
 import { createNetworkLimit, limitNetworks } from './network-limit.ts';
 import type { ProbeRuntime } from './runtime.ts';
 
-/** @param wrapPackets wraps the packet sockets */
+/** @returns a function that creates the context of a run by its cost */
 export function createProbeContext(
   config: MeasuringConfig,
   runtime: ProbeRuntime,

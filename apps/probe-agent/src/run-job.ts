@@ -100,7 +100,7 @@ export async function runJob(
   }
 }
 
-/** Errors after the cut-off are logged, except for the abort's own reason. */
+/** Logs every error of a diagnostic except the reason of its abort. */
 function endingOfThrown(thrown: unknown, signal: AbortSignal, { checkId, type }: Job, log: Logger): Ending {
   if (!signal.aborted || thrown !== signal.reason) log.error({ check: checkId, type, err: thrown }, 'diagnostic threw');
   return signal.aborted

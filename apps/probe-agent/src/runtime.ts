@@ -15,7 +15,7 @@ export interface ProbeRuntime {
   readonly checkTarget: TargetCheck;
   readonly admit: Admit;
   readonly names: NameLookup;
-  /** The system's resolvers, which change when a machine changes networks. */
+  /** The configured resolvers, else those of the system, which change when a machine changes networks. */
   readonly resolvers: () => readonly string[];
   readonly isPrivateAddress: (address: string) => boolean;
   /** Called for each job, since raw sockets may become available after the start. */

@@ -40,9 +40,9 @@ type ReadScreenshotJob =
   | { readonly job?: undefined; readonly fault: string };
 
 export function createSchemas(): Schemas {
-  // A coordinator of an older release omits options that are new here. A test validates the schemas themselves: that
-  // took a tenth of the CPU time in which an agent starts. The first job of a type waits while its schemas are compiled;
-  // the optimizer of Ajv takes a third of that, and validation is as fast without it.
+  // `useDefaults`: a coordinator of an older release omits options that are new here. `validateSchema`: a test
+  // validates the schemas, which took a tenth of the CPU time of an agent's start. `optimize`: it takes a third of the
+  // time for which the first job of a type waits, and validation is as fast without it.
   const ajv = new Ajv({ useDefaults: true, validateFormats: false, validateSchema: false, code: { optimize: false } });
   const isJob = ajv.compile<Job>(jobSchema);
   const areScreenshotParams = ajv.compile<ScreenshotParams>(screenshotParamsSchema);

@@ -12,7 +12,7 @@ export interface ScreenshotOffer {
   readonly start: () => void;
   /** True while the last self-test passed and no later failure contradicts it. */
   readonly isOffered: () => boolean;
-  /** Reason why a required capability is missing. */
+  /** Why the probe is degraded: it must offer screenshots, and its last self-test failed. Null otherwise. */
   readonly degraded: () => string | null;
   /** Waits for a running self-test. Null if screenshots are offered, else the reason. */
   readonly settled: (signal: AbortSignal) => Promise<string | null>;

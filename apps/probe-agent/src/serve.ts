@@ -24,7 +24,10 @@ export async function serve(config: Config): Promise<void> {
   const agent = createAgent(config, log, openRuntime, { telemetry, identity, onHopeless: () => process.exit(1) });
   const asked = new Set<string>();
 
-  /** A repeated signal ends immediately; Ctrl-C may send SIGINT and, through a supervisor, SIGTERM. */
+  /**
+   * The same signal twice ends the process immediately. Two different ones do not: Ctrl-C may send SIGINT and, through
+   * a supervisor, SIGTERM.
+   */
   const stop = async (reason: string): Promise<void> => {
     if (asked.has(reason)) process.exit(1);
     asked.add(reason);
@@ -38,7 +41,7 @@ export async function serve(config: Config): Promise<void> {
   // With an IPC channel only: the parent process has exited.
   process.once('disconnect', () => void stop('disconnect'));
 
-  // A compaction later would delay a measurement.
+  // Before the start: a compaction later would delay a measurement.
   compactHeap('--optimize-for-size');
   try {
     await agent.start();

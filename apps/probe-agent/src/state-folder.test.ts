@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A watch whose every call looks again, and its reasons once they satisfy a condition. */
+/** Watches a folder and tests it at every call. The returned function waits until the reasons satisfy a condition. */
 function watched(path: string): (isSo: (reasons: readonly string[]) => boolean) => Promise<readonly string[]> {
   let nowMs = 0;
   const watch = watchFolder(path, () => (nowMs += 5_000));

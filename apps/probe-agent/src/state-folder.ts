@@ -32,7 +32,7 @@ export function watchFolder(folder: string, nowMs = () => performance.now()): ()
   };
 }
 
-/** Without the path: anyone may read the reason. */
+/** Leaves out the path, because anyone may read the reason. */
 function faultOf(code: string): string {
   return `The state folder of the agent cannot be used (${code}): once its connection ends, it cannot connect again.`;
 }

@@ -17,7 +17,7 @@ export const silent: Logger = pino({ level: 'silent' });
 /** A tcp diagnostic supplied by the test. */
 export type FakeRun = (params: { readonly port: number }, context: DiagnosticContext) => Promise<Outcome<AnyCheckType>>;
 
-/** A runtime that admits loopback literals only, with real diagnostics or a fake one. */
+/** A runtime that admits 127.0.0.1 only, with real diagnostics or a fake one. */
 export function fakeRuntime(run?: FakeRun, overrides: Partial<ProbeRuntime> = {}): ProbeRuntime {
   return {
     loadDiagnostic: async (type) => {

@@ -14,8 +14,8 @@ export interface Counter {
 }
 
 /**
- * The values are names of empty files, of which the newest stays: creation of a file is atomic, so that two processes need
- * no lock, and a crash leaves no half-written value.
+ * Each value is the name of an empty file, of which the newest stays. The creation of a file is atomic, so that two
+ * processes need no lock, and a crash leaves no half-written value.
  */
 export function openCounter(folder: string): Counter {
   const taken = async (): Promise<readonly number[]> =>

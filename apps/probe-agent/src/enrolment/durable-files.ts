@@ -34,17 +34,17 @@ export async function createEmpty(path: string): Promise<boolean> {
   return true;
 }
 
-/** True if there is no such file. */
+/** True for the error of a file that does not exist. */
 export function isMissing(error: unknown): boolean {
   return Error.isError(error) && 'code' in error && error.code === 'ENOENT';
 }
 
-/** True if the file system has no space or no inode left, or the user's quota is used up. */
+/** True for the error of a file system without space or inodes, or of a used-up quota. */
 export function isFull(error: unknown): boolean {
   return Error.isError(error) && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
-/** Renames a file within its folder; one that has the new name is replaced. Needs no inode. */
+/** Renames a file within its folder durably; replaces a file with the new name, and needs no inode. */
 export async function moveDurable(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolder(dirname(to));

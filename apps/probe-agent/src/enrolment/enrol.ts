@@ -72,7 +72,7 @@ async function firstLine(input: Readable): Promise<string> {
     for await (const line of createInterface({ input })) return line;
     return '';
   } finally {
-    // An open pipe would keep the process.
+    // An open pipe would keep the process alive.
     input.destroy();
   }
 }
@@ -93,7 +93,7 @@ function faultsOf([url, token, ...more]: readonly string[]): readonly string[] {
   if (url === undefined) faults.push('URL: is required, the address that probe:invite printed');
   else faults.push(...urlFaults(url.trim()));
   if (token === undefined) faults.push('TOKEN: is required, the one that probe:invite printed');
-  // Never displayed: it may be a token with a missing character.
+  // The argument is never displayed: it may be a token with a missing character.
   else if (probeOfToken(token.trim()) === undefined) faults.push('TOKEN: is not a token of probe:invite (vt1_…)');
   return more.length > 0 ? [...faults, `unexpected argument "${more[0]!.slice(0, 80)}"`] : faults;
 }

@@ -222,7 +222,7 @@ describe('the counter', () => {
     await open(first);
     const counter = openCounter(folder);
     await counter.next();
-    // As after a crash between writing a counter and removing the older ones.
+    // Simulates a crash between writing a counter and removing the older ones.
     writeFileSync(join(folder, 'counter.2'), '');
 
     expect(await counter.next()).toBe(3);

@@ -116,7 +116,7 @@ interface Using {
   readonly isNext: boolean;
 }
 
-/** A token without a key creates a new key: this is how an operator replaces a copied one. */
+/** A token for which there is no key creates a new one: in this way an operator replaces a copied key. */
 async function chooseKey(files: KeyFiles, token: string | undefined, folder: string): Promise<Using> {
   const current = await files.read('current');
   if (token !== undefined) {
@@ -126,7 +126,8 @@ async function chooseKey(files: KeyFiles, token: string | undefined, folder: str
     if (current?.tokenDigest === tokenDigest) return { key: current, isNext: false };
     return { key: await files.create(probeId, tokenDigest), isNext: true };
   }
-  // The answer to its enrolment may have been lost, and the token has been removed since.
+  // A next key without its token: the answer to its enrolment may have been lost, and the token removed from the
+  // settings since.
   const next = current ?? (await files.read('next'));
   if (next !== undefined) return { key: next, isNext: current === undefined };
   throw new Error(`there is no key in ${folder}: set VANTAGE_TOKEN to a token of probe:invite`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { createDurable, moveDurable } from './durable-files.ts';
 
-/** Key of an agent, and the token that it was made for. */
+/** Key of an agent, and the digest of the token that it was made for. */
 export interface StoredKey {
   readonly probeId: string;
   readonly privateKey: KeyObject;
@@ -53,7 +53,7 @@ async function readKey(path: string): Promise<StoredKey | undefined> {
     throw error;
   });
   if (text === undefined) return undefined;
-  // A backup or a copy may have widened it.
+  // A backup or a copy may have widened the permissions.
   if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o600);
   try {
     const stored = JSON.parse(text) as Readonly<Record<string, string>>;

@@ -87,7 +87,7 @@ describe('one check from the shell of the probe’s machine', () => {
       port,
       attempts: [{ error: null }, { error: null }],
     });
-    // Calls of the run, separate from the result.
+    // The calls of the run are on standard error, apart from the result.
     expect(errors).toMatch(
       new RegExp(`^ +[\\d.]+ ms {2}admit 127\\.0\\.0\\.1 port ${port} for tcp: 127\\.0\\.0\\.1 of`),
     );

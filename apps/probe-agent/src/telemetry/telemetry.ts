@@ -9,7 +9,7 @@ import { agentMetrics } from './declared.ts';
 import { listen } from './listen.ts';
 import { traceJobs, type TakenJob } from './trace-jobs.ts';
 
-/** Instrumentation of the agent; all functions are no-ops if metrics and traces are off. */
+/** Instrumentation of the agent, without effect if metrics and traces are off. */
 export interface Telemetry {
   /**
    * Runs a job that was just taken.
@@ -27,7 +27,6 @@ export interface Telemetry {
   readonly close: () => Promise<void>;
 }
 
-/** Used if metrics and traces are off. */
 export const noTelemetry: Telemetry = {
   around: (_job, _nowMs, run) => run(),
   onResult: () => undefined,
