@@ -4,7 +4,7 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 interface Waiting {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** True keeps an event stream of the check open meanwhile. */
+  /** True if the check ends with its event stream, which is then kept open meanwhile. */
   readonly endsWithStream: boolean;
 }
 

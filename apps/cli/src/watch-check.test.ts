@@ -5,7 +5,7 @@ import { watchCheck } from './watch-check.ts';
 
 const problem = { type: '/problems/x', title: 'X', status: 503, detail: 'No store.', instance: '/', requestId: 'r' };
 
-/** Watches a service that has one answer per `POST /check`; stops after as many lines. */
+/** Watches a service that has one answer per `POST /check`; stops after this many lines. */
 async function watched(answers: readonly (string | Error)[], lines: number, json = false) {
   const [written, complaints]: [string[], string[]] = [[], []];
   const stopping = new AbortController();

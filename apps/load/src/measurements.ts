@@ -67,9 +67,9 @@ export interface Measurements {
   readonly dispatch: Times;
   /** Times from the creation of the check to the start of each probe's job, both by the Redis clock. */
   readonly queue: Times;
-  /** Times from the intended start to the last result at the client. */
+  /** Times from the intended start to the receipt of the completed check. */
   readonly completion: Times;
-  /** Delay of the generator itself. */
+  /** Delays of the generator: from the intended start of a check to the actual one. */
   readonly lag: Times;
   readonly count: (what: string) => void;
   readonly countError: (kind: string) => void;

@@ -2,7 +2,7 @@ import type { TimesSummary } from './measurements.ts';
 import { reportPlots } from './report-plots.ts';
 import type { LoadReport } from './report.ts';
 
-/** A self-contained page. */
+/** The report as a self-contained HTML page. */
 export function reportPage(report: LoadReport): string {
   const { config, times, perSecond } = report;
   const kinds = [

@@ -81,7 +81,7 @@ async function follow(
   const giveUp = AbortSignal.any([signal, AbortSignal.timeout(budgetMs + GIVE_UP_MS)]);
   const fromMs = Math.min(dueMs, performance.now());
   const lagMs = performance.now() - fromMs;
-  // Computed for each check: the clocks drift apart over hours.
+  // Computed for each check: wall clock and monotonic clock drift apart over hours.
   const fromWallMs = Date.now() - lagMs;
   const second = counts ? measurements.second(atMs - config.warmUpSeconds * 1_000) : undefined;
   if (second !== undefined) {

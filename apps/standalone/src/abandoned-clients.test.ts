@@ -46,7 +46,7 @@ describe('clients that go away end what they asked for', () => {
     while (requestsTo(host) < packets) await sleep(100);
   }
 
-  /** Packets until the end, which comes long before all of them were sent. */
+  /** Waits until no packet was sent for six seconds; returns the number of packets. */
   async function packetsUntilEnd(host: string): Promise<number> {
     for (let sent = -1; sent !== requestsTo(host); await sleep(6_000)) sent = requestsTo(host);
     return requestsTo(host);
@@ -63,7 +63,7 @@ describe('clients that go away end what they asked for', () => {
     /** Packets that were sent to each host. */
     const sent = new Map<string, Promise<number>>();
 
-    // All at once: each program has its own host, and most of the time passes between packets.
+    // Runs all at once: each program has its own host, and most of the time passes between packets.
     beforeAll(() => {
       for (const [, words, host, packets] of programs) {
         const counted = packetsOf(words, host, packets);

@@ -47,7 +47,7 @@ interface Result {
   readonly roundsEnded?: string;
 }
 
-/** Only its packets are counted. */
+/** Target of the checks whose packets are counted. */
 const COUNTED = '127.9.7.3';
 /** Target of the checks that run meanwhile. */
 const OTHER = '127.9.7.4';
@@ -91,7 +91,7 @@ describe.each([
     return ((await response.json()) as { readonly checkId: string }).checkId;
   }
 
-  /** Follows the check until it has some rounds. @returns a function that leaves it */
+  /** Follows the check until it has three rounds or more. @returns a function that leaves it */
   async function follow(url: string, id: string): Promise<() => void> {
     const leaving = new AbortController();
     const response = await fetch(`${url}/check/${id}/events`, { signal: leaving.signal });

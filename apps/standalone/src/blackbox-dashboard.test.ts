@@ -62,7 +62,7 @@ interface Sample {
 const SCRAPES_OF_TARGETS = 9;
 /** Tolerance of times: less than each pause of `/slow`, so that a pause in the wrong phase is noticed. */
 const TOLERANCE_SECONDS = 0.3;
-/** Pauses between packets: Vantage sends four, blackbox_exporter one. */
+/** Time by which a ping of Vantage is longer: it pauses between four packets, and blackbox_exporter sends one. */
 const PING_PAUSES_SECONDS = 0.6;
 
 describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporter', () => {

@@ -33,7 +33,7 @@ export interface DataFolder {
 }
 
 /**
- * Claims the folder for this process, after ending leftovers of a killed predecessor.
+ * Claims the folder for this process, after ending a Redis that a killed predecessor left.
  *
  * @throws Error with a sentence for the user if a service is running on it, or if it is not writable
  */

@@ -25,7 +25,7 @@ jest.setTimeout(600_000);
 const missing = await packagesMissing(packages.nginx, packages.haproxy, packages.squid, packages.tinyproxy);
 const itWithProxies = itNeeding(missing, process.env['CI']);
 
-/** tinyproxy takes letters and digits only. */
+/** A password of tinyproxy may have letters and digits only. */
 const logins = {
   'squid-1': { user: 'agent', password: 'p@ss:word' },
   'tiny-1': { user: 'agent', password: 'password' },

@@ -48,7 +48,7 @@ async function untilItLoads(folder: string, before?: number): Promise<number> {
   }
 }
 
-/** Redis writes it before it loads its data. */
+/** Redis writes its pid file before it loads its data. */
 function readPid(folder: string): number | undefined {
   try {
     return Number(readFileSync(redisPidFile(`${folder}/redis`), 'utf8')) || undefined;
@@ -136,7 +136,7 @@ describe('of a service that ends while Redis loads its file, nothing is left', (
         const password = readFileSync(`${folder}/redis/password`, 'utf8').trim();
         const redis = new Redis({ port, password, retryStrategy: () => null });
         await redis.eval(FILL, 0);
-        // Resolves when the keys are in the file.
+        // Waits until the keys are in the file; a Redis without `WAITAOF` gets two seconds.
         await redis.call('WAITAOF', 1, 0, 0).catch(() => sleep(2_000));
         redis.disconnect();
         process.kill(pid, 'SIGKILL');

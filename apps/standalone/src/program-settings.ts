@@ -3,7 +3,7 @@ import { mallocSettings } from './node-flags.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Passes all other settings of coordinator and agents from the environment. */
+/** Settings of the coordinator that the flags determine; all others come from the environment. */
 export function coordinatorEnv(
   args: Arguments,
   env: Env,

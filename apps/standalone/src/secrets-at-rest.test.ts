@@ -64,7 +64,7 @@ describe('a secret', () => {
     'API key': [key, key.split('_').slice(2).join('_')],
     'check of a client': ofClients.check,
   });
-  /** Secrets that a text has. */
+  /** Names of the secrets that a text contains. */
   const foundIn = (text: string): readonly string[] =>
     Object.entries(secrets()).flatMap(([name, words]) => (words.some((word) => text.includes(word)) ? [name] : []));
 
@@ -164,7 +164,7 @@ describe('a secret', () => {
     };
   }
 
-  /** Bad at its first tick. */
+  /** A monitor that is bad from its first tick on. */
   const monitor = (secret: string): object => ({
     check: { type: 'http', host: urlOf('/bad'), probes: ['demo-1'], options: { headers: { Authorization: secret } } },
     every: '10s',
@@ -269,7 +269,7 @@ describe('a secret', () => {
     while ((await listKeys(redis, 'p:{*}:jobs:??????????????????????')).length > 0) await sleep(50);
   }
 
-  /** Secrets by the key that has them. */
+  /** Names of the secrets in Redis, by the key that has them. */
   async function atRest(): Promise<Readonly<Record<string, readonly string[]>>> {
     const found = Object.entries(await readAll(redis)).map(([name, text]) => [name, foundIn(text)] as const);
     return Object.fromEntries(found.filter(([, names]) => names.length > 0));

@@ -17,7 +17,10 @@ afterAll(async () => {
   data.remove();
 }, 240_000);
 
-/** Stalls beyond each timer of the supervisor: disk poll, restart delay, grace period. */
+/**
+ * A standstill below the interval of the disk watch, one above it and the first restart delay, and one above the grace
+ * period.
+ */
 describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', (ms) => {
   it('affects no client, restarts no running process, and then those that ended', async () => {
     const { redis, processes: before } = service.running();

@@ -68,7 +68,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(50);
 }
 
-/** Packets of the traces go on. */
+/** Waits until more packets than this are sent to an address. */
 async function untilSent(host: string, more = 2): Promise<void> {
   const before = packetsTo(host).length;
   await until(() => packetsTo(host).length > before + more);
@@ -148,7 +148,7 @@ async function openTrial(name: string, add: AddProbe): Promise<Trial> {
   return trial;
 }
 
-/** Runs a test with an agent at a gateway, one with an own login of Redis, and one without. */
+/** Runs a test with an agent at a gateway, one with a separate Redis login, and one without. */
 async function withEach<T>(test: (trial: Trial) => Promise<T>): Promise<Readonly<Record<string, T>>> {
   const outcomes = transports.map(async ([name, add]) => {
     const trial = await openTrial(name, add);
@@ -162,7 +162,7 @@ async function withEach<T>(test: (trial: Trial) => Promise<T>): Promise<Readonly
 const each = <T>(value: T): Readonly<Record<string, T>> =>
   Object.fromEntries(transports.map(([name]) => [name, value]));
 
-/** @returns how many milliseconds after a time packets were sent, if they had not ended soon after it */
+/** @returns the delays of the packets that were sent more than `WITHIN_MS` after `endedMs`, milliseconds */
 async function lateAfter(host: string, endedMs: number): Promise<readonly number[]> {
   const isOver = (): boolean => Date.now() > endedMs + WITHIN_MS + QUIET_MS;
   await until(() => Math.max(endedMs, packetsTo(host).at(-1) ?? 0) + QUIET_MS < Date.now() || isOver());

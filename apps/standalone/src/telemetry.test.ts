@@ -38,7 +38,7 @@ describe('a service that is watched', () => {
     data.remove();
   }, 120_000);
 
-  /** Waits, since some values are counted later or sampled once a second. */
+  /** Scrapes until all lines are there, since some values are counted later or sampled once a second. */
   async function scrapeUntil(name: string, lines: readonly (string | RegExp)[]): Promise<string> {
     const giveUpAt = performance.now() + 90_000;
     for (;;) {
@@ -84,7 +84,7 @@ describe('a service that is watched', () => {
       /^vantage_redis_round_trip_seconds_count [1-9]/m,
       /^vantage_probe_up\{probe="demo-1"\} (1|0\.5)$/m,
     ]);
-    // No data about clients or targets.
+    // Metrics have no data about clients or targets.
     expect(coordinator).not.toContain('127.0.0.1');
     expect(coordinator).not.toContain('xxxx');
 

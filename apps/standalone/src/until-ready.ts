@@ -39,7 +39,7 @@ export async function waitUntilReady({ url, probes, processes, logFolder, report
       isUp = (await ask(`${url}/healthz`, look, signal)) !== undefined;
       if (isUp) report(`The coordinator listens on ${url}`);
     } else {
-      // A problem document while Redis is connecting; poll again.
+      // While Redis is connecting, the response is a problem document: poll again.
       const seen = (await ask(`${url}/probes`, look, signal)) as Probes | undefined;
       const up = Object.values(seen ?? {}).filter(({ status }) => status !== 'offline');
       if (seen !== undefined && (up.length >= probes || isTimeUp)) return seen;

@@ -9,7 +9,7 @@ export interface Certificate {
   readonly keyFile: string;
 }
 
-/** Creates a certificate for loopback addresses. */
+/** Creates a certificate for loopback addresses and `gateway.example.test`. */
 export async function makeCertificate(folder: string): Promise<Certificate> {
   const [keyFile, caFile] = [join(folder, 'key.pem'), join(folder, 'ca.pem')];
   const subject = ['-subj', '/CN=vantage', '-addext', 'subjectAltName=IP:127.0.0.1,IP:::1,DNS:gateway.example.test'];

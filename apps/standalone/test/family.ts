@@ -42,9 +42,9 @@ function stillThere(those: readonly Entry[]): readonly Entry[] {
 }
 
 /**
- * Resolves when all of them have exited.
+ * Resolves when all these processes have exited.
  *
- * @throws Error that names those that remain
+ * @throws Error that names those that remain after two minutes
  */
 export async function untilGone(those: readonly Entry[]): Promise<void> {
   const until = performance.now() + GONE_WITHIN_MS;

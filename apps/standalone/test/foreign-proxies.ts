@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { freePort } from '@vantage/redis-server';
 import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
 
-/** A program of Debian between agents and the service. */
+/** A proxy from a Debian package, between agents and the service. */
 export interface ForeignProxy {
   readonly port: number;
   /** Log of the proxy. */
@@ -43,7 +43,7 @@ export const packages = {
 const shippedFile = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../infra/docker/${name}`, import.meta.url)), 'utf8');
 
-/** The file with other ports, folders and hosts, otherwise unchanged. */
+/** A shipped configuration file with these texts replaced, each of which it must have. */
 function shipped(name: string, changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`${name} has no ${from}`);
@@ -96,7 +96,7 @@ export async function startSquid(at: string, { user, password }: Login): Promise
   const port = await freePort();
   const folder = join(at, 'squid');
   mkdirSync(folder);
-  // Started by root it becomes another user.
+  // A Squid that root starts becomes another user, who writes here.
   chmodSync(at, 0o755);
   chmodSync(folder, 0o777);
   const { stdout } = await promisify(execFile)('openssl', ['passwd', '-apr1', password]);

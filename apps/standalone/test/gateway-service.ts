@@ -34,7 +34,7 @@ export interface GatewayService {
   readonly admin: (...args: readonly string[]) => Promise<string>;
   /** Runs an operator's command in this process, which saves the start of a program. */
   readonly adminHere: (...args: readonly string[]) => Promise<string>;
-  /** Token of a new probe. */
+  /** Invites a new probe; returns the token. */
   readonly invite: (probe: string) => Promise<string>;
   readonly startAgent: (env: Readonly<Record<string, string>>) => StartedAgent;
   readonly probes: () => Promise<Probes>;
@@ -128,7 +128,6 @@ interface Invitation {
   readonly token: string;
 }
 
-/** Runs an operator's command in this process, which saves the start of a program. */
 async function runHere(args: readonly string[], redisUrl: string, publicUrl: string): Promise<string> {
   const lines: string[] = [];
   const streams = { out: (line: string) => lines.push(line), err: (line: string) => lines.push(line) };
@@ -178,7 +177,7 @@ function askThrough(port: () => number): Pick<GatewayService, 'probes' | 'startC
   };
 }
 
-/** Ends a process at once. */
+/** Kills a process and waits for its exit. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** The network between agents and the service, which can be taken away. */
+/** A relay between agents and the service, which the test can interrupt. */
 export interface Relay {
-  /** Leads to the port that was given. */
+  /** Forwards to the port that was given. */
   readonly port: number;
-  /** Of a proxy by CONNECT. */
+  /** Port of a proxy by CONNECT. */
   readonly proxyPort: number;
-  /** Ends all connections without a word, and takes no further ones. */
+  /** Ends all connections, and each further one at once. */
   readonly cut: () => void;
   readonly heal: () => void;
   readonly close: () => void;

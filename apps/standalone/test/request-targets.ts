@@ -23,7 +23,7 @@ export interface RequestTargets {
   readonly oldTls: string;
   /** Responds over HTTP with the request that it received; see `scripted`. */
   readonly echo: string;
-  /** Files of the modules. */
+  /** Paths of the files that the modules name. */
   readonly files: Readonly<Record<'ca' | 'cert' | 'key' | 'otherCert' | 'otherKey' | 'password', string>>;
   readonly close: () => Promise<void>;
 }

@@ -12,7 +12,7 @@ import { startDialogueTargets, type DialogueTargets } from './dialogue-targets.t
 import { startKnot } from '@vantage/test-support/dns/knot';
 import { zoneFile } from '@vantage/test-support/dns/zone';
 
-/** Real servers on loopback that Vantage and blackbox_exporter probe both. */
+/** Real servers on loopback, which both Vantage and blackbox_exporter probe. */
 export interface ScrapeTargets {
   readonly http: string;
   readonly https: string;
@@ -66,7 +66,7 @@ export async function startScrapeTargets(folder: string): Promise<ScrapeTargets>
   };
 }
 
-/** A random address of loopback, at which port 53 is free. */
+/** A random address of loopback, at which port 53 is most likely free. */
 function loopbackAddress(): string {
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 }

@@ -7,7 +7,7 @@ export interface SmallDisk {
   readonly prefix: readonly string[];
   /** Same as `prefix`, with a disk that is full from the start. */
   readonly fullPrefix: readonly string[];
-  /** @param pid of that program */
+  /** Fills the disk. @param pid of the program */
   readonly fill: (pid: number) => void;
   readonly free: (pid: number) => void;
   /** Creates files until there is no inode left. */

@@ -16,7 +16,7 @@ export const commonFlags = {
   help: { type: 'boolean', short: 'h', description: 'This text.' },
 } as const;
 
-/** Which probes a check or a monitor runs from. */
+/** Flags that select the probes of a check or a monitor. */
 export const selectionFlags = {
   from: {
     type: 'string',

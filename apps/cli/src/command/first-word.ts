@@ -11,7 +11,7 @@ export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
   return name === undefined ? argv : [name, ...argv.slice(0, at), ...args];
 }
 
-/** Number of words that a flag takes; 0 if `word` is no flag. `--help` is a command. */
+/** Number of words that a flag of every command takes; 0 if `word` is no such flag. `--help` counts as a command. */
 function sizeOf(word: string | undefined): number {
   const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(word ?? '') ?? [];
   if (name === 'help' || !Object.hasOwn(commonFlags, name)) return 0;

@@ -38,7 +38,7 @@ function parseHelp(args: readonly string[]): Command {
   return isCommand(topic) ? { kind: 'help', of: undefined } : { kind: 'invalid', faults: [unknownCommand(topic)] };
 }
 
-/** Rounds of `mtr --report`. */
+/** Default number of rounds, that of `mtr --report`. */
 const MTR_ROUNDS = '10';
 
 function hasFlag(args: readonly string[], name: string): boolean {
@@ -71,6 +71,6 @@ function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
       : []),
   ];
   if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: type };
-  // Ctrl-C ends rounds and long pings.
+  // The check ends with its event stream, so that Ctrl-C ends rounds and long pings.
   return { kind: 'check', request: endingWithStream(request), settings };
 }

@@ -6,7 +6,7 @@ import { checkTypeNames } from '@vantage/diagnostics/contract';
 export interface CommandTarget {
   readonly host: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The port of the URL's scheme. */
+  /** The port that the scheme of a URL implies. */
   readonly implied?: Readonly<Record<string, unknown>>;
   readonly fault?: string;
 }
@@ -36,7 +36,7 @@ export function readCommandTarget(
   return { host, fields: {}, [isWritten ? 'fields' : 'implied']: { port: Number(port) } };
 }
 
-/** The check of a host from an autonomous system that was written in place of the host. */
+/** A hint for an AS number in place of the host: how to check from that network. */
 function locationIn(type: string, text: string): string {
   return /^as\d+$/i.test(text) ? ` As in "vantage ${type} HOST --from ${text.toUpperCase()}".` : '';
 }

@@ -88,7 +88,7 @@ async function readDefinition({ file, request }: MonitorDefinitionText): Promise
   return request ?? (JSON.parse(textOf(await readFile(file))) as MonitorRequest);
 }
 
-/** Decodes UTF-8 with or without a byte order mark, and UTF-16 with one, as PowerShell writes files. */
+/** Decodes UTF-8 with or without a byte order mark, and UTF-16LE with one, as PowerShell writes files. */
 function textOf(bytes: Buffer): string {
   const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isWide ? 'utf-16le' : 'utf-8').decode(bytes);
