@@ -9,11 +9,11 @@ export interface Hint<Note> {
   readonly close: () => void;
 }
 
-/** Shortest time between two signals. A burst has two: one for its first result at once, one for the rest. */
+/** Shortest time between two signals. A short burst has two: one for its first result at once, one for the rest. */
 const GAP_MS = 5;
-/** Time for which a signal waits for further results in bursts. */
+/** Shortest wait of a signal for further results while the pace is dense. */
 const COLLECT_MS = 8;
-/** Shortest time between two signals in bursts. */
+/** Shortest time between two signals while the pace is dense. */
 const DENSE_GAP_MS = 30;
 
 /** Sends a single signal at once, and combines those of a burst. */

@@ -141,7 +141,7 @@ class BufferedResults implements Results {
     return written;
   }
 
-  /** Sends what may be in flight. */
+  /** Sends as many entries as may be in flight. */
   private pump(): void {
     const { writer, now } = this.options;
     this.outbox.expire(now());

@@ -51,9 +51,9 @@ export class GatewayBed {
   loop: AgentLoop | undefined;
   link: RunnerLink | undefined;
   log: Logger = pino({ level: 'silent' });
-  /** Connections that the gateway refuses because Redis is away. */
+  /** Number of the next connections that the gateway refuses, as when Redis is away. */
   refusals = 0;
-  /** Connections without an answer: their gateway stalls. */
+  /** Number of the next connections that get no answer, as from a gateway that stalls. */
   unanswered = 0;
   /** Time until the gateway answers the opening handshake of a connection: its process is busy. */
   openAfterMs = 0;

@@ -14,7 +14,7 @@ export interface ProbeRedis {
   /** Results of the probe so far, as JSON by check id. */
   readonly results: () => Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
   readonly heartbeat: () => Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Closes all connections of the agent, if they are in use. */
+  /** Closes all connections of the agent; does nothing while one of them is not yet in use. */
   readonly cut: () => Promise<void>;
   /** Adds a login for the agent. @returns the address with it */
   readonly addLogin: () => Promise<string>;

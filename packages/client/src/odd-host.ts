@@ -51,7 +51,7 @@ function credentials({ scheme, authority, rest }: Parts, facts: TypeFacts): Targ
 function zone({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
   const [, address, id, port = ''] = /^\[?([\da-f]*:[\da-f:.]*)%(?:25)?([^\]]*)\]?(:\d+)?$/i.exec(authority) ?? [];
   if (address === undefined) return undefined;
-  // Without the zone it is another address on each link.
+  // Without its zone, a link-local address is a different one on each link.
   if (/^fe[89ab]/i.test(address)) {
     const message = `${address}%${id} is an address on one link, named by an interface of one machine: probes cannot reach it.`;
     return { message, fixes: [] };

@@ -17,7 +17,7 @@ export interface TargetMistake {
 export interface TypeFacts {
   readonly type: string;
   readonly hostKind: 'host' | 'url' | 'name';
-  /** The request has a field for the port. */
+  /** True if the request has a field for the port. */
   readonly hasPort: boolean;
   /** Names of all check types. */
   readonly types: readonly string[];

@@ -5,7 +5,7 @@ import { flags, frameTypes, writeFrame } from '../src/http-client/http2/frames.t
 export interface FrameAnswer {
   readonly name: string;
   readonly bytes: Buffer;
-  /** The server closes the connection after its answer. */
+  /** True if the server closes the connection after its answer. */
   readonly closes?: true;
 }
 

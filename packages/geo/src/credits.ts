@@ -3,7 +3,7 @@ import { escapeText } from '@vantage/contract';
 /** The parts of a source that its attribution needs. */
 export interface Credited {
   readonly attribution: () => string;
-  /** ISO 8601 date of the data. */
+  /** ISO 8601 date of the data; null if it is not known. */
   readonly date: () => string | null;
 }
 

@@ -3,7 +3,7 @@ import { countryNameOf, type Place } from '@vantage/contract';
 
 import type { Facts } from './facts.ts';
 
-/** A location under construction; a source is credited if it contributed. */
+/** A place to which one source after another adds its data. */
 export type Draft = Place;
 
 /**

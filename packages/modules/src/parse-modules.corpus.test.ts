@@ -46,7 +46,7 @@ describe('a file of modules', () => {
       return parsing.ok === accepted ? [] : [{ name, accepted, message, parsing }];
     });
     expect(differing).toEqual([]);
-    // The corpus has both kinds.
+    // The corpus has both valid and invalid files.
     expect(corpus.filter(({ text }) => parseModules(text).ok).length).toBeGreaterThan(40);
     expect(corpus.filter(({ text }) => !parseModules(text).ok).length).toBeGreaterThan(40);
   });

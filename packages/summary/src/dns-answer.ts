@@ -147,7 +147,7 @@ export function dnsReason(result: Dns): string | undefined {
   }
 }
 
-/** The reason if a dns check did not find a server to ask. Only these have a record type: others resolve their own target. */
+/** The reason if a dns check did not find a server to ask; undefined for other types, whose results have no record type. */
 function unfound({ recordType, trace, error }: Dns): string | undefined {
   if (recordType === undefined || error?.source === 'probe') return undefined;
   return trace === undefined

@@ -16,7 +16,7 @@ import type { Partition } from './partition.ts';
 import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, naming, shown, unique } from './words.ts';
 
-/** Payload of ping(8) by default; every path carries packets of this size. */
+/** Payload of ping(8) by default: hardly any path drops packets for this size. */
 const ORDINARY_PAYLOAD_BYTES = 56;
 
 interface HeadlineInput {
@@ -171,7 +171,7 @@ function isRefusedTrace({ result }: ProbeResult): boolean {
   return reached === true && error?.source === 'target';
 }
 
-/** True if the packets may have arrived: nothing came back, and no loop or ICMP error explains that. */
+/** True if the packets may have reached the target: nothing that ends the path was seen, neither a loop nor an ICMP error. */
 function isSilentTrace({ result }: ProbeResult): boolean {
   const { error, loop } = result as SparseResultOf<'traceroute'>;
   return error?.code === 'timed_out' && (loop === null || loop === undefined);

@@ -171,7 +171,10 @@ function isInCircle(ttl: number, errorTtl: number): boolean {
   return ttl - hops > Math.max(8, ttl / 2);
 }
 
-/** An inconclusive answer counts as silence; one that every resolver discards counts as none, whatever its rcode. */
+/**
+ * An inconclusive answer counts as silence; a foreign one and a loop of aliases, which every resolver discards, as a
+ * failure, whatever the rcode.
+ */
 function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: SparseResultOf<'dns'>): Evidence {
   if (isUnanswered(result)) return 'silent';
   const kind = answerKindOf(result);

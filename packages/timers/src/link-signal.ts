@@ -3,7 +3,7 @@ export interface LinkedSignal {
   readonly signal: AbortSignal;
   /** Aborts `signal`, which no longer follows the other one. */
   readonly abort: () => void;
-  /** Ends that `signal` follows the other one, and its time limit. */
+  /** Removes the time limit, and `signal` no longer follows the other one. */
   readonly release: () => void;
 }
 

@@ -6,7 +6,7 @@ import { rememberIds } from '../remember-ids.ts';
 /** Jobs that gateways have sent to this agent. A job may be sent again, by any gateway, and runs once. */
 export interface GivenJobs {
   readonly give: (job: GatewayJob) => void;
-  /** Number of running jobs, without screenshots. */
+  /** Number of running jobs that count for the concurrency limit. */
   readonly running: () => number;
   readonly taken: () => number;
   /** True if no job is running and all results are acknowledged or dropped. */

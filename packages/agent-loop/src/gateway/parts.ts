@@ -153,7 +153,7 @@ function afterRetirement(isIdle: boolean): Pick<AgentHello, 'yields' | 'reports'
   return { yields: isIdle, reports: !isIdle };
 }
 
-/** Remembers when the results of each job are acknowledged or dropped. */
+/** Tells when the results of a job are acknowledged or dropped. */
 function trackResults(results: Results): {
   readonly outlet: ResultOutlet;
   readonly of: (jobId: string) => Promise<void>;

@@ -52,7 +52,7 @@ export interface SessionOptions {
   readonly onChallenged?: (session: Session) => void;
   /** Called when the gateway no longer answers pings, and when it does again. */
   readonly onSilence?: (isSilent: boolean, session: Session) => void;
-  /** Called with each message after the challenge. */
+  /** Called with each message except the challenge. */
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
   /** Called once, also if the connection failed. */
   readonly onClosed: (closed: Closed, session: Session) => void;

@@ -64,7 +64,7 @@ function listOf({ rawHeaders }: Head, name: string): readonly string[] {
   });
 }
 
-/** Digits of a size that a number represents exactly. */
+/** Number of hexadecimal digits that a number represents exactly. */
 const MAX_CHUNK_DIGITS = 13;
 
 /** @returns the reason if the line is no chunk size */

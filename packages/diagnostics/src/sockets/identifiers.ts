@@ -12,7 +12,7 @@ export function identifierKey({ family, protocol }: PacketSocketOptions, identif
 }
 
 /**
- * Random, hence unpredictable; few of the possible values are in use.
+ * A random identifier, which other hosts cannot predict; few of the possible values are in use.
  *
  * @throws `NodeJS.ErrnoException` EADDRINUSE if no free one is found
  */

@@ -8,7 +8,7 @@ export interface MmdbFile {
   readonly path: string;
   /** The last valid version of the file; `null` if there was none. */
   readonly current: () => Mmdb | null;
-  /** Why the current version of the file is invalid. */
+  /** Why the current version of the file cannot be used; null if it can. */
   readonly fault: () => string | null;
   /**
    * Reloads the file if it has changed since the last attempt. If it is invalid or missing, the last valid contents

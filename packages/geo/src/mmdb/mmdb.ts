@@ -13,7 +13,7 @@ import { openTree, type MmdbTree, type TreeBytes } from './mmdb-tree.ts';
 export interface Mmdb {
   /** Type in the file's metadata, such as `GeoLite2-City`. */
   readonly databaseType: string;
-  /** Day of the build, ISO 8601 date. */
+  /** Day of the build, ISO 8601 date; null if the metadata has no valid one. */
   readonly buildDate: string | null;
   readonly description: string | null;
   /** Never throws; an unreadable record counts as missing. */

@@ -9,10 +9,10 @@ export interface GeoSource {
   readonly origin: 'operator' | 'bundled';
   /** `idle`: not loaded before there is a need. `stale`: the file has become unusable, its last good reading answers. */
   readonly state: 'ready' | 'stale' | 'missing' | 'idle' | 'loading';
-  /** Why it is stale or missing. */
+  /** Why it is stale or missing; null otherwise. */
   readonly fault: string | null;
   readonly attribution: string | null;
-  /** ISO 8601 date of the data. */
+  /** ISO 8601 date of the data; null if it is not known. */
   readonly date: string | null;
 }
 

@@ -12,8 +12,8 @@ export interface Draft {
   rttMin: number | null;
 }
 
-/** Edges by the ids of both nodes. */
 type Packets = Pick<PathEdge, 'sent' | 'received' | 'rttMin'>;
+/** Edges by the ids of both nodes. */
 export type Edges = Map<string, Map<string, EdgeDraft>>;
 
 interface EdgeDraft {

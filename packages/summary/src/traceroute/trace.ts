@@ -56,7 +56,7 @@ export interface Trace {
   readonly fullTtl: SparseResultOf<'traceroute'>['fullTtl'];
   /** One per flow; a single one with all routers if the result does not separate flows. */
   readonly ways: readonly Way[];
-  /** Result of a search for all paths; empty without one, whose `ways` has the first flow only. */
+  /** Nodes of a search for all paths; empty without one. With a search, `ways` has the first flow only. */
   readonly branching: readonly WayNode[];
 }
 
@@ -141,7 +141,7 @@ function seenBy(
     .toSorted(([, a], [, b]) => b - a)
     .flatMap(([index]) => known.find(({ ip }) => ip === responders[index]?.ip) ?? []);
   const lost = answers.filter((index) => index === null).length;
-  // A responder omitted from the result by the size limit is unknown as well.
+  // `isPrivate` is also true for a responder that the result omits because of its size limit.
   return {
     routers,
     isPrivate: routers.length === 0 && counts.size > 0,

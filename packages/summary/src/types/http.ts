@@ -133,7 +133,7 @@ function unencrypted(probeResults: readonly HttpResult[]): readonly FindingDraft
   return [buildFinding('http_redirects_unencrypted', 'warning', hit, text)];
 }
 
-/** A leading `www.` does not change the host. */
+/** True if a response redirects to another host; a leading `www.` makes no difference. */
 function leadsElsewhere(result: SparseResultOf<'http'>): boolean {
   const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
   const plain = (url: URL): string => url.hostname.replace(/^www\./, '');

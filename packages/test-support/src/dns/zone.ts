@@ -1,7 +1,4 @@
-/**
- * A zone with every record type of the codec, as a zone file for an independent name server. One owner per type,
- * named after it.
- */
+/** A record of a zone for an independent name server, which has every record type of the codec. */
 export interface ZoneRecord {
   /** Relative to the zone. */
   readonly owner: string;
@@ -59,7 +56,7 @@ const rows: readonly (readonly [type: string, data: string])[] = [
   ['ZONEMD', `2018031500 1 241 ${hex(48)}`],
 ];
 
-/** Not at the apex: a `DS` record, for example, belongs to the parent's side. */
+/** One owner per type, named after it, and none at the apex: a `DS` record, for example, belongs to the parent's side. */
 export const zoneRecords: readonly ZoneRecord[] = rows.map(([type, data]) => ({
   owner: type.toLowerCase(),
   type,

@@ -1,7 +1,10 @@
 import { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
 
-/** Time for the tunnel of a proxy and the TLS handshake within it: shorter than that of a WebSocket, which names no proxy. */
+/**
+ * Time for the tunnel of a proxy and the TLS handshake within it: shorter than that of a WebSocket handshake, whose error
+ * does not name the proxy.
+ */
 const WITHIN_MS = 9_000;
 const TOO_LATE = `no TLS connection to the service through the proxy (HTTPS_PROXY) within ${WITHIN_MS / 1_000} s`;
 
@@ -20,7 +23,7 @@ export class TunnelAgent extends Agent {
     const connection = super.createConnection(options, callback);
     if (connection) {
       this.latest = connection;
-      // Only the first of both calls has an effect. Without a proxy, Node has called it before this line.
+      // Only the first call of `callback` has an effect. Without a proxy, Node has called it before this line.
       const timer = setTimeout(() => callback(new Error(TOO_LATE), connection), WITHIN_MS);
       connection.once('close', () => clearTimeout(timer));
       timer.unref();

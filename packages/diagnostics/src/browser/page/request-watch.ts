@@ -2,9 +2,9 @@ import type { HTTPRequest, Page } from 'puppeteer';
 
 /** The requests of a page, its frames and its workers. */
 export interface RequestWatch {
-  /** Requests in flight that the content of the page can depend on. */
+  /** Number of requests in flight that the content of the page can depend on. */
   readonly inFlight: () => number;
-  /** All requests sent until now that the content can depend on. */
+  /** Number of requests sent until now that the content can depend on. */
   readonly sent: () => number;
   /** Resolves when the page has sent more requests than any page needs. */
   readonly tooMany: Promise<void>;

@@ -48,7 +48,7 @@ export function inNamespace(identity: Identity, command: readonly string[]): rea
   ];
 }
 
-/** True if this agent can create such a namespace. */
+/** True if this agent can create the network namespace of `inNamespace`. */
 export function canMakeNamespace(identity: Identity): Promise<boolean> {
   const [program, ...words] = [
     ...enter(identity),

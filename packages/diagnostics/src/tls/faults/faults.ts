@@ -30,7 +30,7 @@ export interface Judged {
   readonly nowMs: number;
 }
 
-/** The order in which faults are named, so that the operator sees all of them instead of one after another. */
+/** The order in which faults are named, the most basic first. */
 const ORDER: readonly FailureCode[] = [
   'tls_self_signed',
   'tls_missing_intermediate',

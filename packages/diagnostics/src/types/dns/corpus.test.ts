@@ -37,7 +37,7 @@ import type { Outcome } from '../../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
-// Many servers, possibly on a busy machine.
+// The tests start many servers, possibly on a busy machine.
 jest.setTimeout(300_000);
 
 type Options = ParamsOf<typeof dns>['options'];

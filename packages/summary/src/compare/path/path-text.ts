@@ -3,7 +3,7 @@ import type { Difference, PathChange, PathComparison } from '@vantage/contract';
 import type { Trace } from '../../traceroute/trace.ts';
 import { asText, countOf, shown } from '../../words.ts';
 
-/** Flows of each trace that distinguish a replaced router from a load balancer on any path. */
+/** Number of flows per trace that suffices to tell a replaced router from a load balancer on any path. */
 const TELLING_FLOWS = 16;
 
 const MOST_VALUES = 64;

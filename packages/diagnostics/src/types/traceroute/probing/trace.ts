@@ -38,7 +38,7 @@ export interface TraceAnswer {
   readonly clock: Clock;
   /** TTL at arrival; null if not known. */
   readonly hopLimit: number | null;
-  /** expired: a router on the way; target: the end; refused: an ICMP error that ends the path. */
+  /** `expired`: the TTL ran out at a router; `target`: the target answered; `refused`: any other ICMP error. */
   readonly kind: 'expired' | 'target' | 'refused';
   readonly error: IcmpError | null;
   /** Fields of the quoted packet that are not as they were sent. */
