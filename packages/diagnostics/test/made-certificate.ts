@@ -12,7 +12,7 @@ export interface Made {
   readonly issuer: string;
   /** Name of the signing certificate; its own `name` if it is self-signed. */
   readonly signer: string;
-  /** Name of its key; by default its own. */
+  /** Name of its key; by default `name`. */
   readonly key?: string;
   readonly isExpired?: boolean;
   /** Days of validity that are left; 1 if absent. */
@@ -22,7 +22,7 @@ export interface Made {
 /** Number of signatures that were verified. */
 export const signatures = { verified: 0 };
 
-/** A certificate without a real key: a signature is right if it is by the name of the key. */
+/** A certificate without a real key: it counts as signed by a certificate whose key has the name `signer`. */
 export function made({ name, subject, issuer, signer, key = name, isExpired = false, days = 1 }: Made): Certificate {
   const end = now + (isExpired ? -1 : days) * 86_400_000;
   const parsed = {

@@ -157,7 +157,7 @@ function isSystemError(error: unknown): boolean {
   return Error.isError(error) && 'syscall' in error;
 }
 
-/** Nodes read between two turns of the event loop, which takes some milliseconds. */
+/** Number of nodes that are read in one turn of the event loop, which takes some milliseconds. */
 const NODES_PER_TURN = 50_000;
 
 /** Number of records of the data section that are decoded as a sample. */

@@ -17,9 +17,9 @@ export interface Router {
 /** One hop of a path. */
 export interface Step {
   readonly hop: number;
-  /** The most frequent responder first. Empty if none answered, or if its address is withheld. */
+  /** The most frequent responder first. Empty if none answered, or if no responder has a known address. */
   readonly routers: readonly Router[];
-  /** True if a responder's address is withheld. */
+  /** True if responders answered, but none has a known address. */
   readonly isPrivate: boolean;
   /** Of one flow: which of the hop's responders answered, so that routers with withheld addresses differ. Else empty. */
   readonly responders: readonly number[];

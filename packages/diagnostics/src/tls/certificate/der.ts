@@ -86,7 +86,7 @@ export function bitsOf(value: DerValue | undefined): Uint8Array {
 }
 
 const MAX_OID_BYTES = 32;
-/** Longest definite length: larger ones would exceed every buffer. */
+/** Most octets of a length: longer values would exceed every buffer. */
 const MAX_LENGTH_BYTES = 4;
 
 function valueAt(bytes: Uint8Array): DerValue {

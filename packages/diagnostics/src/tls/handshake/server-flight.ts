@@ -149,7 +149,7 @@ function extensionsOf(body: Buffer, start: number): ReadonlyMap<number, Buffer> 
   return extensions;
 }
 
-/** The selected protocol: a list with one name (RFC 7301 section 3.1). */
+/** The selected protocol, from a list with one name (RFC 7301 section 3.1); null if the extension is absent. */
 function alpnOf(extensions: ReadonlyMap<number, Buffer>): string | null {
   const ALPN = 16;
   const list = extensions.get(ALPN);
