@@ -8,7 +8,7 @@ import { worstClock } from '../../sockets/provide-packets.ts';
 import type { traceroute } from './contract.ts';
 import { fitHops } from './hops/fit-hops.ts';
 import type { HopNames } from './hops/hop-names.ts';
-import { shownPath, type HopDress } from './hops/hops.ts';
+import { shownPath, type HopFormat } from './hops/hops.ts';
 import { isReached } from './hops/target-answers.ts';
 import type { Trace } from './probing/trace-state.ts';
 
@@ -19,12 +19,12 @@ export function partialsOf(
   target: Target,
   options: TraceLimits & Pick<ParamsOf<Traceroute>['options'], 'protocol'>,
   names: HopNames,
-  dress: HopDress,
+  format: HopFormat,
   context: DiagnosticContext<Traceroute>,
 ): (trace: Trace) => void {
   return (trace) => {
-    askNames(trace, names, dress);
-    const { hops } = shownPath(trace, dress);
+    askNames(trace, names, format);
+    const { hops } = shownPath(trace, format);
     context.emitPartial({
       resolvedIp: target.address,
       hops: fitHops(hops),
@@ -49,10 +49,10 @@ export function roundsShown(
   return targetHops === undefined ? { rounds } : { rounds, targetHops: [...targetHops] };
 }
 
-function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
+function askNames({ packets }: Trace, names: HopNames, format: HopFormat): void {
   for (const { answer } of packets) {
     // The name of a hidden address would reveal it.
-    if (answer !== null && dress.shown(answer.from) !== null) names.ask(answer.from);
+    if (answer !== null && format.shown(answer.from) !== null) names.ask(answer.from);
   }
 }
 

@@ -10,7 +10,7 @@ import { fitHops } from './hops/fit-hops.ts';
 import { viewFlows, type TraceLimits } from './probing/flow-view.ts';
 import { viewRounds } from './probing/rounds/view-rounds.ts';
 import { hopNames } from './hops/hop-names.ts';
-import { fullTtlOf, shownPath, type HopDress } from './hops/hops.ts';
+import { fullTtlOf, shownPath, type HopFormat } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
 import { multipathOf } from './multipath/multipath.ts';
 import { clockOf, partialsOf, roundsShown } from './partial-path.ts';
@@ -55,10 +55,10 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
   }
   const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
-  const dress = dressOf(params, target, names, context);
+  const format = formatOf(params, target, names, context);
   const plan = planOf(params.options, [...opened.flows], target, packets, context.remainingMs());
   try {
-    const showPartial = partialsOf(target, params.options, names, dress, context);
+    const showPartial = partialsOf(target, params.options, names, format, context);
     const trace = await traceWithMtu(plan, params.options, { mtu, others, showPartial, openMore }, context);
     // If the kernel sends no packet, no path can have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
@@ -69,8 +69,8 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       mtu.result(trace),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
-    const { hops, flows } = shownPath(trace, { ...dress, hasReplies: true });
-    const multipath = params.options.isOfAllFlows ? multipathOf(trace, dress) : undefined;
+    const { hops, flows } = shownPath(trace, { ...format, hasReplies: true });
+    const multipath = params.options.isOfAllFlows ? multipathOf(trace, format) : undefined;
     return {
       ...addressFields(target),
       protocol,
@@ -78,13 +78,13 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       hops: fitHops(hops, multipath),
       ...(multipath === undefined ? { flows } : { flows: flows.slice(0, 1), multipath }),
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
-      fullTtl: fullTtlOf(trace, dress, others.areAnswered()),
+      fullTtl: fullTtlOf(trace, format, others.areAnswered()),
       pathMtu,
       mtuBlackHole,
       echo: mtu.echo(),
       clock: clockOf(trace),
       ...progressFields(trace, plan),
-      ...verdict(trace, protocol, target, dress.shown),
+      ...verdict(trace, protocol, target, format.shown),
     };
   } finally {
     mtu.stop();
@@ -112,12 +112,12 @@ function askedFields({ firstHop, size, dscp, sourcePort }: TracerouteParams['opt
   );
 }
 
-function dressOf(
+function formatOf(
   { options }: TraceParams,
   target: Target,
   names: ReturnType<typeof hopNames>,
   context: Context,
-): HopDress {
+): HopFormat {
   return {
     family: target.family,
     protocol: options.protocol,

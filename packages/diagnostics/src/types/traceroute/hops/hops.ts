@@ -13,7 +13,8 @@ import { withOwnAnswers } from './refused-on-way.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { isFull, rttOf, type TraceAnswer, type TracePacket } from '../probing/trace.ts';
 
-export interface HopDress {
+/** How the hops of a trace appear in its result. */
+export interface HopFormat {
   readonly family: Family;
   readonly protocol: PacketProtocol;
   readonly firstHop: number;
@@ -37,8 +38,8 @@ export interface ShownPath {
  * Builds the hops of a result and the path of each flow. A silent hop stays in the list, so that an index stands for a
  * TTL.
  */
-export function shownPath(trace: Trace, dress: HopDress): ShownPath {
-  const kept = keptPackets(trace, dress.firstHop);
+export function shownPath(trace: Trace, format: HopFormat): ShownPath {
+  const kept = keptPackets(trace, format.firstHop);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
   const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
   // Packets that are still awaited are left out. A hop that has no others stays only if a later hop has some.
@@ -48,14 +49,14 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   const ranked = own.map(respondersOf);
   return {
     hops: own.map((packets, index) => ({
-      ...hopOf(index + dress.firstHop, packets, shown[index]!, ranked[index]!, dress),
+      ...hopOf(index + format.firstHop, packets, shown[index]!, ranked[index]!, format),
       ...(trace.rounds === undefined ? {} : { stats: statsOf(packets) }),
     })),
     flows: trace.views.map((view, flow) => ({
       reached: view.reached,
-      stopReason: stopReasonOf(flow, trace, dress.maxHops),
+      stopReason: stopReasonOf(flow, trace, format.maxHops),
       hops: [
-        ...Array.from({ length: shown.length === 0 ? 0 : dress.firstHop - 1 }, () => []),
+        ...Array.from({ length: shown.length === 0 ? 0 : format.firstHop - 1 }, () => []),
         ...own.map((packets, index) =>
           packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
         ),
@@ -83,12 +84,12 @@ function lastHop(views: readonly FlowView[]): number {
 }
 
 /** Answers to packets with the full TTL; null if none were sent. */
-export function fullTtlOf({ packets }: Trace, dress: HopDress, answersOthers: boolean): FullTtl | null {
+export function fullTtlOf({ packets }: Trace, format: HopFormat, answersOthers: boolean): FullTtl | null {
   const sent = packets.filter(isFull);
   if (sent.length === 0) return null;
   const rtts = sent.map((packet) => (packet.answer?.kind === 'target' ? roundedRtt(packet) : null));
   const isLimited = answersOthers && rtts.every((rtt) => rtt === null);
-  return { rtts, icmp: icmpOf(answersTo(sent), dress), ...(isLimited && { answersOthers: true }) };
+  return { rtts, icmp: icmpOf(answersTo(sent), format), ...(isLimited && { answersOthers: true }) };
 }
 
 type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];
@@ -113,27 +114,27 @@ function hopOf(
   packets: readonly TracePacket[],
   all: readonly TracePacket[],
   ranked: Ranked,
-  dress: HopDress,
+  format: HopFormat,
 ): Hop {
   const listed = ranked.slice(0, MAX_RESPONDERS);
-  const responders = listed.map(([address, answers]) => ({ ...who(address, dress), rtts: rttsOf(answers) }));
+  const responders = listed.map(([address, answers]) => ({ ...who(address, format), rtts: rttsOf(answers) }));
   const first = ranked[0]?.[0];
   const answers = answersTo(all);
   return {
     hop,
-    ...(first === undefined ? noResponder : who(first, dress)),
+    ...(first === undefined ? noResponder : who(first, format)),
     latency: median(packets.flatMap((packet) => rttOf(packet) ?? [])),
     rtts: rttsOf(packets),
     responders,
-    ...(dress.hasReplies === true
+    ...(format.hasReplies === true
       ? repliesOf(
           all,
           ranked.map(([address]) => address),
-          dress,
+          format,
         )
       : {}),
     mpls: answers.find(({ error }) => error !== null && error.mpls.length > 0)?.error?.mpls.slice() ?? [],
-    icmp: icmpOf(answers, dress),
+    icmp: icmpOf(answers, format),
   };
 }
 
@@ -151,7 +152,7 @@ function statsOf(packets: readonly TracePacket[]): HopStats {
  * The first ICMP error that is neither time exceeded nor the target’s report of a closed port, and the number of
  * packets that got it.
  */
-function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopDress): Hop['icmp'] {
+function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: HopFormat): Hop['icmp'] {
   const errors = answers.flatMap(({ kind, error, from }) => {
     const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target', protocol);
     return error === null || mark === null ? [] : [{ type: error.type, code: error.code, mark, from: shown(from) }];
@@ -163,10 +164,10 @@ function icmpOf(answers: readonly TraceAnswer[], { family, protocol, shown }: Ho
 
 const noResponder = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };
 
-function who(address: string, dress: HopDress): typeof noResponder | Pick<Hop, keyof typeof noResponder> {
-  const ip = dress.shown(address);
-  const name = ip === null ? NAMELESS : dress.name(address);
-  return { ip, private: dress.isPrivate(address), ...name, asn: null, asName: null };
+function who(address: string, format: HopFormat): typeof noResponder | Pick<Hop, keyof typeof noResponder> {
+  const ip = format.shown(address);
+  const name = ip === null ? NAMELESS : format.name(address);
+  return { ip, private: format.isPrivate(address), ...name, asn: null, asName: null };
 }
 
 function answersTo(packets: readonly TracePacket[]): TraceAnswer[] {

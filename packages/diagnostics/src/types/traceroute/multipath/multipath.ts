@@ -1,6 +1,6 @@
 import { roundMs } from '@vantage/contract';
 
-import type { HopDress } from '../hops/hops.ts';
+import type { HopFormat } from '../hops/hops.ts';
 import { isReached } from '../hops/target-answers.ts';
 import type { Trace } from '../probing/trace-state.ts';
 import { isFull, rttOf } from '../probing/trace.ts';
@@ -12,7 +12,7 @@ import { surveyOf, type Survey } from './survey.ts';
 import { provedDeadEnds } from './wanted/dead-ends.ts';
 
 /** Describes all found paths for the result. */
-export function multipathOf(trace: Trace, dress: HopDress): Multipath {
+export function multipathOf(trace: Trace, format: HopFormat): Multipath {
   const survey = surveyOf(trace.packets, trace.views.length);
   const graph = graphOf(survey);
   const index = new Map(graph.nodes.map(({ key }, at) => [key, at]));
@@ -22,7 +22,7 @@ export function multipathOf(trace: Trace, dress: HopDress): Multipath {
     complete: !trace.isCut && trace.failure === null,
     packets: trace.packets.length,
     nodes: graph.nodes.map((node) => ({
-      ...nodeOf(node, reaching, trace, dress),
+      ...nodeOf(node, reaching, trace, format),
       ...(broken.has(node.key) && !reaching.has(node.key) ? { broken: true as const } : {}),
     })),
     links: graph.links.map(({ from, to, flows, packets }) => {
@@ -45,7 +45,7 @@ function nodeOf(
   { key, seen, ttl, balances }: GraphNode,
   reaching: ReadonlySet<string>,
   trace: Trace,
-  dress: HopDress,
+  format: HopFormat,
 ): Multipath['nodes'][number] {
   const address = addressIn(seen);
   const isTarget = trace.packets.some(({ answer }) => answer?.kind === 'target' && answer.from === address);
@@ -53,8 +53,8 @@ function nodeOf(
   return {
     hop: ttl,
     kind: address === null ? 'silent' : isEnd(seen) ? end : 'router',
-    ip: address === null ? null : dress.shown(address),
-    private: address !== null && dress.isPrivate(address),
+    ip: address === null ? null : format.shown(address),
+    private: address !== null && format.isPrivate(address),
     balances,
     reaches: reaching.has(key),
   };
