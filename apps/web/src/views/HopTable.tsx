@@ -72,20 +72,10 @@ export function HopTable({ hops, dscp }: HopTableProps): JSX.Element | null {
   );
 }
 
-/** Height of a row without a second line, in pixels. */
-const ROW_HEIGHT = 30;
-
 /** Figures of each hop over the rounds, in the columns of mtr. */
 function RoundTable({ hops, dscp }: HopTableProps): JSX.Element {
   return (
-    <div
-      class="scroll late"
-      // Only visible rows are laid out again with each packet.
-      style={{ containIntrinsicBlockSize: `auto ${ROW_HEIGHT * (hops.length + 1)}px` }}
-      tabIndex={0}
-      role="group"
-      aria-label="Hops over the rounds"
-    >
+    <div class="scroll" tabIndex={0} role="group" aria-label="Hops over the rounds">
       <table class="hops rounds">
         <thead>
           <tr>
