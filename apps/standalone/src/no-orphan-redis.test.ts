@@ -8,8 +8,8 @@ import { describe, expect, it } from '@jest/globals';
 import { findRedisServer, redisPidFile, startRedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { family, untilGone, withFamily, type Entry } from '../test/family.ts';
-import { startService } from '../test/service.ts';
+import { family, interruptTwice, scenario, type Entry } from '../test/family.ts';
+import { startService, type Service } from '../test/service.ts';
 
 const WAIT_LIMIT_MS = 240_000;
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -79,75 +79,60 @@ async function startLoading(all: Entry[], folder: string): Promise<Start> {
   return { pid: child.pid!, redis, ended, printed: () => printed };
 }
 
+/** Starts a service whose Redis has crashed and loads its file again. */
+async function startCrashed(all: Entry[], folder: string): Promise<Service> {
+  const service = await startService(folder, ['--probes', '1'], { PATH: slowRedis(folder) });
+  const { pid, port } = service.running().redis!;
+  const password = readFileSync(`${folder}/redis/password`, 'utf8').trim();
+  const redis = new Redis({ port, password, retryStrategy: () => null });
+  await redis.eval(FILL, 0);
+  // Waits until the keys are in the file; a Redis without `WAITAOF` gets two seconds.
+  await redis.call('WAITAOF', 1, 0, 0).catch(() => sleep(2_000));
+  redis.disconnect();
+  process.kill(pid, 'SIGKILL');
+  const loading = await untilItLoads(folder, pid);
+  all.push(...family(service.pid));
+  expect(all.map((entry) => entry.pid)).toContain(loading);
+  return service;
+}
+
 // Concurrent: each scenario mostly waits.
 describe('of a service that ends while Redis loads its file, nothing is left', () => {
   it.concurrent(
     'when it is killed',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await startLoading(all, folder);
-
-        process.kill(service.pid, 'SIGKILL');
-
-        await untilGone(all);
-      }),
+    scenario(startLoading, ({ pid }) => process.kill(pid, 'SIGKILL')),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent(
     'when it gets one signal, which it obeys before the file is loaded',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await startLoading(all, folder);
-
-        process.kill(service.pid, 'SIGTERM');
-
-        await untilGone(all);
-        expect(await service.ended).toBe(1);
-        expect(service.printed()).toContain('Stopped before the start was complete');
-      }),
+    scenario(
+      startLoading,
+      ({ pid }) => process.kill(pid, 'SIGTERM'),
+      async ({ ended, printed }) => {
+        expect(await ended).toBe(1);
+        expect(printed()).toContain('Stopped before the start was complete');
+      },
+    ),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent(
     'when it gets the signal twice and Redis stands still',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await startLoading(all, folder);
+    scenario(
+      startLoading,
+      async (service) => {
         process.kill(service.redis, 'SIGSTOP');
-
-        process.kill(service.pid, 'SIGINT');
-        // Outside of the window in which signals count as one key press.
-        await sleep(1_000);
-        process.kill(service.pid, 'SIGINT');
-
-        await untilGone(all);
-        expect(await service.ended).toBe(1);
-      }),
+        await interruptTwice(service);
+      },
+      async ({ ended }) => expect(await ended).toBe(1),
+    ),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent.each(['SIGKILL', 'SIGTERM'] as const)(
     'when it gets %s while Redis loads it after a crash',
-    (signal) =>
-      withFamily(async (all, folder) => {
-        const service = await startService(folder, ['--probes', '1'], { PATH: slowRedis(folder) });
-        const { pid, port } = service.running().redis!;
-        const password = readFileSync(`${folder}/redis/password`, 'utf8').trim();
-        const redis = new Redis({ port, password, retryStrategy: () => null });
-        await redis.eval(FILL, 0);
-        // Waits until the keys are in the file; a Redis without `WAITAOF` gets two seconds.
-        await redis.call('WAITAOF', 1, 0, 0).catch(() => sleep(2_000));
-        redis.disconnect();
-        process.kill(pid, 'SIGKILL');
-        const loading = await untilItLoads(folder, pid);
-        all.push(...family(service.pid));
-        expect(all.map((entry) => entry.pid)).toContain(loading);
-
-        process.kill(service.pid, signal);
-
-        await untilGone(all);
-      }),
+    (signal) => scenario(startCrashed, ({ pid }) => process.kill(pid, signal))(),
     WAIT_LIMIT_MS,
   );
 });

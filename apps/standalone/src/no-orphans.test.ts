@@ -6,7 +6,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { family, processes, untilGone, withFamily, type Entry } from '../test/family.ts';
+import { family, interruptTwice, processes, scenario, type Entry } from '../test/family.ts';
 import { startService, type Service } from '../test/service.ts';
 import type { Running } from './data-folder.ts';
 
@@ -70,104 +70,68 @@ async function startByNpm(all: Entry[], folder: string): Promise<number> {
 describe('of a service that ends, nothing is left', () => {
   it.concurrent(
     'when it is killed',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await start(all, folder);
-
-        process.kill(service.pid, 'SIGKILL');
-
-        await untilGone(all);
-      }),
+    scenario(start, ({ pid }) => process.kill(pid, 'SIGKILL')),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent(
     'when it is killed while it stands still itself',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await start(all, folder);
-
-        process.kill(service.pid, 'SIGSTOP');
-        process.kill(service.pid, 'SIGKILL');
-
-        await untilGone(all);
-      }),
+    scenario(start, ({ pid }) => {
+      process.kill(pid, 'SIGSTOP');
+      process.kill(pid, 'SIGKILL');
+    }),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent(
     'when it is stopped while its programs stand still',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await start(all, folder);
+    scenario(
+      start,
+      (service) => {
         stopAll(service);
-
         process.kill(service.pid, 'SIGTERM');
-
-        await untilGone(all);
-        expect(await service.ended).toBe(0);
-      }),
+      },
+      async ({ ended }) => expect(await ended).toBe(0),
+    ),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent(
     'when it gets the signal twice, at once',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await start(all, folder);
+    scenario(
+      start,
+      async (service) => {
         stopAll(service);
-
-        process.kill(service.pid, 'SIGINT');
-        // Outside of the window in which signals count as one key press.
-        await sleep(1_000);
-        process.kill(service.pid, 'SIGINT');
-
-        await untilGone(all);
-        expect(await service.ended).toBe(1);
-      }),
+        await interruptTwice(service);
+      },
+      async ({ ended }) => expect(await ended).toBe(1),
+    ),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent(
     'when it is killed while its programs stand still, and its reaper was killed before',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await start(all, folder);
-        await killReaper(service);
-        all.splice(0, all.length, ...family(service.pid));
-        stopAll(service);
-
-        process.kill(service.pid, 'SIGKILL');
-
-        await untilGone(all);
-      }),
+    scenario(start, async (service, all) => {
+      await killReaper(service);
+      all.splice(0, all.length, ...family(service.pid));
+      stopAll(service);
+      process.kill(service.pid, 'SIGKILL');
+    }),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent(
     'when it is killed at the moment at which its reaper is replaced',
-    () =>
-      withFamily(async (all, folder) => {
-        const service = await start(all, folder);
-
-        await killReaper(service);
-        process.kill(service.pid, 'SIGKILL');
-
-        await untilGone(all);
-      }),
+    scenario(start, async (service) => {
+      await killReaper(service);
+      process.kill(service.pid, 'SIGKILL');
+    }),
     WAIT_LIMIT_MS,
   );
 
   it.concurrent.each(['SIGKILL', 'SIGTERM'] as const)(
     'when npm is ended by %s',
-    (signal) =>
-      withFamily(async (all, folder) => {
-        const npm = await startByNpm(all, folder);
-
-        process.kill(npm, signal);
-
-        await untilGone(all);
-      }),
+    (signal) => scenario(startByNpm, (npm) => process.kill(npm, signal))(),
     WAIT_LIMIT_MS,
   );
 });

@@ -59,20 +59,46 @@ function describeEntry({ pid, parent }: Entry): string {
   return `${pid} (child of ${parent}): ${line('stat').slice(0, 40)} ${line('cmdline')}`;
 }
 
-/** Runs a scenario and kills any process that it leaves behind. */
-export async function withFamily(scenario: (all: Entry[], folder: string) => Promise<void>): Promise<void> {
-  const data = temporaryFolder();
-  const all: Entry[] = [];
-  try {
-    await scenario(all, `${data.folder}/data`);
-  } finally {
-    for (const { pid } of stillThere(all)) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // Expected: the process has exited.
-      }
+/**
+ * The body of a test after which no process may be left. Kills those that are.
+ *
+ * @param start starts processes on a data folder and adds them to `all`
+ * @param act ends them in the way that is tested
+ * @param assert runs when all of them have exited
+ */
+export function scenario<Started>(
+  start: (all: Entry[], folder: string) => Promise<Started>,
+  act: (started: Started, all: Entry[]) => unknown,
+  assert: (started: Started) => unknown = () => undefined,
+): () => Promise<void> {
+  return async () => {
+    const data = temporaryFolder();
+    const all: Entry[] = [];
+    try {
+      const started = await start(all, `${data.folder}/data`);
+      await act(started, all);
+      await untilGone(all);
+      await assert(started);
+    } finally {
+      killAll(stillThere(all));
+      data.remove();
     }
-    data.remove();
+  };
+}
+
+function killAll(those: readonly Entry[]): void {
+  for (const { pid } of those) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Expected: the process has exited.
+    }
   }
+}
+
+/** Sends SIGINT, and again after the time in which signals count as one key press. */
+export async function interruptTwice({ pid }: { readonly pid: number }): Promise<void> {
+  process.kill(pid, 'SIGINT');
+  await sleep(1_000);
+  process.kill(pid, 'SIGINT');
 }
