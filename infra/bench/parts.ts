@@ -10,8 +10,8 @@ export interface Part {
 }
 
 /**
- * Measures parts one after another. One that fails is named with its error, keeps the figures that it has, and does not
- * take those of the others away; the last figure makes the benchmark fail.
+ * Measures parts one after another. If one fails, its error is printed, the figures of all parts are kept, also those
+ * that it has yielded, and the last figure makes the benchmark fail.
  *
  * @param only the name of one part
  */

@@ -15,7 +15,7 @@ export interface Call {
 /** Asks coordinators over HTTP as a client would, and writes each answer into the history. */
 export interface Callers {
   readonly ask: (coordinator: Coordinator, call: Call) => Promise<Answer>;
-  /** Opens an answer whose body is read by the function; it is recorded when that resolves. */
+  /** Sends a request whose response the function reads; the answer is recorded when the function has ended. */
   readonly open: (
     coordinator: Coordinator,
     call: Call,

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Share of streams that the client itself closes after an event. */
+/** Share of streams that the client itself closes after the first event. */
 const BREAKS_OFF = 0.3;
 const AGAIN_AFTER_MS = 300;
 

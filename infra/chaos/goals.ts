@@ -1,7 +1,7 @@
 import type { Figure } from '../bench/goals.ts';
 import { rules, type Rule, type Tally } from './ledger.ts';
 
-/** One goal per promise, over all faults. */
+/** A goal for each promise, over all faults, and for the accepted checks and the worst lateness. */
 export function goalsOf(tallies: readonly Tally[]): readonly Figure[] {
   const broken = (Object.entries(rules) as [Rule, string][]).map(([rule, name]) => ({
     name,

@@ -13,7 +13,7 @@ import {
 } from './seen.ts';
 
 const PROMISED_MS = 2_000;
-/** Lost time during one check: a machine that takes this much from its probes makes them miss their deadlines. */
+/** Lost time during one check, milliseconds, that explains results which timed out. */
 const STARVED_MS = 1_000;
 /** Time after a step of the clock in which checks may still be created with the former time. */
 const NOTICED_WITHIN_MS = 5_000;

@@ -27,7 +27,7 @@ export function judgeRefusal(answer: Answer, tally: Tally, context: JudgeContext
   }
   if (expected[operation].includes(status)) return;
   const said = `${what}: ${status} ${JSON.stringify(answer.body)}`;
-  // If every probe is offline, no probe is available.
+  // 422: no probe is available, as when every probe is offline.
   if (status !== 503 && !(status === 422 && isExplained(answer, context.faults, ['probes', 'store', from]))) {
     breakRule(tally, 'wrong', said);
     return;
@@ -45,7 +45,7 @@ function dependsOn({ operation, from }: Answer): readonly string[] {
   return ['store', from, ...(operation === 'start' ? ['probes'] : [])];
 }
 
-/** True if a fault of one of these was active, or had just ended, during the request. */
+/** True if a fault with one of these causes was active, or had just ended, during the request. */
 function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], causes: readonly string[]): boolean {
   return faults.some(
     ({ from, to, harmed }) =>

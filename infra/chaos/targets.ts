@@ -13,7 +13,7 @@ export interface Targets {
   readonly httpPort: number;
   /** Receives datagrams and never answers: a udp check waits there for its full time. */
   readonly silentPort: number;
-  /** Resolves every name to loopback. */
+  /** Resolves every name to 127.0.0.1. */
   readonly resolver: Resolver;
   readonly close: () => void;
 }

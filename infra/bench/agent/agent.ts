@@ -133,7 +133,7 @@ function memoryFigures({ deployment, exporter }: Stage, when: string, isGoal: bo
   ];
 }
 
-/** A failed check may be cheaper than a successful one. */
+/** The share of successful checks, as a goal: a failed check may be cheaper than a successful one. */
 function succeeded(outcomes: Outcomes): Figure {
   const percent = (count: number): number => (count / total(outcomes)) * 100;
   const others = [...outcomes.agent].filter(([became]) => became !== 'success');

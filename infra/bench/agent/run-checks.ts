@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchCheck } from './checks.ts';
 import type { Stage } from './stage.ts';
 
-/** Checks of one type at a constant rate: the agent's, and the exporter's half an interval later. */
+/** Rate and number of checks of one type. The exporter's probes follow the agent's checks after half an interval. */
 export interface Pace {
   readonly perSecond: number;
   readonly checks: number;

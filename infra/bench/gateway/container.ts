@@ -49,7 +49,7 @@ export async function container(redis: RedisServer, quick: boolean): Promise<rea
   ];
 }
 
-/** Ends with the container's log if its program ended, for example because a module is missing. */
+/** Rejects with the container's log if its program ends, for example because a module is missing. */
 async function untilHealthy(url: string, probe: string): Promise<void> {
   let isHealthy = false;
   const healthy = untilStatus(url, probe, 'healthy').then(() => (isHealthy = true));

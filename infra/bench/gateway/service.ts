@@ -60,8 +60,8 @@ async function untilListening(url: string): Promise<void> {
 }
 
 /**
- * An address that passes connections on to one coordinator at a time, as a reverse proxy does. Each connection has another client
- * address: gateways limit attempts by address.
+ * An address that forwards each new connection to the coordinator of the latest `route`, as a reverse proxy does, with
+ * another client address each time: gateways limit attempts by address.
  */
 export interface Front {
   readonly url: string;

@@ -16,7 +16,10 @@ export function makeKey(probeId: string): SimulatedKey {
   return { probeId, publicKey: String(publicKey.export({ format: 'jwk' }).x), privateKey };
 }
 
-/** State after `probe:invite` and a first connection. A gateway reads the state of all agents within half a second. */
+/**
+ * Writes the state after `probe:invite` and a first connection. A gateway reads the state of all agents within half a
+ * second.
+ */
 export async function enrol(redisUrl: string, keys: readonly SimulatedKey[]): Promise<void> {
   const redis = new Redis(redisUrl);
   const now = Date.now();

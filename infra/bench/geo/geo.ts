@@ -83,7 +83,9 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
   return { opened, figures };
 }
 
-/** Look-ups per second of random addresses, the worst case: hardly one is of a network that was looked up before. */
+/**
+ * Look-ups of random addresses per second of CPU, the worst case: hardly one is of a network that was looked up before.
+ */
 const GOAL = 100_000;
 
 function perSecond(lookUp: (address: string) => unknown, address: () => string): number {
@@ -115,7 +117,7 @@ function residentMiB(): number {
   return process.memoryUsage.rss() / (1 << 20);
 }
 
-/** @returns the longest block of the event loop since then, milliseconds */
+/** @returns a function that ends the watch and returns the longest block of the event loop, milliseconds */
 function watchEventLoop(): () => number {
   let longest = 0;
   let last = performance.now();

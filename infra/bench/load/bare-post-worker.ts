@@ -12,7 +12,7 @@ import { Redis } from 'ioredis';
  * anything else.
  */
 const [, , port = '', probes = '5'] = process.argv;
-// Shared by all, as in the coordinator.
+// Shared by all queues, as in the coordinator.
 const connection = new Redis({ host: '127.0.0.1', port: Number(port), maxRetriesPerRequest: null });
 const queues = Array.from(
   { length: Number(probes) },

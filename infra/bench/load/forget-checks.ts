@@ -1,7 +1,7 @@
 import { JOB_QUEUE, redisKeys } from '@vantage/contract';
 import { Redis } from 'ioredis';
 
-/** Removes all checks and the waiting jobs of all probes. */
+/** Removes all checks and the jobs of all probes. */
 export async function forgetChecks(port: number): Promise<void> {
   const redis = new Redis({ host: '127.0.0.1', port });
   try {

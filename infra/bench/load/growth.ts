@@ -77,7 +77,7 @@ async function inTurns(stages: readonly Stage[]): Promise<readonly Measured[]> {
 
 async function measure(stage: Stage): Promise<Measured> {
   const pid = pidOf(stage);
-  // Untaken jobs do not accumulate.
+  // Removes untaken jobs, which would accumulate.
   await forgetChecks(stage.redisPort);
   await sleep(1_500);
   const [before, begin] = [cpuMs(pid), performance.now()];

@@ -84,7 +84,7 @@ export async function hold(
   }
 }
 
-/** Applies a rate of probe runs per second to some coordinators; returns the reports of the generators. */
+/** Applies a rate of probe runs per second to all coordinators together; returns the reports of the generators. */
 export async function tryRate(
   { urls }: Stage,
   rate: number,

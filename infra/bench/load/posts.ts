@@ -35,7 +35,7 @@ export async function posts({ posts: most }: Lengths): Promise<readonly Figure[]
     const [bares, all]: [Posted[], Posted[]] = [[], []];
     // Alternately, each compared with its neighbour, because the speed of the machine varies.
     for (let turn = 0; turn < TURNS; turn += 1) {
-      // Untaken jobs do not accumulate, and no check ends during a POST.
+      // Removes untaken jobs, which would accumulate, and checks, so that none ends during a POST.
       await forgetChecks(redisPort);
       bares.push(await postBare());
       await forgetChecks(redisPort);

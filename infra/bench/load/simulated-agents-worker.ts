@@ -11,7 +11,7 @@ import { pino } from 'pino';
  * request, it sends the start of each job by id.
  */
 const [, , redisUrl = '', firstId = '0', count = '1', lastsMs = '20', keepsStarts = ''] = process.argv;
-/** Pairs of a job's id and a time, milliseconds since the epoch. */
+/** Id and start of each job since the last request, milliseconds since the epoch. */
 let starts: (readonly [id: string, atMs: number])[] = [];
 
 const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);

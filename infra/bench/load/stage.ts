@@ -119,7 +119,7 @@ async function startStage({ probes, env = {}, ...load }: StageOptions): Promise<
   }
 }
 
-/** No limit is reached, and checks of this machine are allowed. */
+/** Settings with limits that are never reached; checks of this machine are allowed. */
 function coordinatorSettings(port: number, url: string, redisUrl: string): Readonly<Record<string, string>> {
   return {
     HOST: '127.0.0.1',

@@ -102,7 +102,7 @@ async function growth(service: Service, minutes: number, progress: Progress): Pr
   ];
 }
 
-/** Least squares, per step. */
+/** Slope of the least-squares line, per step. */
 function slope(values: readonly number[]): number {
   const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
   const steps = values.map((_, step) => step);

@@ -88,7 +88,7 @@ async function measureMonitors(
   const used = cpu();
   const growth = await endMemory();
   const to = Date.now();
-  // A tick may take this long or longer; one that is not evaluated by then counts as lost.
+  // Time in which the last ticks of the period are evaluated; one that is not by then counts as lost.
   await sleep(5_000);
   const ticks = await readTicks(stage.redisPort, names, await stage.starts(), {
     from,

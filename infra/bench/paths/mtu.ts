@@ -60,7 +60,7 @@ function smallestMtu({ places }: Case): number {
   return Math.min(1_500, ...places.flatMap(({ mtu = 1_500 }) => mtu));
 }
 
-/** One process per probe. */
+/** Runs our checks in one process per probe. */
 function openOurs(internet: Internet): { readonly see: See; readonly stop: () => Promise<unknown> } {
   const runners = PROBES.map((_, probe) =>
     startCheckRunner({ start: (_node, program, ...args) => internet.start(probe, program, ...args) }),

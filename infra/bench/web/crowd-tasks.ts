@@ -11,7 +11,7 @@ import { recordTasks } from './main-thread.ts';
 const RUNS = 3;
 /** Duration from which on browsers report a long task. */
 const LONG_TASK_MS = 50;
-/** The rest of a long list is drawn after the first rows. */
+/** Time in which the rest of a long list is drawn after the first rows. */
 const SETTLE_MS = 2_000;
 
 /** The longest task of the main thread while a completed check from a hundred probes opens, as it is and with all rows. */

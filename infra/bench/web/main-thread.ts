@@ -32,7 +32,7 @@ export async function recordTasks(page: Tab['page']): Promise<() => Promise<read
     // The browser sends its last events after it has answered.
     const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
     const end = session.send('Tracing.end').catch(async (error: unknown) => {
-      // A session that is closed has no word about the reason.
+      // The error of a closed session does not name the reason.
       if (page.browser().connected) throw error;
       await lost;
     });
@@ -41,10 +41,10 @@ export async function recordTasks(page: Tab['page']): Promise<() => Promise<read
   };
 }
 
-/** Rejects with the reason when the page or its browser ends, also if nothing is asked of them at that time. */
+/** Rejects with the reason when the page or its browser ends, even if no request to them is open. */
 async function endOf(page: Tab['page']): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
-  // Its tasks up to there would look like all of them.
+  // After a crash, the tasks up to there would look like all of them.
   page.once('error', () => reject(new Error('the page crashed')));
   page.browser().once('disconnected', () => {
     const program = page.browser().process();

@@ -89,7 +89,7 @@ function importsOf(folder: string, file: string, known: Set<string>): readonly s
 async function* delays(progress: Progress): AsyncGenerator<Figure> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-bench-web-'));
   const service = await startService(folder, ['--allow', '127.0.0.0/8', '--rate-limit', '1000000']);
-  // An interrupt ends this process as soon as the browser is gone, and not the service.
+  // After an interrupt, this process exits as soon as the browser has ended, without stopping the service.
   const endService = (): void => void process.kill(service.pid, 'SIGINT');
   process.once('exit', endService);
   const browser = await openBrowser();

@@ -12,12 +12,12 @@ export const deaths: readonly Fault[] = [
       const { observer, random } = scene;
       const agent = pickAgent(scene);
       await observer.burst(anyCoordinator(scene), 6);
-      // By now the agent has jobs that take two seconds, some of them not yet started.
+      // By now the agent has jobs, of which some take two seconds and some have not started.
       await sleep(random() * 30);
       await agent.part.kill();
       await observer.burst(anyCoordinator(scene), 3);
       agent.part.start();
-      // A probe is offline only after fifteen seconds without a heartbeat.
+      // The list of probes would not show it: a probe is offline only after fifteen seconds without a heartbeat.
       await agent.part.started();
     },
   },

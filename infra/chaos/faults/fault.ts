@@ -5,10 +5,10 @@ import type { Observer } from '../observer.ts';
 import { descendantsOf } from '../processes.ts';
 import type { StoreKind } from '../store.ts';
 
-/** A fault, injected for real and reverted before it returns. */
+/** A fault, which `inject` causes for real and reverts before it resolves. */
 export interface Fault {
   readonly name: string;
-  /** The store that it needs; by default a single server or any. */
+  /** The store that it needs. A fault without one could run on any, and runs on a single server. */
   readonly store?: StoreKind;
   /** Why it cannot be injected in this deployment, or undefined. */
   readonly impossible?: (deployment: Deployment) => Promise<string | undefined> | string | undefined;
@@ -80,7 +80,7 @@ export function pick<T>(items: readonly T[], random: () => number): T {
   return items[Math.floor(random() * items.length)]!;
 }
 
-/** Durations of a migrating or swapping machine or a closed lid, all equally likely. */
+/** A random standstill, as of a migrated or swapping machine or a closed lid; milliseconds. */
 export function stillMs({ random, scale }: Scene): number {
   return pick([500, 2_000, 5_000, 8_000, 15_000, 30_000, 60_000], random) * scale;
 }

@@ -57,7 +57,7 @@ async function takePort(): Promise<TakenPort> {
     await once(udp, 'listening');
     return { port, close };
   } catch {
-    // A check has the UDP port.
+    // Another socket has the UDP port: tries again.
     close();
     return takePort();
   }

@@ -7,7 +7,7 @@ export interface TickLedger {
   readonly due: number;
   /** Due ticks without a check that a probe began. */
   readonly lost: number;
-  /** Checks that the probe started twice, that belong to no tick, or that are the second one of a tick. */
+  /** Checks that the probe started twice or that are in no run, and ticks with more than one check. */
   readonly doubled: number;
   /** Monitors that turned bad. */
   readonly alarms: number;

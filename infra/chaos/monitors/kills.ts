@@ -5,7 +5,7 @@ import type { MonitorTrial } from './service.ts';
 
 /**
  * Kills random coordinators with SIGKILL, one at a time, and restarts each some time later; at least one always
- * listens.
+ * listens. @returns the number of kills
  */
 export async function killAtRandom(
   { coordinators }: Pick<MonitorTrial, 'coordinators'>,

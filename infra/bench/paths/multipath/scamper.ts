@@ -8,7 +8,7 @@ const PACKETS_A_SECOND = 1_000;
 /** Interval between two packets to one target, hundredths of a second: the minimum of scamper. */
 const LEAST_WAIT = 15;
 
-/** Confidence of its stopping points, percent: its default, and the other one that it knows. */
+/** Confidence of scamper's stopping points, percent: the default, and the only other value that it knows. */
 export type Confidence = 95 | 99;
 
 /** The links that Debian’s `scamper` finds from one probe by `tracelb`, by target. */
