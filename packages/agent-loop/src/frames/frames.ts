@@ -7,7 +7,7 @@ const COMPRESSED = 1;
 /** First byte of a binary frame with a piece of a screenshot. */
 const PIECE = 2;
 
-/** Type, number of the message, number of the upload. */
+/** Size of the head of a piece: its type, the number of the message, and that of the upload. */
 const PIECE_HEAD_BYTES = 9;
 
 export interface UploadPiece {

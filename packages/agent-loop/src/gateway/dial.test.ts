@@ -29,7 +29,7 @@ async function startProxy(answer: string): Promise<{ readonly url: string; reado
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connection: connection.promise };
 }
 
-/** Unlike `once`, also after an error. */
+/** Resolves when the stream is closed; unlike `once` also after an error. */
 function closeOf(stream: Pick<EventEmitter, 'once'>): Promise<void> {
   return new Promise((resolve) => void stream.once('close', () => resolve()));
 }

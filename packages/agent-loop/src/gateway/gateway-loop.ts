@@ -20,7 +20,7 @@ const AWAIT_JOBS_MS = LAST_JOBS_MS + 500;
 const MAX_REASONS = 16;
 const MAX_REASON = 256;
 
-/** A probe that gets its jobs from a gateway and returns the results over the same connection. */
+/** Creates an agent loop that gets its jobs from a gateway and returns the results over the same connection. */
 export function createGatewayLoop(options: GatewayLoopOptions): AgentLoop {
   warnOfExceptions(options);
   return new GatewayAgent(options);

@@ -7,7 +7,7 @@ const PREFIX = 'vantage-shot-';
 /** Distinguishes this process from an earlier one with the same pid, as in a container. */
 export interface Owner {
   readonly pid: number;
-  /** Clock ticks after the boot of the machine, proc(5) field 22. */
+  /** Start time of the process, in clock ticks after the boot of the machine (proc(5), field 22). */
   readonly startTicks: string;
 }
 
