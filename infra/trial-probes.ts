@@ -5,7 +5,7 @@ import { openProbeRecords } from '@vantage/coordinator';
 import { runProbeAdmin } from '../apps/coordinator/src/admin/commands.ts';
 import { readAdminConfig } from '../apps/coordinator/src/admin/config.ts';
 
-/** Writes records for the simulated probes of benchmarks and chaos, without locations. */
+/** Writes records for the probes of benchmarks, chaos and labs, without coordinates. */
 export async function recordProbes(redisUrl: string, ids: readonly string[]): Promise<void> {
   const { records, close } = await openProbeRecords(redisUrl);
   for (const [index, id] of ids.entries()) {

@@ -6,7 +6,7 @@ import { hostileInputs, type HostileInput } from './hostile-inputs.ts';
 
 export interface ApiReport {
   readonly inputs: number;
-  /** Inputs for which a check was started, each with the reason why it must not be. */
+  /** Inputs for which a check was started, each with the reason why it must be refused. */
   readonly wronglyAccepted: readonly string[];
   readonly serverErrors: number;
   /** Error responses that are not problem documents, and other violations of the API's guarantees. */

@@ -15,7 +15,10 @@ interface TargetInput extends HostileInput {
   readonly body: { readonly type: string; readonly host: string; readonly port?: number; readonly options?: object };
 }
 
-/** Every target that the coordinator alone can refuse, in every field that names one. */
+/**
+ * Inputs that the coordinator can refuse without resolving a name: targets in every field that names one, ports and
+ * options.
+ */
 export function hostileInputs(): readonly HostileInput[] {
   const addresses = addressesToRefuse();
   return [

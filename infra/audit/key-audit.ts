@@ -75,7 +75,7 @@ async function guessAt({ coordinator, redisUrl }: FuzzBed, guesses: number): Pro
   return { guesses, ...counts, disclosures };
 }
 
-/** Half of the guesses know the visible prefix. */
+/** Half of the guesses begin like the valid key: with its visible prefix. */
 function guess(key: string, index: number): string {
   const [, prefix = ''] = key.split('_');
   const secret = randomBytes(32).toString('base64url');

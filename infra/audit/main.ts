@@ -1,6 +1,7 @@
 /**
- * `npm run -s audit:security -- [--only PARTS] [--seed S] [--seconds S] [--json FILE]`: attacks the service in every
- * way that it claims to withstand. Packets go only to loopback and into network namespaces, which need root.
+ * `npm run -s audit:security -- [--only PARTS] [--seed S] [--seconds S] [--json FILE]`: attacks the API, an agent's
+ * checks of its jobs, API keys, the Redis login of an agent, and the gateway. Packets go only to loopback and into
+ * network namespaces, which need root.
  */
 import { report, type Figure } from '../bench/goals.ts';
 import { endWithChildren } from '../command/end-with-children.ts';

@@ -7,7 +7,10 @@ import { quantile, type Figure } from '../bench/goals.ts';
 import { cpuMs } from '../bench/load/processes.ts';
 import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
-/** Observations of another client while one process sent requests without reading an answer, and after it had gone. */
+/**
+ * Observations of another client while an attacker sent requests without reading an answer, and for a few seconds
+ * afterwards.
+ */
 export interface PipelineReport {
   readonly connections: number;
   /** Latency of `GET /healthz`, every 20 ms; a pending one counts with its age. */
@@ -18,14 +21,14 @@ export interface PipelineReport {
   readonly cpuMs: number;
 }
 
-/** Half a minute and more if the coordinator answers all requests of 40 connections. */
+/** Goal of the CPU time; answering all requests of 40 connections would take half a minute and more. */
 export const MOST_CPU_MS = 3_000;
 const EVERY_MS = 20;
 const STAYS_MS = 3_000;
-/** Longer than an answer may take, after the attacker has gone. */
+/** The client goes on for this time after the attacker has gone, longer than an answer may take. */
 const LOOKS_ON_MS = 3_000;
 
-/** 60 KiB, as much as one read of a connection takes: about 1,500 requests on each connection, never repeated. */
+/** Sends 1,575 requests once on each connection: 60 KiB, as much as one read of a connection takes. */
 const attacker = `const { connect } = require('node:net');
 const [port, connections, staysMs] = process.argv.slice(1).map(Number);
 const requests = 'GET /openapi.json HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n'.repeat(1_575);
@@ -61,7 +64,7 @@ async function attack({ coordinator: { url, port, pid } }: FuzzBed, connections:
   const child = spawn(process.execPath, ['-e', attacker, String(port), String(connections), String(STAYS_MS)]);
   await once(child, 'exit');
   await sleep(LOOKS_ON_MS);
-  // A coordinator that is still busy with the requests answers behind them.
+  // A coordinator that is still busy with these requests answers this one after them.
   await getOnOwnConnection(`${url}/healthz`);
   clearInterval(asking);
   const now = performance.now();
@@ -97,7 +100,7 @@ export async function auditPipelines(print: (line: string) => void): Promise<rea
   print('');
   return [
     {
-      // Latencies depend on other programs of the machine.
+      // CPU time, because latencies depend on other programs of the machine.
       name: 'CPU time of a coordinator to which 63,000 requests are sent without reading an answer',
       value: Math.max(...attacked.map(({ cpuMs: used }) => used)) - quiet!.cpuMs,
       unit: 'ms',

@@ -62,7 +62,7 @@ const summary = (at: number, status: string, verdict: string, counts: object): A
     body: { status, verdict, counts: { up: 0, down: 0, silent: 0, notMeasured: 0, pending: 0, ...counts } },
   });
 
-/** A stream and its events, `[id, probe or nothing at the end, state]`. */
+/** A stream and its events, `[id, probe or null at the end, state]`. */
 function stream(
   at: number,
   lastEventId: number | undefined,

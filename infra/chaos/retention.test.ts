@@ -9,7 +9,7 @@ import { openDirect, startDeployment, type Deployment } from './deployment.ts';
 const RETENTION_SECONDS = 2;
 
 /**
- * Checks with every outcome: completed, completed slowly, timed out on a probe that left, started twice with one key.
+ * Starts this many checks on both coordinators: most complete at once, some slowly, and some have an idempotency key.
  */
 async function day(deployment: Deployment, checks: number): Promise<void> {
   const { coordinators, targets } = deployment;

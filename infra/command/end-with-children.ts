@@ -20,7 +20,7 @@ export function endWithChildren(signals: readonly NodeJS.Signals[] = ['SIGINT', 
   for (const signal of signals) process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
-/** All processes that a process has started, and theirs; none on a system without /proc. */
+/** Ids of all descendants of a process; none on a system without /proc. */
 export function descendants(ancestor: number): readonly number[] {
   const parents = processes();
   const found = new Set([ancestor]);

@@ -61,7 +61,7 @@ function widthOf({ columns = 0 }: { readonly columns?: number }): number {
   return columns > 0 ? columns : 80;
 }
 
-/** `1:05` minutes and seconds. */
+/** Minutes and seconds, such as `1:05`. */
 function clock(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -4,9 +4,9 @@ import { nearestWord } from '@vantage/contract';
 
 export interface FlagDefinition {
   readonly description: string;
-  /** Undefined without the flag. */
+  /** Value if the flag is not given; undefined without a fallback. */
   readonly fallback?: string;
-  /** Accepts positive numbers only, 0 included. */
+  /** Accepts decimal numbers from 0 only. */
   readonly isNumber?: boolean;
   /** Takes no value; `yes` if it is given. */
   readonly isSwitch?: boolean;

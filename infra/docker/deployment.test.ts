@@ -105,7 +105,8 @@ describe('docker-compose.yml', () => {
     expect(built).toEqual(['vantage-coordinator', 'vantage-probe-agent', 'vantage-load']);
   });
 
-  // Otherwise `docker compose up --wait` treats their exit as an error, and exits with 1.
+  // `docker compose up --wait` treats the end of a container as an error unless another service depends on its
+  // completion.
   it('has a service that depends on the completion of each that ends', () => {
     const ending = Object.keys(services).filter((name) => !lasting.some(([other]) => other === name));
     const awaited = Object.values(services).flatMap(({ depends_on = {} }) =>

@@ -18,7 +18,7 @@ jest.setTimeout(120_000);
 const noNginx = await packagesMissing(['nginx', 'libnginx-mod-stream']);
 const itWithNginx = itNeeding(noNginx, process.env['CI']);
 
-/** Limit per client; the shipped number would need thousands of sockets here. */
+/** Connections per client; the shipped number would need thousands of sockets here. */
 const LIMIT = 20;
 /** Connections of nginx, as many as five clients open below. */
 const CONNECTIONS = 500;

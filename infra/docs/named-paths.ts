@@ -37,13 +37,16 @@ function codeOf(line: string): readonly NamedPath[] {
   });
 }
 
-/** A folder with its `/`, a file with its extension, or, in the table of the tree, the name of a package. */
+/**
+ * True for a text with a `/`, for the name of a file with a known extension, and, in a row that begins with a folder,
+ * for the name of a package.
+ */
 function isPath(name: string, isRow: boolean): boolean {
   if (!/^[\w.-]+(\/[\w.-]+)*\/?$/.test(name)) return false;
   return /\/|\.(ts|md|mjs|json)$/.test(name) || (isRow && /^[a-z]+(-[a-z]+)*$/.test(name));
 }
 
-/** `diagnostics/contract` is an entry of that package. */
+/** The source of an entry of a package: `packages/diagnostics/src/contract.ts` for `diagnostics/contract`. */
 function packageEntry(name: string): string {
   const [folder = '', entry = ''] = name.split('/');
   return join('packages', folder, 'src', `${entry}.ts`);

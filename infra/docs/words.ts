@@ -26,7 +26,7 @@ export const banned: readonly Banned[] = [
   { word: 'of its own', pattern: new RegExp(String.raw`\bof\s+(?:${OWNERS})\s+own\b(?!\s+(?!${NEXT})\w)`, 'i') },
 ];
 
-/** A text that has banned words. */
+/** A banned word in a text. */
 export interface Violation {
   readonly line: number;
   readonly word: string;
@@ -52,7 +52,7 @@ export function proseOf(markdown: string): string {
     .replaceAll(/\]\([^)\s]*\)/g, blank);
 }
 
-/** TypeScript with the leaders of comment lines and the ends of joined strings removed, so that phrases read on. */
+/** TypeScript without the leaders of comment lines, so that phrases read on from line to line. */
 export function textOf(source: string): string {
   return source.replaceAll(/(?<=\n)[ \t]*(?:\*(?!\/)|\/\/)/g, blank);
 }

@@ -12,7 +12,7 @@ import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-
 export interface FuzzBed {
   readonly coordinator: CoordinatorProcess;
   readonly redisUrl: string;
-  /** Takes a job like an agent, and writes its result if there is one. */
+  /** Takes a job like an agent, and writes the result unless it is undefined. */
   readonly report: (probe: string, checkId: string, result: string | undefined) => Promise<void>;
   readonly stop: () => Promise<void>;
 }

@@ -9,13 +9,13 @@ export interface CoordinatorProcess {
   readonly port: number;
   readonly pid: number;
   readonly url: string;
-  /** Lines of its log of level error and above. */
+  /** Lines that it printed: its log, of level `error` and above unless LOG_LEVEL is in `env`. */
   readonly errors: readonly string[];
   readonly isAlive: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
-/** @param env in addition to address, port and Redis; limits are out of reach without it */
+/** @param env in addition to address, port and Redis; the rate limits are out of reach unless it has them */
 export async function startCoordinatorProcess(
   redisUrl: string,
   env: Readonly<Record<string, string>> = {},

@@ -60,7 +60,7 @@ export function createRequests(document: Json, random: Random, checkIds: readonl
       const drawn = random.below(1_000);
       return checkIds[drawn % checkIds.length] ?? 'qPUXvL1sQx2rGJm0Zf7N4w';
     }
-    // A long wait is valid and tests nothing else.
+    // A longer wait would be valid, and would test nothing else.
     if (parameter['name'] === 'wait') return random.pick(['0', '0.05', '0.2']);
     if (parameter['name'] === 'Idempotency-Key') return `fuzz-${random.below(50_000)}`;
     return String(sample((parameter['schema'] as Json | undefined) ?? {}));
@@ -122,7 +122,7 @@ function withTarget(body: unknown, random: Random): unknown {
   return { ...fields, ...(isChosen ? chosen : undefined), host: random.pick(fields['type'] === 'http' ? urls : hosts) };
 }
 
-/** Adds a single fault. */
+/** Makes one change, after which the request is nearly valid. */
 function spoil(draft: Draft, random: Random): Draft {
   if (draft.body === undefined) {
     const query = `${random.pick(['wait', 'x', '__proto__', 'wait[]'])}=${encodeURIComponent(wellFormed(hostileString(random)).slice(0, 500))}`;
@@ -170,7 +170,7 @@ function withKey(draft: Draft, random: Random): Draft {
   return { ...draft, headers: [...draft.headers, ['Authorization', value]] };
 }
 
-/** Adds many faults, or makes the request invalid as HTTP. */
+/** Makes one change that no proper client would make, in the body or in the HTTP request. */
 function wreck(draft: Draft, random: Random): Draft {
   const text = draft.body ?? '';
   return random.pick<() => Draft>([

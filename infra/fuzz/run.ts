@@ -36,7 +36,7 @@ export async function fuzz({ coordinator, report }: FuzzBed, options: FuzzOption
   const document = (await (await fetch(`${coordinator.url}/openapi.json`)).json()) as Readonly<Record<string, unknown>>;
   const faultsOf = createConformance(document);
   const random = createRandom(options.seed);
-  // A separate series, because responses arrive in any order.
+  // A separate series for the results of agents, because responses arrive in any order.
   const agents = createRandom(options.seed + 1);
   const checkIds: string[] = [];
   const next = createRequests(document, random, checkIds);
@@ -92,7 +92,7 @@ const shownElsewhere = [
   /^\/c\/[^/?]+\/embed(?:\?\S*)? text\/html\b/,
 ];
 
-/** The promises that the document does not contain. */
+/** Violations of the promises that the OpenAPI document does not contain. */
 function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAnswer): readonly string[] {
   const faults: string[] = [];
   const type = headers.get('Content-Type') ?? '';

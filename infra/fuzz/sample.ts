@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Strings that a pattern or format of the document may accept; each is tried. */
+/** Strings of which those that match a pattern and its lengths are used. */
 const candidates: readonly string[] = [
   'fra-1',
   'nyc-1',

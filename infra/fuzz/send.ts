@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 import type { FuzzRequest } from './requests.ts';
 
-/** Response bytes of one connection. */
+/** The final response on one connection. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -17,7 +17,7 @@ export const HANG_MS = 40_000;
  * Sends the bytes of a request on a separate connection.
  *
  * @returns the first final answer; undefined if the connection was closed without one
- * @throws if nothing arrives for `HANG_MS`
+ * @throws if there is no complete answer within `HANG_MS`
  */
 export async function send(port: number, { bytes, method, isStream }: FuzzRequest): Promise<RawAnswer | undefined> {
   const startedAt = performance.now();

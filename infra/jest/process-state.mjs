@@ -1,4 +1,7 @@
-/** Events of the process whose listeners belong to the suite that adds them. Modules add some at load, for other events. */
+/**
+ * Events of the process whose listeners belong to the suite that adds them. Listeners of other events may belong to a
+ * module, which adds them when it is loaded.
+ */
 const EVENTS = /^(?:SIG[A-Z0-9]+|uncaughtException|unhandledRejection)$/;
 
 /** @returns a function that gives the process the environment, folder, globals and listeners that it has now */
@@ -22,7 +25,7 @@ export function rememberProcess() {
   };
 }
 
-/** Keys that are symbols are left: Node and packages keep what lives as long as the process below them. */
+/** Properties with symbol keys are left out: there, Node and packages keep objects that live as long as the process. */
 function rememberProperties(object, counts = () => true) {
   const namesOf = () => Object.getOwnPropertyNames(object).filter((name) => counts(name));
   const known = new Map(namesOf().map((name) => [name, Object.getOwnPropertyDescriptor(object, name)]));

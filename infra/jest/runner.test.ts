@@ -79,7 +79,7 @@ const PASSING = {
   });`,
 };
 
-/** A suite of the project \`unit\` in the same worker, between two that start a process. */
+/** Source of a suite that starts a process in two ways; each must have the expected outcome. */
 const starts = (expected: string): string => `import { execFile } from 'node:child_process';
 import { promised } from './promised.ts';
 import { promisify } from 'node:util';

@@ -30,7 +30,7 @@ export default class NativeRuntime {
     this.#environment = environment;
   }
 
-  /** jest-circus has its state in variables of one module, which is evaluated for each suite. */
+  /** jest-circus keeps its state in variables of one module, so this module is evaluated again for each suite. */
   requireInternalModule(path) {
     if (this.#framework === undefined) {
       for (const key of ofSuite) delete globalThis[key];

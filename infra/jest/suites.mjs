@@ -42,7 +42,10 @@ function projectOf(suite) {
   return NEEDS.find((need) => modules.some((module) => need.modules.test(module)))?.project ?? 'unit';
 }
 
-/** The imports of a suite: its own, those of test files that it imports, and those of the modules that it tests. */
+/**
+ * The imports of a suite: its own, those of each module that it imports directly, and those of files that only tests
+ * use, however the suite imports them.
+ */
 function modulesOf(suite) {
   const direct = importsOf(suite);
   const found = new Set([suite, ...direct]);

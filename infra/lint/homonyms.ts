@@ -5,7 +5,7 @@ type Sources = ReadonlyMap<string, string>;
 
 const DECLARED =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type|enum) +([A-Za-z_$][\w$]*)/gm;
-/** A constant that a source keeps for itself. */
+/** A constant in capitals that a source does not export. */
 const PRIVATE = /^const ([A-Z][A-Z0-9_]*)\b/gm;
 const ALL_OF = /^export (?:type )?\* from '([^']+)'/gm;
 const SOME_OF = /^export (?:type )?\{([^}]*)\} from '([^']+)'/gm;
@@ -70,7 +70,7 @@ function matchesOf(pattern: RegExp, source: string): readonly string[] {
   return [...source.matchAll(pattern)].map(([, name]) => name!);
 }
 
-/** `a`, `type b` and `c as d` of a list of exports. */
+/** The names in a list of exports such as `a, type b, c as d`, each with its alias if it has one. */
 function specifiersIn(list: string): readonly (readonly [original: string, alias?: string])[] {
   return list
     .split(',')
@@ -79,7 +79,7 @@ function specifiersIn(list: string): readonly (readonly [original: string, alias
     .map((one) => one.split(/\s+as\s+/) as [string, string?]);
 }
 
-/** `packages/contract`, `apps/web`, `infra/chaos`. */
+/** Folder of the package or app of a file, such as `packages/contract` or `infra/chaos`. */
 function packageOf(file: string): string {
   return file.split('/', 2).join('/');
 }

@@ -3,9 +3,9 @@ import { posix } from 'node:path';
 /** Imports that form a circle in a room, which is a folder of sources; its children are its files and rooms. */
 export interface Circle {
   readonly room: string;
-  /** Children of the room that import each other in a circle, in order. */
+  /** Children of the room of which each imports every other, directly or through others; sorted. */
   readonly children: readonly string[];
-  /** The imports that make the circle, as `file -> file`. */
+  /** The imports between these children, as `file -> file`. */
   readonly imports: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A package that a source imports when it runs, as the text of the import names it. */
+/** A package that a source imports at run time. */
 export interface RuntimeImport {
   readonly file: string;
   readonly module: string;

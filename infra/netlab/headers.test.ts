@@ -85,7 +85,8 @@ describe.each(targets)('packets over IPv$family, as tcpdump sees them', ({ famil
         lab!.trace(target, { protocol, dscp: 46, size: 700 }),
       );
 
-      // The search for the path MTU sends echo requests too: of these sizes one with 576 bytes, over IPv4.
+      // The search for the path MTU also sends echo requests; with this size of packets, the only one below 900 bytes
+      // has 576, over IPv4.
       const isOfSearch = (packet: string) =>
         /echo request/.test(packet) && (protocol === 'udp' || packet.includes('length 576)'));
       const traced = packets.filter((packet) => !isOfSearch(packet));

@@ -69,7 +69,7 @@ const floods: readonly ((socket: Socket) => void)[] = [
       Buffer.concat([begin, frame(HEADERS, 0, 1, STATUS_200)]),
       frame(CONTINUATION, 0, 1, Buffer.alloc(16_000, Buffer.from('\0\x01a\x01b', 'latin1'))),
     ),
-  // Signals that it did not process the request, so that the client repeats it.
+  // The GOAWAY frame says that the target did not process the request, so that the client repeats it.
   (socket) => {
     const pings = Buffer.from(ping, 'latin1').subarray(0, Math.floor(NEARLY_ALL_BYTES / 17) * 17);
     socket.write(

@@ -34,7 +34,7 @@ export function removeOrphans(prefix: string): void {
   });
 }
 
-/** True if a process exists, even one of another user; namespaces of a dead one may be removed. */
+/** True if a process exists, even one of another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -79,11 +79,11 @@ export async function createNetlab(): Promise<Netlab> {
 function addNode(name: string, node: NodeName): void {
   ip(`netns add ${name}`);
   const isLimited = node === 'limited';
-  // Otherwise the routers limit the rate of their ICMP errors, as real ones may; the tests compare with the ground
-  // truth.
+  // Without limits on ICMP errors, except on `limited`: real routers may have them, and the tests compare results with
+  // the ground truth.
   const settings = {
     'ipv4/ip_forward': 1,
-    // Not `icmp_ratelimit`: at 0 it empties the token bucket that route refusals use.
+    // The mask lifts the limit, not `icmp_ratelimit`: at 0 it empties the token bucket that route refusals use.
     'ipv4/icmp_ratemask': isLimited ? 6_168 : 0,
     'ipv4/icmp_ratelimit': 1_000,
     'ipv4/icmp_msgs_per_sec': 100_000,

@@ -13,9 +13,9 @@ export interface CheckOrder {
   readonly type: 'ping' | 'traceroute';
   readonly host: string;
   readonly options: object;
-  /** Masks every address but the target's. */
+  /** True to hide private addresses. */
   readonly hide: boolean;
-  /** If set, only private ranges count as private; otherwise every address except the target's. */
+  /** True if an address is private by its range; otherwise every address except the target's counts as private. */
   readonly privateByRange?: boolean;
   /** Name server to ask for the names of hops; null asks for none. */
   readonly nameServer: string | null;

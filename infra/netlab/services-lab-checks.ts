@@ -31,7 +31,7 @@ export interface LabOutcome {
  */
 const packets = createPacketSockets();
 const receiveWindow = await loadReceiveWindow();
-// Agents call this at their start, too: only afterwards are ICMP errors read.
+// As agents do at their start: from then on the packet process receives ICMP errors, and checks can recall earlier ones.
 await packets.probePrivilege();
 const running = new Set<Promise<void>>();
 for await (const line of createInterface({ input: process.stdin })) {

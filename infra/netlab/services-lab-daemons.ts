@@ -128,7 +128,7 @@ export const labServices: readonly LabService[] = [
   },
 ];
 
-/** Starts one on the lab's target, and waits until it listens there. */
+/** Starts a service on the lab's target, and waits until its UDP port is open. */
 export async function startService(lab: ServicesLab, service: LabService): Promise<Daemon> {
   const packages = await unpackPackages(...service.packages);
   const folder = await temporaryFolder();

@@ -1,7 +1,10 @@
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { labFamilies, labPorts, type LabNode, type ServicesLab } from './services-lab.ts';
 
-/** Of pings with this payload size, the target refuses every second one, including the first. */
+/**
+ * Payload size of pings; of the echo requests with this size, the target refuses every second one, beginning with the
+ * first.
+ */
 export const FLAKY_PAYLOAD_BYTES = 114;
 
 /**

@@ -27,11 +27,13 @@ export interface LabFamily {
   readonly target: string;
   /** Router's address on the link to the probe. */
   readonly router: string;
-  /** Address to which the router's filter refuses packets as administratively prohibited. */
+  /**
+   * Address to which the router refuses packets as administratively prohibited, once `filterPackets` has been called.
+   */
   readonly prohibited: string;
-  /** Address to which the router’s filter refuses packets as unreachable. */
+  /** Address to which the router refuses packets as unreachable, once `filterPackets` has been called. */
   readonly unreachable: string;
-  /** Address to which the router’s filter drops packets. */
+  /** Address to which the router has a blackhole route: it drops packets silently. */
   readonly blackHole: string;
 }
 
@@ -55,8 +57,10 @@ function addressesOf(family: 4 | 6, address: (network: number, host: number) => 
   };
 }
 
-/** Ports of the target on which its filter has a rule, for TCP and UDP alike; `reset` for TCP alone. `rejected` is
- * refused as nftables and iptables do by default. */
+/**
+ * Ports of the target for which `filterPackets` adds a rule, for TCP and UDP alike; `reset` for TCP alone. `rejected`
+ * is refused as nftables and iptables do by default.
+ */
 export const labPorts = { dropped: 7001, reset: 7002, prohibited: 7003, rejected: 7004 } as const;
 
 const IP = '/usr/sbin/ip';
@@ -97,7 +101,7 @@ export function createServicesLab(): ServicesLab {
 }
 
 function build(namespace: (node: LabNode) => string, inside: ServicesLab['inside']): void {
-  // Refusals are exempt from rate limits: the kernel's limits are not under test.
+  // ICMP errors are exempt from rate limits: the kernel's limits are not under test.
   const settings = {
     'ipv4/ip_forward': 1,
     'ipv4/icmp_ratemask': 0,

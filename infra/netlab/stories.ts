@@ -1,35 +1,44 @@
 import { networks } from './topology.ts';
 
-/** Impairments of link 9 for the packets of one network, by number of the ICMP echo request or reply. */
+/**
+ * Impairments of link 9 (see `topology.ts`) for the packets of one network; single packets are selected by the sequence
+ * number of the ICMP echo request or reply.
+ */
 export interface LinkStory {
-  /** Delay of every outgoing packet. */
+  /** Delay of every packet towards `far`. */
   readonly delayMs?: number;
-  /** Delay of every packet that comes back. */
+  /** Delay of every packet from `far`. */
   readonly delayBackMs?: number;
-  /** Requests that never arrive. */
+  /** Sequence numbers of requests that are lost. */
   readonly lose?: readonly number[];
   /** Share of all packets lost at random, in each direction. */
   readonly loseShare?: number;
-  /** Extra copies per reply number. */
+  /** Number of extra copies, by sequence number of the reply. */
   readonly copies?: Readonly<Record<number, number>>;
-  /** Additional delay of replies. */
+  /** Additional delay, by sequence number of the reply. */
   readonly holdMs?: Readonly<Record<number, number>>;
-  /** Replies held until another one was sent, so that their order does not depend on the speed of the machine. */
+  /**
+   * By sequence number of a reply, that of the reply after which it is sent, so that their order does not depend on the
+   * speed of the machine.
+   */
   readonly behind?: Readonly<Record<number, number>>;
-  /** Replies with a changed byte and a wrong or a correct checksum, or without their last bytes. */
+  /** By sequence number of the reply: a changed byte with a wrong or a correct checksum, or the last bytes missing. */
   readonly damage?: Readonly<Record<number, 'checksum' | 'payload' | 'cut'>>;
   /** Label stack (RFC 4950) that the link, as a router, reports in its ICMP errors. */
   readonly mpls?: readonly number[];
 }
 
-/** Delay of the link, below ten because `ping` prints hundredths only there. */
+/** Delay of the link; below 10 ms, where `ping` prints hundredths of a millisecond. */
 export const DELAY_MS = 9;
-/** Delay of distant hops, longer than showing earlier replies takes, and less than the 250 ms after which a hop counts as silent. */
+/** Delay of the network `remote`, longer than it takes to show the answers of nearer hops. */
 const FAR_MS = 60;
 export const LABELS = [16_001, 24_123] as const;
-/** Delay of a late reply, longer than the four seconds for which a reply is awaited. */
+/** Delay of a late reply, longer than the four seconds for which ping awaits a reply. */
 const LATE_MS = 4_300;
-/** Delay of a held packet, longer than two intervals of the tests: its reply is read after those of the next two packets. */
+/**
+ * Delay of a held reply: longer than two intervals of `quick`, so that it arrives after the replies to the next two
+ * packets.
+ */
 const HOLD_MS = 700;
 
 export const stories: Readonly<Record<number, LinkStory>> = {

@@ -48,11 +48,11 @@ type Side = 1 | 2 | 77 | 99;
 export const ipv4 = (network: number, side: Side): string => `10.200.${network}.${side}`;
 export const ipv6 = (network: number, side: Side): string => `fd00:200:${network}::${side}`;
 
-/** Networks with impairment profiles, in addition to those of the links. */
+/** Numbers of further networks, which are not links: one per behavior of the path to them. */
 export const networks = {
   /** Refused by r2: administratively prohibited. */
   prohibited: 90,
-  /** Refused by r3: no route. Another router than above: each sends few such refusals in a row. */
+  /** Refused by r3: no route. Not by r2, because a router sends few refusals of a route in a row. */
   unreachable: 91,
   /** Dropped silently by r3. */
   blackHole: 92,
@@ -99,7 +99,10 @@ export const hosts: Readonly<Partial<Record<NodeName, readonly number[]>>> = {
   far: farNetworks,
 };
 
-/** Routes of each node as `ip route` takes them, for both families; `{n}` is the prefix, `{via N}` the far side of link N. */
+/**
+ * Routes of each node as `ip route` takes them, for both families; `{net N}` is the prefix of network N, `{via N.S}`
+ * the address of side S of link N.
+ */
 export const routes: Readonly<Record<NodeName, readonly string[]>> = {
   probe: ['default {via 1.2}'],
   r1: [

@@ -9,7 +9,7 @@ export interface LinkPlan {
   /** Names of the TUN devices to create. */
   readonly near: string;
   readonly far: string;
-  /** Addresses from which it sends ICMP errors, if the impairments make it a router. */
+  /** Addresses from which the link sends ICMP errors, if the impairments make it a router. */
   readonly router: { readonly ipv4: string; readonly ipv6: string };
   readonly stories: Readonly<Record<number, LinkStory>>;
 }

@@ -1,4 +1,4 @@
-/** `npm run new:type NAME`: the folder of a check type that runs, and its lines in the registries. */
+/** `npm run new:type NAME`: writes the folder of a check type that runs, and its lines in the registries. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -41,7 +41,9 @@ export async function packClient(folder: string): Promise<string> {
   }
 }
 
-/** Unchecked, because `tsc -b` checks the sources. `.js` in imports, because other compilers refuse `.ts`. */
+/**
+ * Types are not checked here, because `tsc -b` checks them. Imports end in `.js`, because other compilers refuse `.ts`.
+ */
 function writeDeclarations(folder: string): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--noCheck', '--declaration', '--emitDeclarationOnly', '--skipLibCheck', '--ignoreConfig'];

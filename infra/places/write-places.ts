@@ -74,7 +74,7 @@ function citiesByNation(): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(Object.values(NATIONS).map((nation) => [nation, named(nation)]));
 }
 
-/** ISO 3166-2: the code of each state or province, and the keys of its English name. CLDR has no others. */
+/** ISO 3166-2: the code of each state or province, and the keys of its English name, the only one in CLDR. */
 function states(): readonly string[] {
   const { subdivisions } = load('cldr-subdivisions-full/subdivisions/en/en.json') as {
     readonly subdivisions: { readonly localeDisplayNames: { readonly subdivisions: Readonly<Record<string, string>> } };
@@ -117,7 +117,7 @@ interface Zones {
   readonly [name: string]: Zones | string | undefined;
 }
 
-/** Names of each time zone's city in those languages, if they differ. */
+/** Names of each time zone's city in `LANGUAGES` and `SCRIPTS`, if they differ. */
 function namesOfCities(): readonly (readonly string[])[] {
   const names = new Map<string, Set<string>>();
   const add = (zone: string, entry: Zones): void => {

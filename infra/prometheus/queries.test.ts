@@ -201,7 +201,7 @@ function read(name: string): string {
   return readFileSync(join(import.meta.dirname, name), 'utf8');
 }
 
-/** Metric names in a query that begin like ours, or like those of Node and the process. */
+/** Metric names in a query that begin with `vantage_`, `nodejs_` or `process_`, and `up`. */
 function metricsIn(expression: string): readonly string[] {
   const names = expression.replaceAll(/"[^"]*"/g, '""').match(/\b(?:vantage|nodejs|process)_[a-z0-9_]+|\bup\b/g);
   return names ?? [];

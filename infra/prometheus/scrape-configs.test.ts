@@ -11,7 +11,7 @@ import { itNeeding } from '@vantage/test-support/needs';
 
 const itWithPromtool = itNeeding(await packagesMissing(['prometheus']), process.env['CI']);
 
-/** The YAML blocks of the page that are for Prometheus; others are files of modules. */
+/** The YAML blocks of docs/prometheus.md that are for Prometheus; others are files of modules. */
 function configurations(): readonly string[] {
   const page = readFileSync(join(import.meta.dirname, '../../docs/prometheus.md'), 'utf8');
   const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);

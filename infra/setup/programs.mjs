@@ -1,7 +1,10 @@
 import { execute, step } from './step.mjs';
 import { findNode24 } from './node24.mjs';
 
-/** Builds what `npm start` runs; takes a moment when it is up to date. Sources would cost each process memory and time at its start. */
+/**
+ * Builds what `npm start` runs; takes a moment when it is up to date. Running the sources would cost each process
+ * memory and time at its start.
+ */
 export function buildPrograms() {
   const node = findNode24();
   step('Building the programs', () =>

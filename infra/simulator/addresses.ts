@@ -3,15 +3,15 @@ import { unknownPlace, type Family, type Place } from '../../packages/contract/s
 /** Probes, each with a separate address and first router. */
 export const PROBES = ['fra-1', 'nyc-1', 'sgp-1', 'gru-1'] as const;
 
-/** First bytes of the routers' addresses, by their path behind a balancer. */
+/** First bytes of the routers' IPv4 addresses, by number of the router among those of the same hop. */
 const WAYS = [62, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 193, 194, 195, 212];
-/** First bytes of the addresses of the first routers, by probe. */
+/** First bytes of the IPv4 addresses of the first routers, by probe. */
 const FIRST_ROUTERS = [92, 93, 94, 95];
 const ELSEWHERE = 213;
 
 /**
- * Addresses that encode case, path and hop. They are public addresses of other networks, so no packet may leave the
- * namespaces.
+ * Addresses that encode the number of the case, and those of routers the hop as well. They are public addresses of
+ * other networks, so no packet may leave the namespaces.
  */
 export const targetAddress = (family: Family, number: number): string =>
   family === 4 ? `185.${number >> 8}.${number & 255}.9` : canonical(`2a03:0:${number}::9`);
@@ -42,7 +42,10 @@ function canonical(address: string): string {
   return new URL(`http://[${address}]/`).hostname.slice(1, -1);
 }
 
-/** Geo data of a simulated address: two consecutive routers share a network; the target has its own. */
+/**
+ * Network of a simulated address: routers at hops 1 and 2 share one, those at hops 3 and 4, and so on; the target has
+ * its own, private addresses have none.
+ */
 export function placeOf(address: string): Place {
   if (/^(10\.|fd00:)/.test(address)) return unknownPlace;
   if (/^(185\.|2a03:)/.test(address)) return { ...unknownPlace, asn: 'AS64999', asName: 'TARGET' };

@@ -12,7 +12,7 @@ export interface Choice {
   readonly check?: string | undefined;
 }
 
-/** Every case of the scenarios: family by family, check by check. */
+/** One case per chosen scenario, family and check. */
 export function casesOf(scenarios: readonly Scenario[], { only = [], family, check }: Choice = {}): readonly Case[] {
   const isWanted = ({ name }: Scenario): boolean =>
     only.length === 0 || only.some((part) => (part.startsWith('=') ? part.slice(1) === name : name.includes(part)));

@@ -43,7 +43,7 @@ export interface Case {
   readonly address: string;
   /** Routers and, as the last place, the target. */
   readonly places: readonly SimulatedPlace[];
-  /** First node of each probe, per path. */
+  /** For each path, the index in `places` of each probe's first place. */
   readonly entries: readonly (readonly number[])[];
 }
 
@@ -110,7 +110,7 @@ class Maker {
     this.target = target;
   }
 
-  /** Adds the missing places of a path; returns the first one of a probe. */
+  /** Adds the missing places of a path; returns the index of a probe's first one. */
   path(path: Path, probe: number): number {
     const [first, ...rest] = path;
     if (first === undefined) return TARGET;

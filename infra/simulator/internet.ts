@@ -20,11 +20,11 @@ const PREFIX = 'vantage-simulator';
 /** Queue of packets for the simulator, long enough that none is lost without a log entry. */
 const QUEUE_PACKETS = 100_000;
 
-/** Creates the internet of the cases. Those of runs that died are removed first. */
+/** Creates the internet of the cases. Namespaces of runs that died are removed first. */
 export async function createInternet(cases: readonly Case[], seed: number, logFile: string): Promise<Internet> {
   removeOrphans(PREFIX);
   const namespace = (probe: number): string => `${PREFIX}-${process.pid}-${PROBES[probe]}`;
-  // Names unique to this process; the devices are then moved into namespaces.
+  // Unique names: the devices are created in the machine's namespace and then moved.
   const devices = PROBES.map((_, probe) => `sim${process.pid}.${probe}`);
   const children = new Set<ChildProcess>();
   const keep = (child: ChildProcess): ChildProcess => {

@@ -8,12 +8,15 @@ import { router, routers, type CheckKind } from './scenario.ts';
 
 const LOSSES = [5, 20, 40] as const;
 const CHECKS: readonly CheckKind[] = ['icmp', 'udp', 'tcp', 'ping'];
-/** Repetitions, each with ten packets from four probes to the target: more than a thousand packets in total. */
+/**
+ * Repetitions of each loss rate and check, each with ten packets from four probes to the target: more than a thousand
+ * packets.
+ */
 const REPEATS = 26;
 /** Allowed error of the displayed loss, percentage points. */
 const GOAL_POINTS = 2;
 
-/** Loss on a link in the middle, with enough packets to make chance negligible. */
+/** Cases with loss on a link in the middle. */
 export function lossCases(): readonly Case[] {
   const wanted = LOSSES.flatMap((percent) =>
     CHECKS.flatMap((check) => Array.from({ length: REPEATS }, () => ({ percent, check }))),

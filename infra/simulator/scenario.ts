@@ -12,11 +12,11 @@ interface Link {
   readonly loss?: number;
   /** Probability that an answer is lost on its way back. */
   readonly lossBack?: number;
-  /** Largest packet that gets in; the place before it answers larger ones. */
+  /** Size of the largest packet that gets in, bytes; to larger ones the previous place sends an ICMP error. */
   readonly mtu?: number;
   /** MTU that the previous node reports instead of the true one. */
   readonly mtuWord?: number;
-  /** Packets that are too large vanish silently. */
+  /** True if packets that are too large vanish without an ICMP error. */
   readonly isBlackHole?: boolean;
 }
 
@@ -27,16 +27,19 @@ interface Answering {
   /** Token bucket of ICMP errors, for each probe. */
   readonly limit?: { readonly perSecond: number; readonly burst: number };
   readonly answerDelayMs?: number;
-  /** Extra delay by number of the answer, from 1. */
+  /** Replaces `answerDelayMs`: delay by number of the answer, from 1, milliseconds; 0 if not listed. */
   readonly answerDelayOfMs?: Readonly<Record<number, number>>;
   /** Further copies of each answer. */
   readonly duplicates?: number;
   /** Bytes of the packet that an error quotes, IP header included. */
   readonly quote?: number;
   readonly quoteChanged?: readonly ('source' | 'destination' | 'checksum' | 'length' | 'service')[];
-  /** Packets that must not count as answers. */
+  /**
+   * Makes ICMP answers that must not count: with a wrong checksum, without a quotation, with a quotation of another
+   * packet or of garbled bytes, or, for echo replies, with a changed payload.
+   */
   readonly broken?: 'checksum' | 'empty' | 'foreign' | 'noise' | 'payload';
-  /** An ICMP error to all packets that arrive at the place, or to those with these numbers. */
+  /** ICMP error with which the place refuses packets that arrive. */
   readonly refuse?: SimulatedRefusal;
 }
 
@@ -45,7 +48,7 @@ export interface SimulatedRefusal {
   readonly 4: readonly [type: number, code: number];
   /** Type and code of ICMPv6. */
   readonly 6: readonly [type: number, code: number];
-  /** Numbers from 1, per protocol; all if absent. */
+  /** Numbers of the refused packets, counted from 1 per protocol; all if absent. */
   readonly packets?: readonly number[];
   readonly protocols?: readonly Protocol[];
 }
@@ -54,11 +57,11 @@ export interface Router extends Link, Answering {
   readonly silent?: boolean;
   /** Forwards nothing. */
   readonly hole?: boolean;
-  /** Forwards packets with a TTL of 1: the next router answers twice. */
+  /** Forwards packets with a TTL of 1, so that the next router answers two TTLs, and this one none. */
   readonly zeroTtl?: boolean;
   /** Label stack of arriving packets (RFC 4950). */
   readonly labels?: readonly number[];
-  /** Answers from a private address, alternately from two, from the target's, or from that of the previous router. */
+  /** Source of answers: a private address, two addresses in turn, the target's, or that of the previous router. */
   readonly from?: 'private' | 'two' | 'target' | 'before';
 }
 
@@ -76,12 +79,15 @@ export interface SimulatedTarget extends Link, Answering {
 
 /** Several paths from the previous router to the next place. */
 export interface Split {
-  /** Hash input of the previous router: ports or checksum, IPv6 flow label, or per packet. */
+  /**
+   * What the previous router hashes in addition to addresses and protocol: the first four bytes of the transport
+   * header, or the IPv6 flow label. `packet`: it chooses a branch per packet by chance.
+   */
   readonly by: 'flow' | 'label' | 'packet';
   readonly branches: readonly (readonly Stage[])[];
 }
 
-/** A loop: the last router sends all packets back by this many routers; 1 is itself. */
+/** A loop of this many routers: the last router before it sends all packets back to the first of them; 1 is itself. */
 export interface Circle {
   readonly circle: number;
 }
@@ -92,7 +98,7 @@ export type Path = readonly Stage[];
 
 export interface Claim {
   readonly code: FindingCode;
-  /** Number of the hop that the text must name by its address. */
+  /** Number of the hop that the text must name, by its address or as between two others. */
   readonly hop?: number;
   /** Addresses of which the text must name one. */
   readonly addresses?: readonly string[];
@@ -118,18 +124,24 @@ export interface Scenario {
 
 export type CheckKind = Protocol | 'ping';
 
-/** Expected findings of the summary; none if absent. */
+/** Statements about the network that are correct. */
 export interface Truth {
   /** Findings of a traceroute that have to be there. */
   readonly finds?: readonly Claim[];
   /** Allowed findings, which depend on chance or timing. */
   readonly may?: readonly (FindingCode | Claim)[];
-  /** Verdicts of a traceroute; default `up` if the target answers, else `down`. */
+  /**
+   * Verdicts of a traceroute; default `up` if the target answered, otherwise `unknown`. Ignored if only some of the
+   * probes reach the target, because of a hole.
+   */
   readonly verdicts?: readonly Verdict[];
   readonly pingFinds?: readonly Claim[];
   readonly pingMay?: readonly (FindingCode | Claim)[];
   readonly pingVerdicts?: readonly Verdict[];
-  /** Path MTU; default the smallest link MTU, null if it cannot be measured. */
+  /**
+   * Path MTU, or null if none needs to be measured. Default: the smallest link MTU if the trace reached the target,
+   * otherwise null.
+   */
   readonly pathMtu?: number | null;
   /** Smallest packet that vanishes without an error; default none. */
   readonly mtuBlackHole?: number;

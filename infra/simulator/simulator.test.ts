@@ -11,7 +11,7 @@ const missing = netlabMissing();
 const itInSimulator = itNeeding(missing, process.env['CI']);
 const SEED = 1;
 const cases = shareOf(scenarios);
-// All concurrently: most of the time is waiting.
+// All cases run before the tests, many of them concurrently, since most of the time is waiting.
 const runs = missing === null ? await runCases(cases, SEED) : [];
 
 jest.setTimeout(120_000);

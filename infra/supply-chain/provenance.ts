@@ -35,7 +35,10 @@ export interface Keys {
   readonly publicKey: KeyObject;
 }
 
-/** SLSA provenance of files and images: the commit from which they were built, and its lockfiles. */
+/**
+ * SLSA provenance of files and images: the commit from which they were built, and the files that pin what else is in
+ * them.
+ */
 export function attest(subject: readonly Subject[], { commit, isChanged, materials }: Source, keys: Keys): Envelope {
   const statement = {
     _type: STATEMENT,
@@ -66,7 +69,7 @@ export interface Verified {
  * Compares all subjects of an attestation with the present files and images.
  *
  * @param digestOf SHA-256 in hexadecimal of the present subject with that name; undefined if there is none
- * @throws Error with each difference
+ * @throws Error if the attestation is not signed by this key or is no provenance, or with each difference
  */
 export function verifyAttestation(
   envelope: Envelope,

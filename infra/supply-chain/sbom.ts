@@ -22,7 +22,7 @@ export function writePackageBoms(folder: string): void {
 }
 
 /**
- * Bills of materials of the images that are present in the engine.
+ * Writes bills of materials of the images that are present in the engine and whose package has one in the folder.
  *
  * @returns the names of the images
  */

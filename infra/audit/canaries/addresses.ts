@@ -48,10 +48,7 @@ export const ROOTS = [
   '2001:dc3::35',
 ] as const;
 
-/**
- * Addresses that must not receive a packet, each with its description. The world has all except those of the agent's
- * own machine.
- */
+/** Addresses that must not receive a packet, each with its description; all are assigned to the namespace `world`. */
 export const CANARIES = {
   '10.0.0.1': 'private',
   '172.16.0.1': 'private',
@@ -72,7 +69,10 @@ export const CANARIES = {
   '2001:0:a00:1::1': 'Teredo',
 } as const;
 
-/** Addresses that lead to the machine that asks, or to its link. */
+/**
+ * Further addresses that the agent must refuse: of its own machine and its link, multicast, broadcast, and IPv4
+ * addresses in notations of IPv6.
+ */
 export const OWN = [
   '127.0.0.1',
   '127.8.8.8',
@@ -97,7 +97,7 @@ export const OWN = [
 
 /**
  * Other notations of loopback, private and metadata addresses, for programs that parse them more leniently than they
- * should.
+ * should, and names of a local network.
  */
 export const SPELLINGS = [
   '127.1',

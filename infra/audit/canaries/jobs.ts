@@ -12,7 +12,7 @@ export interface CanaryJob {
   readonly refused: boolean;
 }
 
-/** Redirect targets of `http://public…/to/<n>`. */
+/** URLs to which `http://public…/to/<n>` redirects, by n. */
 export const redirects: readonly string[] = [
   ...[...Object.keys(CANARIES), ...OWN].map((address) => `http://${inUrl(address)}/`),
   ...SPELLINGS.map((host) => `http://${host}/`),
@@ -29,11 +29,14 @@ export const redirects: readonly string[] = [
   `http://${WORLD.ipv4}:${GATEWAY_PORT}/`,
 ];
 
-/** Every check type on every address, spelling and name that must not be touched. */
+/**
+ * Jobs of every check type for every address, notation and name that must not be touched; also by way of redirects,
+ * resolvers and delegations, and the ports of Redis and the gateway.
+ */
 export function canaryJobs(): readonly CanaryJob[] {
   const hosts = [...Object.keys(CANARIES), ...OWN, ...SPELLINGS];
   const direct = hosts.flatMap((host) => kinds(host, inUrl(host)).map((job) => ({ ...job, refused: true })));
-  // Each job has a separate name, because the first query is answered differently.
+  // Each job has a separate name, because the first query for a name may be answered differently.
   const named = canaryNames.flatMap(({ name, mayAnswer = false }) =>
     kinds('', '').flatMap((_, index) => {
       const own = `check-${index}.${name}`;

@@ -28,7 +28,11 @@ export function networkMissing(): string | null {
   }
 }
 
-/** Networks of runs that died are removed first. */
+/**
+ * Creates the network. Networks of runs that died are removed first.
+ *
+ * @param env environment of all programs that are started in it
+ */
 export function openNetwork(env: Readonly<Record<string, string>>): Network {
   removeOrphans();
   const name = (where: 'agent' | 'world'): string => `${PREFIX}-${process.pid}-${where}`;
@@ -86,7 +90,7 @@ function build(agent: string, world: string): void {
     'lo',
     [PUBLIC.ipv4, PUBLIC.ipv6, ...ROOTS].map((address) => `${address}/${address.includes(':') ? 128 : 32}`),
   );
-  // The kernel assigns no reserved address to an interface, so a local route delivers them.
+  // The kernel assigns no reserved address to an interface; a local route delivers packets to these addresses.
   for (const address of Object.keys(CANARIES)) {
     const family = address.includes(':') ? '-6 ' : '';
     run(`-n ${world} ${family}route add local ${address}/${family === '' ? 32 : 128} dev lo`);

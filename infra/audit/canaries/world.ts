@@ -19,16 +19,16 @@ import { openGateway } from './gateway.ts';
 import { allowedJobs, canaryJobs, redirects, type CanaryJob } from './jobs.ts';
 import { canaryNames } from './names.ts';
 
-/** Packets and queries that the canaries and servers received during one round of jobs. */
+/** Results of one round of jobs. */
 export interface WorldReport {
   readonly jobs: number;
   /** Jobs that should have been refused and were not, each as JSON with its result. */
   readonly wronglyAccepted: readonly string[];
-  /** Jobs without a result. */
+  /** Jobs without a result, as JSON. */
   readonly unanswered: readonly string[];
-  /** Public targets that were measured, which shows that the lab works. */
+  /** Number of jobs that succeeded, which shows that the lab works. */
   readonly measured: number;
-  /** Number of jobs by failure code, or by outcome without one. */
+  /** Number of jobs by check type and failure code, or by check type and result if there is no error. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** The longest time from the first job to a result, milliseconds. */
   readonly longestMs: number;
@@ -119,7 +119,7 @@ async function openSites(): Promise<void> {
       response.end('hello');
       return;
     }
-    // Written verbatim, because Node would not send it.
+    // Written to the socket directly, because Node would refuse to send some of these URLs.
     response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${to}\r\nContent-Length: 0\r\n\r\n`);
   }).listen(80, '::');
   const others = [443, 853, 8080].map((port) => createServer((socket) => socket.end()).listen(port, '::'));

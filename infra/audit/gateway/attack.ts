@@ -23,9 +23,9 @@ export interface AttackedGateway {
 /** An attack on a gateway, repeated until the process ends. */
 export interface GatewayAttack {
   readonly name: string;
-  /** True if all come from one address, so that its limit applies. */
+  /** True if all its connections come from one address, so that the limit of this address applies. */
   readonly isOneAddress: boolean;
-  /** True: meanwhile clients start checks on the probe whose agent the attacker has stolen. */
+  /** True if clients start checks on the probe of the stolen agent meanwhile. */
   readonly getsJobs?: boolean;
   /** Number of stolen agents; one if undefined. */
   readonly agents?: number;

@@ -5,5 +5,5 @@ const [index = '', url = '', address = '', token = '', ...moreTokens] = process.
 
 process.on('disconnect', () => process.exit());
 process.send?.('started');
-// A gateway that ends the attack has won.
+// If the attack rejects, the gateway has ended it.
 await gatewayAttacks[Number(index)]!.run({ url, token, moreTokens, address }).catch(() => undefined);

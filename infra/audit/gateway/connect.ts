@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 
 import type { AgentKey } from '../../../apps/coordinator/test/agent-key.ts';
 
-/** Connects with an address that a proxy would pass on. */
+/** Opens a WebSocket with a client address as a proxy passes it on. */
 export function open(url: string, address: string): WebSocket {
   const socket = new WebSocket(url, { perMessageDeflate: false, headers: { 'X-Forwarded-For': address } });
   socket.on('error', () => undefined);
@@ -20,7 +20,10 @@ interface Identity {
   readonly replayed?: ReturnType<AgentKey['prove']>;
 }
 
-/** Resolves when the gateway has closed the connection. */
+/**
+ * Identifies itself as an agent, with the answer to the gateway's challenge; resolves when the gateway has closed the
+ * connection.
+ */
 export async function identify(
   url: string,
   address: string,

@@ -114,14 +114,14 @@ async function startAttacker(attack: GatewayAttack, args: readonly string[]): Pr
   return child;
 }
 
-/** The first result of a type compiles its validator, which is not caused by an attack. */
+/** The first result of a type compiles its validator, which must not be measured as an effect of an attack. */
 async function warmUp({ coordinator, report }: FuzzBed): Promise<void> {
   const checkId = await postCheck(coordinator.url, PROBES[0]);
   await report(PROBES[0], checkId, '{}');
   await (await fetch(`${coordinator.url}/check/${checkId}/results?wait=1`)).arrayBuffer();
 }
 
-/** Clients that start checks on one probe. Those beyond its capacity are refused. */
+/** Starts a check every 20 ms until the returned function is called; those beyond the probe's capacity are refused. */
 function startChecks(url: string, probe: string): () => void {
   const timer = setInterval(() => void postCheck(url, probe).catch(() => undefined), CHECK_EVERY_MS);
   return () => clearInterval(timer);

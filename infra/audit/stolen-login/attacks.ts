@@ -9,7 +9,10 @@ export interface Attack {
   readonly request: readonly (string | Readonly<{ bytes: number }>)[];
   /** True if the attacker does not read replies. */
   readonly isDeaf?: boolean;
-  /** True for requests larger than any agent's: coordinators must end the attack. Others may continue. */
+  /**
+   * True for requests, or numbers of connections, beyond those of any agent: coordinators must end the attack. Others
+   * may continue.
+   */
   readonly isExcess?: boolean;
   /** Number of connections; by default as many as an agent's user may keep. */
   readonly connections?: number;
@@ -24,7 +27,7 @@ export const JOB_BYTES = MAX_BODY_BYTES;
 const LARGE = { bytes: 5_100_000 };
 const repeated = (text: string, times: number): readonly string[] => Array.from({ length: times }, () => text);
 
-/** Requests that coordinators detect on any number of connections. */
+/** Requests that coordinators must detect even on one or two connections. */
 function largerRequests(thief: string): readonly Pick<Attack, 'name' | 'request'>[] {
   const queue = queueOf(thief);
   return [

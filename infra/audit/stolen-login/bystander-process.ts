@@ -1,4 +1,4 @@
-// Another client of the same Redis: writes a key a hundred times a second. Answers each request with the latencies
+// Another client of the same Redis: writes a key a hundred times a second. Answers each message with the latencies
 // since the last one. Arguments: URL, file of the CA, process id of Redis.
 import { readFileSync } from 'node:fs';
 

@@ -7,7 +7,7 @@ import { freePort } from '@vantage/redis-server';
 import { ensureTls } from '../../../apps/coordinator/src/admin/tls/tls-folder.ts';
 import { startCoreBed, type CoreBed } from '../../../apps/coordinator/test/core-bed.ts';
 
-/** Redis with the limits of the shipped `redis.conf` and its TLS, and a coordinator that uses it. */
+/** Redis over TLS with the limits of the shipped `redis.conf`, and a coordinator that uses it. */
 export interface ShippedBed {
   readonly bed: CoreBed;
   readonly tlsPort: number;

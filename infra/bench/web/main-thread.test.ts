@@ -42,7 +42,7 @@ describe('a recording of the main thread', () => {
     const page = await browser.newPage();
     const end = await recordTasks(page);
     const crashed = new Promise((resolve) => void page.once('error', resolve));
-    // The address of Chromium that ends a renderer answers no one.
+    // Chromium ends the renderer at this address, so the navigation gets no answer.
     void page.goto('chrome://crash').catch(() => undefined);
     await Promise.race([crashed, sleep(20_000, undefined, { ref: false })]);
 

@@ -4,7 +4,7 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 import { openServiceLab, type ServiceLab } from './lab.ts';
 
-/** The failure of one way behind the last router in common. */
+/** What router `y` does to packets of `fails`: drops all, or 60 % by chance. */
 export type Fault = 'silence' | 'loss';
 
 /** One alarm of a monitor over built routes. */
@@ -87,7 +87,6 @@ export async function openAlarmLab(): Promise<AlarmLab> {
   };
 }
 
-/** Rules of `y` that drop packets of `fails` to the target: all, or three of five by chance. */
 function chainOf(fault: Fault): string {
   const chance = fault === 'loss' ? 'numgen random mod 100 < 60 ' : '';
   const chain = `chain c {\n type filter hook forward priority 0;\n ip saddr ${FAILS} ${chance}drop\n}`;
@@ -125,7 +124,11 @@ interface Run {
   readonly results: Readonly<Record<string, { readonly state: string }>>;
 }
 
-/** @param runs newest first */
+/**
+ * Oldest of the newest consecutive runs in which a probe failed.
+ *
+ * @param runs newest first
+ */
 function firstBad(runs: readonly Run[]): Run {
   const isBad = ({ results: of }: Run): boolean => Object.values(of).some(({ state }) => state === 'failing');
   const since = runs.findIndex((run) => !isBad(run));

@@ -18,7 +18,7 @@ export interface WorldPlan {
   readonly monitorsFile: string;
 }
 
-/** One line of its standard input. Each is answered by a line. */
+/** One line of its standard input, JSON; each is answered by one line of its standard output. */
 export type WorldRequest =
   | { readonly method?: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object }
   /** Arguments of an operator’s command, such as `offer fra 203.0.113.5`. */
@@ -28,7 +28,7 @@ const { probes, transport, monitorsFile } = JSON.parse(process.argv[2]!) as Worl
 const URL_OF_SERVICE = `http://${HUB}:8080`;
 const MANY = '100000000';
 
-/** Redis and a coordinator; requests arrive as lines. Ends with its standard input. */
+/** Runs Redis and a coordinator, and handles a request per line. Ends with its standard input. */
 const store = await startRedisServer({
   executable: findRedisServer(programEnv()['PATH'] ?? '')!,
   port: 6379,

@@ -4,7 +4,7 @@ import type { CaseRun, Share } from '../run-cases.ts';
 import type { Complaint } from './complaint.ts';
 import { ownPassages, soundAnswer } from './truth.ts';
 
-/** Round-trip time above which a reply is late (docs/packets.md). */
+/** Round-trip time from which a reply counts as late (docs/packets.md). */
 const LATE_MS = 4_000;
 const CLOCK_MS = 0.1;
 const DEFAULT_COUNT = 4;

@@ -9,7 +9,7 @@ import type { Complaint } from './complaint.ts';
 import { judgeLinks } from './links.ts';
 import { isFromTarget, isReordered, machineDelayMs, ownPassages, smallestMtu } from './truth.ts';
 
-/** Without locations, because simulated round trips do not match distances. */
+/** Facts about the probes, without coordinates: simulated round-trip times do not match distances. */
 const facts: ReadonlyMap<string, ProbeFacts> = new Map(
   PROBES.map((probe, index) => [
     probe,
@@ -25,7 +25,7 @@ const facts: ReadonlyMap<string, ProbeFacts> = new Map(
   ]),
 );
 
-/** Delay by the machine above which round-trip times really vary and replies overtake each other. */
+/** Delay by the machine, in milliseconds, above which round-trip times really vary and replies overtake each other. */
 const STEADY_MS = 5;
 const ofSlowMachines: readonly Claim[] = [
   { code: 'jitter_high' },
@@ -119,17 +119,17 @@ function truthOf(run: CaseRun): Expected {
   }
   const isSmall = shares.some(({ passages }) => smallestMtu(of, passages) < 1_500);
   const isAnswered = shares.some((share) => ownPassages(of, share).some((passage) => isFromTarget(of, passage)));
-  // The trace ended but the target answers: a finding without an accused hop.
+  // The target answered, but some trace ended before it reached the target: a finding that accuses no hop.
   const isCut = isAnswered && shares.some(({ outcome }) => outcome['stopReason'] !== 'completed');
-  // Probes whose flows all take a broken path, while others reach the target over another one.
+  // Probes whose trace ends at a hole, if any packet to the target was answered.
   const isThere = shares.some(({ passages }) => passages.some((passage) => isFromTarget(of, passage)));
   const broken = isThere ? shares.filter((share) => holeHop(of, share) !== undefined) : [];
   const isEchoed = ({ passages }: Share): boolean => passages.some((passage) => isFromTarget(of, passage));
   const unheard = broken.filter((share) => !isEchoed(share));
   const isPartly = unheard.length > 0;
   const stopOf = (share: Share): Claim => ({ code: 'path_stops', hop: holeHop(of, share)! });
-  // A trace that reached its time limit proves nothing. If a finding names the broken one of two ways anyway, the
-  // silence of a probe proves nothing either: all its flows may take that way.
+  // The silence of a probe proves nothing if its trace reached the time limit, or if a finding names the broken one of
+  // two ways: all flows of the probe may take that way.
   const isNamed = truth.finds?.some((find) => (typeof find === 'string' ? find : find.code) === 'flows_stop') === true;
   const unproved = unheard.filter(({ outcome }) => isNamed || outcome['stopReason'] === 'deadline');
   const ends: readonly Claim[] = [
@@ -156,7 +156,7 @@ function truthOf(run: CaseRun): Expected {
   };
 }
 
-/** Hop of the router that forwards nothing, if it dropped all packets of a probe beyond it. */
+/** Hop of the first hole at which a packet of the probe ended; undefined if another one reached the target. */
 function holeHop(of: Case, share: Share): number | undefined {
   const own = ownPassages(of, share);
   if (own.some(({ trail }) => trail.includes(of.places.length - 1))) return undefined;

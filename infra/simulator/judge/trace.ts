@@ -45,7 +45,7 @@ function judgeHops(look: Look): readonly Complaint[] {
   return wrong;
 }
 
-/** True if a row at or after the end shows an address that answered there. */
+/** True if a row at or after the end shows a hidden address, or one that answered there. */
 function showsEnd({ own, firstEnd }: Look, hops: readonly Hop[]): boolean {
   const pool = own.filter(({ ttl }) => ttl >= firstEnd);
   const shown = hops.filter(({ hop }) => hop >= firstEnd).flatMap(({ responders }) => responders);
@@ -99,7 +99,10 @@ function isRefusedOnWay({ of, own }: Look, { conversation, ttl, answers }: Passa
   return !isThere && own.some((one) => one.conversation === conversation && isFromTarget(of, one));
 }
 
-/** Complains about displayed times that are shorter than the simulated ones, and about more answers than were sent. */
+/**
+ * Complains about more displayed times than answers, or else about a displayed time that is shorter than the simulated
+ * one.
+ */
 function judgeRtts(claimed: readonly (number | null)[], known: readonly number[], where: string): readonly Complaint[] {
   const sorted = claimed.filter((rtt) => rtt !== null).toSorted((a, b) => a - b);
   if (sorted.length > known.length) return [hopComplaint(`${where}: more answers than came`)];
@@ -122,7 +125,7 @@ function judgeEnd(look: Look): readonly Complaint[] {
   return wrong;
 }
 
-/** Why the trace stopped; null if it depends on chance or timing. */
+/** Expected stop reason; null if it depends on chance or timing. */
 function stopReasonOf({ of, own }: Look): string | null {
   const { scenario, places } = of;
   const isPassing = places.some(({ refuse }) => refuse?.packets !== undefined);

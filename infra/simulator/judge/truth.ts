@@ -3,24 +3,23 @@ import { protocolNumber } from '../compile.ts';
 import type { Answer, Passage } from '../log.ts';
 import type { Share } from '../run-cases.ts';
 
-/** Size above which packets search for the path MTU. */
+/** Size from which packets belong to the search for the path MTU, bytes. */
 const TRACE_BYTES = 300;
-/** An answer that leaves the simulator later than this before the end of the check need not count any more. */
+/** An answer that leaves the simulator within this time before the end of the check need not count. */
 const GRACE_MS = 100;
 
-/** The packets of the trace or the ping itself. */
+/** The packets of the ping, or those of the trace without its search for the path MTU. */
 export function ownPassages({ family, check }: Case, { passages }: Share): readonly Passage[] {
   const protocol = protocolNumber(check === 'ping' ? 'icmp' : check, family);
   if (check === 'ping') return passages.filter((one) => one.protocol === protocol);
   return passages.filter((one) => one.protocol === protocol && one.bytes < TRACE_BYTES);
 }
 
-/** The first answer that a tool could accept as one. */
 export function soundAnswer({ answers }: Passage): Answer | undefined {
   return answers.find(({ isSound }) => isSound);
 }
 
-/** The sound answer, if it arrived before the end of the check. */
+/** The sound answer, if it left the simulator well before the end of the check. */
 export function timelyAnswer(passage: Passage, { endedMs }: Share): Answer | undefined {
   const answer = soundAnswer(passage);
   return answer !== undefined && answer.atMs < endedMs - GRACE_MS ? answer : undefined;
@@ -40,8 +39,9 @@ export interface End {
 }
 
 /**
- * End of the path of each conversation: at the target, at the lowest TTL that it answered or after the places passed
- * (an error quotes the remaining TTL); otherwise at the lowest TTL that a router refused.
+ * End of the path of each conversation. If the target answered, the end must be displayed from the lowest TTL that it
+ * answered, and may be from the number of places passed (an error quotes the remaining TTL). Otherwise both are the
+ * lowest TTL that a router refused.
  */
 export function endsOf(of: Case, own: readonly Passage[]): ReadonlyMap<string, End> {
   return new Map(
@@ -54,7 +54,7 @@ export function endsOf(of: Case, own: readonly Passage[]): ReadonlyMap<string, E
   );
 }
 
-/** Smallest MTU of the links that the packets of a probe used. */
+/** Smallest MTU, at most 1500 bytes, of the links that the packets of a probe used or would have used next. */
 export function smallestMtu({ places }: Case, passages: readonly Passage[]): number {
   const used = new Set(passages.flatMap(({ trail }) => trail));
   const beyond = [...used].flatMap((node) => places[node]!.next);
@@ -74,7 +74,10 @@ export function trueRtts(passages: readonly Passage[]): ReadonlyMap<string, read
   return rtts;
 }
 
-/** Excess of the target's slowest answer over the fastest that the simulator gave: time taken by the machine. */
+/**
+ * Slowest displayed round-trip time of the last hop, or of the ping, minus the target's fastest simulated one: an upper
+ * bound of the time taken by the machine, milliseconds.
+ */
 export function machineDelayMs(of: Case, share: Share): number {
   const atTarget = ownPassages(of, share).filter((passage) => isFromTarget(of, passage));
   const truth = atTarget.flatMap((passage) => (soundAnswer(passage)?.atMs ?? Infinity) - passage.atMs);

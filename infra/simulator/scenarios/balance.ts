@@ -75,7 +75,7 @@ export const balance: readonly Scenario[] = [
   },
   half,
   {
-    // The chosen ports decide which probes take the broken path with their only flow.
+    // The ports, or the ICMP checksum, decide which probes send their only flow over the broken path.
     name: 'halff1',
     path: around(split('flow', routers(3), [...routers(2), router({ hole: true })])),
     checks: ['icmp', 'udp', 'tcp'],

@@ -16,7 +16,7 @@ const ofLength = [1, 2, 3, 4, 5, 7].map((circle) => ({
   truth: circleAt(3),
 }));
 
-/** No hop beyond answers any packet. */
+/** Neither a router beyond the hop nor the target answers. */
 const holeAfter = (hop: number): Truth => ({
   finds: [{ code: 'path_stops', hop }, ...down],
   verdicts: ['down'],

@@ -1,6 +1,6 @@
 import { router, routers, type Scenario, type Truth } from '../scenario.ts';
 
-/** At this loss rate a probe may receive no answer at all. */
+/** Findings allowed at a high loss rate, at which a probe may receive no answer at all. */
 const heavy = ['down_some', 'down_one_probe', 'path_stops'] as const;
 
 function lossy(name: string, hop: number, more: Partial<Scenario> & Pick<Scenario, 'path'>): Scenario {

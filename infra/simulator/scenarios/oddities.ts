@@ -1,14 +1,14 @@
 import type { FindingCode } from '../../../packages/contract/src/index.ts';
 import { router, routers, type Router, type Scenario } from '../scenario.ts';
 
-/** All routers except the first answer in this manner. */
+/** All routers of the path except the first have these properties. */
 const all = (name: string, more: Router, rest: Partial<Scenario> = {}): Scenario => ({
   name,
   path: [router(), ...routers(4, more)],
   ...rest,
 });
 
-/** Scenarios whose routers quote a changed packet, each with the finding about it. */
+/** Scenarios whose routers quote a changed packet, with the finding about it except for UDP. */
 const quotedOtherwise = (
   name: string,
   more: Router,
@@ -16,7 +16,7 @@ const quotedOtherwise = (
   rest: Partial<Scenario> = {},
 ): readonly Scenario[] => [
   all(name, more, { checks: ['icmp', 'tcp', 'ping'], truth: { finds: [{ code: finds }] }, ...rest }),
-  // UDP separately: the target answers with a quotation, too, which shows the packet unchanged.
+  // With UDP, the target answers with a quotation, too, which shows the packet unchanged.
   all(`${name}udp`, more, { ...rest, checks: ['udp'] }),
 ];
 

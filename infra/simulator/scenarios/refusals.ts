@@ -16,7 +16,10 @@ const refusedAt = (hop: number): Truth => ({
   pingVerdicts: ['down'],
 });
 
-/** Every code of RFC 792, RFC 1122 and RFC 1812 except the one for large packets; those of RFC 4443 for ICMPv6. */
+/**
+ * Every code of “destination unreachable” in RFC 792, RFC 1122 and RFC 1812 except that for large packets; codes 0 to 7
+ * for ICMPv6.
+ */
 const byRouter = [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map((code) => ({
   name: `refused${code}`,
   path: [...routers(3), router({ refuse: unreachable(code) }), ...routers(2)],

@@ -9,7 +9,7 @@ const deaf: Truth = {
   pingVerdicts: ['down'],
 };
 
-/** Present, but without an answer to the packets of the trace. */
+/** Of a target that answers echo requests, but not the packets of the trace. */
 const echoAlone: Truth = { finds: [{ code: 'path_cut' }], verdicts: ['degraded'], pathMtu: null };
 
 /** Linux: one error per second to each address, after a burst of six. */
@@ -45,7 +45,7 @@ export const targets: readonly Scenario[] = [
   },
   ...[32, 128, 255].map((ttl) => ({ name: `ttl${ttl}`, path: routers(5), target: { ttl } })),
   { name: 'ttlshort', path: routers(10), target: { ttl: 12 } },
-  // Visible only from twice its distance on, according to the manual of traceroute.
+  // Such a target is visible only from twice its distance on, according to the manual of traceroute.
   {
     name: 'copiesttl',
     path: routers(5),
