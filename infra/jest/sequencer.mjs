@@ -30,7 +30,7 @@ const LONGEST = [
   'apps/standalone/src/alertmanager.test.ts',
   'apps/standalone/src/secrets-at-rest.test.ts',
   'packages/agent-loop/src/partition.test.ts',
-  'infra/netlab/stories.test.ts',
+  'infra/netlab/impairments.test.ts',
   'apps/probe-agent/src/agent-screenshots-process.test.ts',
   'packages/agent-loop/src/gateway/gateway-loop.test.ts',
   'apps/standalone/src/screenshots.test.ts',

@@ -1,7 +1,8 @@
-"""A link of the lab in user space: two TUN devices and what happens to packets between them.
+"""A link of the lab in user space: two TUN devices, and impairments of the packets between them.
 
 The first argument is JSON (`LinkPlan` of user-link.ts). Prints `ready` once both devices are there, and ends with its
-standard input. What befalls a packet follows from its network and its number alone, so that the truth is known.
+standard input. What happens to a packet follows from its network and its sequence number, so that tests know the
+ground truth; only `loseShare` is random.
 """
 
 import heapq
@@ -12,7 +13,7 @@ import socket
 import struct
 import sys
 
-# An isolated interpreter does not look beside the program.
+# Python's isolated mode does not search the folder of the program for modules.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from tun import ICMP, Clock, checksum, open_tun, prefer_this_process
@@ -24,7 +25,7 @@ HEADER_BYTES = {4: 20, 6: 40}
 
 
 def pseudo_header(packet, length):
-    """What the checksum of ICMPv6 covers beside the message (RFC 4443 section 2.3)."""
+    """The pseudo-header that the checksum of ICMPv6 covers in addition to the message (RFC 4443 section 2.3)."""
     return bytes(packet[8:40]) + struct.pack("!I3xB", length, ICMP[6])
 
 
@@ -45,7 +46,7 @@ def with_ip_checksum(packet):
 
 
 class Packet:
-    """As much of a packet as the stories need."""
+    """The fields of a packet on which impairments depend; `sequence` is None unless it is an echo request or reply."""
 
     def __init__(self, data, is_outward):
         self.data = bytearray(data)
@@ -69,7 +70,7 @@ class Packet:
 
 
 def time_exceeded(packet, router, labels):
-    """The message of a router on a label-switched path (RFC 4884 section 7, RFC 4950)."""
+    """An ICMP error of a router on a label-switched path, with its label stack (RFC 4884 section 7, RFC 4950)."""
     version = packet.version
     quoted = bytes(packet.data[:128]).ljust(128, b"\0")
     entries = b"".join(
@@ -107,31 +108,31 @@ def damaged(packet, how):
     return packet.data if how == "checksum" else with_icmp_checksum(packet.data, packet.version)
 
 
-def outward(packet, story, plan):
-    """Yields (delay in seconds, leaves at the far end, data) for a packet on its way to the far end."""
-    labels = story.get("mpls")
+def outward(packet, impairments, plan):
+    """Yields (delay in seconds, True if it leaves at the far end, data) for each result of a packet to the far end."""
+    labels = impairments.get("mpls")
     if labels is not None and packet.ttl <= 1:
         yield 0, False, time_exceeded(packet, plan["router"], labels)
         return
-    if packet.sequence is not None and packet.sequence in story.get("lose", []):
+    if packet.sequence is not None and packet.sequence in impairments.get("lose", []):
         return
-    if random.random() < story.get("loseShare", 0):
+    if random.random() < impairments.get("loseShare", 0):
         return
-    yield story.get("delayMs", 0) / 1000, True, one_hop_less(packet) if labels is not None else packet.data
+    yield impairments.get("delayMs", 0) / 1000, True, one_hop_less(packet) if labels is not None else packet.data
 
 
-def homeward(packet, story, held, now):
-    """Yields the same for a packet on its way home; `held` keeps what waits until a later reply has passed."""
+def homeward(packet, impairments, held, now):
+    """Yields the same for a packet from the far end; `held` keeps replies that wait until a later one has passed."""
     sequence = packet.sequence
     data = packet.data
-    if random.random() < story.get("loseShare", 0):
+    if random.random() < impairments.get("loseShare", 0):
         return
-    copies = 1 + story.get("copies", {}).get(str(sequence), 0)
-    how = story.get("damage", {}).get(str(sequence))
+    copies = 1 + impairments.get("copies", {}).get(str(sequence), 0)
+    how = impairments.get("damage", {}).get(str(sequence))
     if how is not None:
         data = damaged(packet, how)
-    hold = (story.get("delayBackMs", 0) + story.get("holdMs", {}).get(str(sequence), 0)) / 1000
-    behind = story.get("behind", {}).get(str(sequence))
+    hold = (impairments.get("delayBackMs", 0) + impairments.get("holdMs", {}).get(str(sequence), 0)) / 1000
+    behind = impairments.get("behind", {}).get(str(sequence))
     if behind is not None:
         held[packet.conversation, behind] = now + hold, data
         return
@@ -166,8 +167,8 @@ def main():
                     continue
                 is_outward = descriptor == near
                 packet = Packet(data, is_outward)
-                story = plan["stories"].get(packet.network, {})
-                results = outward(packet, story, plan) if is_outward else homeward(packet, story, held, now)
+                impairments = plan["impairments"].get(packet.network, {})
+                results = outward(packet, impairments, plan) if is_outward else homeward(packet, impairments, held, now)
                 for delay, leaves_far, changed in results:
                     count += 1
                     heapq.heappush(waiting, (now + delay, count, far if leaves_far else near, bytes(changed)))
@@ -176,7 +177,7 @@ def main():
             try:
                 os.write(descriptor, data)
             except OSError:
-                # The device is down, or its queue is full: a link loses packets then.
+                # The device is down, or its queue is full: the packet is lost, as on a real link.
                 pass
 
 

@@ -85,14 +85,14 @@ function build(): void {
   }
 }
 
-interface Story {
+interface PathState {
   /** MTU of the links behind r1 and behind r2. */
   readonly mtus: readonly [number, number];
   /** Routers that send no ICMP errors to the probe. */
   readonly silent: readonly string[];
 }
 
-function tell({ mtus, silent }: Story): void {
+function apply({ mtus, silent }: PathState): void {
   for (const [index, mtu] of mtus.entries()) {
     ip(nodes[index + 1], 'link', 'set', 'next', 'mtu', `${mtu}`);
     ip(nodes[index + 2], 'link', 'set', 'before', 'mtu', String(mtu));
@@ -149,7 +149,7 @@ describe.each([4, 6] as const)('path MTU over IPv%i', (family) => {
   const target = address[family](nodes.length - 2, 2);
 
   itInNetlab('is that of a black hole beyond a router that refuses', async () => {
-    tell({ mtus: [1_400, 1_300], silent: ['r2'] });
+    apply({ mtus: [1_400, 1_300], silent: ['r2'] });
 
     const { pathMtu, mtuBlackHole, reached } = await trace(target);
 
@@ -160,7 +160,7 @@ describe.each([4, 6] as const)('path MTU over IPv%i', (family) => {
   });
 
   itInNetlab('is that of a router that refuses beyond a black hole for larger packets', async () => {
-    tell({ mtus: [1_450, 1_400], silent: ['r1'] });
+    apply({ mtus: [1_450, 1_400], silent: ['r1'] });
 
     const { pathMtu, mtuBlackHole } = await trace(target);
 
@@ -172,7 +172,7 @@ describe.each([4, 6] as const)('path MTU over IPv%i', (family) => {
   });
 
   itInNetlab('is found by each kind of packets beyond a router that refuses', async () => {
-    tell({ mtus: [1_400, 1_300], silent: ['r2'] });
+    apply({ mtus: [1_400, 1_300], silent: ['r2'] });
     const kinds = [{ protocol: 'udp' }, { protocol: 'tcp' }, { flows: 'all', protocol: 'udp' }, { size: ORDINARY }];
 
     const traces = await Promise.all(kinds.map((options) => trace(target, options)));
@@ -181,7 +181,7 @@ describe.each([4, 6] as const)('path MTU over IPv%i', (family) => {
   });
 
   itInNetlab('is that of the tools without a black hole', async () => {
-    tell({ mtus: [1_450, 1_400], silent: [] });
+    apply({ mtus: [1_450, 1_400], silent: [] });
 
     const { pathMtu, mtuBlackHole } = await trace(target);
 

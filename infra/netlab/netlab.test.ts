@@ -2,7 +2,7 @@ import { afterAll, describe, expect } from '@jest/globals';
 
 import { itNeeding } from '@vantage/test-support/needs';
 import { netlabMissing } from './netlab.ts';
-import { LABELS } from './stories.ts';
+import { LABELS } from './impairments.ts';
 import { families, openTestLab, type Traceroute } from './test-lab.ts';
 import { networks, SMALL_MTU } from './topology.ts';
 

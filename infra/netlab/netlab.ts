@@ -2,7 +2,7 @@ import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_pro
 import { accessSync, constants } from 'node:fs';
 
 import { IP, removeNamespaces, removeOrphans } from './namespaces.ts';
-import { stories } from './stories.ts';
+import { impairments } from './impairments.ts';
 import { hosts, ipv4, ipv6, links, nodes, routes, USER_LINK, type NodeName } from './topology.ts';
 import { startUserLink } from './user-link.ts';
 
@@ -130,7 +130,7 @@ async function addUserLink(namespace: (node: NodeName) => string, start: Netlab[
   const [first, second] = sides;
   const [near, far] = ['user-near', 'user-far'];
   const router = { ipv4: ipv4(number, 77), ipv6: ipv6(number, 77) };
-  await startUserLink((program, ...args) => start(first, program, ...args), { near, far, router, stories });
+  await startUserLink((program, ...args) => start(first, program, ...args), { near, far, router, impairments });
   // The process keeps its handle of a device that is moved.
   ip(`-n ${namespace(first)} link set ${far} netns ${namespace(second)}`);
   setUp(namespace(first), near, number, 1);

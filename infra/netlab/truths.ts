@@ -1,12 +1,12 @@
 import type { Ping } from './test-lab.ts';
 import { networks } from './topology.ts';
 
-/** Options of a ping whose every packet has a part in the stories. */
+/** Options of the pings to which `truths` apply. */
 export const quick = { count: 5, interval: 200 };
 export const none = { duplicates: 0, late: 0, reordered: 0, corrupted: 0 };
 
-/** One word per packet in row order: its number, and `lost` or `again` if that applies. */
-export const told = ({ packets }: Ping): readonly string[] =>
+/** Each row of a ping as text: the sequence number, and `lost` without a reply or `again` for a duplicate. */
+export const packetRows = ({ packets }: Ping): readonly string[] =>
   (packets ?? []).map(({ seq, rtt, duplicate }) => `${seq}${rtt === null ? ' lost' : ''}${duplicate ? ' again' : ''}`);
 
 export interface Truth {

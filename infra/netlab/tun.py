@@ -1,4 +1,4 @@
-"""What programs that are a network in user space have in common: TUN devices, checksums and a clock that stalls with them."""
+"""Shared by programs that are a network in user space: TUN devices, checksums, and a clock that stalls with them."""
 
 import ctypes
 import fcntl
@@ -31,7 +31,7 @@ def checksum(data):
 
 
 def prefer_this_process():
-    """What it delays should be late by as little as can be had; both are refused to some, and then it is later."""
+    """Raises the priority of this process and the precision of its timers, as far as its rights allow."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     except OSError:
@@ -40,7 +40,7 @@ def prefer_this_process():
 
 
 class Clock:
-    """Goes on while this process runs alone: where the machine stands still, so does the link, and delays nothing less."""
+    """A clock in seconds that advances by at most MOST_AT_ONCE between reads, so that it stalls with this process."""
 
     def __init__(self):
         self.seen = time.monotonic()
@@ -53,7 +53,7 @@ class Clock:
         return self.now
 
     def select(self, readers, due):
-        """As `select.select`; `due` is by this clock, or None."""
+        """Waits for readable descriptors and returns them; at most MOST_AT_ONCE and until `due`, if that is not None."""
         timeout = None if due is None else min(MOST_AT_ONCE, max(0, due - self.read()))
         readable, _, _ = select.select(readers, [], [], timeout)
         return readable

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import type { LinkStory } from './stories.ts';
+import type { LinkImpairments } from './impairments.ts';
 
 /** The configuration of `link.py`. */
 export interface LinkPlan {
@@ -11,7 +11,7 @@ export interface LinkPlan {
   readonly far: string;
   /** Addresses from which the link sends ICMP errors, if the impairments make it a router. */
   readonly router: { readonly ipv4: string; readonly ipv6: string };
-  readonly stories: Readonly<Record<number, LinkStory>>;
+  readonly impairments: Readonly<Record<number, LinkImpairments>>;
 }
 
 /**

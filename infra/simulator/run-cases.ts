@@ -38,7 +38,7 @@ export async function runCases(
   const internet = await createInternet(cases, seed, logFile);
   try {
     let done = 0;
-    const told = await Promise.all(
+    const outcomesByProbe = await Promise.all(
       PROBES.map(async (_, probe) => {
         const start = (_node: string, program: string, ...args: readonly string[]) =>
           internet.start(probe, program, ...args);
@@ -52,7 +52,7 @@ export async function runCases(
     const passages = await readLog(logFile);
     return cases.map((of, index) => ({
       of,
-      shares: told.map((outcomes, probe) => {
+      shares: outcomesByProbe.map((outcomes, probe) => {
         const { outcome, endedMs } = outcomes[index]!;
         const own = passages.get(`${of.number}/${probe}`) ?? [];
         return { probe, outcome: outcome as Share['outcome'], endedMs, passages: own };

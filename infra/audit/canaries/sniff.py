@@ -1,4 +1,4 @@
-"""Counts the packets that come in by a device, by where they want to go: told as JSON when the input ends."""
+"""Counts packets that a device receives, by protocol, destination and port; prints JSON when standard input ends."""
 
 import json
 import socket
@@ -9,8 +9,8 @@ import threading
 DEVICE = sys.argv[1]
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
-# Types that are not counted: the kernel itself sends neighbour discovery, router solicitations and multicast reports,
-# and errors answer received packets.
+# Types that are not counted: the kernel sends neighbour discovery, router solicitations and multicast reports without
+# being asked, and errors answer received packets.
 ICMPV6_OF_THE_KERNEL = {1, 3, 130, 131, 132, 133, 134, 135, 136, 137, 143}
 ICMP_ERRORS = {3, 11}
 HEADERS_BEFORE = {0, 43, 60}

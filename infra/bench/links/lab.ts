@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 
 import { IP, removeNamespaces, removeOrphans } from '../../netlab/namespaces.ts';
-import type { LinkStory } from '../../netlab/stories.ts';
+import type { LinkImpairments } from '../../netlab/impairments.ts';
 import { startUserLink } from '../../netlab/user-link.ts';
 
 /** A path over the link, with a separate address at the far end. */
@@ -19,7 +19,7 @@ export const lossyPath: Path = { name: '50 ms with 1 % loss each way', address: 
 /** A path with half of its delay in each direction. */
 export const evenPath: Path = { name: '50 ms, 25 each way', address: '10.200.52.99', rttMs: 50 };
 
-const stories: Readonly<Record<number, LinkStory>> = {
+const impairments: Readonly<Record<number, LinkImpairments>> = {
   50: { delayMs: 50 },
   51: { delayMs: 50, loseShare: 0.01 },
   52: { delayMs: 25, delayBackMs: 25 },
@@ -57,7 +57,7 @@ export async function createLinkLab(): Promise<LinkLab> {
   process.once('exit', remove);
   try {
     for (const side of ['probe', 'servers'] as const) addSide(nameOf(side), inside(side));
-    const plan = { near: 'near', far: 'far', router: { ipv4: '10.200.9.77', ipv6: 'fd00:200:9::77' }, stories };
+    const plan = { near: 'near', far: 'far', router: { ipv4: '10.200.9.77', ipv6: 'fd00:200:9::77' }, impairments };
     link = await startUserLink((program, ...args) => spawnInside(inside('probe'), program, args), plan);
     ip(`-n ${nameOf('probe')} link set far netns ${nameOf('servers')}`);
     setUp(nameOf('probe'), 'near', '10.200.9.1/24', '10.200.9.2');

@@ -85,13 +85,18 @@ async function streams(): Promise<readonly Figure[]> {
     const name = (what: string): string => `${STREAMS} event streams of a check: ${what}`;
     return [
       {
-        name: name('told of its end'),
+        name: name('notified of its end'),
         value: completed,
         unit: 'streams',
         atLeast: STREAMS,
         comparison: `${opened} opened`,
       },
-      { name: name('first to last told'), value: spreadMs, unit: 'ms', comparison: `p99 ${p99Ms.toFixed(0)}` },
+      {
+        name: name('from the first to the last notification'),
+        value: spreadMs,
+        unit: 'ms',
+        comparison: `p99 ${p99Ms.toFixed(0)}`,
+      },
       { name: name('CPU of the coordinator'), value: (cpu().coordinator / STREAMS) * 1_000, unit: 'µs a stream' },
     ];
   });

@@ -5,7 +5,7 @@ import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-serv
 
 import { nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
-import { playDead } from './play-dead.ts';
+import { keepOnline } from './keep-online.ts';
 import { end, startProcess, startWorker } from './processes.ts';
 
 /** Redis, coordinators and agents, each in a separate process. */
@@ -76,7 +76,7 @@ async function startStage({ probes, env = {}, ...load }: StageOptions): Promise<
   const coordinators: ChildProcess[] = [];
   const agentProcesses: ChildProcess[] = [];
   const urls: string[] = [];
-  let stopPlaying = (): void => undefined;
+  let stopHeartbeats = (): void => undefined;
   const stage: Stage = {
     redisPort: redis.port,
     starts: async () => {
@@ -102,13 +102,13 @@ async function startStage({ probes, env = {}, ...load }: StageOptions): Promise<
     },
     stop: async () => {
       await Promise.all([...coordinators, ...agentProcesses].map(end));
-      stopPlaying();
+      stopHeartbeats();
       await redis.stop();
     },
   };
   try {
     await recordProbes(redis.url, ids);
-    if (load.agents === 'none') stopPlaying = await playDead(redis.url, ids);
+    if (load.agents === 'none') stopHeartbeats = await keepOnline(redis.url, ids);
     agentProcesses.push(...(await startAgents(load, redis.url, ids)));
     (stage.pids.agents as number[]).push(...agentProcesses.map(({ pid }) => pid!));
     await stage.addCoordinator();

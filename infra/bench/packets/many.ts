@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { CheckRunner } from '../../netlab/check-runner.ts';
 import type { Netlab } from '../../netlab/netlab.ts';
 import { families, type Ping } from '../../netlab/test-lab.ts';
-import { quick, told, truths } from '../../netlab/truths.ts';
+import { quick, packetRows, truths } from '../../netlab/truths.ts';
 import type { Figure } from '../goals.ts';
 import type { Peers } from './peers.ts';
 import { order } from './round-trips.ts';
@@ -23,7 +23,7 @@ export async function wrongMatches(runner: CheckRunner): Promise<readonly Figure
     const { address } = families[index % 2]!;
     const { network, rows, fields } = truths[Math.floor(index / 2) % truths.length]!;
     const outcome = (await runner.run(order('ping', address(network, 99), quick))).outcome as Ping;
-    const isRight = told(outcome).join() === rows.join();
+    const isRight = packetRows(outcome).join() === rows.join();
     return { isRight, isLossRight: outcome.loss === (fields.loss ?? 0) };
   });
   const all = await Promise.all(checks);

@@ -1,6 +1,6 @@
 import type { CheckRunner } from '../../netlab/check-runner.ts';
 import type { Netlab } from '../../netlab/netlab.ts';
-import { DELAY_MS } from '../../netlab/stories.ts';
+import { DELAY_MS } from '../../netlab/impairments.ts';
 import { families, type Ping } from '../../netlab/test-lab.ts';
 import { networks } from '../../netlab/topology.ts';
 import { quantile, type Figure } from '../goals.ts';

@@ -1,4 +1,4 @@
-"""What routers and targets answer to a packet that ended with them."""
+"""Answers of routers and targets to a packet whose path ended there."""
 
 from collections import namedtuple
 
@@ -29,7 +29,7 @@ Answer = namedtuple("Answer", "delay data sender what is_sound")
 
 
 def answers_to(case, packet, fate, state, now):
-    """The answers that reach the probe, none for a packet that is lost without a word."""
+    """The answers that reach the probe; none for a packet that is lost without an ICMP error."""
     if fate.what == "lost" or (fate.what == "too big" and fate.at is None):
         return []
     place = case.places[fate.at]
@@ -52,7 +52,7 @@ def answers_to(case, packet, fate, state, now):
 
 
 def slow_for(place, state, protocol):
-    """Seconds until a place answers: always, or for the packets that are listed."""
+    """Seconds until a place answers: `answerDelayOfMs`, by number of the answer, or else `answerDelayMs`."""
     by_number = place.get("answerDelayOfMs")
     count = state.count("answered", id(place), protocol)
     if by_number is not None:

@@ -1,8 +1,8 @@
-"""A whole internet behind the TUN devices of the probes: each destination address is a case with routers of its own.
+"""A whole internet behind the TUN devices of the probes: each destination address is a case with separate routers.
 
 The first line of standard input is JSON (`World` of compile.ts). Prints `ready` once the devices are there, and ends with
-its standard input. Every packet that comes and every answer that goes is a line of the log, whose times are those of
-CLOCK_MONOTONIC.
+its standard input. Every received packet of a case and every answer is a line of the log; times are
+milliseconds of CLOCK_MONOTONIC.
 """
 
 import heapq
@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-# An isolated interpreter does not look beside the program.
+# Python's isolated mode does not search the folder of the program for modules.
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(here, "../../netlab")]
 
@@ -58,7 +58,7 @@ class Internet:
             try:
                 os.write(self.devices[probe], answer.data)
             except OSError:
-                # The device is down: nobody is there any more.
+                # The device is down: its probe has ended.
                 continue
             self.write(["out", number, at * 1000, answer.sender.hex(), answer.what, answer.is_sound])
 

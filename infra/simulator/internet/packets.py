@@ -17,12 +17,12 @@ PORT_UNREACHABLE = {4: 3, 6: 4}
 TOO_BIG = {4: (3, 4), 6: (2, 0)}
 # Without `quote`: RFC 1812 section 4.3.2.3 and RFC 4443 section 2.4 bound the whole message.
 QUOTED_BYTES = {4: 548, 6: 1232}
-# RFC 4884 section 5.1: the extension begins after so many bytes of the quotation.
+# RFC 4884 section 5.1: the extension begins after this many bytes of the quotation.
 EXTENDED_BYTES = 128
 
 
 class Packet:
-    """A packet that a probe sent; `conversation` is None for what no tool sends as a question."""
+    """A packet of a probe; `conversation` is None unless it is an echo request, a UDP datagram or a TCP SYN."""
 
     def __init__(self, data):
         self.data = data
@@ -94,7 +94,7 @@ def icmp_packet(version, source, destination, ttl, message, is_damaged=False):
 
 
 def changed_quotation(quoted, version, changes):
-    """What address translation and careless routers do to the packet that they quote."""
+    """Changes fields of a quoted packet, as address translation and faulty routers do."""
     start = HEADER_BYTES[version]
     if "source" in changes:
         foreign = address_bytes("100.64.0.9" if version == 4 else "fd00:64::9")
@@ -117,7 +117,7 @@ def changed_quotation(quoted, version, changes):
 
 
 def extension(labels):
-    """One object, the label stack with which the packet came (RFC 4884 section 7, RFC 4950 section 3)."""
+    """An extension with the label stack of the received packet (RFC 4884 section 7, RFC 4950 section 3)."""
     entries = b"".join(
         struct.pack("!I", label << 12 | (2 << 9) | (index == len(labels) - 1) << 8 | 1) for index, label in enumerate(labels)
     )
@@ -126,7 +126,7 @@ def extension(labels):
 
 
 def icmp_error(version, kind, code, quoted, word=0, labels=None):
-    """Type, code, the word after the checksum, the quotation, and the label stack where there is one."""
+    """An ICMP error without its checksum: type, code, the word after the checksum, the quotation, and any labels."""
     if labels is None:
         return struct.pack("!BBHI", kind, code, 0, word) + bytes(quoted)
     padded = bytes(quoted[:EXTENDED_BYTES]).ljust(EXTENDED_BYTES, b"\0")

@@ -1,4 +1,4 @@
-"""How a packet fares on its way: which routers it passes, and where it ends."""
+"""The path of a packet: which routers it passes, and where it ends."""
 
 import hashlib
 import random
@@ -8,13 +8,13 @@ from packets import address_bytes
 
 DEFAULT_DELAY_MS = 1
 
-# What became of a packet: `at` is the place that would answer (None if none would), `place` the place that it reached,
-# or that it could not enter (too big, or lost on the link).
+# The end of a packet's path: `at` is the place that would answer (None if none would), `place` the last place that it
+# reached, or the one that it could not enter (too big, or lost on the link). `delay` is in seconds.
 Fate = namedtuple("Fate", "what at trail delay place")
 
 
 class State:
-    """What a case remembers of one probe: each probe meets the same internet, as if it were alone."""
+    """The state of a case for one probe: counts, limits and random numbers of probes are separate."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -26,7 +26,7 @@ class State:
         return self.counts[key]
 
     def may_answer(self, node, limit, now):
-        """A token bucket, as routers limit their ICMP errors by."""
+        """Takes a token from the bucket of a node, as routers limit their ICMP errors; False if there is none."""
         tokens, seen = self.buckets.get(node, (limit["burst"], now))
         tokens = min(limit["burst"], tokens + (now - seen) * limit["perSecond"])
         self.buckets[node] = max(0, tokens - 1) if tokens >= 1 else tokens, now
@@ -98,14 +98,14 @@ def refuses(place, count, protocol):
 
 
 def flow_hash(packet, by, seed):
-    """Addresses and protocol, and with them the IPv6 flow label, or what stands where UDP and TCP have their ports."""
+    """Hash of addresses, protocol and either the IPv6 flow label or the first four bytes of the transport header."""
     ports = packet.label.to_bytes(3, "big") if by == "label" else packet.transport[:4]
     key = packet.source + packet.destination + bytes([packet.protocol]) + ports
     return int.from_bytes(hashlib.blake2b(key, digest_size=4, key=seed.encode()[:64]).digest(), "big")
 
 
 def home_delay(case, trail, state):
-    """The way back by the same links; None where the answer is lost on it."""
+    """Seconds that an answer takes back over the links of the trail; None if one of them loses it."""
     delay = 0
     for node in trail:
         place = case.places[node]
@@ -116,7 +116,7 @@ def home_delay(case, trail, state):
 
 
 def remaining_ttl(packet, trail):
-    """What is left of the TTL at the last place of a trail."""
+    """The TTL that a packet has left at the last place of a trail."""
     return max(0, packet.ttl - (len(trail) - 1))
 
 

@@ -32,8 +32,13 @@ function trueRun(scenario: Scenario, change: Change = (traced) => traced): CaseR
       reached: true,
       resolvedIp: of.address,
     } as unknown as Traceroute;
-    const told = { ...traced, hops, stopReason: 'completed', pathMtu: 1_500, loop: null } as Traceroute;
-    return { probe, outcome: change(told, hops) as CaseRun['shares'][number]['outcome'], endedMs: ENDED_MS, passages };
+    const correct = { ...traced, hops, stopReason: 'completed', pathMtu: 1_500, loop: null } as Traceroute;
+    return {
+      probe,
+      outcome: change(correct, hops) as CaseRun['shares'][number]['outcome'],
+      endedMs: ENDED_MS,
+      passages,
+    };
   });
   return { of, shares };
 }

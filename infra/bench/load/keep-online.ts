@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
  * @param ids of probes with records
  * @returns a function that ends the heartbeats
  */
-export async function playDead(redisUrl: string, ids: readonly string[]): Promise<() => void> {
+export async function keepOnline(redisUrl: string, ids: readonly string[]): Promise<() => void> {
   const redis = new Redis(redisUrl);
   const heartbeat = JSON.stringify(idle);
   const beat = (): Promise<unknown> =>

@@ -2,10 +2,10 @@ import { afterAll, describe, expect } from '@jest/globals';
 
 import { itNeeding } from '@vantage/test-support/needs';
 import { netlabMissing } from './netlab.ts';
-import { DELAY_MS, stories } from './stories.ts';
+import { DELAY_MS, impairments } from './impairments.ts';
 import { families, openTestLab } from './test-lab.ts';
 import { networks } from './topology.ts';
-import { none, quick, told, truths } from './truths.ts';
+import { none, quick, packetRows, truths } from './truths.ts';
 
 const missing = netlabMissing();
 const itInNetlab = itNeeding(missing, process.env['CI']);
@@ -18,7 +18,7 @@ describe.each(families)('over a link that does what is known to packets, by IPv$
       const outcome = await lab!.ping(address(network, 99), quick);
 
       expect(outcome).toMatchObject({ result: 'success', pingCount: 5, clock: 'kernel', ...fields });
-      expect(told(outcome)).toEqual(rows);
+      expect(packetRows(outcome)).toEqual(rows);
       expect(outcome.packets?.every(({ rtt, ttl }) => rtt === null || (rtt >= DELAY_MS && ttl === 63))).toBe(true);
     });
   }
@@ -28,14 +28,14 @@ describe.each(families)('over a link that does what is known to packets, by IPv$
 
     // The kernel drops an ICMPv6 message whose checksum is wrong.
     expect(outcome).toMatchObject({ loss: 0.6, anomalies: { ...none, corrupted: family === 4 ? 3 : 2 } });
-    expect(told(outcome)).toEqual(['1', '2 lost', '3 lost', '4 lost', '5']);
+    expect(packetRows(outcome)).toEqual(['1', '2 lost', '3 lost', '4 lost', '5']);
   });
 
   itInNetlab('ping takes what comes too late for lost, and counts it as late', async () => {
     const outcome = await lab!.ping(address(networks.late, 99), { count: 16, interval: 400 });
 
     expect(outcome).toMatchObject({ pingCompleted: 15, anomalies: { ...none, late: 1, reordered: 1 } });
-    expect(told(outcome)[0]).toBe('1 lost');
+    expect(packetRows(outcome)[0]).toBe('1 lost');
   });
 
   itInNetlab('traceroute shows the hops that answered while it waits for those beyond', async () => {
@@ -60,10 +60,10 @@ describe('two hundred checks at once', () => {
       return { network, rows, fields, outcome: await lab!.ping(address(network, 99), quick) };
     });
     for (const { network, rows, fields, outcome } of await Promise.all(checks)) {
-      const held = stories[network]?.holdMs?.[1] ?? 0;
+      const held = impairments[network]?.holdMs?.[1] ?? 0;
 
       expect(outcome).toMatchObject({ result: 'success', pingCount: 5, ...fields });
-      expect(told(outcome)).toEqual(rows);
+      expect(packetRows(outcome)).toEqual(rows);
       expect(outcome.packets?.[0]?.rtt).toBeGreaterThanOrEqual(DELAY_MS + held);
     }
     // With this many checks, one may have the ICMP identifier of the other program, which would take its replies for

@@ -4,7 +4,7 @@ import { networks } from './topology.ts';
  * Impairments of link 9 (see `topology.ts`) for the packets of one network; single packets are selected by the sequence
  * number of the ICMP echo request or reply.
  */
-export interface LinkStory {
+export interface LinkImpairments {
   /** Delay of every packet towards `far`. */
   readonly delayMs?: number;
   /** Delay of every packet from `far`. */
@@ -41,7 +41,7 @@ const LATE_MS = 4_300;
  */
 const HOLD_MS = 700;
 
-export const stories: Readonly<Record<number, LinkStory>> = {
+export const impairments: Readonly<Record<number, LinkImpairments>> = {
   [networks.labelled]: { mpls: LABELS },
   [networks.distant]: { delayMs: DELAY_MS },
   [networks.remote]: { delayMs: FAR_MS },
