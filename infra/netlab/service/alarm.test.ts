@@ -39,4 +39,25 @@ describe('the traces of a monitor that turned bad', () => {
     expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
     expect(sentence).toContain('and lose none of 10 packets.');
   });
+
+  const dropped =
+    '; the target answers the echo requests of fails: a filter on the way or the target itself drops the TCP packets';
+  itInNetlab('name them, if a filter of one way drops the port and ICMP passes', async () => {
+    const { sentence } = await lab!.alarm('filter');
+
+    expect(sentence).toMatch(
+      new RegExp(`show hop 2, ${CORE} in AS\\S+ .* as the last router in common: they part between AS`),
+    );
+    expect(sentence).toContain(`the failing ones go no further than hop 3, ${BROKEN} in AS`);
+    expect(sentence).toContain(`the working ones go on over hop 3, ${ONWARD} in AS`);
+    expect(sentence).toContain(dropped);
+  });
+
+  itInNetlab('do not say that all is well if a filter resets the connections', async () => {
+    const { sentence } = await lab!.alarm('resets');
+
+    expect(sentence).toMatch(
+      /^The paths from the failing fails reach the target: .*, or a filter on the path resets connections in its name\.$/,
+    );
+  });
 });

@@ -4,8 +4,11 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 import { openServiceLab, type ServiceLab } from './lab.ts';
 
-/** What router `y` does to packets of `fails`: drops all, or 60 % by chance. */
-export type Fault = 'silence' | 'loss';
+/**
+ * What a router does to packets of `fails`: `y` drops all of them, 60 % by chance, or those to the port of a TCP check; `exit`,
+ * which both probes pass, resets the connections to that port.
+ */
+export type Fault = 'silence' | 'loss' | 'filter' | 'resets';
 
 /** One alarm of a monitor over built routes. */
 export interface BuiltAlarm {
@@ -22,6 +25,7 @@ export interface BuiltAlarm {
 export const CORE = '62.65.3.2';
 export const [ONWARD, BROKEN] = ['77.73.5.2', '78.46.5.2'] as const;
 const TARGET = '185.15.9.9';
+const PORT = 443;
 const [WORKS, FAILS] = ['62.65.1.9', '62.65.2.9'] as const;
 
 const links = [
@@ -53,13 +57,15 @@ const routes = [
   'target: route add default via 185.15.9.1',
 ];
 
+const common = { every: '10s', alarm: { when: '1 of 2', for: 1 } };
+const probes = ['works', 'fails'];
 const monitors = {
   target: {
-    check: { type: 'ping', host: TARGET, probes: ['works', 'fails'], options: { count: 10, interval: 200 } },
-    every: '10s',
+    ...common,
+    check: { type: 'ping', host: TARGET, probes, options: { count: 10, interval: 200 } },
     expect: { maxLoss: 0.15 },
-    alarm: { when: '1 of 2', for: 1 },
   },
+  port: { ...common, check: { type: 'tcp', host: TARGET, port: PORT, probes } },
 };
 
 export interface AlarmLab {
@@ -71,42 +77,53 @@ export interface AlarmLab {
 export async function openAlarmLab(): Promise<AlarmLab> {
   const tools = await unpackPackages('nftables');
   const library = `LD_LIBRARY_PATH=${tools.environment['LD_LIBRARY_PATH'] ?? ''}`;
-  const lab = await openServiceLab({ links, routes, probes: ['works', 'fails'], transport: 'redis', monitors });
-  const nft = (commands: string): void => void lab.run('y', 'env', library, tools.program('nft'), commands);
+  const lab = await openServiceLab({ links, routes, probes, transport: 'redis', monitors });
+  const server = `createServer((socket) => socket.on('error', () => socket.destroy()).end()).listen(${PORT})`;
+  lab.start('target', process.execPath, '-e', `require('node:net').${server}`);
+  const nft = (node: string, commands: string): void =>
+    void lab.run(node, 'env', library, tools.program('nft'), commands);
   return {
     alarm: async (fault) => {
-      await untilState(lab, 'ok');
-      nft(chainOf(fault));
+      const { node, monitor, rule } = faults[fault];
+      await untilState(lab, monitor, 'ok');
+      nft(
+        node,
+        `table ip fault {\n chain c {\n type filter hook forward priority 0;\n ip saddr ${FAILS} ${rule}\n}\n}`,
+      );
       try {
-        return await alarmOf(lab);
+        return await alarmOf(lab, monitor);
       } finally {
-        nft('delete table ip fault');
+        nft(node, 'delete table ip fault');
       }
     },
     close: lab.close,
   };
 }
 
-function chainOf(fault: Fault): string {
-  const chance = fault === 'loss' ? 'numgen random mod 100 < 60 ' : '';
-  const chain = `chain c {\n type filter hook forward priority 0;\n ip saddr ${FAILS} ${chance}drop\n}`;
-  return `table ip fault {\n${chain}\n}`;
-}
+/** Rule of a router, and the monitor that it concerns. */
+const faults: Readonly<
+  Record<Fault, { readonly node: string; readonly monitor: keyof typeof monitors; readonly rule: string }>
+> = {
+  silence: { node: 'y', monitor: 'target', rule: 'drop' },
+  loss: { node: 'y', monitor: 'target', rule: 'numgen random mod 100 < 60 drop' },
+  filter: { node: 'y', monitor: 'port', rule: `tcp dport ${PORT} drop` },
+  resets: { node: 'exit', monitor: 'port', rule: `tcp dport ${PORT} reject with tcp reset` },
+};
 
 const LOOKS_EVERY_MS = 200;
 const [PATIENCE_MS, TRACED_WITHIN_MS] = [180_000, 120_000];
 
-async function untilState(lab: ServiceLab, state: 'ok' | 'bad') {
+async function untilState(lab: ServiceLab, monitor: string, state: 'ok' | 'bad') {
   return until(PATIENCE_MS, async () => {
-    const { body } = await lab.ask({ path: '/monitors/target' });
+    const { body } = await lab.ask({ path: `/monitors/${monitor}` });
     return body.state === state ? body : undefined;
   });
 }
 
-async function alarmOf(lab: ServiceLab): Promise<BuiltAlarm> {
-  await untilState(lab, 'bad');
+async function alarmOf(lab: ServiceLab, name: string): Promise<BuiltAlarm> {
+  await untilState(lab, name, 'bad');
   const monitor = await until(TRACED_WITHIN_MS, async () => {
-    const { body } = await lab.ask({ path: '/monitors/target' });
+    const { body } = await lab.ask({ path: `/monitors/${name}` });
     return typeof body.parting === 'string' ? body : undefined;
   });
   const [tick, trace] = [await results(lab, firstBad(monitor.runs).checkId!), await results(lab, monitor.tracerouteId)];

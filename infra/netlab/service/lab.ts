@@ -16,6 +16,8 @@ import type { WorldPlan, WorldRequest } from './world.ts';
 export interface ServiceLab {
   /** Runs a program in a node and returns what it prints. */
   readonly run: (node: string, program: string, ...args: readonly string[]) => string;
+  /** Starts a program in a node, which ends with the lab. */
+  readonly start: (node: string, program: string, ...args: readonly string[]) => void;
   /** Sends a request to the coordinator. */
   readonly ask: (request: WorldRequest) => Promise<WorldReply>;
   readonly close: () => Promise<void>;
@@ -67,7 +69,10 @@ export async function openServiceLab(options: ServiceLabOptions): Promise<Servic
     };
     const run: ServiceLab['run'] = (node, program, ...args) =>
       execFileSync(IP, ['netns', 'exec', named(node), program, ...args], { encoding: 'utf8', stdio: 'pipe' });
-    return { run, ask, close };
+    const startIn: ServiceLab['start'] = (node, program, ...args) => {
+      children.add(spawn(IP, ['netns', 'exec', named(node), program, ...args], { stdio: 'ignore' }));
+    };
+    return { run, start: startIn, ask, close };
   } catch (error) {
     remove();
     throw error;

@@ -36,8 +36,18 @@ describe('the traceroute of a monitor', () => {
       { type: 'tcp', host: 'example.com', port: 22 },
       { host: 'example.com', options: { protocol: 'tcp', port: 22 } },
     ],
-    ['udp', { type: 'udp', host: 'example.com', port: 53 }, { host: 'example.com', options: { protocol: 'icmp' } }],
-  ])('goes to the target, as the packets of its check do: %s', (_type, check, params) => {
+    [
+      'traceroute',
+      { type: 'traceroute', host: 'example.com', options: { protocol: 'tcp', port: 25, dscp: 46 } },
+      { host: 'example.com', options: { protocol: 'tcp', port: 25, dscp: 46, flows: 1, queries: 10 } },
+    ],
+    ['traceroute by ICMP', { type: 'traceroute', host: 'example.com' }, { options: { protocol: 'icmp' } }],
+    [
+      'udp, by echo requests',
+      { type: 'udp', host: 'example.com', port: 53 },
+      { host: 'example.com', options: { protocol: 'icmp' } },
+    ],
+  ])('goes to the target: %s', (_type, check, params) => {
     expect(traceOf(check)).toMatchObject({ probes: ['fra-1', 'nyc-1'], params });
   });
 

@@ -34,6 +34,17 @@ function targetOf({ checkType: { type }, params }: MonitorDefinition['accepted']
     return { host: name, options: { ...common, protocol: 'tcp', port: url.port === '' ? ofScheme : Number(url.port) } };
   }
   if (type === 'tcp') return { host, options: { ...common, protocol: 'tcp', port } };
+  if (type === 'traceroute') return { host, options: { ...common, ...packetsOf(params.options) } };
+  // No datagrams of a trace go to ports whose protocols amplify, and few services answer other ones.
   // The host of a dns check is a name to ask for, and that of an info check is not measured: their requests are refused.
-  return type === 'ping' || type === 'udp' || type === 'traceroute' ? { host, options: common } : {};
+  return type === 'ping' || type === 'udp' ? { host, options: common } : {};
+}
+
+/** Options that decide which way packets take, and which filters stop them. */
+function packetsOf(options: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(
+    ['protocol', 'port', 'size', 'dscp'].flatMap((name) =>
+      options[name] === undefined ? [] : [[name, options[name]]],
+    ),
+  );
 }

@@ -151,6 +151,47 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     },
   );
 
+  const drops =
+    '; the target answers the echo requests of ber-1: a filter on the way or the target itself drops the TCP packets, or one of several ways to it is broken.';
+  const tcp = { protocol: 'tcp', echo: { sent: 2, received: 2 }, stopReason: 'gap_limit' } as const;
+  it.each<[string, readonly string[], string]>([
+    [
+      'a filter on the way of the failing ones',
+      [access(2), '192.0.2.1 3 3', '192.0.2.9 5 5', ...silence],
+      'as the last router in common: they part in AS64511 (Transit Net), the failing ones go no further than hop 3, 192.0.2.9 in AS64511 (Transit Net), and the working ones go on over',
+    ],
+    [
+      'one behind the last router in common',
+      [access(2), '192.0.2.1 3 3', '192.0.2.2 5 5', ...silence],
+      'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the TCP packets of the failing ones, and the working ones go on over',
+    ],
+    [
+      'one before any router in common',
+      [access(2), ...silence],
+      'show no router in common: the failing ones go no further than hop 1',
+    ],
+  ])('names where TCP packets stop although echo requests reach the target: %s', (_where, path, part) => {
+    const [fails, other] = [trace(path, tcp), trace([access(1), '192.0.2.1 3 3', '192.0.2.2 5 5', target], tcp)];
+    const text = sentence({ 'ber-1': fails, 'fra-1': other })!;
+
+    expect(text).toContain(part);
+    expect(text.endsWith(drops)).toBe(true);
+  });
+
+  it('says nothing of a place if echo requests are answered in part', () => {
+    const fails = trace([access(2), '192.0.2.1 3 3', ...silence], { ...tcp, protocol: 'icmp' });
+
+    expect(sentence({ 'ber-1': fails, 'fra-1': works })).toBeUndefined();
+  });
+
+  it('knows that a filter can answer TCP packets in the name of the target', () => {
+    const through = trace([access(2), '192.0.2.1 3 3', target], { protocol: 'tcp' });
+
+    expect(sentence({ 'ber-1': through, 'fra-1': works })).toBe(
+      'The paths from the failing ber-1 reach the target: the fault is over, is not on the path, concerns other packets than those of the traces (TCP), or a filter on the path resets connections in its name.',
+    );
+  });
+
   it.each(['192.168.1.1', '10.0.0.1', '172.20.0.1', '100.64.0.1', 'fd00::1', 'fe80::1'])(
     'does not take %s at two probes for one router',
     (ip) => {

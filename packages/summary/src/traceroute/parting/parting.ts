@@ -3,6 +3,7 @@ import type { Check } from '@vantage/contract';
 import { measurementsOf } from '../../measurements.ts';
 import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts';
 import { listed, shown, unique } from '../../words.ts';
+import { answersEchoAlone } from '../../partition.ts';
 import { endReason, lastAnswer, probeResults } from '../ends.ts';
 import { lossesOf } from '../losses.ts';
 import { lossText } from './loss-text.ts';
@@ -38,7 +39,7 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
   const traces = tracesOf(ofType<'traceroute'>(results)).filter(({ isFinal }) => isFinal);
   const isFailing = ({ probeResult }: Trace): boolean => failing.includes(probeResult.probe);
   const own = traces.filter(isFailing);
-  const broken = own.filter((trace) => brokenReasons.has(endReason(trace)));
+  const broken = own.filter((trace) => brokenReasons.has(endReason(trace)) || isFiltered(trace));
   const through = own.filter(({ isReached }) => isReached);
   const working = traces.filter((trace) => !isFailing(trace) && trace.isReached);
   if (broken.length === 0) {
@@ -47,7 +48,7 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
     return through.length === 0 ? undefined : reachedText(through);
   }
   const same = working.filter(({ target }) => broken.some((trace) => trace.target === target));
-  const others = through.length === 0 ? '' : `; those from ${namesOf(through)} reach the target`;
+  const others = `${through.length === 0 ? '' : `; those from ${namesOf(through)} reach the target`}${filterText(broken)}`;
   if (working.length > 0 && same.length === 0) return `${otherTargetText(broken, working)}${others}.`;
   if (same.length === 0) return `${endsText(broken)}, and no working probe was traced to compare${others}.`;
   return `${partsText(broken, same)}${others}.`;
@@ -55,11 +56,37 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
 
 const brokenReasons: ReadonlySet<string> = new Set(['silent', 'refused', 'loop']);
 
+/** True if nothing answered the UDP or TCP packets of a trace from somewhere on, but the target did answer its echo requests. */
+function isFiltered(trace: Trace): boolean {
+  const { result } = trace.probeResult;
+  return endReason(trace) === 'cut' && answersEchoAlone(result) && result.protocol !== 'icmp';
+}
+
+function filterText(broken: readonly Trace[]): string {
+  const filtered = broken.filter(isFiltered);
+  if (filtered.length === 0) return '';
+  return `; the target answers the echo requests of ${namesOf(filtered)}: a filter on the way or the target itself drops the ${protocolsOf(filtered)} packets, or one of several ways to it is broken`;
+}
+
 const REACHED = 'The paths from the failing ';
 
 function reachedText(through: readonly Trace[]): string {
-  const protocols = unique(through.map(({ probeResult }) => (probeResult.result.protocol ?? 'icmp').toUpperCase()));
-  return `${REACHED}${namesOf(through)} reach the target: the fault is over, is not on the path, or concerns other packets than those of the traces (${listed(protocols)}).`;
+  const reasons = [
+    'the fault is over',
+    'is not on the path',
+    `concerns other packets than those of the traces (${protocolsOf(through)})`,
+  ];
+  const hasTcp = through.some(({ probeResult }) => probeResult.result.protocol === 'tcp');
+  const filter = hasTcp ? ['a filter on the path resets connections in its name'] : [];
+  return `${REACHED}${namesOf(through)} reach the target: ${eitherOf([...reasons, ...filter])}.`;
+}
+
+function eitherOf(items: readonly string[]): string {
+  return `${items.slice(0, -1).join(', ')}, or ${items.at(-1)}`;
+}
+
+function protocolsOf(traces: readonly Trace[]): string {
+  return listed(unique(traces.map(({ probeResult }) => (probeResult.result.protocol ?? 'icmp').toUpperCase())));
 }
 
 function otherTargetText(broken: readonly Trace[], working: readonly Trace[]): string {
@@ -100,7 +127,8 @@ function partsText(broken: readonly Trace[], working: readonly Trace[]): string 
   }
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
-  const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers the failing ones`;
+  const packets = first.every((one) => isFiltered(one.trace)) ? `the ${protocolsOf(broken)} packets of ` : '';
+  const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers ${packets}the failing ones`;
   const parts = isEnd ? silence : `they part ${network}, ${lowered(endsText(broken))}`;
   return `${common}: ${parts}, and the working ones go on${onwardText(onward)}`;
 }
