@@ -85,6 +85,16 @@ describe('a way behind a balancer that is broken', () => {
     expect(finding?.text).toContain(`behind hop 1, ${addressOf(long, FIRST)} `);
   });
 
+  it.each(['first.0.0', 'first.1.0'])(
+    'is named if the target shares its limit of one answer a second with other probes: behind %s',
+    async (hole) => {
+      const limits: Impairments['limits'] = (name) => (name === TARGET_NAME ? { burst: 6, perSecond: 0.5 } : undefined);
+      const texts = await findingsOver(long, { holes: [hole], limits }, 'flows_stop');
+
+      expect(texts.filter((text) => text !== '').length).toBeGreaterThanOrEqual(RUNS - 1);
+    },
+  );
+
   const second = (name: string): boolean => name.startsWith('first.1.');
   it.each<[string, number | 'all', Impairments, string]>([
     ['the first router', 'all', { refuses: (name) => name === 'first.1.0', hidden: second }, 'hop 1, 203.0.113.1'],

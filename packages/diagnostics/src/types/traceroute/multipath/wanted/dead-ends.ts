@@ -21,6 +21,8 @@ const CONTROLS = 3;
  * and more than `ANSWERED`, because many targets answer one packet per second, and the search may have used up their limit.
  */
 const MOST_TIMES = 9;
+/** The same, if the target answered some packets of other flows: it limits its answers, to other probes too perhaps. */
+const MOST_TIMES_LIMITED = 18;
 
 /**
  * Packets that test whether flows that end in silence, while others reach the target, are dropped. First they fill the
@@ -37,7 +39,8 @@ export function deadEndAsks(survey: Survey, packets: readonly TracePacket[]): re
     .filter(({ own }) => {
       const { asked, answered, isReached } = evidence(own, full, packets);
       const isProved = asked >= LOST && answered >= ANSWERED;
-      return !isReached && !isProved && asked < MOST_TIMES * own.length;
+      const most = answered > 0 ? MOST_TIMES_LIMITED : MOST_TIMES;
+      return !isReached && !isProved && asked < most * own.length;
     });
   const before = unproved.flatMap(({ vertex, own }) => own.flatMap((flow) => asksBefore(survey, vertex, flow)));
   if (before.length > 0 || unproved.length === 0) return before;
