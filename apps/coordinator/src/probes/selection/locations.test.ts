@@ -288,6 +288,10 @@ describe('a name that means nothing', () => {
     ['Frankfrut', 'Frankfurt am Main'],
     ['Untied Kingdom', 'United Kingdom'],
     ['Osakka', 'Osaka'],
+    // The largest of equally near cities, although smaller ones have its name, too.
+    ['Santigo', 'Santiago'],
+    ['Venna', 'Vienna'],
+    ['Boson', 'Boston'],
     ['Exmaple Net', 'Example Net'],
     ['Eurpoe', 'europe'],
   ])('is distinguished from a place without a probe, with the nearest name: %s', (name, nearest) => {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface PlaceData {
   /** Per line: alpha-2, alpha-3 and names, divided by bars; the last name is in the country's own language. */
   readonly countries: string;
-  /** Per line a city of 15000 people or more and the keys to look for, the largest first. */
+  /** Per line the name of a city of 15000 people or more and the keys to look for, the largest first. Namesakes share the line of the largest. */
   readonly cities: string;
   /** The keys of the names of one city, per line. */
   readonly cityNames: string;
