@@ -5,7 +5,7 @@ export interface Setting<T> {
   /** Name of the variable. */
   readonly env: string;
   readonly kind: VariableKind<unknown>;
-  /** Effect of the setting, in one sentence. */
+  /** Effect of the setting, as the reference page shows it. */
   readonly description: string;
   /** Default text for an absent or empty variable; without it the value is undefined. */
   readonly default?: string;

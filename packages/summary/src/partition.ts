@@ -21,12 +21,12 @@ export interface Partition {
    * silent.
    */
   readonly lone: ProbeResult | undefined;
-  /** Probes with an answer: up and impaired. */
+  /** Probes for which the target is up or impaired. */
   readonly up: readonly ProbeResult[];
   readonly down: readonly ProbeResult[];
   readonly silent: readonly ProbeResult[];
   readonly notMeasured: readonly ProbeResult[];
-  /** Up and down: the probes that determine the verdict. */
+  /** `up` and `down`: the probes that determine the verdict. */
   readonly counted: readonly ProbeResult[];
 }
 

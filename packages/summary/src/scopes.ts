@@ -15,7 +15,7 @@ import {
   unique,
 } from './words.ts';
 
-/** Determines which probes are affected; nothing if every counted probe has an answer. */
+/** Determines which probes are affected; nothing if the target is down for none. */
 export function findScopes(partition: Partition): readonly FindingDraft[] {
   const { up, down, counted } = partition;
   if (down.length === 0) return [];

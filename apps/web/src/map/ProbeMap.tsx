@@ -8,10 +8,10 @@ import { MapBox } from './MapBox.tsx';
 import { project } from './project.ts';
 import { map } from './world-map.ts';
 
-/** A probe on the map. */
 export interface MapProbe {
   readonly id: string;
   readonly name: string;
+  /** Null if no place is stated: the probe is then shown below the map. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly tone: Tone;

@@ -173,7 +173,7 @@ async function openPage(running: RunningBrowser, proxy: FilteringProxy, request:
 async function photograph(page: Page): Promise<Picture> {
   const png = await page.screenshot({ type: 'png', captureBeyondViewport: false });
   if (png.length > MAX_PNG_BYTES) return { png: null, failure: pageFailed('The screenshot is larger than 4 MiB.') };
-  // The IHDR chunk (PNG section 11.2.1) comes first: width and height at octets 16 and 20.
+  // The IHDR chunk (PNG third edition, section 11.2.1) comes first: width and height at octets 16 and 20.
   const head = new DataView(png.buffer, png.byteOffset, png.byteLength);
   if (head.getUint32(16) !== VIEWPORT.width || head.getUint32(20) !== VIEWPORT.height) {
     return { png: null, failure: browserFailed('The screenshot has another size than the viewport.') };

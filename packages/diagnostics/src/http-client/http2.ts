@@ -66,8 +66,9 @@ function windowFor(bodyBytes: number): number {
 }
 
 /**
- * The body of a redirect to follow gets at most the 64 KiB of RFC 9113 section 6.9.2. Any other response gets the
- * rest with its head, a round trip before its sender can have filled that much.
+ * If redirects are followed, at most the 64 KiB of RFC 9113 section 6.9.2 until the head has arrived: the body of a
+ * redirect needs no more. For other responses `allowBody` then adds the rest, before a sender that begins with ten
+ * segments (RFC 6928) has used up the first part.
  */
 function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
   const window = windowFor(maxBodyBytes);

@@ -83,7 +83,7 @@ interface Bucket {
   readonly refill: number;
 }
 
-/** The smallest bucket that yields this number of answers. */
+/** The smallest burst that yields at least this many answers, at most one per packet; a fast refill may yield more. */
 function burstFor(length: number, answered: number, refill: number): number {
   let [least, most] = [1, length];
   while (least < most) {

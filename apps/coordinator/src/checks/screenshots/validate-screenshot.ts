@@ -39,9 +39,9 @@ export function createAcceptScreenshot(): AcceptScreenshot {
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Chunk IHDR (PNG section 11.2.1): length and type; width and height follow. */
+/** Chunk IHDR (PNG third edition, section 11.2.1): length and type; width and height follow. */
 const HEAD = Buffer.from([0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
-/** Chunk IEND (PNG section 11.2.5), which is empty: length, type, checksum. */
+/** Chunk IEND (PNG third edition, section 11.2.4), which is empty: length, type, checksum. */
 const TAIL = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
 
 /** Checks the start, end and dimensions of a PNG without decoding it. Returns what is wrong, or undefined. */

@@ -56,11 +56,11 @@ export function callerKey({ address, key }: Caller): string {
 }
 
 /**
- * The axes of an address.
+ * The axes of an address: one for an IPv4 address, one per prefix length for an IPv6 address.
  *
  * @param address canonical text from `clientAddress`
  * @param limit requests per window of one client
- * @param cost of the request
+ * @param cost what the request adds to each axis
  */
 export function axesOf(address: string, limit: number, cost = 1): readonly Axis[] {
   if (!address.includes(':')) return [withCost({ key: address, limit }, cost)];

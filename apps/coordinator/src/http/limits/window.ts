@@ -12,7 +12,7 @@ export interface Count {
   /** True if the client axes admit the request. */
   readonly admitted: boolean;
   /**
-   * Sum of costs in the window including this request; above the limit if it was refused. Refused requests are not
+   * Sum of costs in the window including this request; above the limit if the client axes do not admit it, and then not
    * stored.
    */
   readonly hits: number;
