@@ -1,16 +1,11 @@
-import { requestSchema } from '@vantage/contract';
+import { requestSchema, type AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-/** The part of JSON Schema that the form supports. */
+/** The part of JSON Schema that the form needs; the service validates. */
 export interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly (string | number)[];
   readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly description?: string;
   readonly examples?: readonly unknown[];
   /** Words that are accepted in place of a number. */
   readonly words?: readonly string[];
@@ -32,9 +27,17 @@ export interface FormDefinition {
   readonly selection: Readonly<Record<string, FieldSchema>>;
 }
 
+/** Descriptions of the options and of the fields that select probes, by check type and field. */
+export type OptionHints = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 interface Properties {
-  readonly properties: Readonly<Record<string, FieldSchema & { readonly anyOf?: readonly Branch[] }>>;
+  readonly properties: Readonly<Record<string, Property>>;
   readonly required: readonly string[];
+}
+
+interface Property extends FieldSchema {
+  readonly description?: string;
+  readonly anyOf?: readonly Branch[];
 }
 
 interface Branch extends FieldSchema {
@@ -48,34 +51,64 @@ export function formDefinitions(): readonly FormDefinition[] {
   return Object.values(checkTypes)
     .toSorted((a, b) => place(a.type) - place(b.type))
     .map((checkType) => {
-      const { properties, required } = requestSchema(checkType, []) as unknown as Properties;
-      const { type: _type, host: _host, between, options, probes, locations, limit, ...fields } = properties;
+      const { fields, options, selection, required, takesPairs } = partsOf(checkType);
       return {
         type: checkType.type,
         title: checkType.title,
         summary: checkType.summary,
         hostKind: checkType.hostKind,
-        fields,
+        fields: fieldsOf(fields),
         required,
-        options: Object.fromEntries(
-          Object.entries((options as unknown as Properties).properties)
-            // Left out, because the page sets this option itself.
-            .filter(([name]) => name !== 'endWithStream')
-            .map(([name, schema]) => [name, flattened(schema)]),
-        ),
-        takesPairs: between !== undefined,
-        selection: { locations: locations!, limit: limit!, probes: probes! },
+        options: fieldsOf(options),
+        takesPairs,
+        selection: fieldsOf(selection),
       };
     });
 }
 
+/** The hints of all forms: most of their text, for those who open the options. */
+export function optionHints(): OptionHints {
+  return Object.fromEntries(
+    Object.values<AnyCheckType>(checkTypes).map((checkType) => {
+      const { fields, options, selection } = partsOf(checkType);
+      const hints = Object.entries({ ...fields, ...selection, ...options }).map(([name, { description = '' }]) => [
+        name,
+        description,
+      ]);
+      return [checkType.type, Object.fromEntries(hints) as Record<string, string>];
+    }),
+  );
+}
+
+type Fields = Readonly<Record<string, Property>>;
+
+function partsOf(checkType: AnyCheckType): {
+  readonly fields: Fields;
+  readonly options: Fields;
+  readonly selection: Fields;
+  readonly required: readonly string[];
+  readonly takesPairs: boolean;
+} {
+  const { properties, required } = requestSchema(checkType, []) as unknown as Properties;
+  const { type: _type, host: _host, between, options, probes, locations, limit, ...fields } = properties;
+  // Left out, because the page sets this option itself.
+  const { endWithStream: _, ...shown } = (options as unknown as Properties).properties;
+  const selection = { locations: locations!, limit: limit!, probes: probes! };
+  return { fields, options: shown, selection, required, takesPairs: between !== undefined };
+}
+
+function fieldsOf(properties: Fields): Readonly<Record<string, FieldSchema>> {
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, fieldOf(property)]));
+}
+
 /** Merges a union of a number and words into one field. */
-function flattened({ anyOf, ...schema }: FieldSchema & { readonly anyOf?: readonly Branch[] }): FieldSchema {
+function fieldOf({ anyOf, ...property }: Property): FieldSchema {
   const number = anyOf?.find((branch) => branch.const === undefined);
-  if (anyOf === undefined || number === undefined) return schema;
-  return {
-    ...number,
-    ...schema,
-    words: anyOf.flatMap((branch) => (typeof branch.const === 'string' ? [branch.const] : [])),
-  };
+  const { type, enum: choices, default: standard, examples } = { ...number, ...property };
+  const words =
+    number === undefined
+      ? undefined
+      : anyOf?.flatMap((branch) => (typeof branch.const === 'string' ? [branch.const] : []));
+  const field = { type, enum: choices, default: standard, examples, words };
+  return Object.fromEntries(Object.entries(field).filter(([, value]) => value !== undefined));
 }

@@ -9,6 +9,7 @@ const SOURCES = [
   'apps/web/public',
   'apps/web/index.html',
   'apps/web/package.json',
+  'packages/client/package.json',
   'packages/client/src',
   'packages/contract/src',
   'packages/diagnostics/src',

@@ -12,9 +12,15 @@ import { pageConfig } from './page-config.ts';
 const outDir = fileURLToPath(new URL('../dist/page/', import.meta.url));
 const stamp = fileURLToPath(new URL('../dist/page.built', import.meta.url));
 
-/** Without these, each small module that two views share would be a separate file. */
+/**
+ * Without these, each small module that two views share would be a separate file. Excluded is the code of `client` that few visits
+ * need.
+ */
 const sharedChunks = [
-  { name: 'base', test: /[\\/](?:preact|parts|client[\\/]src)[\\/]|src[\\/](?:format|faults|route|words)\.ts/ },
+  {
+    name: 'base',
+    test: /[\\/](?:preact|parts|client[\\/]src(?![\\/](?:target-mistake|odd-host|tables)))[\\/]|src[\\/](?:format|faults|route|words)\.ts/,
+  },
   {
     name: 'results',
     test: /src[\\/](?:check[\\/](?:columns|CheckVerdict)|views[\\/](?:Axis|scale|phases|group|types|networks))\.tsx?/,

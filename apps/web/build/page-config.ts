@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { InlineConfig } from 'vite';
 
-import { formDefinitions } from './check-forms.ts';
+import { formDefinitions, optionHints } from './check-forms.ts';
 import { virtualModules } from './virtual-modules.ts';
 import { drawWorld, type MapFrame, type MapLand, type WorldMap } from './world-map.ts';
 
@@ -14,6 +14,7 @@ export const pageConfig = {
   plugins: [
     virtualModules({
       'virtual:check-forms': formDefinitions,
+      'virtual:option-hints': optionHints,
       'virtual:world-map': () => mapFrame(drawWorld()),
       'virtual:world-land': () => mapLand(drawWorld()),
     }),

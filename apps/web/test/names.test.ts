@@ -1,7 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
 import type { Browser } from 'puppeteer-core';
 
-import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import {
+  axeViolations,
+  here,
+  openBrowser,
+  openTab,
+  textOf,
+  untilText,
+  untilTrue,
+  WAIT_LIMIT_MS,
+  type Tab,
+} from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, type Showcase } from './showcase.ts';
 import { worldChecks } from './world.ts';
@@ -94,6 +104,17 @@ describe('checks and mistakes on the page', () => {
     await untilText(tab.page, 'probes agree');
     expect(showcase.posted).toEqual([{ type: 'tcp', host: 'www.example.com', port: 443 }]);
     expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('go to the service if the code that knows mistakes cannot be loaded', async () => {
+    await open('/', 'measured from 10 of 12 probes');
+    await tab.page.setRequestInterception(true);
+    tab.page.on('request', (request) => void (/mistakes-/.test(request.url()) ? request.abort() : request.continue()));
+    await tab.page.type('#host', 'www.example.com:443');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+
+    expect(showcase.posted).toEqual([{ type: 'ping', host: 'www.example.com' }]);
   });
 
   itInBrowser('are mended with the record type that was typed', async () => {
@@ -255,6 +276,7 @@ describe('checks and mistakes on the page', () => {
     await open('/?type=ping&host=www.example.com', 'measured from 10 of 12 probes');
     await press('Options');
     await untilText(tab.page, '11 countries');
+    expect(await textOf(tab.page, '[data-field="options.count"] ~ .hint')).toBe('Packets to send.');
     await tab.page.evaluate(`for (const details of document.querySelectorAll('.places details')) details.open = true`);
     await press('United States 2');
     await press('europe 5');

@@ -10,6 +10,7 @@ export interface FieldProps {
   readonly name: string;
   readonly label?: string | undefined;
   readonly schema: FieldSchema;
+  readonly hint?: string | undefined;
   readonly value: string | boolean | undefined;
   readonly error: string | undefined;
   /** Id of another element that shows the error, for a field without room for error and hint. */
@@ -44,7 +45,7 @@ export function Field(props: FieldProps): JSX.Element {
       {isBox ? null : <Entry {...props} common={common} />}
       {isShort ? null : (
         <p class="hint" id={`${id}-hint`}>
-          <Prose text={schema.description ?? ''} />
+          <Prose text={props.hint ?? ''} />
         </p>
       )}
       {error === undefined || isShort ? null : (

@@ -1,7 +1,7 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { FormDefinition, FieldSchema } from '../../build/check-forms.ts';
+import type { FormDefinition, FieldSchema, OptionHints } from '../../build/check-forms.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
 import { Field } from './Field.tsx';
@@ -19,7 +19,7 @@ interface OptionsProps {
 /** Fields with defaults, collapsed until the user expands them or the service rejects one. */
 export function Options({ form, values, errors, hint, onChange }: OptionsProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const WhereFrom = useWhereFrom(isOpen);
+  const { WhereFrom, hints } = useOpened(isOpen);
   const probes = useProbes() ?? {};
   const boxes = Object.entries(form.fields).filter(([, schema]) => schema.type === 'boolean');
   const options = Object.entries(form.options).map(([name, schema]) => [optionName(name), schema] as const);
@@ -34,6 +34,7 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
       key={name}
       name={name}
       schema={schema}
+      hint={hints?.[form.type]?.[name.replace(/^options\./, '')]}
       label={name === 'limit' ? 'Number of probes' : undefined}
       list={name in form.selection ? `list-${name}` : undefined}
       value={values[name]}
@@ -71,15 +72,21 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
   );
 }
 
+interface Opened {
+  readonly WhereFrom?: ComponentType<WhereFromProps>;
+  readonly hints?: OptionHints;
+}
+
 /**
- * The fields that select locations. Their code is loaded when the options are first opened, because few users open them.
+ * The fields that select locations, and the hints. They are loaded when the options are first opened, because few users open
+ * them.
  */
-function useWhereFrom(isOpen: boolean): ComponentType<WhereFromProps> | undefined {
-  const [loaded, setLoaded] = useState<{ readonly WhereFrom: ComponentType<WhereFromProps> }>();
+function useOpened(isOpen: boolean): Opened {
+  const [loaded, setLoaded] = useState<Opened>();
   useEffect(() => {
     if (!isOpen || loaded !== undefined) return;
     // If loading fails, the other fields remain usable, and opening the options again loads once more.
-    void import('./where/WhereFrom.tsx').then(setLoaded, () => undefined);
+    void import('./opened-options.ts').then(setLoaded, () => undefined);
   }, [isOpen]);
-  return loaded?.WhereFrom;
+  return loaded ?? {};
 }

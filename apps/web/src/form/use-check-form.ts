@@ -1,4 +1,4 @@
-import { endingWithStream, readTarget, targetMistake, type TargetFix, type TargetMistake } from '@vantage/client';
+import { endingWithStream, readTarget, type TargetFix, type TargetMistake } from '@vantage/client';
 import { useState } from 'preact/hooks';
 
 import type { FormDefinition } from '../../build/check-forms.ts';
@@ -7,11 +7,10 @@ import { remember } from '../recent.ts';
 import { formOf, forms } from './forms.ts';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
 import { selectionOf, useSelection, type Selection } from './use-selection.ts';
-import { pairIn, requestOf, valuesOf, withValue, type FormValues } from './values.ts';
+import { requestOf, valuesOf, withValue, type FormValues } from './values.ts';
 
 /** Request timeout, far longer than the service takes: detects a connection that died without a reset. */
 const REQUEST_TIMEOUT_MS = 30_000;
-const types = forms.map(({ type }) => type);
 const nothing: FormErrors = { fields: {}, general: undefined, retryAt: undefined };
 
 export interface CheckFormStart {
@@ -52,8 +51,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
     ...valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}),
     ...props.initial,
   }));
-  const [fixes, setFixes] = useState<readonly TargetFix[]>([]);
-  const { errors, setErrors, isStarting, start } = useStart();
+  const { errors, setErrors, fixes, setFixes, isStarting, start } = useStart();
   const form = formOf(type) ?? forms[0]!;
   const change = (name: string, value: string | boolean): void => setValues((all) => withValue(all, name, value));
   useSelection(props, selectionOf(form, host, values), change);
@@ -74,16 +72,13 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
     },
     typeHost: (text) => {
       setHost(text);
+      void loadMistakes();
       // A pasted URL selects http, unless the user has chosen a type.
       if (!hasChosen && readTarget(text).isUrl) setType('http');
     },
     submit: (event) => {
       event.preventDefault();
-      if (isStarting) return;
-      const mistake = mistakeIn(host, form, values);
-      setFixes(mistake?.fixes ?? []);
-      if (mistake === undefined) void start(form, host, values);
-      else setErrors({ ...nothing, fields: { host: mistake.message } });
+      if (!isStarting) void start(form, host, values, true);
     },
     fix: (fix) => {
       const { port, recordType } = fix;
@@ -96,67 +91,52 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
       setChosen(true);
       setHost(fix.host);
       setValues(after);
-      setFixes([]);
-      void start(formOf(fix.type)!, fix.host, after);
+      void start(formOf(fix.type)!, fix.host, after, false);
     },
   };
 }
 
-function mistakeIn(host: string, form: FormDefinition, values: FormValues): ReturnType<typeof targetMistake> {
-  if (host.trim() === '') return { message: 'Type what to check: a host name, an address or a URL.', fixes: [] };
-  if (form.takesPairs && pairIn(host) !== undefined) return undefined;
-  return (
-    twoPorts(host, form, values) ??
-    addressAsName(host, form, values) ??
-    targetMistake(host, { ...form, hasPort: 'port' in form.fields, types })
+const EMPTY = { message: 'Type what to check: a host name, an address or a URL.', fixes: [] };
+
+/** Without the code the service judges the target. */
+async function loadMistakes(): Promise<(typeof import('./mistakes.ts'))['mistakeIn'] | undefined> {
+  return import('./mistakes.ts').then(
+    ({ mistakeIn }) => mistakeIn,
+    () => undefined,
   );
 }
 
-/** A port in the host that contradicts the field of the port. */
-function twoPorts(typed: string, { type, fields }: FormDefinition, values: FormValues): TargetMistake | undefined {
-  const { host, port } = readTarget(typed);
-  const field = String(values['port'] ?? '').trim();
-  if (!('port' in fields) || port === undefined || field === '' || Number(field) === Number(port)) return undefined;
-  const fixes = [port, field].flatMap((one) => (/^\d+$/.test(one) ? { type, host, port: Number(one) } : []));
-  return { message: `Two ports were given: ${port} behind the host, and ${field}.`, fixes };
-}
-
-/** An address in a check of a name: an address has PTR records only. */
-function addressAsName(
-  typed: string,
-  { type, hostKind }: FormDefinition,
-  values: FormValues,
-): TargetMistake | undefined {
-  const { host } = readTarget(typed);
-  const isAddress = /^\d+\.\d+\.\d+\.\d+$/.test(host) || /^[\da-f]*:[\da-f:.]*:[\da-f.]*$/i.test(host);
-  if (hostKind !== 'name' || !isAddress || /^(?:ptr|type12)$/i.test(String(values['recordType'] ?? 'A')))
-    return undefined;
-  return {
-    message: `${host} is an address, which has PTR records only.`,
-    fixes: [
-      { type, host, recordType: 'PTR' },
-      { type: 'info', host },
-    ],
-  };
+async function mistakeOf(form: FormDefinition, host: string, values: FormValues): Promise<TargetMistake | undefined> {
+  return host.trim() === '' ? EMPTY : (await loadMistakes())?.(host, form, values);
 }
 
 interface Start {
   readonly errors: FormErrors;
   readonly setErrors: (errors: FormErrors) => void;
+  readonly fixes: readonly TargetFix[];
+  readonly setFixes: (fixes: readonly TargetFix[]) => void;
   readonly isStarting: boolean;
-  readonly start: (form: FormDefinition, host: string, values: FormValues) => Promise<void>;
+  /** @param isTyped a target that was typed is searched for mistakes first */
+  readonly start: (form: FormDefinition, host: string, values: FormValues, isTyped: boolean) => Promise<void>;
 }
 
 /** Starts a check and shows its page. */
 function useStart(): Start {
   const { go, service } = useRouter();
   const [errors, setErrors] = useState<FormErrors>(nothing);
+  const [fixes, setFixes] = useState<readonly TargetFix[]>([]);
   const [isStarting, setStarting] = useState(false);
-  const start: Start['start'] = async (form, host, values) => {
+  const start: Start['start'] = async (form, host, values, isTyped) => {
     const request = requestOf(form, host, values);
     setStarting(true);
     setErrors(nothing);
+    setFixes([]);
     try {
+      const mistake = isTyped ? await mistakeOf(form, host, values) : undefined;
+      if (mistake !== undefined) {
+        setFixes(mistake.fixes);
+        return setErrors({ ...nothing, fields: { host: mistake.message } });
+      }
       const followed = endingWithStream(request) as Parameters<typeof service.client.startCheck>[0];
       const { checkId } = await service.client.startCheck(followed, {
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
@@ -175,5 +155,5 @@ function useStart(): Start {
       setStarting(false);
     }
   };
-  return { errors, setErrors, isStarting, start };
+  return { errors, setErrors, fixes, setFixes, isStarting, start };
 }

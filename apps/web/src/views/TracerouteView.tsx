@@ -7,10 +7,16 @@ import { Section } from '../parts/section.tsx';
 import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { ToneMark } from '../parts/tone.tsx';
 import { useFirst } from '../parts/use-first.tsx';
-import { Directions } from './Directions.tsx';
 import { pathsOf } from './layout-paths.ts';
 import { PathGraph } from './PathGraph.tsx';
+import { lazyView } from '../parts/view.tsx';
 import { resultsOf, type ViewProps } from './types.ts';
+
+/** Few checks are between two probes. */
+const directions = lazyView(
+  async () => (await import('./Directions.tsx')).Directions,
+  () => null,
+);
 
 /** Merged path graph of all probes, and path ends. */
 export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
@@ -33,7 +39,7 @@ export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }
         <p class="note">The paths are drawn when the first probes have answered.</p>
       ) : (
         <>
-          {check.between === undefined ? null : <Directions between={check.between} results={results} />}
+          {check.between === undefined ? null : <directions.View between={check.between} results={results} />}
           <PathGraph paths={drawnPaths} host={check.host} onChoose={onChoose} />
           {rest}
           <Ends paths={paths} nameOf={nameOf} onChoose={onChoose} />

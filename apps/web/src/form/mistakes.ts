@@ -1,0 +1,45 @@
+import { readTarget, targetMistake, type TargetMistake } from '@vantage/client';
+
+import type { FormDefinition } from '../../build/check-forms.ts';
+import { forms } from './forms.ts';
+import { pairIn, type FormValues } from './values.ts';
+
+const types = forms.map(({ type }) => type);
+
+/** The mistake in a target that was typed, with the checks that were probably meant. Loaded when a target is typed. */
+export function mistakeIn(host: string, form: FormDefinition, values: FormValues): TargetMistake | undefined {
+  if (form.takesPairs && pairIn(host) !== undefined) return undefined;
+  return (
+    twoPorts(host, form, values) ??
+    addressAsName(host, form, values) ??
+    targetMistake(host, { ...form, hasPort: 'port' in form.fields, types })
+  );
+}
+
+/** A port in the host that contradicts the field of the port. */
+function twoPorts(typed: string, { type, fields }: FormDefinition, values: FormValues): TargetMistake | undefined {
+  const { host, port } = readTarget(typed);
+  const field = String(values['port'] ?? '').trim();
+  if (!('port' in fields) || port === undefined || field === '' || Number(field) === Number(port)) return undefined;
+  const fixes = [port, field].flatMap((one) => (/^\d+$/.test(one) ? { type, host, port: Number(one) } : []));
+  return { message: `Two ports were given: ${port} behind the host, and ${field}.`, fixes };
+}
+
+/** An address in a check of a name: an address has PTR records only. */
+function addressAsName(
+  typed: string,
+  { type, hostKind }: FormDefinition,
+  values: FormValues,
+): TargetMistake | undefined {
+  const { host } = readTarget(typed);
+  const isAddress = /^\d+\.\d+\.\d+\.\d+$/.test(host) || /^[\da-f]*:[\da-f:.]*:[\da-f.]*$/i.test(host);
+  if (hostKind !== 'name' || !isAddress || /^(?:ptr|type12)$/i.test(String(values['recordType'] ?? 'A')))
+    return undefined;
+  return {
+    message: `${host} is an address, which has PTR records only.`,
+    fixes: [
+      { type, host, recordType: 'PTR' },
+      { type: 'info', host },
+    ],
+  };
+}
