@@ -87,10 +87,10 @@ function Guarded(): JSX.Element {
 }
 
 function View(): JSX.Element {
-  const { route } = useRouter();
+  const { route, visit } = useRouter();
   switch (route.view) {
     case 'home':
-      return <HomePage key={route.query} query={route.query} />;
+      return <HomePage key={visit} query={route.query} />;
     case 'check':
       return <check.View id={route.id} />;
     case 'compare':

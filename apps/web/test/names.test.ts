@@ -92,6 +92,46 @@ describe('checks and mistakes on the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser(
+    'are in the address as they are typed, for a reload and for others, without an entry in the history',
+    async () => {
+      const search = (expected: string): Promise<void> =>
+        untilTrue(tab.page, `decodeURIComponent(location.search) === ${JSON.stringify(expected)}`);
+      await open('/', 'measured from 10 of 12 probes');
+      const entries = Number(await tab.page.evaluate('history.length'));
+      await tab.page.type('#host', 'www.example.com');
+      await search('?type=ping&host=www.example.com');
+      await tab.page.click('input[value=tcp]');
+      await tab.page.type('[data-field=port]', '8443');
+      await search('?type=tcp&host=www.example.com&port=8443');
+      await tab.page.reload();
+      await untilTrue(tab.page, `document.querySelector('[data-field=port]')?.value === '8443'`);
+      expect(await tab.page.evaluate(`document.querySelector('#host').value`)).toBe('www.example.com');
+      expect(await tab.page.evaluate('history.length')).toBe(entries);
+
+      // A header may be a password, and so may the part before “@”.
+      await tab.page.click('input[value=http]');
+      await press('Options');
+      await tab.page.type('[data-field="options.headers"]', 'Authorization: secret');
+      await tab.page.click('[data-field="options.screenshot"]');
+      await search('?type=http&host=www.example.com&options.screenshot=false');
+      await tab.page.focus('#host');
+      await tab.page.keyboard.press('Home');
+      await tab.page.keyboard.type('me:secret@');
+      await search('?type=http&options.screenshot=false');
+      // The link over the field moves the focus, and takes nothing away.
+      await tab.page.evaluate(`document.querySelector('.skip').click()`);
+      expect(await tab.page.evaluate(`document.querySelector('#host').value`)).toBe('me:secret@www.example.com');
+
+      await tab.page.click('a.brand');
+      await search('');
+      await untilTrue(tab.page, `document.querySelector('#host').value === ''`);
+      await tab.page.goBack();
+      await untilTrue(tab.page, `document.querySelector('input[value=http]').checked`);
+      expect(tab.faults).toEqual([]);
+    },
+  );
+
   itInBrowser('are mended by a button', async () => {
     await open('/', 'measured from 10 of 12 probes');
     await tab.page.type('#host', 'www.example.com:443');

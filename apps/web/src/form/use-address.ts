@@ -1,29 +1,46 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
-import type { Selection } from './use-selection.ts';
-import { SELECTION } from './where/saved-groups.ts';
+import type { FormDefinition } from '../../build/check-forms.ts';
+import { useRouter } from '../parts/router.tsx';
+import { forms } from './forms.ts';
+import { optionName, queryOf, type FormValues } from './values.ts';
 
-/** Keeps the selection of probes in the URL of the page, for a reload or a bookmark; adds no entry to the history. */
-export function useSelectionInAddress(selection: Selection): void {
-  // Runs after every render, because a link to the start page keeps the form, but not the query.
+/** Safari refuses more than 100 changes in 30 seconds. */
+const PAUSE_MS = 400;
+
+/**
+ * Keeps what was entered in the URL of the page, for a reload, a bookmark or others; adds no entry to the history.
+ *
+ * @param isKept false for a form on a page with another URL
+ */
+export function useAddress(isKept: boolean, form: FormDefinition, host: string, values: FormValues): void {
+  const { replaceQuery } = useRouter();
+  const query = addressOf(form, host, values);
+  const written = useRef(query);
   useEffect(() => {
-    // Browsers limit the rate of changes; the URL follows the last one.
+    // A link stays as it is until the user changes something.
+    if (!isKept || query === written.current) return undefined;
     const timer = setTimeout(() => {
-      const search = searchWith(selection, location.search);
-      if (search !== location.search) history.replaceState(history.state, '', `${location.pathname}${search}`);
-    }, 100);
+      written.current = query;
+      replaceQuery(query);
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
-  });
+  }, [query]);
 }
 
-function searchWith(selection: Selection, search: string): string {
-  const query = new URLSearchParams(search);
-  const changed = SELECTION.filter((name) => selection[name].trim() !== (query.get(name) ?? '').trim());
-  if (changed.length === 0) return search;
-  for (const name of changed) {
-    if (selection[name].trim() === '') query.delete(name);
-    else query.set(name, selection[name].trim());
-  }
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
+/**
+ * Query of the start page with what was entered, empty for the form as it is at first; without headers and names before
+ * “@”, which may be secrets.
+ */
+function addressOf(form: FormDefinition, host: string, values: FormValues): string {
+  const target = /^(?:[^/]*\/\/)?[^/?#]*@/.test(host) ? '' : host.trim();
+  const options = Object.entries(form.options).map(([name, schema]) => [optionName(name), schema] as const);
+  const fields = [...Object.entries(form.fields), ...Object.entries(form.selection), ...options];
+  const entered = fields.flatMap(([name, schema]) => {
+    const value = values[name];
+    if (value === undefined || schema.type === 'object' || value === schema.default) return [];
+    return [[name, typeof value === 'string' ? value.trim() : value] as const];
+  });
+  const query = queryOf(form.type, target, Object.fromEntries(entered));
+  return query === queryOf(forms[0]!.type, '', {}) ? '' : query;
 }

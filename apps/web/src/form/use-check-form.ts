@@ -5,7 +5,9 @@ import type { FormDefinition } from '../../build/check-forms.ts';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
 import { formOf, forms } from './forms.ts';
+import type { mistakeIn } from './mistakes.ts';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
+import { useAddress } from './use-address.ts';
 import { selectionOf, useSelection, type Selection } from './use-selection.ts';
 import { requestOf, valuesOf, withValue, type FormValues } from './values.ts';
 
@@ -20,6 +22,8 @@ export interface CheckFormStart {
   readonly before?: Readonly<Record<string, unknown>> | undefined;
   /** Values of a link to the form. */
   readonly initial?: FormValues | undefined;
+  /** True on the start page, whose URL has what was entered. */
+  readonly isInAddress?: boolean;
   /** Probes chosen outside of the form; undefined until one was. */
   readonly probes?: readonly string[] | undefined;
   /** Called with the fields that select probes, whenever they change. */
@@ -54,6 +58,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
   const { errors, setErrors, fixes, setFixes, isStarting, start } = useStart();
   const form = formOf(type) ?? forms[0]!;
   const change = (name: string, value: string | boolean): void => setValues((all) => withValue(all, name, value));
+  useAddress(props.isInAddress === true, form, host, values);
   useSelection(props, selectionOf(form, host, values), change);
 
   return {
@@ -99,9 +104,9 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
 const EMPTY = { message: 'Type what to check: a host name, an address or a URL.', fixes: [] };
 
 /** Without the code the service judges the target. */
-async function loadMistakes(): Promise<(typeof import('./mistakes.ts'))['mistakeIn'] | undefined> {
+async function loadMistakes(): Promise<typeof mistakeIn | undefined> {
   return import('./mistakes.ts').then(
-    ({ mistakeIn }) => mistakeIn,
+    (loaded) => loaded.mistakeIn,
     () => undefined,
   );
 }

@@ -4,7 +4,6 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { CheckForm } from '../form/CheckForm.tsx';
 import { formOf, forms } from '../form/forms.ts';
-import { useSelectionInAddress } from '../form/use-address.ts';
 import { selectionOf, type Selection } from '../form/use-selection.ts';
 import { listOf, valuesFromQuery } from '../form/values.ts';
 import { plural } from '../format.ts';
@@ -25,7 +24,6 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
   const [selection, select] = useState<Selection>(() =>
     selectionOf(form ?? forms[0]!, query.get('host') ?? '', initial),
   );
-  useSelectionInAddress(selection);
   const [picked, pick] = useState<readonly string[]>();
   const chosen = [...new Set(listOf(selection.probes))];
   const toggle = (id: string): void =>
@@ -55,6 +53,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
           type={form?.type}
           host={query.get('host') ?? undefined}
           initial={initial}
+          isInAddress
           probes={picked}
           onSelect={select}
           hasFocus={matchMedia('(pointer: fine)').matches}

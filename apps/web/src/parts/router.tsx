@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren, type JSX } from 'preact';
-import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { routeOf, type Route } from '../route.ts';
 import type { Service } from '../service.ts';
@@ -9,6 +9,10 @@ interface Router {
   readonly service: Service;
   /** Navigates to a path below the base URL without a page load. */
   readonly go: (path: string) => void;
+  /** Grows with each navigation, also to the view that is shown. */
+  readonly visit: number;
+  /** Changes the query of the URL without a navigation. */
+  readonly replaceQuery: (query: string) => void;
 }
 
 const RouterContext = createContext<Router | undefined>(undefined);
@@ -26,11 +30,20 @@ export function RouterProvider(props: {
   readonly children: ComponentChildren;
 }): JSX.Element {
   const { service } = props;
-  const [route, setRoute] = useState(() => routeOf(location, service.basePath));
+  const [{ route, visit }, setView] = useState(() => ({ route: routeOf(location, service.basePath), visit: 0 }));
+  const shown = useRef(hereWithoutHash());
+  const show = useCallback(() => {
+    shown.current = hereWithoutHash();
+    setView((before) => ({ route: routeOf(location, service.basePath), visit: before.visit + 1 }));
+  }, [service]);
+  const replaceQuery = useCallback((query: string) => {
+    history.replaceState(history.state, '', `${location.pathname}${query}`);
+    shown.current = hereWithoutHash();
+  }, []);
   const go = useCallback(
     (path: string) => {
       history.pushState(null, '', service.path(path));
-      setRoute(routeOf(location, service.basePath));
+      show();
       scrollTo(0, 0);
       // The followed link no longer exists: move keyboard and screen-reader focus to the new view.
       document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
@@ -38,12 +51,17 @@ export function RouterProvider(props: {
     [service],
   );
   useEffect(() => {
-    const onPop = (): void => setRoute(routeOf(location, service.basePath));
+    // A link to a part of the page is no navigation.
+    const onPop = (): void => void (hereWithoutHash() !== shown.current && show());
     addEventListener('popstate', onPop);
     return () => removeEventListener('popstate', onPop);
   }, [service]);
-  const router = useMemo(() => ({ route, service, go }), [route, service, go]);
+  const router = useMemo(() => ({ route, service, go, visit, replaceQuery }), [route, service, go, visit]);
   return <RouterContext.Provider value={router}>{props.children}</RouterContext.Provider>;
+}
+
+function hereWithoutHash(): string {
+  return `${location.pathname}${location.search}`;
 }
 
 interface LinkProps {
