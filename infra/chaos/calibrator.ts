@@ -1,5 +1,6 @@
 /**
- * Started by `watchStalls`: repeats a short piece of work, and reports each time for how long the machine delayed it.
+ * Started by `watchStalls`: repeats a short piece of work, and reports the time that the machine lost at each
+ * repetition with a delay over `WAITS_MS`.
  */
 import { createHash } from 'node:crypto';
 
@@ -11,7 +12,7 @@ const WORK = Buffer.alloc(4 * 1_024 * 1_024);
 /** Delays up to this are not reported: they are normal on a shared core. */
 const WAITS_MS = 60;
 
-// The parent was killed.
+// The parent has ended.
 process.once('disconnect', () => process.exit());
 
 let before = historyNow();

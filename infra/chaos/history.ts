@@ -32,7 +32,7 @@ export interface Answer {
   /** True if the coordinator listened from invocation to completion. */
   readonly ran: boolean;
   readonly check?: string | undefined;
-  /** Milliseconds from acceptance to deadline, of a start. */
+  /** Of a start: milliseconds from acceptance to the deadline. */
   readonly budgetMs?: number | undefined;
   readonly lastEventId?: number | undefined;
   /** Absent if there was no answer. */

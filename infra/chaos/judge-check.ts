@@ -89,7 +89,7 @@ function span(seen: Answer | StreamEvent): { readonly at: number; readonly doneA
   return { at, doneAt: seen.kind === 'answer' ? seen.doneAt : seen.at, check: seen.check ?? '' };
 }
 
-/** A check must be completed at most two seconds after its deadline; outages are not counted. */
+/** A check must be completed at most two seconds after its deadline, plus the indulgence; lost time is not counted. */
 function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, context: JudgeContext): void {
   const deadlineBy = start.doneAt + (start.budgetMs ?? 0);
   const mayBeLateMs = PROMISED_MS + context.setup.indulgenceMs;

@@ -16,7 +16,7 @@ export interface Tally {
    * them.
    */
   timedOutByStalls: number;
-  /** Longest delay of a completion after the deadline, without outages, milliseconds; negative if all were early. */
+  /** Longest delay of a completion after the deadline, without lost time, milliseconds; negative if all were early. */
   worstLatenessMs: number;
   /** The longest time from the end of the fault to a probe's first success, milliseconds. */
   slowestRecoveryMs: number;

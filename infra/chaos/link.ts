@@ -10,7 +10,7 @@ export interface Link {
   readonly silence: () => void;
   /** Delays every byte by this time, in each direction. */
   readonly delay: (oneWayMs: number) => void;
-  /** Restores the link. Connections that lost bytes are closed. */
+  /** Ends the effects of `delay` and `silence`; after `silence`, closes every connection. */
   readonly mend: () => void;
   readonly close: () => void;
 }
@@ -27,7 +27,10 @@ interface State {
   oneWayMs: number;
 }
 
-/** @param open the port to which each connection leads, or a function that finds its other end; undefined refuses it */
+/**
+ * @param open the port to which each connection leads, or a function that returns both of its ends, or undefined to
+ *   refuse it
+ */
 export async function openLink(open: number | ((client: Socket) => Promise<Ends | undefined>)): Promise<Link> {
   const state: State = { sockets: new Set(), silent: false, oneWayMs: 0 };
   const lead = async (accepted: Socket): Promise<void> => {

@@ -10,7 +10,7 @@ import { historyNow } from './history.ts';
 export interface OutageWatch {
   /** Length of the uncounted time within a span, milliseconds; both ends are milliseconds since the epoch. */
   readonly within: (from: number, to: number) => number;
-  /** True during an outage. */
+  /** True while Redis accepts no writes or no coordinator runs. */
   readonly now: () => boolean;
   readonly stop: () => Promise<void>;
 }

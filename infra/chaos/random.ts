@@ -1,4 +1,4 @@
-/** Pseudo-random numbers from 0 to 1 (mulberry32): with the same seed, a run can be repeated. */
+/** Pseudo-random numbers, at least 0 and less than 1 (mulberry32): with the same seed, a run can be repeated. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -15,7 +15,10 @@ import type { StoreKind } from './store.ts';
 /** Delay after a deadline that tests tolerate: on a busy machine the promised two seconds are not kept. */
 export const INDULGENCE_MS = 20_000;
 
-/** Faults that a test may skip: it starts no browser, and a kernel may be old. */
+/**
+ * Reasons for which a test may skip a fault: it starts no browser, and the kernel may be old; outside CI, root or tools
+ * may be missing, too.
+ */
 const mayBeSkipped =
   process.env['CI'] === undefined
     ? /screenshots|needs root|needs nft|a C compiler|needs Linux/

@@ -4,7 +4,7 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 interface Waiting {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** True if the check ends with its event stream, which is then kept open meanwhile. */
+  /** True if the check ends with its event stream, which is then kept open while the result is awaited. */
   readonly endsWithStream: boolean;
 }
 
@@ -26,7 +26,7 @@ export async function completed(checkId: string, waiting: Waiting): Promise<Chec
   }
 }
 
-/** Reads the events and drops them. Some proxies pass no streams: the check runs to its end then. */
+/** Reads the events of a check and drops them. If a proxy passes no streams, the check runs to its end. */
 async function holdStream(checkId: string, client: Client, signal: AbortSignal): Promise<void> {
   try {
     for await (const event of client.watch(checkId, { signal })) if (event.type === 'completed') return;

@@ -17,8 +17,8 @@ export interface Ability {
 }
 
 /**
- * Types that work without raw sockets, but then cannot read ICMP errors. This is reported only if another configured
- * type cannot run without them.
+ * Types that work without raw sockets, but then cannot read ICMP errors. That fault is reported only if another
+ * configured type cannot run without raw sockets.
  */
 const readsIcmpErrors: ReadonlySet<CheckTypeName> = new Set(['dns', 'http', 'tcp', 'udp']);
 

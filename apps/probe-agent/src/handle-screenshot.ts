@@ -23,8 +23,8 @@ const MARGIN_MS = 750;
 /** Least time limit of an attempt. */
 const TIMEOUT_MS = 12_000;
 /**
- * Share of the remaining time that is the limit of an attempt if it is longer: another probe can then make a second
- * one.
+ * Share of the remaining time that an attempt may take if that is longer than `TIMEOUT_MS`: another probe can then make
+ * a second attempt.
  */
 const SHARE = 0.4;
 /** Maximum wait for a free browser; then another probe takes over. */

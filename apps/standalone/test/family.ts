@@ -60,7 +60,7 @@ function describeEntry({ pid, parent }: Entry): string {
 }
 
 /**
- * The body of a test after which no process may be left. Kills those that are.
+ * The body of a test after which no process may be left. Kills any that are.
  *
  * @param start starts processes on a data folder and adds them to `all`
  * @param act ends them in the way that is tested

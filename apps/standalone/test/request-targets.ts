@@ -150,8 +150,8 @@ function grantOf(kind: string, token: string): string {
 }
 
 /**
- * `/to/<status>` redirects to `/`, `/as/<body>` serves one of these bodies, `/token/<kind>` gives a token, and any other path
- * responds with the request.
+ * `/to/<status>` redirects to `/`, `/as/<name>` serves a body of `bodies`, `/token/<kind>` gives a token, and any other
+ * path responds with the request.
  */
 function scripted(request: IncomingMessage, response: ServerResponse): void {
   const [, kind, name = ''] = (request.url ?? '').split('/');

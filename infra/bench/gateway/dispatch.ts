@@ -17,10 +17,10 @@ const MORE_MS = 5;
 
 /** A link between the agents and the service. */
 export interface AgentLink {
-  /** Address of the service that agents reach over it. */
+  /** Address of the service that agents reach over the link. */
   readonly address: string;
   readonly rttMs: number;
-  /** Words that run a command at its agents' end. */
+  /** Words that run a command at the agents' end of the link. */
   readonly inside: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export interface Coordinator {
 }
 
 /**
- * @param publicUrl that agents connect to; by default the coordinator's own
+ * @param publicUrl service URL to which agents connect; by default the coordinator's own
  * @param host address at which the coordinator listens
  */
 export async function startCoordinator(
@@ -36,7 +36,7 @@ export async function startCoordinator(
     PUBLIC_URL: publicUrl ?? url,
     REDIS_URL: redis.url,
     LOG_LEVEL: 'warn',
-    // Simulated agents claim an address each.
+    // Simulated agents state an address each in `X-Forwarded-For`.
     TRUSTED_PROXIES: '1',
     RATE_LIMIT_PROBES: MANY,
     RATE_LIMIT_CHECK: MANY,

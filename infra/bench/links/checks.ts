@@ -10,7 +10,7 @@ export type LinkCheckRequest = { readonly resolver: string } & (
   | { readonly type: 'dns'; readonly name: string; readonly transport: 'udp' | 'tcp' | 'tls' | 'https' }
 );
 
-/** Milliseconds; a phase that a check does not have is null or absent. */
+/** A check's result and its phases in milliseconds; a phase that it does not have is null or absent. */
 export interface CheckResult {
   readonly result: string;
   readonly rt: number | null;

@@ -9,9 +9,12 @@ import { commandsByName, redisInfo } from './redis-info.ts';
 import { onStage, type Stage } from './stage.ts';
 
 const IDLE_PROBES = 1_000;
-/** Commands per second of all processes, including those called by scripts. */
+/** Permitted Redis commands per second of all processes together, including those called by scripts. */
 const MOST_COMMANDS = 1_500;
-/** Wait before the measurement: after connecting, an agent polls more often for jobs whose reply was lost. */
+/**
+ * Age of the agents' connections at the second measurement: in the first minute, an agent polls more often for jobs
+ * whose reply was lost.
+ */
 const FIRST_MINUTE_MS = 65_000;
 /** Number of Redis commands that are listed, the most frequent first. */
 const NAMED = 8;

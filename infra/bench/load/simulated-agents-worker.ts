@@ -51,7 +51,7 @@ const loops = Array.from({ length: Number(count) }, (_, index) =>
     open: async () => runner,
   }),
 );
-// Some at a time: a thousand at once would be refused by the backlog of the socket.
+// Fifty at a time: the backlog of Redis' socket is too short for a thousand connections at once.
 for (let index = 0; index < loops.length; index += 50) {
   await Promise.all(loops.slice(index, index + 50).map((loop) => loop.start()));
 }

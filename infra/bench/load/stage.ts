@@ -40,16 +40,16 @@ export const PROBES = 20;
 /** Number of probes per check. */
 export const PER_CHECK = 5;
 
-/** Duration of each part of the benchmark. */
+/** Size of each part of the benchmark. */
 export interface Lengths {
   readonly warmUpSeconds: number;
   readonly trySeconds: number;
   readonly holdSeconds: number;
-  /** POSTs of a round. */
+  /** Number of POSTs of a round. */
   readonly posts: number;
   /**
-   * Duration of a measurement of idle agents. A multiple of ten: a coordinator reads a probe without jobs every ten
-   * seconds, and all of them within a few of these seconds.
+   * Duration of a measurement of idle agents: a multiple of ten seconds, because a coordinator reads all probes without
+   * jobs every ten seconds, within a short time.
    */
   readonly idleSeconds: number;
 }

@@ -6,9 +6,9 @@ import { quantile } from '../goals.ts';
 /** Outcomes of the ticks that were due in a period. */
 export interface Ticks {
   readonly due: number;
-  /** Due ticks without a run that has a check. */
+  /** Due ticks without a check of which a probe received a job. */
   readonly lost: number;
-  /** Checks that a probe received twice, or two runs with one due time. */
+  /** Due ticks with more than one check, or with more jobs than probes. */
   readonly doubled: number;
   /** Delay of the first job of each tick at a probe after the tick was due, milliseconds. */
   readonly firstMs: readonly number[];

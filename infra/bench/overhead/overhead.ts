@@ -129,7 +129,10 @@ async function commands(deployment: Deployment, target: TcpTarget): Promise<read
   ];
 }
 
-/** Starts a check, again if it is refused, as temporarily on a busy machine: all runs take place. */
+/**
+ * Starts a check, and repeats the request while it is refused, as on a busy machine, so that all planned runs take
+ * place.
+ */
 async function start({ client }: Deployment, { port }: TcpTarget, probes: readonly string[]): Promise<void> {
   for (let isStarted = false; !isStarted;) {
     isStarted = await client

@@ -132,7 +132,7 @@ async function takeHostile(
   return { shown, growth: end.resident - settled.resident, heapGrowth: end.heap - settled.heap };
 }
 
-/** MiB after a full collection. */
+/** Memory of this process after a full garbage collection, MiB. */
 function collected(): { readonly resident: number; readonly heap: number } {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

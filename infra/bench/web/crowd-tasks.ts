@@ -14,7 +14,10 @@ const LONG_TASK_MS = 50;
 /** Time in which the rest of a long list is drawn after the first rows. */
 const SETTLE_MS = 2_000;
 
-/** The longest task of the main thread while a completed check from a hundred probes opens, as it is and with all rows. */
+/**
+ * The longest task of the main thread while a completed check from a hundred probes opens, with the default rows and
+ * with all rows.
+ */
 export async function* crowdTasks(progress: Progress): AsyncGenerator<Figure> {
   const checks = worldChecks.map(crowded);
   const showcase = await startShowcase({ probes: crowd, checks });

@@ -55,7 +55,10 @@ async function endOf(page: Tab['page']): Promise<never> {
   return promise;
 }
 
-/** 137 or 139 are those of a program that was killed or that crashed (128 and the number of the signal). */
+/**
+ * An exit status of 128 plus the number of a signal, such as 137 (SIGKILL) or 139 (SIGSEGV), means that the signal
+ * ended the program.
+ */
 function statusOf(program: ChildProcess | null): string {
   const status = program?.exitCode ?? program?.signalCode ?? null;
   return status === null ? '' : `, exit status ${status}`;

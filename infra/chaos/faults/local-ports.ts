@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment.ts';
 import { anyCoordinator, pickAgent, type Fault } from './fault.ts';
 
-/** Longer than two heartbeats, and than an agent caches its own addresses. */
+/** Duration of the fault, longer than two heartbeats, and than an agent caches its own addresses (5 s). */
 const LASTS_MS = 12_000;
 /** Linux 6.3 has IP_LOCAL_PORT_RANGE. */
 const BOUND_SINCE = 603;

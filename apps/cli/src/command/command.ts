@@ -4,7 +4,6 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { MonitorAction } from '../monitors/monitor-action.ts';
 import type { Shell } from './completion.ts';
 
-/** Parsed command line. */
 export type Command =
   | { readonly kind: 'check'; readonly request: CheckRequest | PairRequest; readonly settings: CommandSettings }
   | { readonly kind: 'show'; readonly checkId: string; readonly settings: CommandSettings }
@@ -29,9 +28,9 @@ export interface CommandSettings {
   readonly server: string | undefined;
   /** API key; undefined without a flag. */
   readonly key: string | undefined;
-  /** True prints the raw response only. */
+  /** True to print only the raw response. */
   readonly json: boolean;
-  /** True prints the results as CSV only. */
+  /** True to print only the results, as CSV. */
   readonly csv: boolean;
   /** Seconds between runs of a repeated check; undefined for one run. */
   readonly watchSeconds: number | undefined;

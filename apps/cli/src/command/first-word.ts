@@ -3,7 +3,10 @@ import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { commonFlags } from './common-flags.ts';
 
-/** Moves flags of every command that precede its name behind it: `--server URL ping HOST` is `ping --server URL HOST`. */
+/**
+ * Moves common flags that precede the name of the command behind it: `--server URL ping HOST` is `ping --server URL
+ * HOST`.
+ */
 export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
   let at = 0;
   for (let size = sizeOf(argv[at]); size > 0; size = sizeOf(argv[at])) at += size;
@@ -11,7 +14,7 @@ export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
   return name === undefined ? argv : [name, ...argv.slice(0, at), ...args];
 }
 
-/** Number of words that a flag of every command takes; 0 if `word` is no such flag. `--help` counts as a command. */
+/** Number of words that a common flag takes; 0 if `word` is no such flag. `--help` counts as a command. */
 function sizeOf(word: string | undefined): number {
   const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(word ?? '') ?? [];
   if (name === 'help' || !Object.hasOwn(commonFlags, name)) return 0;

@@ -24,7 +24,7 @@ describe('the flag --between', () => {
   });
 });
 
-/** Commands of a message that need no further word, split as a shell does. */
+/** Commands that a message suggests, each split into words as by a shell; those with a placeholder are left out. */
 function suggestedIn(faults: string): readonly (readonly string[])[] {
   return [...faults.matchAll(/"vantage ([^"]+)"/g)]
     .map(([, command]) => command!.split(' ').map((word) => word.replaceAll("'", '')))

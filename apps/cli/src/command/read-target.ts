@@ -48,7 +48,7 @@ function commandOf({ type, host, port, recordType }: TargetFix, given: readonly 
   return ['vantage', type, shellWord(host), ...fields, ...missing].join(' ');
 }
 
-/** Quoted if a shell would read more than a word. */
+/** The text, quoted if a shell would not read it as one literal word. */
 function shellWord(text: string): string {
   return /^[\w./:@%+,=[\]-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -15,7 +15,7 @@ import type { MonitorAction, MonitorDefinitionText } from './monitor-action.ts';
 
 export interface MonitorsOptions {
   readonly client: Client;
-  /** True prints the responses of the service as JSON instead of text. */
+  /** True to print the responses of the service as JSON instead of text. */
   readonly json: boolean;
   readonly colors: boolean;
   readonly print: (lines: readonly string[]) => void;

@@ -156,7 +156,7 @@ async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult
   return { said: [`Probe ${id} is resumed.`], warnings: limits(parts, id), done: true };
 }
 
-/** Removes user and key first, so that nothing is written to the deleted keys afterwards. */
+/** Removes the agent's Redis user and key first, so that it writes nothing to the keys of the probe afterwards. */
 async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
   const hadAgent = await forgetAgent(parts.redis, id);
   const hadUser = !parts.limited && (await currentUser(parts.nodes, id)) !== undefined;

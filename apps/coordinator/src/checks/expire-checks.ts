@@ -110,7 +110,7 @@ async function endCheck(dependencies: ExpiryDependencies, id: string, nowMs: num
   const { redis, ingest, deadlines } = dependencies;
   const early = await readKept(redis, id);
   if (early === undefined) return deadlines.forget(id);
-  // The coordinator that completed it may have died before counting it.
+  // The coordinator that completed the check may have died before counting it.
   if (early.completedAt !== null) return deadlines.forget(id, early.stored);
   // Results written in time count even if they have not been read yet.
   await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);

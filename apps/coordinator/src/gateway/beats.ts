@@ -23,7 +23,10 @@ export interface Beats {
   readonly rewriteAll: () => void;
   /** Removes the heartbeat of a connection, so that its probe is offline at once. */
   readonly remove: (connection: AgentConnection) => void;
-  /** Call when a connection has ended. */
+  /**
+   * To be called when a connection has ended. If it was the newest of its probe, removes the heartbeat of an agent that
+   * drains or was silent, and writes that of any other again.
+   */
   readonly ended: (connection: AgentConnection) => void;
 }
 

@@ -62,7 +62,7 @@ async function leftovers(probe: string): Promise<readonly string[]> {
   return keys.filter((key) => !kept.has(key.split(':').at(-1)!));
 }
 
-/** Ids of the jobs so far, each once. */
+/** Ids of the jobs that the agent has received. */
 function jobsOf(agent: PlayedAgent): readonly string[] {
   return agent.received.filter((message): message is GatewayJob => message.t === 'job').map(({ id }) => id);
 }

@@ -149,7 +149,7 @@ function bytesReadOf(socket: Duplex): () => number {
   return () => (socket instanceof Socket ? socket.bytesRead : 0);
 }
 
-/** @returns functions that stop it */
+/** @returns functions that stop listening */
 function listenForJobs(channels: Store['channels'], connections: Connections): readonly (() => void)[] {
   return [
     channels.listen(redisKeys.jobsAdded, (message) => {

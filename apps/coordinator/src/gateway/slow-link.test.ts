@@ -153,7 +153,7 @@ it('an agent on a slow connection sends a screenshot once, keeps its connection,
 
   expect(order).toEqual(['B', 'C', 'D', 'screenshot']);
   expect(lines).toEqual([]);
-  // Heads, results and pings are the rest.
+  // Apart from the screenshot, only heads, results and pings are sent.
   expect(sentBytes()).toBeLessThan(SCREENSHOT_BYTES * 1.2);
 }, 180_000);
 

@@ -10,7 +10,7 @@ export interface BackgroundTask {
    */
   readonly everyMs: number;
   /**
-   * Runs once. `again` starts the next run at once, because there is more to do; a number starts it after so many
+   * Runs once. `again` starts the next run at once, because there is more to do; a number starts it after this many
    * milliseconds.
    */
   readonly run: (round: number) => Promise<'again' | number | void>;

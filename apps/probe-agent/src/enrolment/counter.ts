@@ -37,7 +37,7 @@ export function openCounter(folder: string): Counter {
       return await createEmpty(file(value));
     } catch (error) {
       if (value === 1 || !isFull(error)) throw error;
-      // No inode for a new file: the file of the value before is renamed, which one process alone can do.
+      // If there is no inode for a new file, the file of the previous value is renamed, which only one process can do.
       return rename(value);
     }
   };

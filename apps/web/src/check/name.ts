@@ -37,7 +37,7 @@ export function nameOfCheck(type: string, host: string, asked: Asked): CheckName
 /** Record type of a request without one: the service does not repeat defaults. */
 const DEFAULT_RECORD_TYPE = 'A';
 
-/** Class of a heading: a long target, mostly a URL, has a smaller one. */
+/** Class of the heading of a target: `long`, for a smaller font, if the target is long; otherwise undefined. */
 export function headingClass(target: string): string | undefined {
   return target.length > LONG_TARGET ? 'long' : undefined;
 }

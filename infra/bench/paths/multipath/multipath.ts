@@ -19,7 +19,10 @@ import { truthOf, type Links } from './truth.ts';
 const NETWORKS = 10;
 /** Concurrent checks of one probe. */
 const AT_ONCE = 12;
-/** Size above which packets search for the path MTU, for which scamper has another command. */
+/**
+ * Size in bytes from which a packet counts as part of the search for the path MTU, and not of that for paths: scamper
+ * has a separate command for the former.
+ */
 const LARGE_BYTES = 200;
 type Found = ReadonlyMap<string, Links>;
 

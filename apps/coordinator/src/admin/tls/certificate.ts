@@ -29,7 +29,7 @@ export interface CertificateOrder {
   /** Names and addresses of a server; absent for a CA. */
   readonly hosts?: readonly string[];
   readonly days: number;
-  /** Default: self-signed. */
+  /** The CA that issues the certificate; without one it is self-signed. */
   readonly issuer?: Issued;
 }
 

@@ -26,7 +26,10 @@ export interface TlsOrder {
 }
 
 const CA_DAYS = 3_650;
-/** Validity of a server certificate from its creation. Some TLS clients accept at most 825 days, and it begins a day earlier. */
+/**
+ * Validity of a server certificate, from its creation. With the day before, which also counts, it is the 825 days that
+ * some TLS clients accept at most.
+ */
 const SERVER_DAYS = 824;
 const RENEW_BELOW_MS = 30 * 86_400_000;
 

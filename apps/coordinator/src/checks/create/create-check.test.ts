@@ -332,7 +332,7 @@ type StartOf = (redis: Redis, queues: JobQueues) => StartCheck;
 
 const startTogether: StartOf = (redis, queues) => createStartCheck(redis, queues, 60_000);
 
-/** Builds `Checks['create']` from stubs and the Redis of `bed`, without another core. */
+/** Builds `Checks['create']` from stubs and the Redis of `bed`; starts no second core. */
 function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Checks['create'] {
   const redis = bed.core.rateLimitRedis;
   const queues = createJobQueues(redis, quiet);

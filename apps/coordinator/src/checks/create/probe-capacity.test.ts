@@ -74,7 +74,7 @@ describe('the room of a probe', () => {
     // 16 jobs wait for a target that does not answer; the initial estimate would allow 120.
     expect(load.hasCapacity(probe(), 'udp')).toBe(false);
     expect(load.hasCapacity(probe(), 'tcp')).toBe(true);
-    // 20 slots take n/20 of two seconds for n waiting jobs: that long the oldest job has taken by now.
+    // The oldest job is two seconds old by now, so n waiting jobs are expected to take n/20 of two seconds on 20 slots.
     expect(load.hasCapacity(probe(18), 'tcp')).toBe(true);
     expect(load.hasCapacity(probe(20), 'tcp')).toBe(false);
   });

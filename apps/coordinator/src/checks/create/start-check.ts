@@ -58,7 +58,9 @@ export interface Chosen {
   readonly once: boolean;
 }
 
-/** Starts the check; again with the new time if the clock of Redis was stepped back since it was last read. */
+/**
+ * Starts the check. If the clock of Redis was stepped back since it was last read, starts it again with the new time.
+ */
 export async function startInTime(
   dependencies: StartDependencies,
   id: string,

@@ -80,7 +80,7 @@ async function commitInline(
     const now = await clock.now(redis);
     const accepted = acceptResult(dependencies, checkType, { kind: 'final', data, writtenAtMs: now });
     if (accepted.kind !== 'final' || !accepted.valid) return false;
-    // The partial results that have to be merged into it may still be unread in the stream.
+    // The partial results to be merged into this result may still be unread in the stream.
     if (accepted.isCutShort) return false;
     const place = isTraceparent(traceparent) ? traceparent : undefined;
     const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: now, traceparent: place };

@@ -17,7 +17,7 @@ import type { ResultValidators } from './result-validators.ts';
 interface FinalAccepted {
   readonly kind: 'final';
   readonly json: string;
-  /** True if the probe's partial results may contain more than this one. */
+  /** True if the probe's partial results may contain more than this final result. */
   readonly isCutShort: boolean;
 }
 

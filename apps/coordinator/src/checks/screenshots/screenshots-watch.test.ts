@@ -93,7 +93,7 @@ describe('the watch over those who take screenshots', () => {
   });
 
   it('gives up an overdue screenshot: a coordinator of an older release ignores it', async () => {
-    // The state after such a coordinator has handled a due check.
+    // The state that a coordinator of an older release leaves after it has handled a due check.
     await bed.redis.zrem(redisKeys.deadlines, id);
     const [seconds] = await bed.redis.time();
     await bed.redis.zadd(redisKeys.screenshots, Number(seconds) * 1_000 - 2_000, `${id} ${probe}`);

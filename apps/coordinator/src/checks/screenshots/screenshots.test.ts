@@ -373,7 +373,7 @@ describe('the end of a screenshot', () => {
     const id = await start(on);
     await report(bed.redis, on[0]!, id, shown('in time'));
     await until(async () => Object.values((await bed.read(id)).results).every(isFinal));
-    // Without a notification, and due at once: expiry reads the stream once more.
+    // The entry is written without a notification, and the check is due at once: expiry reads the stream once more.
     const [seconds, microseconds] = await bed.redis.time();
     const nowMs = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     await bed.redis
@@ -494,7 +494,7 @@ describe('several coordinators', () => {
 
     await photographer(id, on, [first]);
 
-    // By then each of them has checked the lost probe at least once more.
+    // By then each coordinator has checked the lost probe at least once more.
     const looked = [...others, bed.core].map((core) => core.knownProbes());
     await Promise.all(looked);
     await until(async () => !(await members()).some((member) => member === `${id} ${first}`));

@@ -220,7 +220,8 @@ class PassedOnScreenshots implements CheckScreenshots {
     const at = asked.indexOf(from);
     if (at < asked.length - 1) {
       counters.screenshotsDropped += 1;
-      // The coordinator that handed it over may have died before adding the job. Adding it again is harmless.
+      // The coordinator that handed the screenshot over may have died before adding the job, which is harmless to add
+      // again.
       if (at === asked.length - 2) await this.give(id, asked[at + 1]!, standing.params, deadlineAt);
       return this.forget(id, from);
     }
@@ -259,7 +260,7 @@ class PassedOnScreenshots implements CheckScreenshots {
     const { said, current } = kept;
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;
     if (said !== 'applied') return;
-    // If this fails, the screenshot is not counted, and the total may exceed the limit until it expires.
+    // If this fails, the screenshot is not counted, and the total may exceed the limit until the screenshot expires.
     await this.dependencies.quota.note(id, probe, png.length).catch((error: unknown) => log.warn({ error }, UNCOUNTED));
     await this.forget(id, current);
     if (current !== probe) await this.takeBack(id, current);

@@ -202,7 +202,7 @@ export type SettleReply = readonly [
 
 export interface SettleOptions {
   readonly retentionMs: number;
-  /** Notified of a check that this completes. */
+  /** Notified if these results complete the check. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
   /** Receive the whole check if these results complete it. */
   readonly readers?: WaitingReaders | undefined;

@@ -60,8 +60,8 @@ export interface Deadlines {
   /** Removes completed checks now. Never rejects. */
   readonly flush: () => Promise<void>;
   /**
-   * Checks whose deadline has passed, and the current time in milliseconds since the epoch by Redis' clock. If it was
-   * stepped back, the deadlines have been moved with it.
+   * Checks whose deadline has passed, and the current time in milliseconds since the epoch by Redis' clock. If the
+   * clock was stepped back, the deadlines have been moved with it.
    */
   readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
 }
@@ -78,7 +78,7 @@ export function createDeadlines(redis: Redis): Deadlines {
   redis.on('close', () => (ended = []));
 
   /**
-   * Moves the deadlines if the clock was stepped back since the last poll; without it, pending checks would end late by
+   * Moves the deadlines if the clock was stepped back since the last poll; otherwise pending checks would end late by
    * the step.
    */
   const followClock = async (nowMs: number, movedNowMs: number): Promise<void> => {

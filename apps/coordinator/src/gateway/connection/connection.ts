@@ -50,7 +50,7 @@ export interface ConnectionOptions {
   readonly screenshots: Redis;
   readonly clock: RedisClock;
   readonly budget: UploadBudget;
-  /** True while another connection of the probe holds this instance of its agent. */
+  /** True while a gateway holds a connection of this instance of the probe's agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
   /** Called when the heartbeat has changed. */
   readonly onStatus: () => void;

@@ -34,7 +34,7 @@ export interface JobFeedOptions {
   readonly leftMs: (job: TakenJob) => Promise<number>;
   /** Monotonic clock, milliseconds. */
   readonly nowMs?: () => number;
-  /** True while another connection of the probe holds this instance of its agent. */
+  /** True while a gateway holds a connection of this instance of the probe's agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
   /** Writes a failure as the result of a job whose agent is gone. Rejects if Redis is unavailable. */
   readonly interrupt: (id: string) => Promise<void>;

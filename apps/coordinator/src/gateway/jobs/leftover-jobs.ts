@@ -5,7 +5,7 @@ export interface LeftoverJobsOptions {
   readonly jobs: Pick<ProbeJobs, 'active' | 'discard'>;
   /** The agent of this connection. */
   readonly instance: string;
-  /** True while another connection of the probe holds this instance of its agent. */
+  /** True while a gateway holds a connection of this instance of the probe's agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
   /** Gives a job to the agent, unless the agent has it already. */
   readonly hold: (job: TakenJob) => void;

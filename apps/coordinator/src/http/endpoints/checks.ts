@@ -61,9 +61,10 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     limit: async (request, response) => {
       limitCreate.refuseKnown(request, response);
       if (request.method !== 'POST') return limitCreate.count(request, response);
-      // Counted once the body is parsed, because the cost depends on it. Reading it may take as long as the client needs.
+      // The request is counted once its body is parsed, because the cost depends on the body; reading it may take as
+      // long as the client needs.
       const reading = readJson(request).then((body) => {
-        // Serialised before defaults are filled in.
+        // The body is serialised before `readRequest` fills in defaults.
         const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
         return { accepted: readRequest(body, apiKeyOf(request)?.allow), text };
       });

@@ -11,7 +11,7 @@ export interface Refusals {
 }
 
 /**
- * Remembers refusals. No request is refused wrongly: until its time is over, the counts that refused a client only
+ * Remembers refusals. No request is refused wrongly: until the remembered time, the counts that refused the client only
  * fall.
  *
  * @param nowMs monotonic clock

@@ -103,7 +103,10 @@ function targetCost({ checkType, params }: AcceptedRequest, probes: number, cost
 interface Contacted {
   /** Key for counting runs. */
   readonly group: string;
-  /** Key for counting ports: the group, or each address of a network, so that an address sweep counts as many. */
+  /**
+   * Key for counting ports: the group, or each address of a network, so that a sweep over addresses counts one port for
+   * each.
+   */
   readonly host: string;
   readonly purpose: TargetPurpose;
   readonly port: number | undefined;

@@ -99,7 +99,10 @@ function withMonitorDefaults(check: MonitorRequest['check']): unknown {
 
 /** Counts for a traceroute whose request has none: sixteen flows with one packet each can prove a change of the path. */
 const FLOWS = { flows: 16, queries: 1 };
-/** Largest `maxHops` with which a check of one family may send that many packets; a check of both has half of it. */
+/**
+ * Largest `maxHops` with which a check of one family may send the packets of `FLOWS`; a check of both families has half
+ * of it.
+ */
 const MOST_HOPS = 40;
 const DEFAULT_HOPS = 30;
 

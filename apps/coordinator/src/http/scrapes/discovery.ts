@@ -79,7 +79,7 @@ function addressLabels({ publicUrl, basePath }: Links): Readonly<Record<string, 
 /** Prometheus drops labels with the prefix `__` after relabelling; `vantage_probe_info` keeps the location. */
 function placeLabels(id: string, probe: Probe): Readonly<Record<string, string>> {
   return {
-    // Without it the targets of all probes share the series that Prometheus itself makes, such as `up`.
+    // Without this label the targets of all probes share the series that Prometheus itself makes, such as `up`.
     probe: id,
     __param_probe: id,
     __meta_vantage_probe: id,

@@ -88,7 +88,7 @@ async function replace(redis: Redis, text: string, next: PartingTask | undefined
   await transaction.zrem(redisKeys.monitorOutbox, text).exec();
 }
 
-/** @returns false if it is to be tried again */
+/** @returns false if the traceroute must be tried again */
 async function trace(dependencies: OutboxDependencies, task: ChangeTask): Promise<boolean> {
   const { redis, clock, create, readStored, readDefinition, log } = dependencies;
   const { monitor, traceId, probes, atMs } = task;

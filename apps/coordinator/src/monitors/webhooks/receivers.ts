@@ -1,7 +1,10 @@
 export interface ReceiverBounds {
   /** Maximum open requests of one receiver. */
   readonly mostOfReceiver: number;
-  /** A receiver whose requests are all open, without a start or an end for this long, is stuck. Also the longest wait. */
+  /**
+   * A receiver whose requests are all open, without a start or an end for this long, is stuck. Also the longest time
+   * for which `acquire` waits.
+   */
   readonly stuckAfterMs: number;
 }
 
@@ -23,7 +26,7 @@ interface Receiver {
   open: number;
   /** Monotonic time of the last start or end of a request. */
   movedAt: number;
-  /** Ends the waits, oldest first: true if a request is reserved for the caller. */
+  /** Functions that end the waits, oldest first; the argument is true if a request is reserved for the caller. */
   readonly waiting: Set<(isFree: boolean) => void>;
 }
 

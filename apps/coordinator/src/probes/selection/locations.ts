@@ -13,7 +13,7 @@ type Condition = (probe: ProbeRecord) => boolean;
 
 interface Term {
   readonly holds: Condition;
-  /** Why it can never match; undefined for a known name, even without a probe there. */
+  /** Why the term can never match; undefined for a known name, even without a probe there. */
   readonly unknown?: 'name' | 'cities of the state';
 }
 

@@ -39,7 +39,7 @@ export function createCanvas(width: number, height: number, paper: Colour, colou
         for (const [down, row] of glyph.rows.entries()) {
           for (let across = 0; across < row.length; across += 1) {
             const level = Number.parseInt(row[across]!, LEVELS);
-            // Glyphs may overlap; the darker pixel wins.
+            // Glyphs may overlap: the one with more coverage of the pixel wins.
             const pixel = (top + down) * width + left + across;
             if (level > pixels[pixel]! % LEVELS) pixels[pixel] = colour * LEVELS + level;
           }
