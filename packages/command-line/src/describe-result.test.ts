@@ -53,6 +53,21 @@ describe('a result in one line', () => {
     );
   });
 
+  it.each([
+    [
+      'traceroute',
+      { rounds: 57, stalled: 3_200, roundsLeftOut: 3 },
+      '57 rounds, the probe stood still for 3200 ms (3 rounds left out)',
+    ],
+    [
+      'ping',
+      { pingCount: 3, pingCompleted: 3, stalled: 2_100, packetsLeftOut: 1 },
+      '3 of 3 answered, the probe stood still for 2100 ms (1 packet left out)',
+    ],
+  ] as const)('tells of a %s what was left out because the probe stood still', (type, result, line) => {
+    expect(describeResult(type, result)).toBe(line);
+  });
+
   it('tells why there is no answer', () => {
     const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'Refused.' } as const;
 

@@ -1,16 +1,16 @@
 import type { CommonResult, Family } from '@vantage/contract';
 import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
 import { descriptions, type DescribedResult } from '@vantage/diagnostics/descriptions';
+import { stallText } from '@vantage/diagnostics/reply-texts';
 
 /** Describes a probe's result in one line; unknown fields are omitted. */
 export function describeResult<Name extends CheckTypeName>(
   type: Name,
   result: DescribedResult<(typeof checkTypes)[Name]>,
 ): string {
-  const { error, resolvedIp, stalled } = result as Partial<CommonResult>;
+  const { error, resolvedIp } = result as Partial<CommonResult>;
   const reason = error === null || error === undefined ? undefined : `${error.message} (${error.code})`;
-  const stood = stalled === undefined ? undefined : `the probe stood still for ${Math.round(stalled)} ms`;
-  const parts = [resolvedIp, ...descriptions[type].line(result), reason, stood];
+  const parts = [resolvedIp, ...descriptions[type].line(result), reason, stallText(result)];
   return parts.filter((part) => part !== null && part !== undefined).join(', ');
 }
 

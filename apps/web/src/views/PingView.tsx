@@ -5,6 +5,7 @@ import { Section } from '../parts/section.tsx';
 import { useFirst } from '../parts/use-first.tsx';
 import { ScaleAxis } from './Axis.tsx';
 import { scaleTo, type Scale } from './scale.ts';
+import { slotsFor } from './packet-slots.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 type Packet = NonNullable<FieldsOf<'ping'>['packets']>[number];
@@ -65,8 +66,7 @@ function Legend(): JSX.Element {
 function Strip(props: { readonly packets: readonly Packet[]; readonly expected: number }): JSX.Element {
   const { packets, expected } = props;
   const first = packets.filter(({ duplicate }) => !duplicate);
-  // At least the default count of four, while fewer packets are known.
-  const count = Math.max(expected, first.length, 4);
+  const count = slotsFor(first, expected);
   const slowest = Math.max(...first.map(({ rtt }) => rtt ?? 0));
   return (
     <svg class="strip" aria-hidden="true" width="100%" height="28">

@@ -7,6 +7,7 @@ import { layOutPaths, pathsOf } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { commonName } from './common-name.ts';
 import { phasesOf } from '../phases.ts';
+import { slotsFor } from './packet-slots.ts';
 import { scaleTo } from './scale.ts';
 import { stopText } from './stop-text.ts';
 
@@ -36,6 +37,17 @@ describe('a scale', () => {
     expect(scale.max).toBeCloseTo(max);
     expect(scale.ticks).toEqual(ticks.map((tick) => expect.closeTo(tick)));
     expect(scale.percent(scale.max * 2)).toBe(100);
+  });
+});
+
+describe('the row of the packets of a ping', () => {
+  it.each([
+    ['few packets so far', [1, 2], 0, 4],
+    ['packets that still come', [1, 2], 16, 16],
+    ['packets left out, because the probe stood still', [1, 2, 9, 10], 4, 10],
+  ])('has room for each packet by its number: %s', (_what, numbers, expected, slots) => {
+    const packets = numbers.map((seq) => ({ seq }));
+    expect(slotsFor(packets, expected)).toBe(slots);
   });
 });
 

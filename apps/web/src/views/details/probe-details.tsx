@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { stallText } from '@vantage/diagnostics/reply-texts';
 
 import type { Result } from '../../check/use-check.ts';
 import { byteCount, duration } from '../../format.ts';
@@ -38,7 +39,17 @@ export function ProbeDetails({ type, result }: { readonly type: string; readonly
   );
 }
 
-function DetailsOfType(props: { readonly type: string; readonly result: Result }): JSX.Element | null {
+function DetailsOfType({ type, result }: { readonly type: string; readonly result: Result }): JSX.Element {
+  const text = stallText(result as FieldsOf<'traceroute'>);
+  return (
+    <>
+      <FieldsOfType type={type} result={result} />
+      {text === undefined ? null : <p class="note">{`${text.charAt(0).toUpperCase()}${text.slice(1)}.`}</p>}
+    </>
+  );
+}
+
+function FieldsOfType(props: { readonly type: string; readonly result: Result }): JSX.Element | null {
   const { type, result } = props;
   switch (type) {
     case 'ping':

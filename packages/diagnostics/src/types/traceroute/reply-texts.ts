@@ -2,6 +2,8 @@ import { count } from '../../shared/result-text.ts';
 import type { Reply } from './reply-fields.ts';
 import type { Hop } from './result-fields.ts';
 
+export { stallText } from '../../stall-text.ts';
+
 /**
  * Describes the headers of a hop’s replies: each property with its different values, without the usual ones (quoted TTL
  * 1, the DSCP that was sent).
