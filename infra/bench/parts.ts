@@ -3,7 +3,7 @@ import type { Figure } from './goals.ts';
 
 /** A part of a benchmark. */
 export interface Part {
-  /** Printed when it begins. */
+  /** Printed when the part begins. */
   readonly title: string;
   /** Yields each figure as soon as it is measured. */
   readonly measure: (progress: Progress) => AsyncIterable<Figure> | Iterable<Figure>;

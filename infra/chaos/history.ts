@@ -49,7 +49,7 @@ export type Operation = 'start' | 'results' | 'summary' | 'events';
 /** One Server-Sent Event. */
 export interface StreamEvent {
   readonly kind: 'event';
-  /** Number of the answer that it is part of. */
+  /** Number of the answer that the event is part of. */
   readonly stream: number;
   readonly check: string;
   readonly at: number;

@@ -2,7 +2,7 @@ import type { Answer, FaultRecord } from './history.ts';
 import { breakRule, type Tally } from './ledger.ts';
 import { CONTROL, type JudgeContext } from './seen.ts';
 
-/** Time after its end for which a fault may still have effects. */
+/** Time after the end of a fault in which it may still have effects. */
 const FELT_AFTERWARDS_MS = 5_000;
 const STALLS_STORE = { withinMs: 2_000, lostMs: 500 };
 const STALLS_JOBS = { withinMs: 30_000, lostMs: 5_000 };

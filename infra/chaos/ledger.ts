@@ -11,10 +11,7 @@ export interface Tally {
   cutOff: number;
   /** Results that are `probe_timeout`: the probe was absent or overloaded. */
   timedOut: number;
-  /**
-   * Number of `timedOut` results whose checks lost so much time to stalls of the machine and outages that these explain
-   * them.
-   */
+  /** Number of `timedOut` results that stalls of the machine and outages during their checks explain. */
   timedOutByStalls: number;
   /** Longest delay of a completion after the deadline, without lost time, milliseconds; negative if all were early. */
   worstLatenessMs: number;

@@ -7,7 +7,7 @@ import { programEnv } from '@vantage/test-support/programs/program-env';
 /** One program of the service, which can be killed and restarted. */
 export interface Part {
   readonly name: string;
-  /** Undefined while it is not running. */
+  /** Undefined while the program is not running. */
   readonly pid: () => number | undefined;
   /** True for a coordinator that has listened without interruption since this time of `performance.now()`. */
   readonly ranSince: (since: number) => boolean;

@@ -1,5 +1,5 @@
 /**
- * Loaded before a program (LD_PRELOAD). A page of shared memory has four words:
+ * Loaded into a program by LD_PRELOAD. The file CHAOS_CLOCK_FILE, mapped as shared memory, has four words:
  * 1. milliseconds by which the time of day is wrong; the monotonic clock stays right;
  * 2. milliseconds by which each flush of a file to disk takes longer;
  * 3. time at which the time of day stands still, milliseconds since the epoch; 0 lets it run;

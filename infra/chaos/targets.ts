@@ -20,7 +20,7 @@ export interface Targets {
 
 export interface Resolver {
   readonly port: number;
-  /** Makes it answer nothing, or answer again. */
+  /** Makes the resolver answer nothing, or answer again. */
   readonly silence: (isSilent: boolean) => void;
 }
 

@@ -1,4 +1,4 @@
-# The load generator. Its first stage begins as that of coordinator.Dockerfile: what is slow is built once.
+# The load generator. Its first stage begins with the slow steps of coordinator.Dockerfile, so that they run once.
 # Build from the root of the repository: docker build -f infra/docker/load.Dockerfile .
 
 FROM node:24-bookworm-slim AS build
@@ -7,7 +7,7 @@ RUN apt-get update -qq \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /vantage
 COPY . .
-# Installs like in a checkout: dependencies from the lockfile, the table of networks, the web page.
+# Installs as in a checkout: dependencies from the lockfile, the table of networks, the web page.
 RUN node infra/setup/run.mjs setup --no-system-packages
 RUN node_modules/.bin/tsc -b apps/load
 RUN node infra/setup/pnpm.mjs --filter @vantage/load deploy --prod /out/load \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs nginx, and reloads its settings when the address of one of the given hosts has changed: a recreated
-# container may have another one.
+# container may have another address.
 conf=/etc/vantage/nginx.conf
 
 addresses() { for host; do getent ahostsv4 "$host" || echo "$host -"; done; }

@@ -8,7 +8,7 @@ RUN apt-get update -qq \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /vantage
 COPY . .
-# Installs like in a checkout: dependencies from the lockfile, the table of networks, the web page.
+# Installs as in a checkout: dependencies from the lockfile, the table of networks, the web page.
 RUN node infra/setup/run.mjs setup --no-system-packages
 RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
 # Deploys each program with its production dependencies, in the versions of the lockfile, from the installed

@@ -9,7 +9,7 @@ export interface CoordinatorProcess {
   readonly port: number;
   readonly pid: number;
   readonly url: string;
-  /** Lines that it printed: its log, of level `error` and above unless LOG_LEVEL is in `env`. */
+  /** Lines that the coordinator printed: its log, of level `error` and above unless LOG_LEVEL is in `env`. */
   readonly errors: readonly string[];
   readonly isAlive: () => boolean;
   readonly stop: () => Promise<void>;

@@ -59,7 +59,7 @@ function build(): void {
   route('r5', '10.61.0.0/24', [7, 1]);
   route('r6', '10.61.0.0/24', [4, 1]);
   route('r3', '10.61.0.0/24', [3, 1]);
-  // Routers of the other way answer both ends.
+  // Routes for the routers of the other way back, so that their answers reach both ends.
   route('r3', '10.61.6.0/24', [4, 2]);
   route('r6', '10.61.6.0/24', [7, 2]);
   route('r5', '10.61.6.0/24', [5, 2]);

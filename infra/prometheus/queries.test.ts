@@ -14,7 +14,7 @@ import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-pa
 import { itNeeding } from '@vantage/test-support/needs';
 
 interface Query {
-  /** Alert or panel to which it belongs. */
+  /** Alert or panel to which the query belongs. */
   readonly at: string;
   readonly expression: string;
 }

@@ -27,7 +27,7 @@ describe('the scrape configurations of the page', () => {
       expect(blocks.length).toBeGreaterThanOrEqual(2);
       for (const [index, text] of blocks.entries()) {
         const file = join(folder, `${index}.yml`);
-        // The file with the key is the operator's.
+        // Replaces the key file, which only an operator has.
         writeFileSync(file, text.replace(/credentials_file: .*/, `credentials_file: ${folder}/key`));
         writeFileSync(join(folder, 'key'), 'vtg_x');
         const check = promisify(execFile)(program('promtool'), ['check', 'config', file], { env: environment });

@@ -15,7 +15,7 @@ export interface Passage {
   readonly number: number;
   readonly ttl: number;
   readonly bytes: number;
-  /** The places that it reached, in order. */
+  /** The places that the packet reached, in order. */
   readonly trail: readonly number[];
   readonly fate: 'arrived' | 'expired' | 'refused' | 'too big' | 'lost';
   readonly answers: Answer[];

@@ -69,7 +69,7 @@ export interface SimulatedTarget extends Link, Answering {
   readonly echo?: 'reply' | 'none';
   readonly udp?: 'unreachable' | 'reply' | 'none';
   readonly tcp?: 'open' | 'closed' | 'none';
-  /** Initial TTL of its answers. */
+  /** Initial TTL of the target's answers. */
   readonly ttl?: number;
   /** Answers with the remaining TTL of the probe packet. */
   readonly copiesTtl?: boolean;

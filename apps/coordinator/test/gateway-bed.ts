@@ -14,7 +14,7 @@ import { startCoreBed, until, type CoreBed } from './core-bed.ts';
 
 /** A gateway on loopback in this process. */
 export interface OpenGateway {
-  /** Address of its WebSocket. */
+  /** Address of the gateway's WebSocket. */
   readonly url: string;
   readonly size: () => number;
   readonly close: () => Promise<void>;

@@ -201,7 +201,7 @@ function sorted(found: Readonly<Record<string, unknown>>): unknown {
   return Object.entries(found).toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** The targets of each module, scraped from both exporters. */
+/** The targets of each module, scraped from Vantage and from blackbox_exporter. */
 function scrapeConfig(
   { http, https, closed, dns, dialogues }: ScrapeTargets,
   exporters: Readonly<Record<string, string>>,

@@ -167,7 +167,7 @@ describe('vantage on the command line', () => {
     expect(findings.map(({ check }) => check)).toEqual(
       expect.arrayContaining(['redis.memory', 'redis.output-buffers', 'probes', 'service.gateway']),
     );
-    // The age of the geo data and the room on the disk are not the service's.
+    // The age of the geo data and the room on the disk depend on this machine, not on the service.
     expect(findings.filter(({ check, status }) => status !== 'ok' && !/^(geo|disk)$/.test(check))).toEqual([]);
   });
 

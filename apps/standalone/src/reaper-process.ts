@@ -23,7 +23,7 @@ interface Known {
 
 const LOOK_EVERY_MS = 50;
 
-// systemd signals the whole group at once; this process must exit after the others.
+// systemd signals the whole group at once; this process ignores the signal, because it must exit last.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const known = new Map<number, Known>();

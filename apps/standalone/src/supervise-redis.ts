@@ -12,7 +12,7 @@ export type RedisProcess = Pick<RedisServer, 'pid' | 'port'>;
 export interface SupervisedRedis {
   /** Includes the password. */
   readonly url: string;
-  /** Null while it is down, or if it is the operator's Redis. */
+  /** Null while Redis is down, or if the operator runs it. */
   readonly running: () => RedisProcess | null;
   /** Rewrites the append-only file after a full disk, which may have left a corrupt record. */
   readonly rewriteFile: () => void;

@@ -8,9 +8,9 @@ import { killGroup } from './kill-group.ts';
 
 export interface Supervised {
   readonly name: string;
-  /** Undefined while it is down. */
+  /** Undefined while the program is down. */
   readonly pid: () => number | undefined;
-  /** Output of its last exit with an error status, such as a rejected configuration. */
+  /** Output of the program's last exit with an error status, such as a rejected configuration. */
   readonly failure: () => string | undefined;
   /** Sends SIGTERM, and SIGKILL after the grace period. */
   readonly stop: () => Promise<void>;
@@ -95,7 +95,7 @@ async function runOnce(program: Program, started: (child: ChildProcess) => void)
     const child = fork(program.module, [], {
       env: { ...program.env },
       execArgv: [...(program.execArgv ?? process.execArgv)],
-      // Own process group: Ctrl-C reaches only the supervisor, which stops the others in order.
+      // Own process group: Ctrl-C reaches only the supervisor, which stops the programs in order.
       detached: true,
       stdio: ['ignore', log, log, 'ipc'],
     });

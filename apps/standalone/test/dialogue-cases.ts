@@ -1,6 +1,6 @@
 import type { DialogueTargets } from './dialogue-targets.ts';
 
-/** Modules with `tls` or `query_response`, in the terms of both programs. */
+/** Modules with `tls` or `query_response`, as Vantage and blackbox_exporter both read them. */
 export function dialogueModules({ ownCaFile }: Pick<DialogueTargets, 'ownCaFile'>): string {
   const tcp = (name: string, options: string, timeout = '10s'): string =>
     `  ${name}: {prober: tcp, timeout: ${timeout}, tcp: {${options}}}\n`;

@@ -63,7 +63,9 @@ const tlsServers = {
   ownTls: {},
 } as const;
 
-/** @param issued certificate for 127.0.0.1 and target.example of the authority that both programs trust */
+/**
+ * @param issued certificate for 127.0.0.1 and target.example of the authority that Vantage and blackbox_exporter trust
+ */
 export async function startDialogueTargets(folder: string, issued: Issued): Promise<DialogueTargets> {
   const mint = certificateMint();
   const authority = mint.issue({ subject: '/O=Another Authority/CN=Another Root', ca: true });

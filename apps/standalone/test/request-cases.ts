@@ -6,7 +6,7 @@ const module = (prober: string) => (name: string, options: string) =>
   `  ${name}: {prober: ${prober}, timeout: 20s, ${prober}: {${options}}}\n`;
 const asks = (text: string): string => `fail_if_body_not_matches_regexp: ['${text}']`;
 
-/** Modules with options of requests, in the terms of both programs. */
+/** Modules with options of requests, as Vantage and blackbox_exporter both read them. */
 export function requestModules({ files, echo }: RequestTargets): string {
   const [http, tcp] = [module('http'), module('tcp')];
   const own = `cert_file: ${files.cert}, key_file: ${files.key}`;

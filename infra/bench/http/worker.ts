@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** A program of this folder in a separate process. */
 export interface Worker {
   readonly pid: number;
-  /** The line that it wrote when it was ready. */
+  /** The line that the program wrote when it was ready. */
   readonly ready: string;
   readonly stop: () => Promise<void>;
 }

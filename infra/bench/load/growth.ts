@@ -16,7 +16,7 @@ const POSTS = 400;
 const AT_MOST_SECONDS = 60;
 /** Duration of a round: longer than the deadline of an http check, 15 s, so that all checks of the last round have ended. */
 const ROUND_MS = 16_000;
-/** Request body whose locations match one sixteenth of the probes, and all of them. */
+/** Request body with two locations, which match one sixteenth of the probes and all of them. */
 const BODY = JSON.stringify({
   type: 'http',
   host: 'http://127.0.0.1/',

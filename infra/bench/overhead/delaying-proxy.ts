@@ -7,7 +7,7 @@ export interface DelayingProxy {
   readonly close: () => void;
 }
 
-/** @param oneWayMs half of the round-trip time that it adds */
+/** @param oneWayMs half of the round-trip time that the proxy adds */
 export async function startDelayingProxy(targetPort: number, oneWayMs: number): Promise<DelayingProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -17,7 +17,8 @@ export const deaths: readonly Fault[] = [
       await agent.part.kill();
       await observer.burst(anyCoordinator(scene), 3);
       agent.part.start();
-      // The list of probes would not show it: a probe is offline only after fifteen seconds without a heartbeat.
+      // The log shows the start; the list of probes does not, because a probe is offline only after fifteen seconds
+      // without a heartbeat.
       await agent.part.started();
     },
   },

@@ -8,9 +8,9 @@ import type { StoreKind } from '../store.ts';
 /** A fault, which `inject` causes for real and reverts before it resolves. */
 export interface Fault {
   readonly name: string;
-  /** The store that it needs. A fault without one could run on any, and runs on a single server. */
+  /** The store that the fault needs. A fault without one could run on any store, and runs on a single server. */
   readonly store?: StoreKind;
-  /** Why it cannot be injected in this deployment, or undefined. */
+  /** Why the fault cannot be injected in this deployment, or undefined. */
   readonly impossible?: (deployment: Deployment) => Promise<string | undefined> | string | undefined;
   readonly inject: (scene: Scene) => Promise<void>;
 }

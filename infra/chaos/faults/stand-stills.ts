@@ -17,7 +17,7 @@ export const standStills: readonly Fault[] = [
   {
     name: 'a coordinator stands still',
     inject: async (scene) => {
-      // When it continues, all requests from the meantime reach the probes at once.
+      // When the coordinator continues, all requests from the meantime reach the probes at once.
       scene.harm('probes');
       await pickCoordinator(scene).part.pause(stillMs(scene));
     },

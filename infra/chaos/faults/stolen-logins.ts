@@ -11,7 +11,7 @@ const PASSWORD = 'stolen';
 /** Limit of connections of one agent's user. */
 const CONNECTIONS = 6;
 const LARGE = 'x'.repeat(3 * 1_048_576);
-/** Redis executes the first one regardless of permissions, and reads the others before it refuses them. */
+/** Redis executes `AUTH` regardless of permissions, and reads the other requests before it refuses them. */
 const largeRequests: readonly (readonly string[])[] = [
   ['AUTH', agentUser(THIEF), LARGE],
   ['HGETALL', LARGE],
@@ -47,7 +47,7 @@ export const stolenLogins: readonly Fault[] = [
   },
 ];
 
-/** @returns a function that ends it */
+/** @returns a function that ends the attack */
 async function attack({ deployment }: Scene, request: readonly string[]): Promise<() => void> {
   const rights = ['reset', 'on', `>${PASSWORD}`, ...agentRights(THIEF)];
   await redisUntil(deployment, async (redis) => {

@@ -11,7 +11,7 @@ export interface TickLedger {
   readonly doubled: number;
   /** Monitors that turned bad. */
   readonly alarms: number;
-  /** Delays of the checks at a probe after their tick was due, milliseconds. */
+  /** Delays of the checks at a probe after the due times of their ticks, milliseconds. */
   readonly delaysMs: readonly number[];
   /** Longest time between two consecutive starts of one monitor, milliseconds. */
   readonly longestPauseMs: number;

@@ -7,7 +7,7 @@ if [ "$1" = configure ]; then
   [ -e /etc/vantage/agent.env ] || install -D -m 0600 /usr/share/vantage-agent/agent.env /etc/vantage/agent.env
   if [ -d /run/systemd/system ]; then
     systemctl daemon-reload
-    # After an upgrade; a new agent starts when it is enrolled.
+    # Restarts the service after an upgrade; a new agent starts when it is enrolled.
     systemctl try-restart vantage-agent
   fi
 fi

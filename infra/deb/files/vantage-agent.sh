@@ -14,12 +14,12 @@ if [ "$(id -u)" != 0 ]; then
   echo 'vantage-agent enrol: must be run as root' >&2
   exit 2
 fi
-# Settings of the connection to the service, if the file contains them.
+# Exports the settings of the connection to the service that the file contains.
 for name in VANTAGE_CA_FILE HTTPS_PROXY NO_PROXY; do
   value=$(sed -n "s/^$name=//p" "$environment" | tail -n 1)
   [ -z "$value" ] || export "$name=$value"
 done
-# The key belongs to the user of the service from the start.
+# Enrols as the user of the service, to whom the key must belong.
 VANTAGE_STATE_FOLDER=/var/lib/vantage-agent setpriv --reuid=vantage-agent --regid=vantage-agent --clear-groups \
   "$home/node" "$home/dist/main.js" "$@"
 { grep -v '^VANTAGE_URL=' "$environment" || true; echo "VANTAGE_URL=$2"; } > "$environment.new"

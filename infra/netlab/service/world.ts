@@ -18,7 +18,7 @@ export interface WorldPlan {
   readonly monitorsFile: string;
 }
 
-/** One line of its standard input, JSON; each is answered by one line of its standard output. */
+/** One line of the program's standard input, JSON; each is answered by one line of its standard output. */
 export type WorldRequest =
   | { readonly method?: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object }
   /** Arguments of an operator’s command, such as `offer fra 203.0.113.5`. */

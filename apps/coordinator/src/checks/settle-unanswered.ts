@@ -45,7 +45,8 @@ export async function settleUnanswered(
   },
 ): Promise<number> {
   if (probes.length === 0) return 0;
-  // Removes the jobs first: if Redis fails in between, the next poll finds the results still missing and repeats both.
+  // Removes the jobs first: if Redis fails in between, the next poll finds the results still missing and repeats both
+  // steps.
   const removed = await Promise.allSettled(probes.map((probe) => queues.removeWaiting(redis, probe, id)));
   for (const [index, outcome] of removed.entries()) {
     if (outcome.status === 'fulfilled') counters.jobsRemoved += outcome.value ? 1 : 0;

@@ -26,7 +26,7 @@ const ofKnownAgents: ReadonlySet<string> = new Set(['suspended', 'stale-counter'
 const readMessage = createAgentMessageReader();
 
 /**
- * Challenges an agent and verifies its proof. Closes the connection if it is refused.
+ * Challenges an agent and verifies its proof. Closes the connection if the agent is refused.
  *
  * @param address canonical address of the agent
  * @param end called once with the outcome of the attempt

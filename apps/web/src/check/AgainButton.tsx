@@ -62,7 +62,7 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
   );
 }
 
-/** The request as far as it is known here, from the probes of the check. */
+/** The request of a check as far as this browser knows it, for the probes of the check. */
 export function againOf(check: CheckData): Readonly<Record<string, unknown>> & { readonly type: string } {
   const { locations: _locations, limit: _limit, ...asked } = requestFieldsOf(askedOf(check));
   if (check.between !== undefined) {

@@ -23,7 +23,10 @@ export function requestFieldsOf(asked: Asked): Readonly<Record<string, unknown>>
   return fields;
 }
 
-/** How a repetition differs from the check because its request is not wholly known here; undefined if it does not. */
+/**
+ * How a repetition differs from the check because this browser does not know the whole request; undefined if it does
+ * not.
+ */
 export function restrictionOf(check: CheckData): string | undefined {
   if (sentBy(check) !== undefined) return undefined;
   if (check.request === undefined) return 'with default options';

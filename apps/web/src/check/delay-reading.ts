@@ -4,7 +4,7 @@ import { retryAfterMs } from '../faults.ts';
 interface DelayedReading {
   /** Sends the request, unless it was sent. */
   readonly now: () => void;
-  /** Sends it after the full delay from now, unless it was sent. */
+  /** Sends the request after the full delay from now, unless it was sent. */
   readonly later: () => void;
   /** Nothing is sent afterwards. */
   readonly close: () => void;

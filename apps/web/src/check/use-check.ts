@@ -92,7 +92,7 @@ export async function observeCheck(
   let isFirst = true;
   let soonRendered: ReturnType<typeof setTimeout> | undefined;
   const render = (): void => {
-    // The results may arrive after the `completed` event and are older than it.
+    // The results may arrive after the `completed` event, and are then older than the event.
     if (isOver || base === undefined) return;
     // Collects events for some milliseconds: a hundred probes send thousands of them, and each rendering is expensive.
     soonRendered ??= setTimeout(() => {

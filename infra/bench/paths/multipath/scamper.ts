@@ -36,7 +36,10 @@ interface Traced {
   readonly nodes?: readonly (Node & { readonly links?: readonly (readonly Node[])[] })[];
 }
 
-/** Reads one JSON object a line. */
+/**
+ * Links to the successors of a node, hop by hop. Between hops with several nodes, scamper does not report which node
+ * leads to which.
+ */
 function readTracelb(printed: string): ReadonlyMap<string, Links> {
   const objects = printed.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Traced]));
   const traces = objects.filter(({ type }) => type === 'tracelb');

@@ -51,7 +51,7 @@ function pairsOf(reply: unknown): readonly (readonly [string, string])[] {
   return Object.entries(reply as object).map(([name, value]) => [name, String(value)]);
 }
 
-/** @returns undefined if it is missing or no number */
+/** @returns undefined if the field is missing or no number */
 export function numberOf({ info }: RedisFacts, field: string): number | undefined {
   const text = info.get(field);
   const number = Number(text);

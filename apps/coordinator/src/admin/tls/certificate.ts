@@ -78,7 +78,7 @@ function serverExtensions(hosts: readonly string[]): Extension[] {
   return [
     new BasicConstraintsExtension(false, undefined, true),
     new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-    // Also for clients: cluster and replication links authenticate both sides.
+    // The certificate is valid for clients, too, because cluster and replication links authenticate both sides.
     new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
     new SubjectAlternativeNameExtension(hosts.map(generalName)),
   ];

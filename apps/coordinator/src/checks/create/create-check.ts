@@ -100,7 +100,7 @@ async function createCheck(
  * Starts a check if the rate limits admit it. On a single server, the start is pipelined with the rate-limit command:
  * Redis runs the two in this order, and the start has no effect unless the rate-limit script has written the grant.
  *
- * @returns false if it is not admitted
+ * @returns false if the check is not admitted
  */
 async function admitAndStart(
   redis: Redis,

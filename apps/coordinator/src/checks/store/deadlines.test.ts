@@ -104,7 +104,8 @@ describe('the deadlines', () => {
     await first.due(100);
     const afterOne = await movedMs();
     clock.offMs = 0;
-    // The second coordinator has seen neither step until now; the third sees them after the others have moved.
+    // The second coordinator has seen neither step until now; the third sees them after the other two have moved the
+    // deadlines.
     await second.due(100);
     const afterTwo = await movedMs();
     await third.due(100);

@@ -27,7 +27,7 @@ export interface AgentSocket {
    * of the agent wait behind a large result.
    */
   readonly answerPart: () => void;
-  /** True if it was closed because the agent was silent. */
+  /** True if the socket was closed because the agent was silent. */
   readonly wasSilent: () => boolean;
 }
 

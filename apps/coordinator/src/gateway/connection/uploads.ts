@@ -8,7 +8,9 @@ export interface UploadBudget {
 
 /** Screenshots that one connection sends in pieces. */
 export interface Uploads {
-  /** `full` if the gateway has no memory for it at the moment; `fault` if the screenshot exceeds the size limit. */
+  /**
+   * `full` if the gateway has no memory for the piece at the moment; `fault` if the screenshot exceeds the size limit.
+   */
   readonly add: (upload: number, piece: Buffer) => 'taken' | 'full' | 'fault';
   /** Ends an upload and returns the image; undefined if its size is not `bytes`. */
   readonly take: (upload: number, bytes: number) => Buffer | undefined;

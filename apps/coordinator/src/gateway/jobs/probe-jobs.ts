@@ -15,7 +15,7 @@ export interface TakenJob {
 }
 
 export interface ActiveJob extends TakenJob {
-  /** Instance of the agent that it was taken for; '' if an agent took it without a gateway. */
+  /** Instance of the agent that the job was taken for; '' if an agent took it without a gateway. */
   readonly taker: string;
 }
 

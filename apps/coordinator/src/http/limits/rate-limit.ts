@@ -128,7 +128,7 @@ function createLimiter(
   });
 }
 
-/** @throws HttpProblem 429 if the limit of a target refuses it */
+/** @throws HttpProblem 429 if the limit of a target refuses the request */
 async function countRequest(
   bucket: Bucket,
   window: SharedWindow,

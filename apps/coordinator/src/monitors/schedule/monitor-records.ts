@@ -19,7 +19,7 @@ import { putScript, removeScript } from './definition-scripts.ts';
 /** A tick that this coordinator must start. */
 export interface ClaimedTick {
   readonly name: string;
-  /** JSON of its `Claim`, as `confirmTick` compares it with the claim in Redis. */
+  /** JSON of the `Claim` of the tick, as `confirmTick` compares it with the claim in Redis. */
   readonly claim: string;
   /** JSON of a `StoredMonitor`. */
   readonly stored: string;
@@ -84,7 +84,7 @@ export const LEASE_MS = 4_000;
 
 /** A tick that no coordinator claimed in time. */
 export interface MissedTick extends Omit<ClaimedTick, 'claim'> {
-  /** When it was due, milliseconds since the epoch in decimal digits. */
+  /** Due time of the tick, milliseconds since the epoch in decimal digits. */
   readonly atMs: string;
 }
 

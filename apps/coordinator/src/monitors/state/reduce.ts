@@ -6,7 +6,7 @@ import { isFlapping, REMEMBERED_TICKS } from './flapping.ts';
 /** The results of a tick. */
 export interface TickOutcome {
   readonly tick: number;
-  /** When it was due, milliseconds since the epoch. */
+  /** Due time of the tick, milliseconds since the epoch. */
   readonly atMs: number;
   readonly headline: string | null;
   readonly probes: Readonly<Record<string, RunAtProbe & ProbePlace>>;
@@ -20,11 +20,11 @@ export interface ProbePlace {
 /** What a monitor remembers of a probe. */
 export interface ProbeMemory extends RunAtProbe, ProbePlace {
   readonly sinceMs: number;
-  /** Tick of its last result. */
+  /** Tick of the probe's last result. */
   readonly tick: number;
-  /** Tick at which it last measured; a state of an earlier release has none. */
+  /** Tick at which the probe last measured; a state of an earlier release has none. */
   readonly measuredTick?: number | undefined;
-  /** `o` and `f` for its last measured ticks, oldest first. */
+  /** `o` and `f` for the last ticks at which the probe measured, oldest first. */
   readonly history: string;
   readonly flapping: boolean;
 }
@@ -47,7 +47,7 @@ export interface MonitorState {
   /** Null until the first tick after a change of the definition. */
   readonly agreement: Agreement | null;
   readonly headline: string | null;
-  /** The traceroute that followed its change to bad. */
+  /** The traceroute that followed the monitor's change to bad. */
   readonly traceId?: string | null;
   /** The check with the path to compare with, by probe; for traceroute monitors. */
   readonly pathChecks?: Readonly<Record<string, string>> | undefined;

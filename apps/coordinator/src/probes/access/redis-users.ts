@@ -17,7 +17,7 @@ export interface NodeOutcome {
 /** The user of an agent on one node. */
 export interface UserState {
   readonly on: boolean;
-  /** SHA-256 of its passwords in hexadecimal, newest last. */
+  /** SHA-256 of the user's passwords in hexadecimal, newest last. */
   readonly hashes: readonly string[];
 }
 

@@ -124,7 +124,7 @@ describe('the list of probes', () => {
     // A heartbeat without a lifetime must not make its probe look online permanently.
     await bed.redis.set(redisKeys.heartbeat('frozen-1'), '{}');
     await bed.redis.hset(redisKeys.heartbeat('type-1'), 'no', 'string');
-    // Written last, so that a list with this heartbeat has the others, too.
+    // Written last, so that a list with this heartbeat has the other heartbeats, too.
     await bed.beat('drain-1', { draining: true });
     await until(async () => (await bed.core.probes.list())['drain-1']?.status === 'degraded');
     const probes = await bed.core.probes.list();

@@ -25,7 +25,7 @@ export interface ProbeEntry extends LastReading {
 
 /** Data of a probe in Redis, or known to be unchanged. */
 export interface ReadProbe extends ProbeReading {
-  /** Undefined if it is invalid. */
+  /** The stored heartbeat; undefined if it is invalid or missing. */
   readonly heartbeat: Heartbeat | undefined;
 }
 

@@ -16,15 +16,15 @@ export interface KnownProbe {
   readonly waiting?: number;
   /** Number of waiting jobs and of those that the agent has taken; undefined for an agent at a gateway. */
   readonly queued?: number | undefined;
-  /** True if its agent sends heartbeats but takes no jobs. */
+  /** True if the probe's agent sends heartbeats but takes no jobs. */
   readonly takesNoJobs?: boolean;
-  /** True for six seconds after it was offline, so that an unstable probe does not count as healthy. */
+  /** True for six seconds after the probe was offline, so that an unstable probe does not count as healthy. */
   readonly justBack?: boolean;
-  /** Why its agent is suspended; undefined if it is not. */
+  /** Why the probe's agent is suspended; undefined if it is not. */
   readonly switchedOff?: string | undefined;
   /** Why Redis accepts no results, which affects every probe. */
   readonly storeFault?: string | undefined;
-  /** Enrolment of its agent; undefined without one. */
+  /** Enrolment of the probe's agent; undefined without one. */
   readonly access?: AgentAccess;
 }
 

@@ -11,7 +11,7 @@ export interface Candidate {
 export interface Kind {
   readonly asNumber: string;
   readonly countryCode: string;
-  /** Indices of the request's locations that contain them. */
+  /** Indices of the request's locations that contain the probes of this class. */
   readonly places: readonly number[];
   readonly degraded: number;
   /** Ordered by load, lowest first; never empty. */

@@ -25,7 +25,7 @@ const MOST_KEPT = 200;
 
 interface KeptPool {
   readonly pool: FollowingPool;
-  /** Indices of the probes in its locations. */
+  /** Indices of the probes in the locations of the pool. */
   readonly indices: readonly number[];
   /** The list of probes up to which the pool is current. */
   known: readonly KnownProbe[];

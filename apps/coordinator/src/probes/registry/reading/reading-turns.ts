@@ -2,11 +2,13 @@
 export interface LastReading {
   /** Monotonic clock, milliseconds. */
   readonly atMs: number;
-  /** Expiry of its heartbeat on the monotonic clock, milliseconds. */
+  /** Expiry of the probe's heartbeat on the monotonic clock, milliseconds. */
   readonly endsAtMs: number;
-  /** True if only the time of its heartbeat is expected to change, and its agent announces every other change. */
+  /**
+   * True if only the time of the probe's heartbeat is expected to change, and its agent announces every other change.
+   */
   readonly isSettled: boolean;
-  /** Length of its result stream. */
+  /** Length of the probe's result stream. */
   readonly entries: number;
 }
 
