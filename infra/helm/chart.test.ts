@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,11 +73,14 @@ let renderer: Promise<string> | undefined;
 /** Compiles the renderer, once: linking it takes longer than all else here. */
 async function buildRenderer(): Promise<string> {
   const { folder } = await unpackPackages(...packages);
-  const go = join(folder, 'usr/lib/go-1.19');
+  // Packages that are installed on the machine are not unpacked.
+  const go = [folder, '/']
+    .map((root) => join(root, 'usr/lib/go-1.19'))
+    .find((root) => existsSync(join(root, 'bin/go')))!;
   const env = {
     ...process.env,
     GOROOT: go,
-    GOPATH: join(folder, 'usr/share/gocode'),
+    GOPATH: `${join(folder, 'usr/share/gocode')}:/usr/share/gocode`,
     GOCACHE: join(folder, 'cache'),
     GO111MODULE: 'off',
     CGO_ENABLED: '0',
