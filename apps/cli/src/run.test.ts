@@ -183,7 +183,7 @@ describe('what the program writes', () => {
   it('is CSV without the screenshot', async () => {
     const { output } = await written(['http', 'https://example.com', '--csv']);
 
-    expect(output).toMatch(/^probe,countryCode,city,asNumber,isp,result,resolvedIp,error\n/);
+    expect(output).toMatch(/^probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,resolvedIp,error\n/);
     expect(output).not.toContain('iVBOR');
   });
 

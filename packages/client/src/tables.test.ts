@@ -4,6 +4,14 @@ import { asCsv, asJsonLines } from './tables.ts';
 
 const probes = { 'fra-1': { countryCode: 'DE', city: 'Frankfurt, Main', asNumber: 'AS64496', isp: 'Example "One"' } };
 
+/** The columns of `fra-1`. */
+const ofProbe = {
+  probeCountryCode: 'DE',
+  probeCity: 'Frankfurt, Main',
+  probeAsNumber: 'AS64496',
+  probeIsp: 'Example "One"',
+};
+
 const rows = [
   ['fra-1', { result: 'success', rt: -0.5, error: null, timings: { dns: 1, total: 2.5 }, packets: [{ seq: 1 }] }],
   ['nyc-1', { result: 'failure', rt: null, error: { code: 'refused', message: 'No,\nno.' }, addresses: ['a', 'b'] }],
@@ -13,7 +21,7 @@ describe('the results as CSV', () => {
   it('have a column for each scalar field of any result, and the place of the probe', () => {
     expect(asCsv(rows, probes)).toBe(
       [
-        'probe,countryCode,city,asNumber,isp,result,rt,error,timings.dns,timings.total,error.code,error.message,addresses',
+        'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,error,timings.dns,timings.total,error.code,error.message,addresses',
         'fra-1,DE,"Frankfurt, Main",AS64496,"Example ""One""",success,-0.5,,1,2.5,,,',
         'nyc-1,,,,,failure,,,,,refused,"No,\nno.",a b',
         '',
@@ -25,7 +33,7 @@ describe('the results as CSV', () => {
     const answers = [{ name: 'a.example', data: '192.0.2.1' }, { data: '192.0.2.2' }];
 
     expect(asCsv([['fra-1', { answers }]])).toBe(
-      'probe,countryCode,city,asNumber,isp,answers\r\nfra-1,,,,,192.0.2.1 192.0.2.2\r\n',
+      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,answers\r\nfra-1,,,,,192.0.2.1 192.0.2.2\r\n',
     );
   });
 
@@ -33,7 +41,7 @@ describe('the results as CSV', () => {
     const screenshot = 'iVBORw0KGgo=';
 
     expect(asCsv([['fra-1', { status: 200, screenshot }]])).toBe(
-      'probe,countryCode,city,asNumber,isp,status\r\nfra-1,,,,,200\r\n',
+      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,status\r\nfra-1,,,,,200\r\n',
     );
   });
 
@@ -41,7 +49,7 @@ describe('the results as CSV', () => {
     const otherFamily = { family: 6, rt: 2, answers: [{ data: '192.0.2.6' }] };
 
     expect(asCsv([['fra-1', { rt: 1, answers: [{ data: '192.0.2.4' }], otherFamily }]])).toBe(
-      'probe,countryCode,city,asNumber,isp,rt,answers,otherFamily.family,otherFamily.rt,otherFamily.answers\r\n' +
+      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,rt,answers,otherFamily.family,otherFamily.rt,otherFamily.answers\r\n' +
         'fra-1,,,,,1,192.0.2.4,6,2,192.0.2.6\r\n',
     );
   });
@@ -53,12 +61,27 @@ describe('the results as CSV', () => {
   });
 });
 
+describe('a target with a location and a network', () => {
+  const rowsOfInfo = [['fra-1', { countryCode: 'US', city: null, isp: 'Example Two' }]] as const;
+
+  it('has its columns apart from those of the probe', () => {
+    const [head, row] = asCsv(rowsOfInfo, probes).split('\r\n');
+
+    expect(head).toBe('probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,countryCode,city,isp');
+    expect(row).toBe('fra-1,DE,"Frankfurt, Main",AS64496,"Example ""One""",US,,Example Two');
+  });
+
+  it('has its fields apart from those of the probe in JSON lines', () => {
+    expect(JSON.parse(asJsonLines(rowsOfInfo, probes))).toEqual({ probe: 'fra-1', ...ofProbe, ...rowsOfInfo[0][1] });
+  });
+});
+
 describe('the results as JSON lines', () => {
   it('are one object per probe', () => {
     const lines = asJsonLines(rows, probes).split('\n');
 
     expect(lines).toHaveLength(3);
-    expect(JSON.parse(lines[0]!)).toEqual({ probe: 'fra-1', ...probes['fra-1'], ...rows[0][1] });
+    expect(JSON.parse(lines[0]!)).toEqual({ probe: 'fra-1', ...ofProbe, ...rows[0][1] });
     expect(JSON.parse(lines[1]!)).toEqual({ probe: 'nyc-1', ...rows[1][1] });
   });
 });

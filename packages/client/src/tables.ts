@@ -9,10 +9,16 @@ export interface TableProbe {
   readonly isp: string;
 }
 
-const factNames = ['countryCode', 'city', 'asNumber', 'isp'] as const satisfies readonly (keyof TableProbe)[];
+/** Columns of a probe. A result may have fields with the names on the right, for the target. */
+const probeColumns = {
+  probeCountryCode: 'countryCode',
+  probeCity: 'city',
+  probeAsNumber: 'asNumber',
+  probeIsp: 'isp',
+} as const satisfies Readonly<Record<string, keyof TableProbe>>;
 
 /**
- * Results as CSV (RFC 4180), one row per probe: location and network of the probe, then each scalar field of the results
+ * Results as CSV (RFC 4180), one row per probe: location and network of the probe (`probeCity`), then each scalar field of the results
  * (`timings.total` for nested ones) and each list of scalars. Lists of objects are omitted, except the data of DNS
  * records, and so is the screenshot: no program shows one in a cell.
  *
@@ -20,19 +26,21 @@ const factNames = ['countryCode', 'city', 'asNumber', 'isp'] as const satisfies 
  */
 export function asCsv(rows: ResultRows, probes: Readonly<Record<string, TableProbe>> = {}): string {
   const flat = rows.map(([probe, result]) => ({ probe, ...factsOf(probes, probe), ...flatten(result) }));
-  const names = new Set<string>(['probe', ...factNames, ...flat.flatMap(Object.keys)]);
+  const names = new Set<string>(['probe', ...Object.keys(probeColumns), ...flat.flatMap(Object.keys)]);
   const lines = flat.map((row: Readonly<Record<string, unknown>>) => [...names].map((name) => cell(row[name])));
   return [[...names].map(cell), ...lines].map((line) => `${line.join(',')}\r\n`).join('');
 }
 
-/** Results as JSON lines: one object per probe, with its id in `probe`. */
+/** Results as JSON lines: one object per probe, with its id in `probe`, its location and network as in CSV. */
 export function asJsonLines(rows: ResultRows, probes: Readonly<Record<string, TableProbe>> = {}): string {
   return rows.map(([probe, result]) => `${JSON.stringify({ probe, ...factsOf(probes, probe), ...result })}\n`).join('');
 }
 
-function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Partial<TableProbe> {
+function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Readonly<Record<string, unknown>> {
   const probe = Object.hasOwn(probes, id) ? probes[id] : undefined;
-  return probe === undefined ? {} : Object.fromEntries(factNames.map((name) => [name, probe[name]]));
+  return probe === undefined
+    ? {}
+    : Object.fromEntries(Object.entries(probeColumns).map(([column, name]) => [column, probe[name]]));
 }
 
 function flatten(value: object, prefix = ''): Record<string, unknown> {
