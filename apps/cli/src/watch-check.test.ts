@@ -5,18 +5,25 @@ import { watchCheck } from './watch-check.ts';
 
 const problem = { type: '/problems/x', title: 'X', status: 503, detail: 'No store.', instance: '/', requestId: 'r' };
 
+type Asked = Parameters<Client['startCheck']>[0];
+
 /** Watches a service that has one answer per `POST /check`; stops after this many lines. */
-async function watched(answers: readonly (string | Error)[], lines: number, json = false) {
-  const [written, complaints]: [string[], string[]] = [[], []];
+async function watched(answers: readonly (string | Error)[], lines: number, json = false, selection: object = {}) {
+  const [written, complaints, asked]: [string[], string[], Asked[]] = [[], [], []];
   const stopping = new AbortController();
   let next = 0;
   const client = {
-    startCheck: async () => {
+    startCheck: async (request: Asked) => {
+      asked.push(request);
       const answer = answers[next++] ?? 'success';
       if (typeof answer !== 'string') throw answer;
       return { checkId: answer };
     },
-    results: async (checkId: string) => ({ status: 'completed', results: { 'fra-1': { result: checkId } } }),
+    results: async (checkId: string) => {
+      const { probes = ['fra-1', 'nyc-1'] } = asked.at(-1) as { readonly probes?: readonly string[] };
+      const results = probes.map((probe) => [probe, { result: probe === 'fra-1' ? checkId : 'success' }]);
+      return { status: 'completed', results: Object.fromEntries(results) };
+    },
     summary: async () => ({ verdict: 'up', headline: 'It answers.\u001B' }),
   } as unknown as Client;
   const note = (kept: string[]) => (line: string) => {
@@ -24,7 +31,7 @@ async function watched(answers: readonly (string | Error)[], lines: number, json
     if (written.length + complaints.length === lines) stopping.abort();
   };
   const status = await watchCheck({
-    request: { type: 'ping', host: 'a.example' },
+    request: { type: 'ping', host: 'a.example', ...selection },
     everySeconds: 0.001,
     json,
     client,
@@ -32,7 +39,7 @@ async function watched(answers: readonly (string | Error)[], lines: number, json
     complain: note(complaints),
     signal: stopping.signal,
   });
-  return { status, written, complaints };
+  return { status, written, complaints, asked };
 }
 
 describe('a watched check', () => {
@@ -49,8 +56,8 @@ describe('a watched check', () => {
     const { written } = await watched([], 2, true);
 
     expect(written.map((line) => JSON.parse(line) as object)).toEqual([
-      { status: 'completed', results: { 'fra-1': { result: 'success' } } },
-      { status: 'completed', results: { 'fra-1': { result: 'success' } } },
+      { status: 'completed', results: { 'fra-1': { result: 'success' }, 'nyc-1': { result: 'success' } } },
+      { status: 'completed', results: { 'fra-1': { result: 'success' }, 'nyc-1': { result: 'success' } } },
     ]);
   });
 
@@ -70,5 +77,40 @@ describe('a watched check', () => {
       'Private.',
     ]);
     expect(status).toBe(2);
+  });
+
+  it('is measured from the probes of its first run, so that runs differ by time alone', async () => {
+    const { asked } = await watched([], 3, false, { locations: ['DE', 'US'], limit: 2 });
+
+    const pinned = { type: 'ping', host: 'a.example', probes: ['fra-1', 'nyc-1'] };
+    expect(asked).toEqual([{ type: 'ping', host: 'a.example', locations: ['DE', 'US'], limit: 2 }, pinned, pinned]);
+  });
+
+  it('goes on without a probe that was removed, and says so', async () => {
+    const errors = [{ path: '/probes/0', message: 'there is no probe "fra-1"' }];
+    const removed = new ProblemError(400, { ...problem, status: 400, errors }, undefined);
+
+    const { asked, complaints, status } = await watched(['success', removed, 'success'], 4, false, { limit: 2 });
+
+    expect(complaints.map((line) => line.slice(22))).toEqual([
+      'there is no probe "fra-1"; the watch goes on without it',
+    ]);
+    expect(asked.map((request) => 'probes' in request && request.probes)).toEqual([
+      false,
+      ['fra-1', 'nyc-1'],
+      ['nyc-1'],
+      ['nyc-1'],
+    ]);
+    expect(status).toBe(0);
+  });
+
+  it('ends if all its probes were removed', async () => {
+    const errors = [
+      { path: '/probes/0', message: 'there is no probe "fra-1"' },
+      { path: '/probes/1', message: 'x' },
+    ];
+    const removed = new ProblemError(400, { ...problem, status: 400, errors }, undefined);
+
+    expect(await watched(['success', removed], 9)).toMatchObject({ status: 2, written: { length: 1 } });
   });
 });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { exitStatus, jsonText, statusOfResults } from '@vantage/command-line';
-import { ProblemError, type CheckRequest, type Client, type PairRequest } from '@vantage/client';
+import { ProblemError, type CheckOf, type CheckRequest, type Client, type PairRequest } from '@vantage/client';
 import { endsWithStream, escapeText } from '@vantage/contract';
+import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { completed } from './completed.ts';
 import { statusOfFault } from './faults/exit-status.ts';
@@ -20,21 +21,30 @@ interface WatchOptions {
 }
 
 /**
- * Repeats a check until the signal aborts, one line per run. A service that is unreachable or busy is asked again; a refused
- * request ends the watch.
+ * Repeats a check until the signal aborts, one line per run. Later runs have the probes of the first one, so that they
+ * differ by time alone. A service that is unreachable or busy is asked again; a refused request ends the watch.
  *
  * @returns the exit status: that of the last run
  */
 export async function watchCheck(options: WatchOptions): Promise<number> {
   const { everySeconds, signal } = options;
   let status: number = exitStatus.interrupted;
+  let { request } = options;
   while (!signal.aborted) {
     const started = performance.now();
     let waitMs = everySeconds * 1000;
     try {
-      status = await runOnce(options);
+      const check = await runOnce(request, options);
+      status = statusOfResults(check.type, Object.values(check.results));
+      request = withProbes(request, Object.keys(check.results));
     } catch (error) {
       if (signal.aborted) break;
+      const rest = withoutRemoved(request, error);
+      if (rest !== undefined && request !== options.request) {
+        options.complain(`${clock()}  ${rest.messages.join('; ')}; the watch goes on without ${rest.pronoun}`);
+        request = rest.request;
+        continue;
+      }
       const isFinal = error instanceof ProblemError && ![3, 4].includes(statusOfFault(error));
       options.complain(`${clock()}  ${messageOf(error)}`);
       status = statusOfFault(error);
@@ -47,7 +57,10 @@ export async function watchCheck(options: WatchOptions): Promise<number> {
   return status;
 }
 
-async function runOnce({ request, json, client, write, signal }: WatchOptions): Promise<number> {
+async function runOnce(
+  request: WatchOptions['request'],
+  { json, client, write, signal }: WatchOptions,
+): Promise<CheckOf<CheckTypeName>> {
   const { checkId } = await client.startCheck(request, { signal });
   const check = await completed(checkId, { client, signal, endsWithStream: endsWithStream(request) });
   if (json) write(jsonText(check, 0));
@@ -55,7 +68,25 @@ async function runOnce({ request, json, client, write, signal }: WatchOptions): 
     const { verdict, headline } = await client.summary(checkId, { signal });
     write(`${clock()}  ${verdict.padEnd(8)}  ${escapeText(headline, 2_000)}`);
   }
-  return statusOfResults(check.type, Object.values(check.results));
+  return check;
+}
+
+/** The request for exactly these probes; a pair of probes stays as it is. */
+function withProbes(request: WatchOptions['request'], probes: readonly string[]): WatchOptions['request'] {
+  if ('between' in request) return request;
+  const { locations: _locations, limit: _limit, ...rest } = request;
+  return { ...rest, probes: [...probes] };
+}
+
+/** The request without the probes that the service refuses; undefined if it refuses anything else, or all of them. */
+function withoutRemoved(request: WatchOptions['request'], error: unknown) {
+  if ('between' in request || !(error instanceof ProblemError)) return undefined;
+  const errors = error.problem?.errors ?? [];
+  const removed = new Set(errors.map(({ path }) => /^\/probes\/(\d+)$/.exec(path)?.[1]));
+  const probes = request.probes?.filter((_probe, index) => !removed.has(String(index))) ?? [];
+  if (removed.size === 0 || removed.has(undefined) || probes.length === 0) return undefined;
+  const messages = errors.map(({ message }) => escapeText(message, 200));
+  return { request: { ...request, probes }, messages, pronoun: removed.size === 1 ? 'it' : 'them' };
 }
 
 function clock(): string {

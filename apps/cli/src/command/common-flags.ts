@@ -33,7 +33,7 @@ const outputFlags = {
   watch: {
     type: 'string',
     value: 'SECONDS',
-    description: 'Repeat the check every so many seconds, one line per run. Range: 5 to 86400.',
+    description: 'Repeat the check from the same probes every so many seconds, one line per run. Range: 5 to 86400.',
   },
 } as const;
 
