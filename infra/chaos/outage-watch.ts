@@ -44,7 +44,7 @@ interface Outage {
 }
 
 const EVERY_MS = 50;
-/** Time after which a write counts as failed: coordinators give up on theirs, too. */
+/** Time after which a write counts as failed; coordinators give up a command after 1,500 ms. */
 const WRITES_WITHIN_MS = 400;
 
 /** A delay this long of the watch itself: the machine delays other processes as well. */

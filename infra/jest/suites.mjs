@@ -14,7 +14,7 @@ const NEEDS = [
   },
   {
     project: 'service',
-    // Redis and other processes, that of the raw sockets too.
+    // Redis and other processes, such as the one with the raw sockets.
     modules: /^(@vantage\/redis-server|node:child_process)$|^packages\/redis-server\/|\/packet-(child|sockets)\.ts$/,
   },
 ];

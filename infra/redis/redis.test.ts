@@ -144,7 +144,7 @@ describe('the settings of Redis for agents elsewhere', () => {
     let refused = 0;
     const write = (): Promise<unknown> => coordinator.set('mine', 'x').catch(() => (refused += 1));
     const writing = setInterval(() => void write(), 20);
-    // The end of a connection is only noticed by reading on.
+    // The client notices the end of its connection only when it reads on.
     await until(async () => !String(await coordinator.client('LIST')).includes('user=probe-x'));
     clearInterval(writing);
     thief.resume();

@@ -36,7 +36,7 @@ function integrityOf({ tarball }: Package): string {
   return `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
 }
 
-/** Returns metadata of each package that matches the served contents, so the registry is consistent. */
+/** Starts a registry whose metadata of each package match the package. */
 function startRegistry(packages: readonly Package[]): Server {
   const server = createServer((request, response) => {
     const url = request.url ?? '';

@@ -80,7 +80,7 @@ export interface CoreBed {
   readonly beat: (id: string, more?: Partial<Heartbeat>) => Promise<void>;
   /** Sends heartbeats now and every two seconds, so that the probe stays online on a slow machine. */
   readonly keepAlive: (id: string) => Promise<void>;
-  /** @param request may contain the budget of the check in milliseconds; the default suffices on any slow machine */
+  /** @param request may contain the budget of the check in milliseconds; the default suffices on slow machines */
   readonly create: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<Creation>;
   /** Creates a check and returns its id; throws if it is refused. */
   readonly start: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<string>;

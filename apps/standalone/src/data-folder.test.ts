@@ -41,7 +41,8 @@ describe('the data folder', () => {
   });
 
   it('is refused while another service runs on it', async () => {
-    // The word on its command line identifies the program after reuse of a process id.
+    // `standalone` on the command line shows that the process is a service, and not another one that has got its
+    // process id.
     const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'standalone']);
     await once(other, 'spawn');
     const note = { pid: other.pid, url: 'http://127.0.0.1:8080', redis: null, processes: {} };

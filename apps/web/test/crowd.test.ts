@@ -339,7 +339,7 @@ describe('the page of a check from a hundred probes', () => {
     expect(findings).toBeGreaterThan(5);
     const shown = `[...document.querySelectorAll('.findings > li')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true }) && e.offsetHeight > 0).length`;
     expect(await tab.page.evaluate(shown)).toBe(findings);
-    // A button in the head of a table would be on its first page only.
+    // On paper, a button in the head of a table would be on the first page of the table only.
     const titles = `[...document.querySelectorAll('thead th')].map((e) =>
       [e.querySelector('button').checkVisibility(), getComputedStyle(e, '::after').content])`;
     expect(await tab.page.evaluate(titles)).toContainEqual([false, '"First byte"']);

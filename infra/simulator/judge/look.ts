@@ -10,7 +10,7 @@ export interface Look {
   readonly share: Share;
   readonly traced: Traceroute;
   readonly own: readonly Passage[];
-  /** First hop at which a flow may have ended. */
+  /** Last hop that a flow may reach; Infinity if a flow has no end. */
   readonly firstEnd: number;
   /** No flow goes beyond this hop; Infinity if one has no end. */
   readonly lastEnd: number;
