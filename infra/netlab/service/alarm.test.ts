@@ -60,4 +60,17 @@ describe('the traces of a monitor that turned bad', () => {
       /^The paths from the failing fails reach the target: .*, or a filter on the path resets connections in its name\.$/,
     );
   });
+
+  itInNetlab('name the router in common that refuses the packets, at its own hop', async () => {
+    const { sentence } = await lab!.alarm('refusal');
+
+    expect(sentence).toMatch(
+      new RegExp(
+        `show hop 2, ${CORE} in AS\\S+ .* as the last router in common: the failing ones go no further, and the working ones go on over hop 3, ${ONWARD} in AS`,
+      ),
+    );
+    expect(sentence).toMatch(
+      new RegExp(`; hop 2, ${CORE} in AS\\S+ .* tells fails that a filter forbids the traffic \\(!X\\)\\.$`),
+    );
+  });
 });

@@ -6,9 +6,9 @@ import { openServiceLab, type ServiceLab } from './lab.ts';
 
 /**
  * What a router does to packets of `fails`: `y` drops all of them, 60 % by chance, or those to the port of a TCP check; `exit`,
- * which both probes pass, resets the connections to that port.
+ * which both probes pass, resets the connections to that port, or `core` refuses them by an ICMP error.
  */
-export type Fault = 'silence' | 'loss' | 'filter' | 'resets';
+export type Fault = 'silence' | 'loss' | 'filter' | 'resets' | 'refusal';
 
 /** One alarm of a monitor over built routes. */
 export interface BuiltAlarm {
@@ -108,6 +108,7 @@ const faults: Readonly<
   loss: { node: 'y', monitor: 'target', rule: 'numgen random mod 100 < 60 drop' },
   filter: { node: 'y', monitor: 'port', rule: `tcp dport ${PORT} drop` },
   resets: { node: 'exit', monitor: 'port', rule: `tcp dport ${PORT} reject with tcp reset` },
+  refusal: { node: 'core', monitor: 'port', rule: `tcp dport ${PORT} reject with icmp type admin-prohibited` },
 };
 
 const LOOKS_EVERY_MS = 200;

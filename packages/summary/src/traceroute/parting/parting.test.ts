@@ -184,6 +184,59 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     expect(sentence({ 'ber-1': fails, 'fra-1': works })).toBeUndefined();
   });
 
+  describe('if a router refuses the packets of a failing probe', () => {
+    const tcp = { protocol: 'tcp' } as const;
+    /** A trace whose last hop shows the error of the router with this address. */
+    const refused = (path: readonly string[], from: string | null): Result<'traceroute'> => {
+      const { hops = [], ...others } = trace(path, { ...tcp, stopReason: 'unreachable' });
+      const icmp = { type: 3, code: 13, mark: '!X', from, count: 10 };
+      return { ...others, hops: [...hops.slice(0, -1), { ...hops.at(-1)!, icmp }] };
+    };
+    const goesOn = trace([access(1), '192.0.2.1 3 3', '192.0.2.2 5 5', target], tcp);
+    const saying = 'that a filter forbids the traffic (!X)';
+
+    it.each<[string, readonly string[], string]>([
+      [
+        'the last router in common, whose error shows one hop later too',
+        [access(2), '192.0.2.1 3 3', '192.0.2.1 3 3'],
+        `show hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common: the failing ones go no further, and the working ones go on over hop 3, 192.0.2.2 in AS64511 (Transit Net); hop 2, 192.0.2.1 in AS64511 (Transit Net) tells ber-1 ${saying}.`,
+      ],
+      [
+        'a router behind it',
+        [access(2), '192.0.2.1 3 3', '192.0.2.9 5 5', '192.0.2.9 5 5'],
+        `show hop 2, 192.0.2.1 in AS64511 (Transit Net) as the last router in common: they part in AS64511 (Transit Net), the failing ones go no further than hop 3, 192.0.2.9 in AS64511 (Transit Net), and the working ones go on over hop 3, 192.0.2.2 in AS64511 (Transit Net); hop 3, 192.0.2.9 in AS64511 (Transit Net) tells ber-1 ${saying}.`,
+      ],
+      [
+        'a router that may be nearer, since a hop before its error is silent',
+        [access(2), '192.0.2.1 3 3', '* * *', '192.0.2.9 5 5'],
+        `go no further than one of the hops 3 to 4, 192.0.2.9 in AS64511 (Transit Net), the working ones go on`,
+      ],
+    ])('names it and its words: %s', (_which, path, part) => {
+      const from = path.at(-1)!.split(' ')[0]!;
+
+      expect(sentence({ 'ber-1': refused(path, from), 'fra-1': goesOn })).toContain(part);
+    });
+
+    it('names no address that is withheld', () => {
+      const path = [access(2), '192.0.2.1 3 3', 'private 4 4', 'private 4 4'];
+
+      expect(sentence({ 'ber-1': refused(path, null), 'fra-1': goesOn })).toMatch(
+        /; a router with a private address tells ber-1 that a filter forbids the traffic \(!X\)\.$/,
+      );
+    });
+
+    it('does not lay the error to probes that got none', () => {
+      const silent = trace([access(3), '192.0.2.1 3 3', ...silence], tcp);
+      const path = [access(2), '192.0.2.1 3 3', '192.0.2.1 3 3'];
+      const text = sentence({ 'ber-1': refused(path, '192.0.2.1'), 'muc-1': silent, 'fra-1': goesOn }, 'ber-1 muc-1')!;
+
+      expect(text).toContain(
+        'as the last router in common: the failing ones go no further, and the working ones go on',
+      );
+      expect(text).toMatch(/; hop 2, 192\.0\.2\.1 in AS64511 \(Transit Net\) tells ber-1 that a filter forbids/);
+    });
+  });
+
   it('knows that a filter can answer TCP packets in the name of the target', () => {
     const through = trace([access(2), '192.0.2.1 3 3', target], { protocol: 'tcp' });
 

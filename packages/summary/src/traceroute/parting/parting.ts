@@ -1,4 +1,4 @@
-import type { Check } from '@vantage/contract';
+import type { Check, PathEnd } from '@vantage/contract';
 
 import { measurementsOf } from '../../measurements.ts';
 import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts';
@@ -9,7 +9,9 @@ import { lossesOf } from '../losses.ts';
 import { lossText } from './loss-text.ts';
 import { isSameRouter } from './same-router.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
-import { stepText, tracesOf, type Step, type Trace } from '../trace.ts';
+import { refusalsText } from './refusal-text.ts';
+import { refusalOf, type PathRefusal } from '../refusals.ts';
+import { onTheWay, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
  * One sentence about the traceroute of a monitor that turned bad: the last router that paths from failing and from
@@ -39,8 +41,8 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
   const traces = tracesOf(ofType<'traceroute'>(results)).filter(({ isFinal }) => isFinal);
   const isFailing = ({ probeResult }: Trace): boolean => failing.includes(probeResult.probe);
   const own = traces.filter(isFailing);
-  const broken = own.filter((trace) => brokenReasons.has(endReason(trace)) || isFiltered(trace));
-  const through = own.filter(({ isReached }) => isReached);
+  const broken = own.map(withEnd).filter((trace) => brokenReasons.has(trace.end) || isFiltered(trace));
+  const through = own.filter((trace) => endReason(trace) !== 'refused' && trace.isReached);
   const working = traces.filter((trace) => !isFailing(trace) && trace.isReached);
   if (broken.length === 0) {
     const losses = lossesOf(traces).filter(({ trace }) => isFailing(trace));
@@ -48,24 +50,40 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
     return through.length === 0 ? undefined : reachedText(through);
   }
   const same = working.filter(({ target }) => broken.some((trace) => trace.target === target));
-  const others = `${through.length === 0 ? '' : `; those from ${namesOf(through)} reach the target`}${filterText(broken)}`;
+  const others = `${through.length === 0 ? '' : `; those from ${namesOf(through)} reach the target`}${filterText(broken)}${refusalText(broken)}`;
   if (working.length > 0 && same.length === 0) return `${otherTargetText(broken, working)}${others}.`;
   if (same.length === 0) return `${endsText(broken)}, and no working probe was traced to compare${others}.`;
   return `${partsText(broken, same)}${others}.`;
 }
 
+/** A failing trace with its end; its hops are without routers that refused packets before they got there. */
+interface Broken extends Trace {
+  readonly end: PathEnd['reason'];
+  readonly refusal: PathRefusal | undefined;
+}
+
+function withEnd(trace: Trace): Broken {
+  const end = endReason(trace);
+  const refusal = end === 'refused' ? refusalOf(trace) : undefined;
+  return { ...trace, steps: trace.steps.map(onTheWay), end, refusal };
+}
+
 const brokenReasons: ReadonlySet<string> = new Set(['silent', 'refused', 'loop']);
 
 /** True if nothing answered the UDP or TCP packets of a trace from somewhere on, but the target did answer its echo requests. */
-function isFiltered(trace: Trace): boolean {
-  const { result } = trace.probeResult;
-  return endReason(trace) === 'cut' && answersEchoAlone(result) && result.protocol !== 'icmp';
+function isFiltered({ end, probeResult: { result } }: Broken): boolean {
+  return end === 'cut' && answersEchoAlone(result) && result.protocol !== 'icmp';
 }
 
-function filterText(broken: readonly Trace[]): string {
+function filterText(broken: readonly Broken[]): string {
   const filtered = broken.filter(isFiltered);
   if (filtered.length === 0) return '';
   return `; the target answers the echo requests of ${namesOf(filtered)}: a filter on the way or the target itself drops the ${protocolsOf(filtered)} packets, or one of several ways to it is broken`;
+}
+
+function refusalText(broken: readonly Broken[]): string {
+  const refusals = broken.flatMap(({ refusal }) => refusal ?? []);
+  return refusals.length === 0 ? '' : `; ${refusalsText(refusals)}`;
 }
 
 const REACHED = 'The paths from the failing ';
@@ -89,7 +107,7 @@ function protocolsOf(traces: readonly Trace[]): string {
   return listed(unique(traces.map(({ probeResult }) => (probeResult.result.protocol ?? 'icmp').toUpperCase())));
 }
 
-function otherTargetText(broken: readonly Trace[], working: readonly Trace[]): string {
+function otherTargetText(broken: readonly Broken[], working: readonly Trace[]): string {
   const of = (traces: readonly Trace[]): string =>
     listed(unique(traces.flatMap(({ target }) => (target === null ? [] : [shown(target)]))));
   return `The failing ${namesOf(broken)} went to another address (${of(broken)}) than the working ${namesOf(working)} (${of(working)}): their paths cannot be compared`;
@@ -97,7 +115,7 @@ function otherTargetText(broken: readonly Trace[], working: readonly Trace[]): s
 
 /** The furthest router of a path that also answered a working probe, and the following part of the path. */
 interface Fork {
-  readonly trace: Trace;
+  readonly trace: Broken;
   readonly at: Step;
   /** The next router on the path of a working probe. */
   readonly onward: Step | undefined;
@@ -105,7 +123,7 @@ interface Fork {
   readonly isGapped: boolean;
 }
 
-function partsText(broken: readonly Trace[], working: readonly Trace[]): string {
+function partsText(broken: readonly Broken[], working: readonly Trace[]): string {
   const forks = broken.flatMap(
     (trace) =>
       forkOf(
@@ -128,12 +146,14 @@ function partsText(broken: readonly Trace[], working: readonly Trace[]): string 
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
   const packets = first.every((one) => isFiltered(one.trace)) ? `the ${protocolsOf(broken)} packets of ` : '';
+  const isRefused = first.some(({ trace: { refusal } }) => refusal !== undefined);
   const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers ${packets}the failing ones`;
-  const parts = isEnd ? silence : `they part ${network}, ${lowered(endsText(broken))}`;
+  const end = isRefused ? 'the failing ones go no further' : silence;
+  const parts = isEnd ? end : `they part ${network}, ${lowered(endsText(broken))}`;
   return `${common}: ${parts}, and the working ones go on${onwardText(onward)}`;
 }
 
-function forkOf(trace: Trace, working: readonly Trace[]): Fork | undefined {
+function forkOf(trace: Broken, working: readonly Trace[]): Fork | undefined {
   const isSame = (a: Step, b: Step): boolean => isSameRouter(a, b, trace.target);
   const passedBy = (step: Step): Trace | undefined =>
     working.find(({ steps }) => steps.some((other) => isSame(step, other)));
@@ -151,14 +171,15 @@ function forkOf(trace: Trace, working: readonly Trace[]): Fork | undefined {
 const isKnown = ({ routers }: Step): boolean => routers.length > 0;
 
 /** `Nothing answers beyond hop 4 … from fra-1` of each distinct end. */
-function endsText(broken: readonly Trace[]): string {
+function endsText(broken: readonly Broken[]): string {
   const lasts = unique(
     broken.map((trace) => {
       const last = lastAnswer(trace);
+      if (trace.refusal !== undefined && trace.refusal.step?.hop === last?.hop) return trace.refusal.where;
       return last === undefined ? 'the probe itself' : stepText(last);
     }),
   );
-  const isLoop = broken.every((trace) => endReason(trace) === 'loop');
+  const isLoop = broken.every(({ end }) => end === 'loop');
   return isLoop
     ? `The failing ones go round in a circle that includes ${listed(lasts, 3)}`
     : `The failing ones go no further than ${listed(lasts, 3)}`;

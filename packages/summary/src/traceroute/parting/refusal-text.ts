@@ -1,0 +1,18 @@
+import { listed, unique } from '../../words.ts';
+import { meaningOf, type PathRefusal } from '../refusals.ts';
+
+/** Maximum refusals that a sentence names. */
+const NAMED = 3;
+
+/** `hop 3, 192.0.2.9 tells fra-1 that a filter forbids the traffic (!X)`, of each router that refuses packets. */
+export function refusalsText(refusals: readonly PathRefusal[]): string {
+  const groups = Map.groupBy(refusals, ({ where, mark }) => `${where} ${mark}`);
+  return listed(
+    [...groups.values()].map((own) => {
+      const [{ where, mark, isOfTarget }] = own as [PathRefusal];
+      const probes = unique(own.map(({ trace }) => trace.probeResult.probe));
+      return `${isOfTarget ? 'the target itself' : where} tells ${listed(probes)} that ${meaningOf(mark)}`;
+    }),
+    NAMED,
+  );
+}
