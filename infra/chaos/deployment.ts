@@ -125,8 +125,8 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
 }
 
 /**
- * A connection of the tests that no fault of a link affects. It fails at once if Redis is unreachable, and late if it
- * is slow.
+ * A connection of the tests that no fault of a link affects. A command fails at once if Redis is unreachable, and after
+ * 30 s without a reply.
  */
 export function openDirect(port: number): Redis {
   const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, commandTimeout: 30_000, retryStrategy: null });

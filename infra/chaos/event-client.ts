@@ -19,8 +19,8 @@ const BREAKS_OFF = 0.3;
 const AGAIN_AFTER_MS = 300;
 
 /**
- * Follows a check like `EventSource`, at any coordinator, until it is completed; each event is recorded in the
- * history.
+ * Follows a check like `EventSource`, at any coordinator, until it is completed or no longer stored; each event is
+ * recorded in the history.
  */
 export async function followCheck(check: string, options: FollowOptions): Promise<void> {
   const { callers, history, coordinators, random, signal } = options;

@@ -36,7 +36,7 @@ function integrityOf({ tarball }: Package): string {
   return `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
 }
 
-/** Starts a registry whose metadata of each package match the package. */
+/** Starts a registry that serves the packages, with metadata that match their contents. */
 function startRegistry(packages: readonly Package[]): Server {
   const server = createServer((request, response) => {
     const url = request.url ?? '';

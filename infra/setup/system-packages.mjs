@@ -7,13 +7,13 @@ import { step, execute } from './step.mjs';
 
 /** System packages of each target: programs of which one must exist, and the Debian package that contains it. */
 const toStart = [
-  // Not every system has the package, and everything but screenshots works without it.
+  // The server is the same executable as redis-check-rdb, which redis-tools has: nothing that starts a daemon is installed.
   { programs: ['redis-server', 'valkey-server', 'redis-check-rdb'], package: 'redis-tools', for: 'the store' },
   {
     programs: ['chromium-headless-shell', 'chromium'],
     package: 'chromium-headless-shell',
     for: 'screenshots',
-    // Not every system has the package, and everything but screenshots goes without it.
+    // Not every system has the package, and everything but screenshots works without it.
     optional: true,
   },
 ];

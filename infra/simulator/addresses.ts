@@ -10,8 +10,8 @@ const FIRST_ROUTERS = [92, 93, 94, 95];
 const ELSEWHERE = 213;
 
 /**
- * Addresses that encode the number of the case, and those of routers the hop as well. They are public addresses of
- * other networks, so no packet may leave the namespaces.
+ * Addresses of a case encode its number, and those of routers the hop as well. Most are public addresses of other
+ * networks, so no packet may leave the namespaces.
  */
 export const targetAddress = (family: Family, number: number): string =>
   family === 4 ? `185.${number >> 8}.${number & 255}.9` : canonical(`2a03:0:${number}::9`);

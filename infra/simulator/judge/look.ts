@@ -10,9 +10,9 @@ export interface Look {
   readonly share: Share;
   readonly traced: Traceroute;
   readonly own: readonly Passage[];
-  /** Last hop that a flow may reach; Infinity if a flow has no end. */
+  /** First hop at which a flow may have ended. */
   readonly firstEnd: number;
-  /** No flow goes beyond this hop; Infinity if one has no end. */
+  /** Last hop that a flow may reach; Infinity if a flow has no end. */
   readonly lastEnd: number;
 }
 

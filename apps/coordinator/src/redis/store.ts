@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import { CheckEvicted, QueuesFull, RecordsLost, StoreUnavailable, WritesRefused } from './store-errors.ts';
 
 /**
- * Errors with which a server refuses any command: out of memory, read-only replica, disk failure, loading, failed
- * authentication.
+ * Errors with which a server refuses a command because of its own state or of the login, not of the command: out of
+ * memory, read-only replica, disk failure, loading, failed authentication.
  */
 const serverStates = new Set([
   'OOM',

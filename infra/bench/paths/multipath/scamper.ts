@@ -36,10 +36,7 @@ interface Traced {
   readonly nodes?: readonly (Node & { readonly links?: readonly (readonly Node[])[] })[];
 }
 
-/**
- * Links to the successors of a node, hop by hop. Between hops with several nodes, scamper does not report which node
- * leads to which.
- */
+/** Reads one JSON object a line. */
 function readTracelb(printed: string): ReadonlyMap<string, Links> {
   const objects = printed.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Traced]));
   const traces = objects.filter(({ type }) => type === 'tracelb');
@@ -47,8 +44,8 @@ function readTracelb(printed: string): ReadonlyMap<string, Links> {
 }
 
 /**
- * Links to the successors of a node, hop by hop: between hops with several nodes, it does not report which leads to
- * which.
+ * Links to the successors of a node, hop by hop. Between hops with several nodes, scamper does not report which node
+ * leads to which.
  */
 function linksFrom({ addr, links = [] }: NonNullable<Traced['nodes']>[number]): readonly string[] {
   return [[{ addr }], ...links].slice(0, -1).flatMap((here, at) => {
