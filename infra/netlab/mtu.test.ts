@@ -13,7 +13,7 @@ const itInNetlab = itNeeding(missing, process.env['CI']);
 const PREFIX = 'vantage-mtu';
 const named = (node: string): string => `${PREFIX}-${process.pid}-${node}`;
 
-/** In a line; links are numbered from 0, and their ends 1 and 2. */
+/** The nodes, in a line; links are numbered from 0, and their ends 1 and 2. */
 const nodes = ['probe', 'r1', 'r2', 'r3', 'target'] as const;
 const ORDINARY = 1_500;
 const address = {

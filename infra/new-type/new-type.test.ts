@@ -92,7 +92,10 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
   });
 });
 
-/** Imports of the workspace's packages lead to the copies; other dependencies are links to the originals. */
+/**
+ * Copies the checkout. Imports of the workspace's packages lead to the copies; other dependencies are links to the
+ * originals.
+ */
 function copyCheckout(to: string): void {
   const cached = new Set(['.cache', '.vite']);
   for (const name of ['packages', 'apps', 'infra', 'docs', 'package.json', 'oxlint.config.ts', ...configs()]) {

@@ -26,7 +26,7 @@ export interface HttpBed {
   readonly close: () => Promise<void>;
 }
 
-/** A request, its headers by name. */
+/** A request with headers by name. */
 export type Question = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
 
 export interface Seen {

@@ -15,7 +15,7 @@ interface Bed {
   readonly stop: () => Promise<unknown>;
 }
 
-/** Agents at Redis; one coordinator. */
+/** Starts a service with one coordinator, whose agents connect to Redis. */
 async function atRedis(): Promise<Bed> {
   const data = temporaryFolder();
   const flags = ['--allow', '127.0.0.0/8', '--rate-limit', '100000'];
@@ -27,7 +27,7 @@ async function atRedis(): Promise<Bed> {
   return { urls: [service.url, service.url], stop };
 }
 
-/** An agent at the gateway of one of two coordinators. */
+/** Starts two coordinators, and an agent that connects to the gateway of one of them. */
 async function atGateway(): Promise<Bed> {
   const service: GatewayService = await startGatewayService();
   const [first, second] = [await service.startCoordinator(), await service.startCoordinator()];

@@ -28,7 +28,7 @@ const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 
 let service: GatewayService;
 let capture: ChildProcess;
 let captured = '';
-/** A target that sends a byte each 100 ms. */
+/** A target that sends a byte every 100 ms. */
 let target: Server;
 const asked: string[] = [];
 const relays: Relay[] = [];

@@ -52,7 +52,7 @@ describe('a service that is watched', () => {
     }
   }
 
-  /** The process logs the port of its metrics. */
+  /** Reads the metrics of a process at the port that it has logged. */
   async function scrape(name: string): Promise<string> {
     const log = readFileSync(`${data.folder}/logs/${name}.log`, 'utf8');
     const metricsPort = /"metricsPort":(\d+)/.exec(log)?.[1];

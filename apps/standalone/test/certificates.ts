@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface Certificate {
-  /** The certificate, which is its own CA. */
+  /** File of the certificate, which is its own CA. */
   readonly caFile: string;
   readonly keyFile: string;
 }

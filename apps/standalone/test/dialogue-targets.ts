@@ -12,7 +12,7 @@ import { startRealServers } from './mail-and-file-servers.ts';
 /** Servers on loopback that speak line by line, as `host:port`. */
 export interface DialogueTargets {
   readonly at: Readonly<Record<keyof typeof scripts | keyof typeof tlsServers | 'vsftpd' | 'aiosmtpd', string>>;
-  /** Certificate of an authority that is not trusted by default, PEM. */
+  /** File of the certificate of an authority that is not trusted by default, PEM. */
   readonly ownCaFile: string;
   readonly close: () => Promise<void>;
 }

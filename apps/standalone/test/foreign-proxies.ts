@@ -90,7 +90,7 @@ export async function startHaproxy(options: FrontOptions): Promise<ForeignProxy>
   return start(unpacked, 'haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], port, join(folder, 'haproxy.log'));
 }
 
-/** A proxy by CONNECT that wants a login. */
+/** A proxy by CONNECT that requires a login. */
 export async function startSquid(at: string, { user, password }: Login): Promise<ForeignProxy> {
   const unpacked = await unpackPackages(...packages.squid);
   const port = await freePort();
@@ -132,7 +132,7 @@ export async function startSquid(at: string, { user, password }: Login): Promise
   return start(unpacked, 'squid', words, port, join(folder, 'access.log'), join(folder, 'cache.log'));
 }
 
-/** A proxy by CONNECT that wants a login. */
+/** A proxy by CONNECT that requires a login. */
 export async function startTinyproxy(at: string, { user, password }: Login): Promise<ForeignProxy> {
   const unpacked = await unpackPackages(...packages.tinyproxy);
   const port = await freePort();

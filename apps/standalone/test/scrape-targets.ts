@@ -23,7 +23,7 @@ export interface ScrapeTargets {
   readonly dns: string;
   readonly noDns: string;
   readonly dialogues: DialogueTargets;
-  /** Certificate of the issuer, PEM. */
+  /** File of the certificate of the issuer, PEM. */
   readonly caFile: string;
   readonly close: () => Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface SideBySide {
 
 type Query = Readonly<Record<string, string>>;
 
-/** @param caFile certificate that Vantage and blackbox_exporter trust */
+/** @param caFile file of the certificate that Vantage and blackbox_exporter trust */
 export async function startSideBySide(folder: string, modules: string, caFile: string): Promise<SideBySide> {
   const file = join(folder, 'blackbox.yml');
   writeFileSync(file, modules);

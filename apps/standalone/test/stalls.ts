@@ -1,6 +1,6 @@
 /** Measures stalls of this process, and thus of the machine, during which no deadline can be met. */
 export interface StallMeasurement {
-  /** Ends the measurement; returns milliseconds. */
+  /** Ends the measurement; returns the total of the stalls, milliseconds. */
   readonly stop: () => number;
 }
 

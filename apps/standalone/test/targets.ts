@@ -21,7 +21,7 @@ export interface Targets {
    * REFUSED for `refused.example.com`.
    */
   readonly dnsPort: number;
-  /** CA certificate of the HTTPS server. */
+  /** File of the CA certificate of the HTTPS server. */
   readonly caFile: string;
   readonly close: () => void;
 }

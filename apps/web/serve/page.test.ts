@@ -39,7 +39,7 @@ describe('the built page', () => {
     expect(headers['Content-Type']).toBe('application/manifest+json');
     expect(page.document(ask()).headers['Content-Security-Policy']).toContain("manifest-src 'self'");
     expect(page.document(ask()).body.toString()).toContain('<link rel="manifest" href="/net/manifest.webmanifest"');
-    // Relative URLs, which are also right below the path of a base URL.
+    // Relative URLs also work if the base URL has a path.
     expect(start).toBe('./');
     expect(icons).toHaveLength(2);
     for (const { src } of icons) expect(page.files).toContain(src.slice(1));

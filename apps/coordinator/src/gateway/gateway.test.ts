@@ -167,7 +167,7 @@ describe('a gateway', () => {
     const last = await agent.next('job');
     await sleep(LAST_JOBS_MS);
     agent.send(final(last.id, 2));
-    // A job for the slot that this result frees would arrive before the answer.
+    // A job for a slot that these results free would arrive before the answer to the time request.
     await agent.next('ack');
     await agent.next('ack');
     agent.send({ t: 'time', id: 1 });
