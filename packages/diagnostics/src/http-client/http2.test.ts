@@ -369,6 +369,18 @@ describe('HTTP/2 with prior knowledge', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('ignores a flag that has no meaning for the type of a frame (RFC 9113 section 4.1)', async () => {
+    const PADDED = 8;
+    const bytes = frame(4, PADDED, 0, '') + frame(6, PADDED, 0, '\u00ff'.repeat(8)) + frame(1, 5, 1, '\u0088');
+    const port = await startRaw((socket: Socket) => {
+      socket.once('data', () => socket.resume().write(Buffer.from(bytes, 'latin1')));
+    });
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
+
+    expect(outcome).toMatchObject({ result: 'success', statusCode: 200 });
+  });
+
   it('reads every byte that a server of another maker compresses', async () => {
     const bytes = Array.from({ length: 256 }, (_, at) => at).filter((at) => isShown(at));
     const value = Buffer.from([...bytes.filter((at) => at !== 32), ...bytes, 33]).toString('latin1');

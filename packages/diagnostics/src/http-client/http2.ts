@@ -9,7 +9,7 @@ import {
 } from '../shared/classify-error.ts';
 import { encodeHpack } from './http2/hpack.ts';
 import { STREAM } from './http2/frame-faults.ts';
-import { flags, frameTypes, uint32, writeFrame } from './http2/frames.ts';
+import { flags, frameTypes, MAX_FRAME_BYTES, uint32, writeFrame } from './http2/frames.ts';
 import { MAX_PADDING_BYTES, Http2Reader, type Http2Fault, type PeerError } from './http2/reader.ts';
 import { fault } from './read-response.ts';
 import type { AnswerSink, Sending } from './answer.ts';
@@ -94,10 +94,21 @@ function opening({ url, method, headers, host = url.host, body, maxBodyBytes }: 
     ),
     // The connection's window is the stream's, but cannot be smaller than the initial one.
     writeFrame(frameTypes.windowUpdate, 0, 0, uint32(Math.max(1, windowFor(maxBodyBytes) - DEFAULT_WINDOW))),
-    // A request has 8 KiB of headers and 2 KiB of URL at most, so that one frame holds it.
-    writeFrame(frameTypes.headers, flags.endHeaders | (body === undefined ? flags.endStream : 0), STREAM, block),
+    ...headFrames(block, body === undefined),
     ...(body === undefined ? [] : [writeFrame(frameTypes.data, flags.endStream, STREAM, Buffer.from(body))]),
   ]);
+}
+
+/** A header block as HEADERS and, if it exceeds a frame, as with a long token, CONTINUATION (RFC 9113 section 4.3). */
+function headFrames(block: Buffer, isLast: boolean): readonly Buffer[] {
+  const count = Math.ceil(block.length / MAX_FRAME_BYTES);
+  return Array.from({ length: count }, (_, index) => {
+    const type = index === 0 ? frameTypes.headers : frameTypes.continuation;
+    const endStream = index === 0 && isLast ? flags.endStream : 0;
+    const endHeaders = index === count - 1 ? flags.endHeaders : 0;
+    const piece = block.subarray(index * MAX_FRAME_BYTES, (index + 1) * MAX_FRAME_BYTES);
+    return writeFrame(type, endStream | endHeaders, STREAM, piece);
+  });
 }
 
 /** RFC 9113 section 6.5.2. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -72,6 +73,29 @@ describe('a token by the credentials of a client', () => {
       ['127.0.0.1', 'http'],
     ]);
     expect(JSON.stringify([outcome, context.partials])).not.toMatch(/secret-of|token-of/);
+  });
+
+  it('reaches a target over HTTP/2 with headers, a cookie and a URL of their greatest sizes: more than one frame', async () => {
+    const token = 'a'.repeat(8_192);
+    const [more, cookie, path] = ['b'.repeat(4_000), `c=${'d'.repeat(2_000)}`, `/${'e'.repeat(2_000)}`];
+    const seen: unknown[] = [];
+    const server = createHttp2Server((request, response) => {
+      if (request.url !== path) return void response.writeHead(302, { Location: path, 'Set-Cookie': cookie }).end();
+      const { authorization, cookie: returned, 'x-more': own } = request.headers;
+      seen.push(authorization, returned, own);
+      return void response.end('ok');
+    });
+    await start(server);
+    const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const tokenUrl = await serve(giveToken(token));
+    const request = { timeoutMs: 10_000, tls: grant.tls, oauth2: { ...grant, tokenUrl } };
+    const options = { httpVersion: '2', headers: { 'X-More': more }, followRedirects: 1 } as const;
+    const params = { ...paramsOf(target, { options }), rules: { expressions: [], request } };
+
+    const outcome = await runHttp(params, testContext<Http>());
+
+    expect(outcome).toMatchObject({ result: 'success', statusCode: 200, httpVersion: '2' });
+    expect(seen).toEqual([`Bearer ${token}`, cookie, more]);
   });
 
   it('is not requested of a server that the policy refuses; nothing is sent then', async () => {
