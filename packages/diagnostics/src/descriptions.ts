@@ -10,7 +10,7 @@ import { description as udp } from './types/udp/describe.ts';
 
 export type { DescribedResult } from './shared/description.ts';
 
-/** Terminal texts: one line for each check type of the registry. */
+/** Terminal texts of every check type of the registry. */
 export const descriptions: { readonly [T in keyof typeof checkTypes]: Description<(typeof checkTypes)[T]> } = {
   dns,
   http,

@@ -24,7 +24,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly certificateAuthorities?: readonly string[] | undefined;
   /** All trusted certificates, parsed once for all checks; if absent, each check parses them. */
   readonly trust?: TrustStore | undefined;
-  /** Publishes partial results. Cheap to call: the agent sends only the newest state, at most every 250 ms. */
+  /** Publishes partial results. Cheap to call: the agent sends only the newest state, at intervals. */
   readonly emitPartial: (fields: PartialFields<C>) => void;
 }
 

@@ -7,7 +7,7 @@ import type { Diagnostic } from './diagnostic.ts';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 /**
- * Loads the code of a check type on first use: only an agent that runs the type opens its sockets. The folder in
+ * Loads the code of a check type on first use, so that an agent loads only the types that it runs. The folder in
  * `types/` has the type's name, as a test verifies.
  */
 export async function loadDiagnostic(type: CheckTypeName): Promise<Diagnostic<AnyCheckType>> {

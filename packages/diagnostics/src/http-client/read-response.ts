@@ -43,7 +43,7 @@ class Reception {
   private readonly deviations = new Set<DeviationCode>();
   private readonly watch: NodeJS.Timeout;
   private maxReceivedBytes = MAX_RECEIVED_BEFORE_HEAD;
-  /** Bytes that the socket had delivered before the request; decrypted ones, if it uses TLS. */
+  /** Bytes received before the request, and those that the socket has delivered since; decrypted ones, if it uses TLS. */
   private givenBytes: number;
   private firstByteMs: number | null = null;
   private head: Head | null = null;

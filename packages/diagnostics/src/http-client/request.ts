@@ -10,7 +10,7 @@ export interface Request {
   readonly method: string;
   /** Value of the header Host; by default the host of the URL. */
   readonly host?: string | undefined;
-  /** At most 16 KiB, so that one frame of HTTP/2 holds it; its length is in `headers`. */
+  /** Over HTTP/2, at most the size of a frame; its length is in `headers`. */
   readonly body?: Uint8Array | undefined;
   /** All except Host, as pairs of name and value. */
   readonly headers: readonly (readonly [string, string])[];

@@ -20,7 +20,7 @@ export interface Body {
 }
 
 export interface BodyReader {
-  /** Adds the next bytes; `false` at the cap. */
+  /** Adds the next bytes; `false` if they exceed the cap. */
   readonly push: (bytes: Uint8Array) => boolean;
   /**
    * Ends the body.

@@ -23,7 +23,7 @@ export type ResponseFault =
  * read.
  */
 export interface ResponseSink {
-  /** Called with each interim (1xx) answer. */
+  /** Called with each interim (1xx) answer except 101. */
   readonly interim: (head: Head) => void;
   readonly head: (head: Head) => void;
   readonly body: (bytes: Uint8Array) => void;
@@ -35,10 +35,7 @@ export interface ResponseSink {
   readonly deviation: (code: DeviationCode) => void;
 }
 
-/**
- * Limit of a head, for each interim response separately. Servers and proxies send at most 8 to 32 KiB; runs of spaces
- * count as one.
- */
+/** Limit of a head, for each interim response separately. Servers and proxies send at most 8 to 32 KiB. */
 export const MAX_HEAD_BYTES = 48 * 1024;
 const MAX_CHUNK_LINE_BYTES = 16 * 1024;
 

@@ -13,8 +13,8 @@ import {
 } from './error-codes.ts';
 
 /**
- * Converts an exception of Node to a failure. Never throws: unknown ones become `internal_error` of the probe. Together
- * with the tables of `error-codes.ts`, the only place that reads codes of Node, the kernel and OpenSSL.
+ * Converts an exception of Node to a failure by the tables of `error-codes.ts`. Never throws: unknown ones become
+ * `internal_error` of the probe.
  *
  * @param phase phase of the check in which it was thrown
  */

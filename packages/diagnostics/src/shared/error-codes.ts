@@ -16,7 +16,7 @@ const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe hav
 const notTls = target('tls_handshake_failed', 'What the server sent is not TLS.');
 const alert = (message: string): ErrorMeaning => target('tls_handshake_failed', message);
 
-/** A server whose renegotiation is refused closes the connection with handshake_failure (RFC 5746 section 4.5). */
+/** A server with OpenSSL whose renegotiation is refused closes the connection with handshake_failure. */
 export const NEGOTIATES_AGAIN =
   'After the handshake the server wanted to negotiate again, such as for a certificate of the client; ' +
   'a probe does not.';

@@ -33,7 +33,7 @@ export interface PacketChild {
 
 export interface PacketChildListeners {
   readonly onAnswer: (answer: Answer) => void;
-  /** Called once, after it was ready, if the process ended or was killed for an invalid message. */
+  /** Called once if the process ended or was killed after it was ready, except by `stop`. */
   readonly onLost: (error: Error) => void;
 }
 

@@ -8,7 +8,7 @@ import type { ReceivedPacket } from './packet-socket.ts';
 
 export interface PacketProcessStatus {
   readonly pid: number | null;
-  /** Number of unexpected exits. */
+  /** Number of unexpected exits and failed starts. */
   readonly crashes: number;
   readonly reason: string | null;
 }

@@ -6,7 +6,7 @@ import type { Family } from '@vantage/contract';
  */
 export interface PacketSockets {
   /**
-   * Opens a socket of a protocol in the packet process. Sockets of the same family and protocol share one descriptor;
+   * Opens a socket of a protocol in the packet process. Sockets of the same family and protocol share their descriptors;
    * each receives only responses to its identifier.
    *
    * @throws `NodeJS.ErrnoException`: EPERM or EACCES without the privilege, EAFNOSUPPORT without the family, ECHILD if
@@ -91,7 +91,7 @@ export interface ReceivedPacket {
   /** The packet without its IP header, at most `MAX_PACKET_BYTES`. */
   readonly data: Uint8Array;
   readonly from: string;
-  /** TTL or hop limit at arrival; null for IPv6 with clock `process`, because a raw socket does not report it. */
+  /** TTL or hop limit at arrival; null for IPv6 if raw-socket has read the packet, because it does not report it. */
   readonly hopLimit: number | null;
   /** Time of arrival in milliseconds, by the clock of the send times. */
   readonly receivedMs: number;

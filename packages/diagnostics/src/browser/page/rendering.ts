@@ -10,7 +10,7 @@ export interface Rendering {
   /**
    * Fires the timers of the next second at once. Afterwards the clock of the page is stopped.
    *
-   * @param isEnough ends it early; called after each tenth of the second
+   * @param isEnough ends it early; called before each tenth of the second
    */
   readonly skipSecond: (isEnough: () => boolean) => Promise<void>;
 }

@@ -15,10 +15,10 @@ const MAX_PAGE_REQUESTS = 2_000;
 const LONG_POLL_MS = 4_000;
 /** An answer whose body has begun is not awaited when the page has received nothing for this time: some are never read. */
 const UNREAD_MS = 500;
-/** Number of requests with the same URL and body from which a script counts as polling. */
+/** Number of requests with the same method, URL and body after which further ones count as polling. */
 const MAX_EQUAL_REQUESTS = 10;
 
-/** Time for content over a WebSocket or an EventSource, from the opening of the first. */
+/** Time for content over a WebSocket or an EventSource, from the opening of each of the first `MAX_CHANNELS`. */
 const CHANNEL_MS = 1_500;
 const MAX_CHANNELS = 2;
 

@@ -10,7 +10,7 @@ export interface Identity {
 /** The port of the proxy inside a network namespace, where nothing else listens. */
 export const NAMESPACE_PROXY_PORT = 3128;
 
-/** Descriptor of Node's IPC channel in the listener program and the browser, after the browser's own. */
+/** Descriptor of Node's IPC channel, after those of the browser; it is closed before the browser starts. */
 export const CHANNEL_DESCRIPTOR = 5;
 
 const TRY_TIMEOUT_MS = 20_000;

@@ -1,6 +1,6 @@
 import { decodeHuffman } from './hpack-huffman.ts';
 
-/** The static table (RFC 7541 appendix A): first the entries with a value, in the end names without one. */
+/** The static table (RFC 7541 appendix A). */
 const STATIC = [
   [':authority', ''],
   [':method', 'GET'],

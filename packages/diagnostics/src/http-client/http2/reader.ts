@@ -27,7 +27,7 @@ export type Http2Fault =
 
 /** Receives parsed parts of a response. After `end` or `fault` nothing follows. */
 export interface Http2Sink {
-  /** Called at the first HEADERS frame. */
+  /** Called at each HEADERS frame. */
   readonly firstByte: () => void;
   readonly interim: () => void;
   readonly head: (head: Head) => void;
@@ -45,7 +45,7 @@ const [NO_ERROR, REFUSED_STREAM] = [0, 7];
  * Padding for which the windows have room; beyond it, windows are extended by the same amount (RFC 9113 section 6.1).
  */
 export const MAX_PADDING_BYTES = 4_096;
-/** Maximum CONTINUATION frames of a head: 256 KiB need 16 of maximum size. */
+/** Maximum frames of a head, many more than `MAX_HEAD_BYTES` need: it bounds empty ones. */
 const MAX_CONTINUATIONS = 64;
 /** Maximum replies to SETTINGS and PING; a flood of them is ended by the bound on received bytes. */
 const MAX_REPLIES = 1_000;

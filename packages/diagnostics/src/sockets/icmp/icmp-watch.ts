@@ -37,8 +37,8 @@ export interface IcmpWatch {
 }
 
 /**
- * Calls back for each ICMP error that quotes a packet from the local port to the target. A UDP socket reports only
- * fatal errors (`udp_err` of Linux), and no socket reports the sender.
+ * Calls back for each ICMP error that quotes a packet from the local port to the target. Without IP_RECVERR, which Node
+ * lacks, a UDP socket reports only fatal errors (`udp_err` of Linux), and no socket the sender.
  *
  * @returns null if the probe cannot read ICMP errors. Recalled errors were reported by then.
  */
@@ -71,7 +71,7 @@ export async function watchIcmp(
   return { stop: () => socket.close(), isRecallPartial: socket.isRecallPartial ?? false };
 }
 
-/** The first ICMP error about a packet already sent; `undefined` if an unread one may have arrived. */
+/** The first ICMP error about a packet already sent; `undefined` if an unread one may have arrived, `null` without one. */
 export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | undefined> {
   let first: HeardIcmp | null = null;
   const watch = await watchIcmp(watched, (heard) => (first ??= heard));

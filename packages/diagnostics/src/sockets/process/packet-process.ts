@@ -9,7 +9,7 @@ import { findLibc } from '../libc.ts';
 import { PacketServer } from './packet-server.ts';
 
 /**
- * The packet process: the only program that loads raw-socket, and the only one that needs CAP_NET_RAW. It knows packets,
+ * The packet process: the only part of an agent that loads raw-socket and needs CAP_NET_RAW. It knows packets,
  * identifiers and times, and nothing of checks. It speaks frames over descriptor 3 and ends with it.
  */
 

@@ -31,7 +31,7 @@ export interface Extensions {
 /** Routers that predate RFC 4884 put the structure after 128 bytes without stating a length (section 5.5). */
 const UNSTATED_BYTES = 128;
 const MAX_MPLS_ENTRIES = 16;
-/** Maximum interfaces of an object: one for each role. */
+/** Maximum interfaces of a message: one for each role. */
 const MAX_INTERFACES = 4;
 
 /**

@@ -12,8 +12,8 @@ export type Ocsp = NonNullable<Tls['ocsp']> | null;
  * The content of a stapled OCSP response about a server's certificate, and its trustworthiness.
  *
  * @param staple as the server sent it; `null` without one
- * @param issuer the issuing certificate, if known: without it neither the hashes of its name and key nor the signature
- * can be checked
+ * @param issuer the issuing certificate, if known: without it neither the hash of its key nor the signature can be
+ * checked
  */
 export function describeStaple(
   staple: Uint8Array | null,

@@ -6,7 +6,10 @@ export interface Path {
   readonly certificates: readonly Certificate[];
   /** True if the last certificate is trusted. */
   readonly isAnchored: boolean;
-  /** True if each certificate is signed by the next and all were valid at the time: OpenSSL can accept it. */
+  /**
+   * True if it is anchored, each certificate is signed by the next, and all above the server's own are authorities and
+   * valid at the time.
+   */
   readonly isSound: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface LinkFault {
 
 type Fault = Omit<LinkFault, 'certificate'>;
 
-/** Faults of all certificates of a path except its end, as defined by RFC 5280 section 6.1 and OpenSSL. */
+/** Faults of the certificates of a path, as defined by RFC 5280 section 6.1 and OpenSSL; whether it is anchored is no part. */
 export function linkFaults({ certificates }: Path, nowMs: number): readonly LinkFault[] {
   return certificates.flatMap((certificate, position) => {
     const faults = [

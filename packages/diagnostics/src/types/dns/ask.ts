@@ -16,7 +16,7 @@ export interface AskOptions {
   readonly icmp: IcmpContext;
 }
 
-/** An answer, or why there is none; both if TCP failed after a truncated answer. */
+/** An answer, or why there is none; both if the answer is malformed, or if TCP failed after a truncated one. */
 export interface AskedResolver {
   readonly answer: Answer | null;
   readonly failure: Asked['failure'];

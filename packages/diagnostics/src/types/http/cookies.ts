@@ -4,7 +4,7 @@ import type { Head } from '../../http-client/response-head.ts';
 export interface CookieJar {
   /** Stores the cookies of a response. */
   readonly keep: (url: URL, head: Head) => void;
-  /** The Cookie header for this URL; `null` if no cookie matches. */
+  /** The Cookie header for this URL; `null` if no cookie matches, or if it would exceed its limit. */
   readonly cookiesFor: (url: URL) => string | null;
 }
 

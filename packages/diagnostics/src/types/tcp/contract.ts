@@ -127,7 +127,7 @@ export const tcp = defineCheckType({
   }),
   requiredOnSuccess: ['state', 'port', 'attempts'],
   needsRawSockets: false,
-  // SYN, and again after one second and after three; ACK and RST.
+  // SYN and two retransmissions; ACK and RST.
   traffic: (params) => {
     const packets = params.options.attempts * 5;
     const more = dialogueOf(params) === undefined ? { packets: 0, bytes: 0 } : DIALOGUE_TRAFFIC;

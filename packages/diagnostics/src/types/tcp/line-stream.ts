@@ -16,7 +16,7 @@ export interface LineStream {
   readonly release: () => void;
 }
 
-/** Yields the lines of a socket; reads at most `MAX_DIALOGUE_BYTES` in total. */
+/** Yields the lines of a socket; reads at most `MAX_DIALOGUE_BYTES`. */
 export function streamLines(socket: Socket, signal: AbortSignal): LineStream {
   const buffer = lineBuffer();
   const state = watch(socket, signal, buffer);

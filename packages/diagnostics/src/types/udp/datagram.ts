@@ -19,7 +19,7 @@ export interface Datagram {
   readonly heard: () => Heard | null;
   /** Resolves with the first response. */
   readonly settled: Promise<void>;
-  /** Monotonic, milliseconds; 0 if it could not be sent. */
+  /** Monotonic, milliseconds; 0 if its socket could not be connected. */
   readonly sentAtMs: number;
   /** False if it was sent, but the probe cannot read ICMP errors about it. */
   readonly readsIcmp: boolean;

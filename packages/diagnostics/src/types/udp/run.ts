@@ -24,7 +24,7 @@ const LATER_ANSWER_FACTOR = 1.25;
 /** The datagrams of one attempt, all the same. */
 type Attempt = readonly Datagram[];
 
-/** Makes up to three attempts, two seconds apart, until the port answers or an ICMP error arrives. */
+/** Makes the attempts, `ATTEMPT_WAIT_MS` apart, until the port answers or an ICMP error arrives. */
 export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<Udp>): Promise<Outcome<Udp>> {
   const { host, port, options } = params;
   // The coordinator refuses this too, but only the probe's decision counts.

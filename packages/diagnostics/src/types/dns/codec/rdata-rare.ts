@@ -56,7 +56,7 @@ export const rareData = {
   NINFO: texts,
   'NSAP-PTR': name,
   PX: (data) => `${data.u16()} ${data.name()} ${data.name()}`,
-  // RFC 9606 section 5.
+  // RFC 9606 section 4.
   RESINFO: texts,
   RKEY: key,
   RT: (data) => `${data.u16()} ${data.name()}`,

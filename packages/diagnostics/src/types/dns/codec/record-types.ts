@@ -151,7 +151,7 @@ const refusedNames: ReadonlySet<string> = new Set([
   'OPT',
   'TSIG',
   'TKEY',
-  // RFC 9824 section 3.2.
+  // RFC 9824 section 3.5.
   'NXNAME',
 ]);
 

@@ -22,7 +22,7 @@ export interface SecureChannel {
   readonly failure: null;
 }
 
-/** RFC 8310 section 10 requires TLS 1.2; the http check supports older versions, too. */
+/** TLS 1.2 and newer, as the protocol profile of RFC 8310 requires; the http check supports older versions, too. */
 const VERSIONS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
 
 /**
