@@ -20,8 +20,8 @@ const repository = join(import.meta.dirname, '../..');
 const HOME = 'usr/lib/vantage-agent';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const LICENCE = 'On Debian systems the Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0.';
-/** Files that only compilers and debuggers read. */
-const UNUSED = /\.(?:map|d\.[cm]?ts|tsbuildinfo)$/;
+/** Files that only builds and debuggers read. */
+const UNUSED = /\.(?:map|d\.[cm]?ts|tsbuildinfo|bundled)$/;
 
 /**
  * Builds the package of the agent for the architecture of this machine, with the Node of the lockfile: Debian 12 has Node 18.
@@ -54,12 +54,7 @@ export function buildDeb(folder: string): string {
 /** The program with its production dependencies, as the image of the agent has them. */
 function placeProgram(home: string): void {
   const infra = join(repository, 'infra/setup');
-  run(
-    process.execPath,
-    join(repository, 'node_modules/typescript/bin/tsc'),
-    '-b',
-    join(repository, 'apps/probe-agent'),
-  );
+  run(process.execPath, join(infra, 'bundle-programs.mjs'), '--clean', 'probe-agent');
   mkdirSync(dirname(home), { recursive: true });
   run(
     process.execPath,

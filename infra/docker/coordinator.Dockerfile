@@ -9,7 +9,7 @@ WORKDIR /vantage
 COPY . .
 # Installs as in a checkout: dependencies from the lockfile, the table of networks, the web page.
 RUN node infra/setup/run.mjs setup --no-system-packages
-RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
+RUN node infra/setup/bundle-programs.mjs coordinator probe-agent
 # Deploys each program with its production dependencies, in the versions of the lockfile, from the installed
 # ones. Removes files that only compilers and debuggers read, nearly half of the agent, and the symbols of
 # Node.

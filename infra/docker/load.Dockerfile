@@ -9,7 +9,7 @@ WORKDIR /vantage
 COPY . .
 # Installs as in a checkout: dependencies from the lockfile, the table of networks, the web page.
 RUN node infra/setup/run.mjs setup --no-system-packages
-RUN node_modules/.bin/tsc -b apps/load
+RUN node infra/setup/bundle-programs.mjs load
 RUN node infra/setup/pnpm.mjs --filter @vantage/load deploy --prod /out/load \
  && cp LICENSE NOTICE /out/load/
 

@@ -16,7 +16,7 @@ const sources = new Map(
 
 interface Manifest {
   readonly name: string;
-  readonly exports?: Readonly<Record<string, { readonly 'vantage-source': string }>>;
+  readonly exports?: Readonly<Record<string, string | { readonly 'vantage-source': string }>>;
 }
 
 /** Sources of the entries of all packages but that of the tests, whose entries are files. */
@@ -25,10 +25,9 @@ const entries = new Map(
     .filter((file) => !file.startsWith('packages/test-support/'))
     .flatMap((file) => {
       const { name, exports = {} } = JSON.parse(readFileSync(join(root, file), 'utf8')) as Manifest;
-      return Object.entries(exports).map(([entry, { 'vantage-source': source }]): [string, string] => [
-        join(name, entry),
-        join(file, '..', source),
-      ]);
+      return Object.entries(exports).flatMap(([entry, target]): readonly [string, string][] =>
+        typeof target === 'string' ? [] : [[join(name, entry), join(file, '..', target['vantage-source'])]],
+      );
     }),
 );
 

@@ -2,16 +2,12 @@ import { execute, step } from './step.mjs';
 import { findNode24 } from './node24.mjs';
 
 /**
- * Builds what `npm start` runs; takes a moment when it is up to date. Running the sources would cost each process
+ * Bundles what `npm start` runs; takes a moment when it is up to date. Running the sources would cost each process
  * memory and time at its start.
  */
 export function buildPrograms() {
   const node = findNode24();
   step('Building the programs', () =>
-    execute(
-      node.executable,
-      ['node_modules/typescript/bin/tsc', '-b', 'apps/standalone', 'apps/coordinator', 'apps/probe-agent'],
-      { env: { ...process.env, PATH: node.path } },
-    ),
+    execute(node.executable, ['infra/setup/bundle-programs.mjs', 'standalone', 'coordinator', 'probe-agent']),
   );
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 import { withoutSecrets } from '@vantage/contract';
 import { openGeo } from '@vantage/geo';
@@ -72,10 +72,9 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   };
 }
 
-/** Reads the release from the package, whose folder contains both the sources and the build. */
 function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return (manifest as { readonly version: string }).version;
+  const require = createRequire(import.meta.url);
+  return (require('@vantage/coordinator/package.json') as { readonly version: string }).version;
 }
 
 function stopWhenTold(stop: () => Promise<void>, log: Logger): void {

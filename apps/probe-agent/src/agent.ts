@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 import {
   createAgentLoop,
@@ -144,6 +144,6 @@ function runJobs(
 }
 
 export function ownVersion(): string {
-  const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(file) as { readonly version: string }).version;
+  const require = createRequire(import.meta.url);
+  return (require('@vantage/probe-agent/package.json') as { readonly version: string }).version;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { isCheckId } from '@vantage/contract';
@@ -114,10 +115,9 @@ const CHECK_LINK = '<!--check-->';
 const PREVIEW = '<!--preview-->';
 const TITLE = /<title>[^<]*<\/title>/;
 
-/** Resolves from the sources as well as from the compiled files. */
 function builtFolder(): string {
-  const path = import.meta.url.endsWith('.ts') ? '../dist/page/' : '../page/';
-  return fileURLToPath(new URL(path, import.meta.url));
+  const manifest = createRequire(import.meta.url).resolve('@vantage/web/package.json');
+  return join(dirname(manifest), 'dist/page/');
 }
 
 function keepFile(folder: string, name: string, type: string): Kept {

@@ -66,8 +66,8 @@ export async function onService<T>(
 /** Builds with the command that the images use. */
 async function build(): Promise<void> {
   const repository = fileURLToPath(new URL('../../..', import.meta.url));
-  const compiler = join(repository, 'node_modules/.bin/tsc');
-  await promisify(execFile)(compiler, ['-b', 'apps/coordinator', 'apps/probe-agent'], { cwd: repository });
+  const programs = ['infra/setup/bundle-programs.mjs', 'coordinator', 'probe-agent'];
+  await promisify(execFile)(process.execPath, programs, { cwd: repository });
 }
 
 async function startTargets(closers: (() => Promise<void> | void)[]): Promise<TargetPorts> {

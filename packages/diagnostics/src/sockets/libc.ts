@@ -2,6 +2,8 @@ import { endianness } from 'node:os';
 
 import type * as koffi from 'koffi';
 
+import { requireFromDiagnostics } from '../native-packages.ts';
+
 /** Calls of libc that raw-socket does not provide. */
 export interface Libc {
   /** Bytes received, or -1 with `errno`. `header` is the memory of a struct msghdr. */
@@ -35,7 +37,8 @@ const CLOCK_REALTIME = 0;
 /** The functions of libc; undefined without koffi, which is an optional dependency, and on other systems than `loadLibc` supports. */
 export async function findLibc(): Promise<Libc | undefined> {
   try {
-    return loadLibc(await import('koffi'), process.platform, endianness());
+    const require = requireFromDiagnostics();
+    return loadLibc(require('koffi') as typeof koffi, process.platform, endianness());
   } catch {
     return undefined;
   }

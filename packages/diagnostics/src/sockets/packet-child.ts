@@ -135,11 +135,11 @@ function loadFailure(code: string, reason: string): string {
 }
 
 function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid }: PacketProcessOptions): ChildProcess {
-  // Sources run from `.ts` and import those of other packages, images from the built `.js`.
-  const [suffix, flags] = import.meta.url.endsWith('.ts')
-    ? ['ts', [...NODE_FLAGS, '--conditions=vantage-source']]
-    : ['js', NODE_FLAGS];
-  const program = fileURLToPath(new URL(`process/packet-process.${suffix}`, import.meta.url));
+  // Sources import those of other packages; a bundle and that of the packet process are in one folder.
+  const [file, flags] = import.meta.url.endsWith('.ts')
+    ? ['process/packet-process.ts', [...NODE_FLAGS, '--conditions=vantage-source']]
+    : ['packet-process.js', NODE_FLAGS];
+  const program = fileURLToPath(new URL(file, import.meta.url));
   const [command, ...words] = [...commandPrefix, execPath, ...flags, program];
   return spawn(command, words, {
     // Descriptor 3 carries the frames. The agent's environment is not inherited, because it contains secrets.

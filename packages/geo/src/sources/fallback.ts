@@ -8,7 +8,7 @@ import { FALLBACK_ATTRIBUTION } from './attribution.ts';
 import type { Credited } from '../credits.ts';
 import { coordinatesOf, countryCodeOf, label, type Facts } from '../facts.ts';
 import type { GeoLog } from '../geo-log.ts';
-import { geoipLiteFolder } from './package-folders.ts';
+import { geoipLiteFolder, requireFromGeo } from './package-folders.ts';
 
 /** geoip-lite: old data without a licence key or a download; takes 109 MB of memory from its first use. */
 export interface Fallback extends Credited {
@@ -33,7 +33,8 @@ export function createFallback(log: GeoLog): Fallback {
     state = 'loading';
     try {
       await warmFileCache();
-      const { default: geoip } = await import('geoip-lite');
+      const require = requireFromGeo();
+      const geoip = require('geoip-lite') as typeof geoipLite;
       lookUp = geoip.lookup;
       state = 'ready';
       log.info({}, 'geo data of geoip-lite read');

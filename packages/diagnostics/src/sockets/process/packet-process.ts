@@ -6,7 +6,9 @@ import { frame, frameReader } from '../channel/frames.ts';
 import { decodeRequest, encodeAnswer, type Answer } from '../channel/messages.ts';
 import { errnoOf } from '../errno.ts';
 import { findLibc } from '../libc.ts';
+import { requireFromDiagnostics } from '../../native-packages.ts';
 import { PacketServer } from './packet-server.ts';
+import type { RawSocketLibrary } from './raw-sockets.ts';
 
 /**
  * The packet process: the only part of an agent that loads raw-socket and needs CAP_NET_RAW. It knows packets,
@@ -29,7 +31,8 @@ async function main(): Promise<void> {
   // A terminal and systemd signal the whole group: the agent drains, and still needs its packets.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   try {
-    const library = await import('raw-socket');
+    const require = requireFromDiagnostics();
+    const library = require('raw-socket') as RawSocketLibrary;
     answerNow({ op: 'ready', errno: '', reason: '' });
     const isFull = (): boolean => pipe.writableLength >= MAX_BACKLOG_BYTES;
     const server = new PacketServer(library, await findLibc(), { answer, isFull });

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 /** The names of `data/place-names.json`, which `infra/places/write-places.ts` writes. */
 export interface PlaceData {
@@ -18,6 +20,6 @@ export interface PlaceData {
 
 /** Reads the file when a name is first needed. A module would not do: its text would stay in memory as well. */
 export function readPlaceData(): PlaceData {
-  const file = new URL('../../../../data/place-names.json', import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8')) as PlaceData;
+  const manifest = createRequire(import.meta.url).resolve('@vantage/coordinator/package.json');
+  return JSON.parse(readFileSync(join(dirname(manifest), 'data/place-names.json'), 'utf8')) as PlaceData;
 }

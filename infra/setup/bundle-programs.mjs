@@ -1,0 +1,123 @@
+// Bundles the programs into their folders `dist`: node infra/setup/bundle-programs.mjs coordinator probe-agent …
+// One file loads faster than the hundreds of modules that it is made of: docs/performance.md.
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { repository } from './repository.mjs';
+
+/** Entries of each program: the name in `dist`, and the source. */
+const PROGRAMS = {
+  coordinator: {
+    main: 'apps/coordinator/src/main.ts',
+    'admin/main': 'apps/coordinator/src/admin/main.ts',
+    'check-monitors/main': 'apps/coordinator/src/check-monitors/main.ts',
+  },
+  'probe-agent': {
+    main: 'apps/probe-agent/src/main.ts',
+    'packet-process': 'packages/diagnostics/src/sockets/process/packet-process.ts',
+  },
+  standalone: {
+    main: 'apps/standalone/src/main.ts',
+    'reaper-process': 'apps/standalone/src/reaper-process.ts',
+  },
+  load: { main: 'apps/load/src/main.ts' },
+};
+
+/** All that a bundle can be made of. */
+const INPUTS = [
+  'apps/*/{src,serve}/**/*.ts',
+  'packages/*/src/**/*.ts',
+  '{apps,packages}/*/package.json',
+  'pnpm-lock.yaml',
+  'infra/setup/bundle-programs.mjs',
+];
+
+/** A running program loads some files later, so those of earlier builds stay for a day, except with `--clean`. */
+const KEPT_MS = 24 * 60 * 60 * 1_000;
+
+const CONDITIONS = ['vantage-source', 'module', 'node'];
+
+/**
+ * Bundles programs; takes a moment when they are up to date.
+ *
+ * @param {readonly (keyof typeof PROGRAMS)[]} names
+ * @param {{ readonly clean?: boolean }} options `clean` removes the files of all earlier builds
+ */
+export async function bundlePrograms(names, { clean = false } = {}) {
+  const wanted = fingerprint();
+  for (const name of names) {
+    const dist = join(repository, 'apps', name, 'dist');
+    const stamp = join(dist, '.bundled');
+    if (!clean && readIfAny(stamp) === wanted) continue;
+    rmSync(stamp, { force: true });
+    const files = await bundle(PROGRAMS[name]);
+    for (const file of files) write(join(dist, file.fileName), file.code);
+    removeOthers(dist, new Set(files.map(({ fileName }) => fileName)), clean ? 0 : KEPT_MS);
+    writeFileSync(stamp, wanted);
+  }
+}
+
+async function bundle(entries) {
+  const { build } = await import('vite');
+  const { output } = await build({
+    root: repository,
+    configFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    resolve: { conditions: CONDITIONS },
+    // Native packages and those with data are loaded by `require`, and so stay outside.
+    ssr: { noExternal: true, target: 'node', resolve: { conditions: CONDITIONS } },
+    build: {
+      ssr: true,
+      write: false,
+      target: 'node24',
+      minify: false,
+      rolldownOptions: {
+        input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(repository, file)])),
+        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', keepNames: true },
+      },
+    },
+  });
+  // The entries last: each is a program that starts from then on.
+  return output.filter(({ type }) => type === 'chunk').toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry));
+}
+
+/** Changes when a bundle would be another one. */
+function fingerprint() {
+  const hash = createHash('sha256').update(`node ${process.versions.node}\n`);
+  const files = globSync(INPUTS, { cwd: repository }).filter((file) => !file.endsWith('.test.ts'));
+  for (const file of files.toSorted()) hash.update(`${file}\n`).update(readFileSync(join(repository, file)));
+  return hash.digest('hex');
+}
+
+/** A program may be started at any moment: no file is seen half written. */
+function write(file, text) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.${process.pid}`, text);
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+function removeOthers(dist, kept, olderThanMs) {
+  for (const file of globSync('**/*.js', { cwd: dist })) {
+    const path = join(dist, file);
+    if (!kept.has(file) && Date.now() - statSync(path).mtimeMs >= olderThanMs) rmSync(path);
+  }
+}
+
+function readIfAny(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const words = process.argv.slice(2);
+  await bundlePrograms(
+    words.filter((word) => word !== '--clean'),
+    { clean: words.includes('--clean') },
+  );
+}
