@@ -19,6 +19,7 @@ export default {
   projects: Object.entries(suitesByProject()).map(([project, suites]) => ({
     ...shared,
     displayName: project,
+    ...(project === 'unit' ? {} : { globalSetup: '<rootDir>/infra/jest/bundle.mjs' }),
     testMatch: suites.map((suite) => `<rootDir>/${suite}`),
   })),
   // Suites of `lab` and `service` spend most of their time waiting for other processes.

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
@@ -23,8 +23,6 @@ const LIMIT = 20;
 const PARALLEL = 8;
 /** One request out of this many has the valid key. */
 const RIGHT_EVERY = 25;
-
-const adminMain = fileURLToPath(new URL('../../apps/coordinator/src/admin/main.ts', import.meta.url));
 
 /** Guesses keys from one address at a real coordinator that logs every request. */
 export async function guessKeys(guesses: number): Promise<KeyReport> {
@@ -83,15 +81,7 @@ function guess(key: string, index: number): string {
 }
 
 function addKey(redisUrl: string): string {
-  const args = [
-    '--conditions=vantage-source',
-    '--no-warnings',
-    adminMain,
-    'key:add',
-    'audit',
-    '--scopes',
-    'check,read',
-  ];
+  const args = [bundledProgram('coordinator', 'admin/main'), 'key:add', 'audit', '--scopes', 'check,read'];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--limit', '1000000'], {
     encoding: 'utf8',
     env: programEnv({ REDIS_URL: redisUrl }),

@@ -4,6 +4,7 @@
  * network namespaces, which need root.
  */
 import { report, type Figure } from '../bench/goals.ts';
+import { bundlePrograms } from '../command/bundle-programs.ts';
 import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
@@ -33,11 +34,7 @@ const PARTS = ['api', 'pipelines', 'keys', 'login', 'gateway'];
 const values = flagsOfProcess('npm run -s audit:security --', 'Tries what the service promises to withstand.', {
   only: { description: `Only these parts, separated by commas: ${PARTS.join(', ')}.`, fallback: PARTS.join(',') },
   seed: { description: 'Repeats a run.', fallback: '1', isNumber: true },
-  seconds: {
-    description: 'Length of each attack with a stolen login or on the gateway.',
-    fallback: '10',
-    isNumber: true,
-  },
+  seconds: { description: 'Length of each attack of `login` and `gateway`.', fallback: '10', isNumber: true },
   json: { description: 'File for the figures.' },
 });
 const chosen = new Set(values.only.split(','));
@@ -48,6 +45,7 @@ if (unknown !== undefined) {
 }
 const seconds = Number(values.seconds);
 endWithChildren();
+bundlePrograms();
 
 const progress = openProgress('audit');
 const { print } = progress;

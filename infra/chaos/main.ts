@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { report, type Figure } from '../bench/goals.ts';
+import { bundlePrograms } from '../command/bundle-programs.ts';
 import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress, type Progress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
@@ -69,6 +70,7 @@ async function breakAll(): Promise<void> {
   if (typeof wanted === 'string') return refuse(wanted);
   if (wanted.length === 0 && !PARTS.some(isWanted)) return refuse('no fault matches all of the given flags');
   endWithChildren();
+  bundlePrograms();
   const progress = openProgress('chaos');
   print = progress.print;
   const folder = values.history === undefined ? mkdtempSync(join(tmpdir(), 'vantage-chaos-history-')) : undefined;

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 /** One program of the service, which can be killed and restarted. */
@@ -56,9 +57,8 @@ export function definePart(
     start: () => {
       const log = openSync(logFile, 'a');
       startedAt = fstatSync(log).size;
-      child = fork(new URL(`../../apps/${app}/src/main.ts`, import.meta.url), [], {
+      child = fork(bundledProgram(app), [], {
         env: programEnv(env),
-        execArgv: ['--conditions=vantage-source'],
         stdio: ['ignore', log, log, 'ipc'],
       });
       closeSync(log);

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 /** A coordinator in a separate process, as in production. */
@@ -21,7 +22,7 @@ export async function startCoordinatorProcess(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CoordinatorProcess> {
   const many = '1000000000';
-  const child = fork(new URL('../../apps/coordinator/src/main.ts', import.meta.url), [], {
+  const child = fork(bundledProgram('coordinator'), [], {
     env: {
       ...programEnv(),
       HOST: '127.0.0.1',
@@ -44,7 +45,6 @@ export async function startCoordinatorProcess(
       DNS_SERVERS: '127.0.0.1:9',
       ...env,
     },
-    execArgv: ['--conditions=vantage-source', '--no-warnings'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const errors: string[] = [];

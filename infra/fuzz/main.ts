@@ -3,6 +3,7 @@
  * validates every response against it.
  */
 import { report } from '../bench/goals.ts';
+import { bundlePrograms } from '../command/bundle-programs.ts';
 import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
@@ -22,6 +23,7 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
 }
 
 endWithChildren();
+bundlePrograms();
 const bed = await startFuzzBed();
 const progress = openProgress('fuzz', { totalMs: minutes * 60_000 });
 try {

@@ -14,8 +14,9 @@ const NEEDS = [
   },
   {
     project: 'service',
-    // Redis and other processes, such as the one with the raw sockets.
-    modules: /^(@vantage\/redis-server|node:child_process)$|^packages\/redis-server\/|\/packet-(child|sockets)\.ts$/,
+    // Redis and other processes, such as bundled programs and the one with the raw sockets.
+    modules:
+      /^(@vantage\/redis-server|node:child_process)$|^packages\/redis-server\/|\/(packet-(child|sockets)|bundled-program)\.ts$/,
   },
 ];
 

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { startCoreBed, type CoreBed } from '../test/core-bed.ts';
@@ -32,11 +32,10 @@ describe('a coordinator whose port is taken', () => {
   ])('ends and names the setting: %s', async (setting, named) => {
     const { port } = holder.address() as AddressInfo;
     const env = { HOST: '127.0.0.1', PORT: '0', METRICS_HOST: '127.0.0.1', REDIS_URL: bed.server.url };
-    const child = spawn(
-      process.execPath,
-      ['--conditions=vantage-source', '--no-warnings', fileURLToPath(new URL('main.ts', import.meta.url))],
-      { env: programEnv({ ...env, [setting]: String(port) }), stdio: ['ignore', 'ignore', 'pipe'] },
-    );
+    const child = spawn(process.execPath, [bundledProgram('coordinator')], {
+      env: programEnv({ ...env, [setting]: String(port) }),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
     expect(said).toBe(`${named}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);

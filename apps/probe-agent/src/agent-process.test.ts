@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { enrolmentToken, redisKeys } from '@vantage/contract';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { eventually, startRig, type Rig } from '../test/rig.ts';
@@ -32,7 +33,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 function start(
-  file: URL,
+  file: URL | string,
   arguments_: readonly string[],
   env: Readonly<Record<string, string>> = {},
   output: 'pipe' | number = 'pipe',
@@ -66,7 +67,7 @@ function startMain(
     DNS_SERVERS: '127.0.0.1:9',
     SCREENSHOTS: 'off',
   };
-  return start(new URL('./main.ts', import.meta.url), [], { ...settings, ...env }, output);
+  return start(bundledProgram('probe-agent'), [], { ...settings, ...env }, output);
 }
 
 /** The writing end of a full pipe whose reader does not read. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { findBrowser } from '@vantage/diagnostics';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { browserFolder, type BrowserFolder } from '../test/browsers.ts';
@@ -54,8 +55,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** Starts the real program. */
 function start(probe: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
-  const child = fork(new URL('./main.ts', import.meta.url), [], {
-    execArgv: ['--conditions=vantage-source', '--no-warnings'],
+  const child = fork(bundledProgram('probe-agent'), [], {
     env: {
       ...programEnv(),
       PROBE_ID: probe,

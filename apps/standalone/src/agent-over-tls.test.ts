@@ -6,12 +6,12 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@vantage/redis-server';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { openRedisLogin } from './redis-login.ts';
@@ -27,7 +27,6 @@ let target: Server;
 let foreignCa = '';
 
 const password = randomBytes(24).toString('base64url');
-const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
 /** Time for several polls and dozens of connection attempts, each of which might log a line. */
 const SEVERAL_ATTEMPTS_MS = 8_000;
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
@@ -64,7 +63,7 @@ beforeAll(async () => {
     }
     if (!/Address already in use|Failed listening/.test(started.message)) throw started;
   }
-  const coordinator = start(main('coordinator'), {
+  const coordinator = start(bundledProgram('coordinator'), {
     PORT: '0',
     REDIS_URL: tlsUrl().replace('//', `//coordinator:${password}@`),
     REDIS_CA_FILE: join(tls, 'ca.crt'),
@@ -89,9 +88,9 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-function start(module: URL, env: Readonly<Record<string, string>>, options: readonly string[] = []): ChildProcess {
+function start(module: string, env: Readonly<Record<string, string>>, options: readonly string[] = []): ChildProcess {
   const child = fork(module, [], {
-    execArgv: ['--conditions=vantage-source', '--no-warnings', ...options],
+    execArgv: [...options],
     env: programEnv(env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -101,8 +100,8 @@ function start(module: URL, env: Readonly<Record<string, string>>, options: read
 
 /** Runs the operator's commands, as `npm run -s probe:…` does. */
 async function admin(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
-  const program = ['--conditions=vantage-source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
-  const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {
+  const program = bundledProgram('coordinator', 'admin/main');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], {
     env: {
       ...programEnv(),
       REDIS_TLS_FOLDER: join(folder, 'tls'),
@@ -118,7 +117,7 @@ async function admin(env: Readonly<Record<string, string>>, ...args: readonly st
 /** Starts the agent with this environment file and collects its log lines. */
 function startAgent(envFile: string): { readonly child: ChildProcess; readonly log: () => string } {
   const env = { TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', SCREENSHOTS: 'off' };
-  const child = start(main('probe-agent'), env, [`--env-file=${envFile}`]);
+  const child = start(bundledProgram('probe-agent'), env, [`--env-file=${envFile}`]);
   let log = '';
   child.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
   return { child, log: () => log };

@@ -6,12 +6,13 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Check } from '@vantage/contract';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 import { startTargets, type Targets } from '../test/targets.ts';
 
 const pack = fileURLToPath(new URL('../../../infra/npm/main.ts', import.meta.url));
-const admin = fileURLToPath(new URL('../../coordinator/src/admin/main.ts', import.meta.url));
+const admin = bundledProgram('coordinator', 'admin/main');
 
 interface Ran {
   readonly status: number | null;

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import { findRedisServer, redisPidFile, startRedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 import { family, interruptTwice, scenario, type Entry } from '../test/family.ts';
 import { startService, type Service } from '../test/service.ts';
 
 const WAIT_LIMIT_MS = 240_000;
-const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const main = bundledProgram('standalone');
 const executable = findRedisServer(process.env['PATH']!)!;
 
 /** At a millisecond per key a load lasts longer than the test. */
@@ -67,7 +67,7 @@ interface Start {
 /** Starts a service whose Redis does not become ready. */
 async function startLoading(all: Entry[], folder: string): Promise<Start> {
   await fill(folder);
-  const args = ['--conditions=vantage-source', main, '--port', '0', '--data', folder, '--probes', '1'];
+  const args = [main, '--port', '0', '--data', folder, '--probes', '1'];
   const env = { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off', PATH: slowRedis(folder) };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';

@@ -5,10 +5,10 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { certificateMint } from '@vantage/test-support/certificate-mint';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
 
@@ -18,7 +18,7 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 jest.setTimeout(300_000);
 
 const definitions = '{monitors}:definitions';
-const admin = fileURLToPath(new URL('../../coordinator/src/admin/main.ts', import.meta.url));
+const admin = bundledProgram('coordinator', 'admin/main');
 
 /** Words to search for; a secret that is also sent in another form is searched for in that form, too. */
 const ofModules = {
@@ -92,17 +92,7 @@ describe('a secret', () => {
     redis = new Redis({ host: '127.0.0.1', port, password });
     const { stdout } = spawnSync(
       process.execPath,
-      [
-        '--conditions=vantage-source',
-        '--no-warnings',
-        admin,
-        'key:add',
-        'all',
-        '--scopes',
-        'check,read,monitor',
-        '--data',
-        `${data.folder}/data`,
-      ],
+      [admin, 'key:add', 'all', '--scopes', 'check,read,monitor', '--data', `${data.folder}/data`],
       { encoding: 'utf8', env: programEnv() },
     );
     key = stdout.trim();

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { runProbeAdmin } from '../../coordinator/src/admin/commands.ts';
@@ -55,8 +55,11 @@ export interface StartedAgent {
   readonly errors: () => string;
 }
 
-const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
-const adminProgram = ['--conditions=vantage-source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
+const programs = {
+  coordinator: bundledProgram('coordinator'),
+  admin: bundledProgram('coordinator', 'admin/main'),
+  agent: bundledProgram('probe-agent'),
+};
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
 
 const coordinatorEnv = {
@@ -78,14 +81,14 @@ export async function startGatewayService(port?: number): Promise<GatewayService
   const fronts: Pick<Front, 'close'>[] = [front];
   const children: ChildProcess[] = [];
 
-  const start = (module: URL, env: Readonly<Record<string, string>>): ChildProcess => {
+  const start = (module: string, env: Readonly<Record<string, string>>): ChildProcess => {
     const child = forkService(module, env);
     children.push(child);
     return child;
   };
   const admin: GatewayService['admin'] = async (...args) => {
     const env = programEnv({ REDIS_URL: redis.url, PUBLIC_URL: url });
-    return (await promisify(execFile)(process.execPath, [...adminProgram, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [programs.admin, ...args], { env })).stdout;
   };
   return {
     url,
@@ -97,7 +100,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
     adminHere: (...args) => runHere(args, redis.url, url),
     ...askThrough(front.target),
     startCoordinator: async (env = {}) => {
-      const child = start(main('coordinator'), { ...coordinatorEnv, PUBLIC_URL: url, REDIS_URL: redis.url, ...env });
+      const child = start(programs.coordinator, { ...coordinatorEnv, PUBLIC_URL: url, REDIS_URL: redis.url, ...env });
       const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
       return { port, process: child };
     },
@@ -112,9 +115,7 @@ export async function startGatewayService(port?: number): Promise<GatewayService
       return token;
     },
     startAgent: (env) =>
-      readOutput(
-        start(main('probe-agent'), { ...agentEnv, VANTAGE_URL: url, VANTAGE_CA_FILE: certificate.caFile, ...env }),
-      ),
+      readOutput(start(programs.agent, { ...agentEnv, VANTAGE_URL: url, VANTAGE_CA_FILE: certificate.caFile, ...env })),
     stop: async () => {
       await Promise.all(children.map(end));
       for (const one of fronts) one.close();
@@ -136,9 +137,8 @@ async function runHere(args: readonly string[], redisUrl: string, publicUrl: str
   return lines.join('\n');
 }
 
-function forkService(module: URL, env: Readonly<Record<string, string>>): ChildProcess {
+function forkService(module: string, env: Readonly<Record<string, string>>): ChildProcess {
   const child = fork(module, [], {
-    execArgv: ['--conditions=vantage-source', '--no-warnings'],
     env: programEnv(env),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 import type { Running } from '../src/data-folder.ts';
 
@@ -21,7 +21,7 @@ export interface Service {
   readonly stop: () => Promise<number | null>;
 }
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = bundledProgram('standalone');
 
 export function temporaryFolder(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-e2e-'));
@@ -35,16 +35,7 @@ export async function startService(
   /** A command that executes its arguments. */
   prefix: readonly string[] = [],
 ): Promise<Service> {
-  const program = [
-    process.execPath,
-    '--conditions=vantage-source',
-    main,
-    '--port',
-    '0',
-    '--data',
-    dataFolder,
-    ...flags,
-  ];
+  const program = [process.execPath, main, '--port', '0', '--data', dataFolder, ...flags];
   const [command = '', ...words] = [...prefix, ...program];
   const child = spawn(command, words, {
     // Drops NODE_OPTIONS of the test runner. Screenshots are off by default, because browsers would add load.

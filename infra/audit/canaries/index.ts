@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 import { DNS_PORT, GATEWAY_PORT, PUBLIC, REDIS_PORT, ROOTS, VACANT, WORLD } from './addresses.ts';
 import { networkMissing, openNetwork, type Network } from './network.ts';
@@ -78,7 +79,7 @@ async function watch(network: Network, transport: CanaryTransport, allow: string
   const heard = createInterface({ input: sniffer.stdout! })[Symbol.asyncIterator]();
   await nextLine(sniffer, heard);
   const loopbackBefore = network.loopbackPackets();
-  const agent = node('agent', '../../../apps/probe-agent/src/main.ts', { env: `VANTAGE_TOKEN=${token}` });
+  const agent = node('agent', bundledProgram('probe-agent'), { env: `VANTAGE_TOKEN=${token}` });
   agent.stdout!.resume();
 
   const report = JSON.parse(await nextLine(world, lines, agent)) as WorldReport;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { IP, removeNamespaces, removeOrphans } from '../namespaces.ts';
@@ -119,7 +120,7 @@ async function startService(
       VANTAGE_TOKEN: tokens[probe] ?? '',
       VANTAGE_STATE_FOLDER: join(folder, probe),
     };
-    const agent = start(probe, '../../../apps/probe-agent/src/main.ts', {
+    const agent = start(probe, bundledProgram('probe-agent'), {
       ...(transport === 'redis' ? { PROBE_ID: probe, REDIS_URL: `redis://${HUB}:6379` } : toGateway),
       LOG_LEVEL: 'silent',
       SCREENSHOTS: 'off',

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { runProbeAdmin } from '../../../apps/coordinator/src/admin/commands.ts';
@@ -38,28 +38,24 @@ const tokens: Record<string, string> = {};
 if (transport === 'redis') await recordProbes(store.url, probes);
 else for (const probe of probes) tokens[probe] = await inviteProbe(store.url, probe, URL_OF_SERVICE);
 
-const coordinator = spawn(
-  process.execPath,
-  ['--conditions=vantage-source', fileURLToPath(new URL('../../../apps/coordinator/src/main.ts', import.meta.url))],
-  {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: programEnv({
-      HOST: HUB,
-      PORT: '8080',
-      PUBLIC_URL: URL_OF_SERVICE,
-      REDIS_URL: store.url,
-      LOG_LEVEL: 'silent',
-      MONITORS_FILE: monitorsFile,
-      DNS_SERVERS: `${HUB}:53`,
-      ...Object.fromEntries(
-        ['CHECK', 'RESULTS', 'SUMMARY', 'MONITORS', 'PROBES', 'EVENTS', 'TARGET', 'CLIENT_TARGETS'].map((name) => [
-          `RATE_LIMIT_${name}`,
-          MANY,
-        ]),
-      ),
-    }),
-  },
-);
+const coordinator = spawn(process.execPath, [bundledProgram('coordinator')], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+  env: programEnv({
+    HOST: HUB,
+    PORT: '8080',
+    PUBLIC_URL: URL_OF_SERVICE,
+    REDIS_URL: store.url,
+    LOG_LEVEL: 'silent',
+    MONITORS_FILE: monitorsFile,
+    DNS_SERVERS: `${HUB}:53`,
+    ...Object.fromEntries(
+      ['CHECK', 'RESULTS', 'SUMMARY', 'MONITORS', 'PROBES', 'EVENTS', 'TARGET', 'CLIENT_TARGETS'].map((name) => [
+        `RATE_LIMIT_${name}`,
+        MANY,
+      ]),
+    ),
+  }),
+});
 process.stdout.write(`${JSON.stringify({ tokens })}\n`);
 await untilProbesAreUp(URL_OF_SERVICE, probes.length);
 

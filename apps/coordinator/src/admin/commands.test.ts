@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { readAdminConfig } from './config.ts';
@@ -231,7 +231,7 @@ describe('the commands on probe records', () => {
   it('run as a program', async () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
-      ['--conditions=vantage-source', join(import.meta.dirname, 'main.ts'), 'add', 'prog-1', ...required],
+      [bundledProgram('coordinator', 'admin/main'), 'add', 'prog-1', ...required],
       { env: { ...process.env, REDIS_URL: bed.server.url } },
     );
 

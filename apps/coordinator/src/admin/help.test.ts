@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 import { takeDataFolder, withRunningService } from './running-service.ts';
@@ -14,8 +15,7 @@ function run(...args: readonly string[]): {
   readonly stdout: string;
   readonly stderr: string;
 } {
-  const main = join(import.meta.dirname, 'main.ts');
-  return spawnSync(process.execPath, ['--conditions=vantage-source', main, ...args], {
+  return spawnSync(process.execPath, [bundledProgram('coordinator', 'admin/main'), ...args], {
     encoding: 'utf8',
     env: programEnv(),
   });

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, expect, it } from '@jest/globals';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
 const folder = mkdtempSync(join(tmpdir(), 'vantage-check-monitors-'));
-const program = fileURLToPath(new URL('main.ts', import.meta.url));
+const program = bundledProgram('coordinator', 'check-monitors/main');
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -40,7 +40,7 @@ it.each([
     const file = join(folder, 'monitors.yml');
     writeFileSync(file, text);
 
-    const run = spawnSync(process.execPath, ['--conditions=vantage-source', program, file], {
+    const run = spawnSync(process.execPath, [program, file], {
       encoding: 'utf8',
       env: programEnv(env),
     });
@@ -60,7 +60,7 @@ it.each([
 ])(
   'monitors:check with %s',
   (_reason, args, status, output) => {
-    const run = spawnSync(process.execPath, ['--conditions=vantage-source', program, ...args], {
+    const run = spawnSync(process.execPath, [program, ...args], {
       encoding: 'utf8',
       env: programEnv(),
     });

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, WEBHOOK_QUEUE, type Heartbeat } from '@vantage/contract';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
 import { Webhook } from 'standardwebhooks';
@@ -20,7 +21,7 @@ import { putMonitor, type ChangeTask } from './schedule/monitor-records.ts';
 import type { RunRecord } from './state/judge-run.ts';
 import { digestOf } from './webhooks/message.ts';
 
-const COORDINATOR = new URL('../main.ts', import.meta.url);
+const COORDINATOR = bundledProgram('coordinator');
 const PROBE = 'fra-1';
 const MONITORS = Array.from({ length: 40 }, (_, index) => `monitor-${index}`);
 const EVERY_MS = 10_000;
@@ -174,7 +175,6 @@ async function startCoordinator(): Promise<void> {
       MONITORS_FILE: join(folder, 'monitors.yml'),
       RESULT_RETENTION_SECONDS: '600',
     },
-    execArgv: ['--conditions=vantage-source'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   coordinators.push(child);

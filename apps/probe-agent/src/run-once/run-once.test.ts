@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 
 import { paramsSchema, resultSchema, type AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -22,7 +23,7 @@ interface Ended {
 
 type Environment = Readonly<Record<string, string>>;
 
-const MAIN = new URL('../main.ts', import.meta.url).pathname;
+const MAIN = bundledProgram('probe-agent');
 /** Environment without settings of Redis or of a probe. */
 const ALLOWED = { TARGET_ALLOW: '127.0.0.0/8' };
 
@@ -30,7 +31,7 @@ const ALLOWED = { TARGET_ALLOW: '127.0.0.0/8' };
 async function agent(args: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
   return new Promise((resolve) => {
     const env = programEnv(environment);
-    execFile(process.execPath, ['--conditions=vantage-source', MAIN, ...args], { env }, (error, output, errors) => {
+    execFile(process.execPath, [MAIN, ...args], { env }, (error, output, errors) => {
       resolve({ status: error === null ? 0 : Number(error.code), output, errors });
     });
   });

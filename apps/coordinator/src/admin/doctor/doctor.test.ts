@@ -13,6 +13,7 @@ import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-pa
 import { createUntilFull } from '@vantage/test-support/programs/small-disk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import { readConfig } from '../../config.ts';
@@ -347,10 +348,9 @@ describe('the doctor, of a Redis that', () => {
       const library = execFileSync('find', [unpacked, '-name', 'libfaketime.so.1'], { encoding: 'utf8' }).trim();
       const server = await start();
 
-      const main = join(import.meta.dirname, '../main.ts');
       const { stdout, status } = spawnSync(
         process.execPath,
-        ['--conditions=vantage-source', main, 'doctor', '--json'],
+        [bundledProgram('coordinator', 'admin/main'), 'doctor', '--json'],
         {
           encoding: 'utf8',
           env: { REDIS_URL: server.url, LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' },

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
+
+const root = join(import.meta.dirname, '../..');
+
+function filesOf(dist: string): readonly string[] {
+  return globSync('**/*.js', { cwd: dist }).toSorted();
+}
+
+/** Modules that a file of a bundle imports, at its start or later. */
+function importsOf(text: string): readonly string[] {
+  const imports = /^(?:import|export)\b[^'"\n]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm;
+  return [...text.matchAll(imports)].map(([, ...names]) => names.find((name) => name !== undefined)!);
+}
+
+describe('the bundle of a program', () => {
+  it.each(['coordinator', 'probe-agent', 'standalone'] as const)(
+    'imports nothing but modules of Node and its own files: %s',
+    (app) => {
+      const dist = dirname(bundledProgram(app));
+      // What the main file needs; other files may be of earlier builds.
+      const files = new Set(['main.js']);
+      const others = new Set<string>();
+      for (const file of files) {
+        for (const name of importsOf(readFileSync(join(dist, file), 'utf8'))) {
+          if (name.startsWith('.')) files.add(join(dirname(file), name));
+          else if (!builtinModules.includes(name.replace(/^node:/, ''))) others.add(name);
+        }
+      }
+
+      expect([...others]).toEqual([]);
+      expect(files.size).toBeGreaterThan(app === 'standalone' ? 0 : 1);
+    },
+  );
+});
+
+describe('bundle-programs.mjs, in a copy of the checkout', () => {
+  let copy: string;
+  let dist: string;
+  const bundle = (...words: readonly string[]): void => {
+    execFileSync(process.execPath, [join(copy, 'infra/setup/bundle-programs.mjs'), ...words, 'probe-agent']);
+  };
+  const usage = (): string => execFileSync(process.execPath, [join(dist, 'main.js'), 'help'], { encoding: 'utf8' });
+
+  beforeAll(() => {
+    copy = mkdtempSync(join(tmpdir(), 'vantage-bundle-'));
+    dist = join(copy, 'apps/probe-agent/dist');
+    for (const folder of ['infra/setup', 'apps/probe-agent']) mkdirSync(join(copy, folder), { recursive: true });
+    for (const file of ['infra/setup/bundle-programs.mjs', 'infra/setup/repository.mjs', 'pnpm-lock.yaml']) {
+      cpSync(join(root, file), join(copy, file));
+    }
+    for (const part of ['src', 'package.json']) {
+      cpSync(join(root, 'apps/probe-agent', part), join(copy, 'apps/probe-agent', part), { recursive: true });
+    }
+    for (const link of ['node_modules', 'packages', 'apps/probe-agent/node_modules']) {
+      symlinkSync(join(root, link), join(copy, link));
+    }
+    bundle();
+  });
+
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  it('follows a change of a source, and keeps the files that programs of the earlier build may still load', () => {
+    const first = filesOf(dist);
+    const main = join(copy, 'apps/probe-agent/src/main.ts');
+    writeFileSync(main, readFileSync(main, 'utf8').replace('takes the jobs of its probe', 'takes other jobs'));
+
+    bundle();
+
+    expect(usage()).toContain('takes other jobs');
+    expect(filesOf(dist)).toEqual(expect.arrayContaining([...first]));
+  });
+
+  it('does nothing if no source has changed', () => {
+    writeFileSync(join(dist, 'main.js'), 'console.log("kept");');
+
+    bundle();
+
+    expect(usage()).toBe('kept\n');
+  });
+
+  it('leaves nothing of earlier builds with --clean', () => {
+    for (const file of ['main-12345678.js', 'shared/old.js']) {
+      mkdirSync(dirname(join(dist, file)), { recursive: true });
+      writeFileSync(join(dist, file), '');
+    }
+
+    bundle('--clean');
+
+    expect(usage()).toContain('takes other jobs');
+    expect(filesOf(dist)).not.toEqual(expect.arrayContaining(['main-12345678.js']));
+    expect(filesOf(dist)).not.toEqual(expect.arrayContaining(['shared/old.js']));
+  });
+});
