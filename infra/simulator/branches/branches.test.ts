@@ -13,20 +13,24 @@ const RUNS = Number(process.env['RUNS'] ?? 4);
 const facts = new Map<string, ProbeFacts>();
 const at = '2026-01-01T00:00:00.000Z';
 
+type Options = Parameters<typeof traceOver>[1];
+
+const all = { flows: 'all' } as const;
+
 /** Traces the paths through the network and summarises the result, which hides private addresses. */
 async function summaryOver(
   network: Network,
   impairments: Impairments,
   seed: number,
-  flows: number | 'all' = 'all',
+  options: Options = all,
 ): Promise<Summary> {
   const isPrivateAddress = (address: string): boolean => address.startsWith('10.');
   const hides = { showPrivateAddresses: false, isPrivateAddress };
-  const { outcome } = await traceOver(
-    impairedNetwork(network, impairments, seed),
-    { flows },
-    { inTime: true, ...hides },
-  );
+  const { outcome } = await traceOver(impairedNetwork(network, impairments, seed), options, {
+    inTime: true,
+    budgetMs: 30_000,
+    ...hides,
+  });
   const results = { 'fra-1': { ...outcome, startedAt: at, finishedAt: at } };
   const check = { testId: 'qPUXvL1sQx2rGJm0Zf7N4w', type: 'traceroute', host: 'example.com', createdAt: at };
   return summarize({ ...check, status: 'completed', completedAt: at, results }, facts);
@@ -36,11 +40,12 @@ async function findingsOver(
   network: Network,
   impairments: Impairments,
   code: string,
-  flows: number | 'all' = 'all',
+  options: Options = all,
+  runs: number = RUNS,
 ): Promise<readonly string[]> {
   const texts: string[] = [];
-  for (let seed = 1; seed <= RUNS; seed += 1) {
-    const { findings } = await summaryOver(network, impairments, seed, flows);
+  for (let seed = 1; seed <= runs; seed += 1) {
+    const { findings } = await summaryOver(network, impairments, seed, options);
     texts.push(
       findings
         .filter((one) => one.code === code)
@@ -77,6 +82,21 @@ describe('a way behind a balancer that is broken', () => {
     expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
   });
 
+  it.each([
+    [{ flows: 16, queries: 1 }, 'first.1.0'],
+    [{ flows: 16, queries: 1 }, 'first.1.1'],
+    [{ flows: 8, queries: 2 }, 'first.0.1'],
+  ] as const)('is named by a trace of few packets for each flow: %j, %s', async (options, hole) => {
+    const texts = await findingsOver(long, { holes: [hole] }, 'flows_stop', options);
+    const named = texts.filter((text) => text !== '');
+
+    for (const text of named)
+      expect(text).toContain(
+        `Nothing comes back from beyond hop ${hole.endsWith('0') ? 2 : 3}, ${addressOf(long, hole)}`,
+      );
+    expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
+  });
+
   it('is not laid to a router that its flows do not pass', async () => {
     // All flows probed at the second hop took the other path.
     const { findings } = await summaryOver(long, { holes: ['first.1.0'] }, 60);
@@ -110,8 +130,8 @@ describe('a way behind a balancer that is broken', () => {
   ])(
     'is named if %s of it refuses packets and its address is hidden (flows: %s)',
     async (_who, flows, faults, fork) => {
-      const texts = await findingsOver(long, faults, 'flows_stop', flows);
-      const others = await findingsOver(long, faults, 'path_refused', flows);
+      const texts = await findingsOver(long, faults, 'flows_stop', { flows });
+      const others = await findingsOver(long, faults, 'path_refused', { flows });
 
       for (const text of texts) {
         expect(text).toMatch(/[Oo]ne of the (2 )?ways .*is broken/);
@@ -127,7 +147,7 @@ describe('a way behind a balancer that is broken', () => {
     ['the last router that answers', 16, { holes: ['first.1.1'], hidden: second }],
     ['every router', 'all', { holes: ['first.1.1'], hidden: (name) => name !== TARGET_NAME }],
   ])('is named if the address of %s is hidden (flows: %s)', async (_who, flows, faults) => {
-    const texts = await findingsOver(long, faults, 'flows_stop', flows);
+    const texts = await findingsOver(long, faults, 'flows_stop', { flows });
 
     const named = texts.filter((text) => text.includes('othing comes back from beyond hop 3 (a private address)'));
     expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
@@ -143,10 +163,10 @@ describe('a way behind a balancer that is broken', () => {
       };
       const straight = networks['straight']!;
 
-      expect((await findingsOver(straight, faults, 'flows_stop', flows)).filter((text) => text !== '')).toEqual([]);
-      expect((await findingsOver(straight, faults, 'path_refused', flows)).filter((text) => text !== '')).not.toEqual(
-        [],
-      );
+      expect((await findingsOver(straight, faults, 'flows_stop', { flows })).filter((text) => text !== '')).toEqual([]);
+      expect(
+        (await findingsOver(straight, faults, 'path_refused', { flows })).filter((text) => text !== ''),
+      ).not.toEqual([]);
     },
   );
 
@@ -213,8 +233,11 @@ describe('a way behind a balancer that is broken', () => {
     ]),
   ])('is not named if %s, whether addresses are hidden or not', async (_reason, network, impairments) => {
     const texts = await findingsOver(network, impairments, 'flows_stop');
-    const hidden = await findingsOver(network, { ...impairments, hidden: () => true }, 'flows_stop');
+    const few = Math.ceil(RUNS / 4);
+    const hidden = await findingsOver(network, { ...impairments, hidden: () => true }, 'flows_stop', all, few);
+    const single = await findingsOver(network, impairments, 'flows_stop', { flows: 16, queries: 1 }, few);
+    const double = await findingsOver(network, impairments, 'flows_stop', { flows: 8, queries: 2 }, few);
 
-    expect([...texts, ...hidden].filter((text) => text !== '')).toEqual([]);
+    expect([...texts, ...hidden, ...single, ...double].filter((text) => text !== '')).toEqual([]);
   });
 });

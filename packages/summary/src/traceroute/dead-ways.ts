@@ -18,18 +18,18 @@ export function deadWays(trace: Trace): readonly Way[] {
   const alive = ways.filter((way) => way.isReached);
   if (alive.length === 0) return [];
   const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(placesIn)));
-  return ways.filter((way) => {
+  const ended = ways.filter((way) => {
     const last = lastOf(way);
     if (!way.isEnded || last === undefined) return false;
     // The error of a router with a withheld address may be that of the hop before.
     const before = last.isPrivate && way.refusal !== null ? way.steps.filter(({ hop }) => hop === last.hop - 1) : [];
     const ends = [last, ...before.filter(({ isPrivate }) => isPrivate)].flatMap(placesIn);
-    return (
-      ends.length > 0 &&
-      ends.every((place) => !passed.has(place)) &&
-      (way.refusal !== null || isProved(trace, way, last.hop))
-    );
+    return ends.length > 0 && ends.every((place) => !passed.has(place));
   });
+  const silent = ended.filter(({ refusal }) => refusal === null);
+  const byEnd = Map.groupBy(silent, (way) => placesIn(lastOf(way)!).join(' '));
+  const proved = new Set([...byEnd.values()].flatMap((own) => provedOf(trace, own)));
+  return ended.filter((way) => way.refusal !== null || proved.has(way));
 }
 
 /** The routers of a step; those with withheld addresses by their place among the responders of the hop. */
@@ -38,10 +38,18 @@ function placesIn({ hop, routers, isPrivate, responders }: Step): readonly strin
 }
 
 /**
- * True if chance does not explain that the flow lost all packets beyond the hop, given the loss of the other flows
- * there.
+ * Flows that end at one router whose silence chance does not explain: all together, for each router of that hop, or else each
+ * by its own packets.
  */
-function isProved(trace: Trace, { steps: own }: Way, hop: number): boolean {
+function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
+  const { hop } = lastOf(ways[0]!)!;
+  const atHop = trace.ways.flatMap(({ steps }) => steps.filter((step) => step.hop === hop).flatMap(placesIn));
+  const isTogether = chanceOf(trace, ways, hop) * new Set(atHop).size <= thresholds.beginByChance;
+  return isTogether ? ways : ways.filter((way) => chanceOf(trace, [way], hop) <= thresholds.beginByChance);
+}
+
+/** Probability that flows lose all packets beyond the hop by chance, given the loss of the other flows there; 1 if one is answered. */
+function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const { ways, steps, probeResult } = trace;
   const last = targetIndex(trace);
   const end = last === undefined ? Infinity : steps[last]!.hop;
@@ -49,10 +57,9 @@ function isProved(trace: Trace, { steps: own }: Way, hop: number): boolean {
     last !== undefined && (probeResult.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
   const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
   const answering = alive.filter((step) => !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1));
-  const asked = own.filter((step) => answering.some((other) => other.hop === step.hop));
-  const others = sampleOf(alive.filter((step) => answering.some((other) => other.hop === step.hop)));
-  const { sent, lost } = sampleOf(asked);
-  return sent > 0 && sent === lost && chanceOfMore({ sent, lost }, others) <= thresholds.beginByChance;
+  const isAsked = (step: Step): boolean => answering.some((other) => other.hop === step.hop);
+  const { sent, lost } = sampleOf(own.flatMap((way) => way.steps).filter(isAsked));
+  return sent > 0 && sent === lost ? chanceOfMore({ sent, lost }, sampleOf(alive.filter(isAsked))) : 1;
 }
 
 function sampleOf(steps: readonly Step[]): Sample {

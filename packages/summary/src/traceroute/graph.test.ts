@@ -266,6 +266,31 @@ describe('the graph of paths', () => {
     expect(textOf('192.0.2.12')).toMatch(/: hop 2, 192\.0\.2\.12 .*Others reached the target\.$/);
   });
 
+  it.each([
+    ['16 flows with one packet each, 7 of which end', 16, 1, 7],
+    ['8 flows with two packets each, 3 of which end', 8, 2, 3],
+  ])('proves a dead branch by all its flows together: %s', (_what, flows, queries, dead) => {
+    // Over UDP the packets to the target prove nothing, since it may limit its answers.
+    const branches = Array.from({ length: flows }, (_, flow) => (flow < dead ? '0 1 1 - -' : '0 0 0 0 0'));
+    const own = flowsOf(...branches).map((flow) => ({ ...flow, hops: flow.hops.map((one) => one.slice(0, queries)) }));
+    const row = (hop: number): string =>
+      own.flatMap((flow) => flow.hops[hop - 1]!.map((one) => (one === null ? '*' : '5'))).join(' ');
+    const rows = ['192.0.2.1', '192.0.2.2/192.0.2.12', '192.0.2.3/192.0.2.13', '192.0.2.4', '203.0.113.1'];
+    const summary = summaryOf('traceroute', {
+      'fra-1': trace(
+        rows.map((ips, index) => `${ips} ${row(index + 1)}`),
+        { flows: own, protocol: 'udp' },
+      ),
+    });
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.findings.map(({ code, text }) => `${code}: ${text}`)).toEqual([
+      expect.stringMatching(
+        `^flows_stop: Nothing comes back from beyond hop 3, 192.0.2.13 in .* for ${dead} of ${flows} flows of fra-1; the other flows go by other routers and reach`,
+      ),
+    ]);
+  });
+
   it('calls no branch dead of which chance may have lost the packets', () => {
     const rows = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '203.0.113.1 9 *'];
     const once = flowsOf('0 0 0', '0 1 -').map((flow) => ({ ...flow, hops: flow.hops.map(([one]) => [one!]) }));
