@@ -103,6 +103,18 @@ describe('the page of the whole service', () => {
         expect(await axeViolations(tab.page)).toEqual([]);
       }
       expect(await textOf(tab.page, 'body')).toContain('demo-1');
+      // On a phone words are not broken into letters, but for one that is longer than the line.
+      await tab.page.setViewport({ width: 390, height: 800 });
+      const heads = `[...document.querySelectorAll('th')]`;
+      const brokenWords = `${heads}.map(({ nextElementSibling }) => {
+        const range = document.createRange();
+        range.selectNodeContents(nextElementSibling);
+        return range.getClientRects().length;
+      }).filter((lines) => lines > 1).length`;
+      expect(await tab.page.evaluate(brokenWords)).toBe(0);
+      await tab.page.evaluate(`${heads}[0].textContent = 'W'.repeat(60)`);
+      expect(await tab.page.evaluate(brokenWords)).toBe(0);
+      expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     } finally {
       await tab.close();
       server.close();

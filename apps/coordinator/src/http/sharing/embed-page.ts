@@ -9,7 +9,7 @@ import type { ShownCheck } from './shown-check.ts';
 const STYLE = `
 :root { color-scheme: light dark; --ink: light-dark(#10181d, #e9eff2); --dim: light-dark(#55636d, #94a4ae); --line: light-dark(#e2e7ea, #212b31); --good: light-dark(#0a7548, #3fd79a); --warn: light-dark(#8a5800, #f0b64b); --bad: light-dark(#b3261e, #ff8f86); }
 * { box-sizing: border-box; }
-body { margin: 0; padding: 0.75rem 1rem; color: var(--ink); background: light-dark(#fff, #0c1013); font: 15px/1.45 system-ui, sans-serif; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+body { margin: 0; padding: 0.75rem 1rem; color: var(--ink); background: light-dark(#fff, #0c1013); font: 15px/1.45 system-ui, sans-serif; font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
 h1 { font-size: 1rem; font-weight: 600; margin: 0; unicode-bidi: isolate; direction: ltr; }
 p { margin: 0.25rem 0; }
 a { color: light-dark(#0b62c4, #6db4ff); }
@@ -17,7 +17,7 @@ a { color: light-dark(#0b62c4, #6db4ff); }
 .word { font-weight: 650; }
 table { border-collapse: collapse; width: 100%; margin: 0.5rem 0; font-size: 0.9rem; }
 th, td { text-align: left; padding: 0.25rem 0.75rem 0.25rem 0; border-top: 1px solid var(--line); }
-th { font-weight: 400; } td:last-child { text-align: right; padding-right: 0; white-space: nowrap; }
+th { font-weight: 400; overflow-wrap: anywhere; } td:last-child { text-align: right; padding-right: 0; white-space: nowrap; }
 footer { color: var(--dim); font-size: 0.85rem; }
 `;
 
