@@ -112,6 +112,34 @@ describe('a mistake in a target', () => {
         { type: 'http', host: 'https://example.com/a?b' },
       ],
     ],
+    [
+      'a path that a host has not',
+      ...(['ping', 'https://example.com/a?b#c'] as const),
+      /“\/a\?b#c” is part of a URL/,
+      [
+        { type: 'http', host: 'https://example.com/a?b#c' },
+        { type: 'ping', host: 'example.com' },
+      ],
+    ],
+    [
+      'a port in a URL for a ping',
+      ...(['ping', 'http://[2001:db8::1]:8080/'] as const),
+      /A ping check has no port/,
+      [
+        { type: 'http', host: 'http://[2001:db8::1]:8080/' },
+        { type: 'tcp', host: '2001:db8::1', port: 8080 },
+        { type: 'ping', host: '2001:db8::1' },
+      ],
+    ],
+    [
+      'a path in a URL for a port',
+      ...(['tcp', 'https://example.com/?a'] as const),
+      /“\/\?a” is part of a URL/,
+      [
+        { type: 'http', host: 'https://example.com/?a' },
+        { type: 'tcp', host: 'example.com', port: 443 },
+      ],
+    ],
   ] as const)('is named and mended: %s', (_reason, type, text, message, fixes) => {
     expect(targetMistake(text, facts[type])).toEqual({ message: expect.stringMatching(message), fixes });
   });
@@ -120,7 +148,10 @@ describe('a mistake in a target', () => {
     ['ping', 'example.com'],
     ['ping', ' example.com '],
     ['ping', '2001:db8::1'],
-    ['ping', 'https://example.com/a'],
+    ['ping', 'https://example.com/'],
+    ['dns', 'https://example.com#a'],
+    ['tcp', 'http://example.com:8080/'],
+    ['ping', 'https://exa mple'.replace(' ', '_')],
     ['tcp', 'example.com:443'],
     ['tcp', '[2001:db8::1]:443'],
     ['http', 'example.com/a/24'],

@@ -139,8 +139,27 @@ function network(typed: string, { type, hostKind }: TypeFacts): TargetMistake | 
   return { message: `${typed} is a network. A check measures one address.`, fixes: [{ type, host: address }] };
 }
 
+/** The path or the port of a URL that a check of a host would leave out. */
+function lostOfUrl(typed: string, { type, hasPort }: Pick<TypeFacts, 'type' | 'hasPort'>): TargetMistake | undefined {
+  const [, port, rest] = /^https?:\/\/[^/?#]*?(?::(\d{1,5}))?((?:[/?#].*)?)$/i.exec(typed) ?? [];
+  const hasPath = !/^\/?(?:#.*)?$/.test(rest ?? '');
+  const isPortLost = port !== undefined && !hasPort;
+  if ((!hasPath && !isPortLost) || !URL.canParse(typed)) return undefined;
+  const host = hostFor('host', typed);
+  const ofUrl = hasPort ? portIn(typed) : undefined;
+  const tcp = isPortLost ? [{ type: 'tcp', host, port: Number(port) }] : [];
+  return {
+    message: hasPath ? `“${rest}” is part of a URL, not of a host.` : `A ${type} check has no port.`,
+    fixes: [
+      { type: 'http', host: typed },
+      ...tcp,
+      { type, host, ...(ofUrl === undefined ? {} : { port: Number(ofUrl) }) },
+    ],
+  };
+}
+
 function notAHost(typed: string, { type, hasPort }: TypeFacts): TargetMistake | undefined {
-  if (/^https?:\/\//i.test(typed)) return undefined;
+  if (/^https?:\/\//i.test(typed)) return lostOfUrl(typed, { type, hasPort });
   const [, host, path] = /^([^/?#@]+)([/?#].*)$/.exec(typed) ?? [];
   if (host !== undefined) {
     const bare = readTarget(host);

@@ -50,7 +50,7 @@ describe('the words on the command line', () => {
     ['http example.com', { type: 'http', host: 'https://example.com' }],
     ['http example.com:8443', { type: 'http', host: 'https://example.com:8443' }],
     ['tcp example.com:443', { type: 'tcp', host: 'example.com', port: 443 }],
-    ['tcp https://example.com/a', { type: 'tcp', host: 'example.com', port: 443 }],
+    ['tcp https://example.com/', { type: 'tcp', host: 'example.com', port: 443 }],
     [
       'mtr example.com --from de',
       { type: 'traceroute', host: 'example.com', options: { rounds: 10, endWithStream: true }, locations: ['de'] },
