@@ -171,6 +171,32 @@ describe('the page of a check from a hundred probes', () => {
     expect(await tab.page.evaluate(`document.querySelector('.group-row').innerText`)).toContain('Timed out');
   });
 
+  itInBrowser('has the probes that could not measure at the end of the chart, where nothing is lost', async () => {
+    const { results } = crowded(pingCheck);
+    const unmeasured = Object.entries(results).flatMap(([id, { result }]) => (result === 'error' ? [id] : []));
+    const names = async (): Promise<readonly string[]> =>
+      (await tab.page.evaluate(`[...document.querySelectorAll('.strip-row .row-name')].map((e) => e.innerText)`)) as [];
+    await open(`/c/${pingCheck.testId}`);
+    expect((await names()).filter((id) => unmeasured.includes(id))).toEqual([]);
+
+    await open(`/c/${pingCheck.testId}?show=all`);
+    await untilCount('.strip-row .row-name', 100);
+    expect((await names()).slice(-unmeasured.length).toSorted()).toEqual(unmeasured.toSorted());
+  });
+
+  itInBrowser('copies its rows as Markdown in the order that is shown', async () => {
+    await tab.page.browserContext().overridePermissions(showcase.url, ['clipboard-read', 'clipboard-write']);
+    for (const query of ['?show=all&group=none', '?show=all&group=none&sort=-probe']) {
+      await open(`/c/${pingCheck.testId}${query}`);
+      await untilCount('[data-probe]', 100);
+      await tab.page.click('[aria-label="Copy as Markdown"]');
+      await untilText(tab.page, 'Markdown copied.');
+      const text = String(await tab.page.evaluate('navigator.clipboard.readText()'));
+
+      expect(text.split('\n').flatMap((line) => /^\| ([a-z]+-\d+) \|/.exec(line)?.[1] ?? [])).toEqual(await rows());
+    }
+  });
+
   itInBrowser('shares one filter, which the link keeps, between map, chart and table', async () => {
     await open(`/c/${pingCheck.testId}`);
     await tab.page.type('#seek', 'japan');

@@ -132,6 +132,27 @@ describe('checks and mistakes on the page', () => {
     },
   );
 
+  itInBrowser('say what a link asks for that the page does not know', async () => {
+    for (const [query, note] of [
+      ['type=smtp&host=www.example.com', 'The link is for a check of the type “smtp”, which does not exist.'],
+      ['type=ping&from=DE%2CJP', 'The link has “from”, which a ping check does not have: it is left out.'],
+      [
+        'port=1&from=DE&a=1',
+        'The link has “port”, “from” and “a”, which a ping check does not have: they are left out.',
+      ],
+      ['type=tcp&port=1', ''],
+    ] as const) {
+      await open(`/?${query}`, 'measured from');
+      expect(await textOf(tab.page, '#host-error')).toBe(note);
+    }
+    await open('/?from=DE', 'measured from');
+    await tab.page.type('#host', 'www.example.com');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([{ type: 'ping', host: 'www.example.com' }]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('are mended by a button', async () => {
     await open('/', 'measured from 10 of 12 probes');
     await tab.page.type('#host', 'www.example.com:443');

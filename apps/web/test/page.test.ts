@@ -100,6 +100,20 @@ describe('the page', () => {
     expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });
 
+  itInBrowser('fades the pins of probes that were not chosen, without a place too', async () => {
+    const unplaced = Object.entries(world).map(([id, probe], index) =>
+      index % 2 === 0 ? [id, probe] : [id, { ...probe, latitude: null, longitude: null }],
+    );
+    await reopen({ probes: Object.fromEntries(unplaced) as typeof world });
+    await open('/', 'Place not stated');
+    for (const pins of ['.pins', '.elsewhere']) {
+      await tab.page.evaluate(`document.querySelector('${pins} .pin').click()`);
+    }
+
+    await untilText(tab.page, 'measured from 2 chosen probes');
+    await untilTrue(tab.page, `document.querySelectorAll('.pin:not(.is-faint)').length === 2`);
+  });
+
   itInBrowser('shows how agents are connected, and those that wait', async () => {
     await open('/status', 'by gateway');
 

@@ -6,19 +6,24 @@ import { Icon } from '../parts/icons.tsx';
 import { useService } from '../parts/router.tsx';
 import { againOf } from './AgainButton.tsx';
 import { askedOf, restrictionOf, sentBy } from './asked.ts';
-import { asBadge, asCurl, asEmbed, asMarkdown } from './copies.ts';
+import { asBadge, asCurl, asEmbed, asMarkdown, type Rows } from './copies.ts';
 import type { CheckData } from './use-check.ts';
 
 /** Copies the check to the clipboard in several formats. */
-export function CopyBar(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element {
-  const { check, summary } = props;
+export function CopyBar(props: {
+  readonly check: CheckData;
+  readonly summary: Summary | undefined;
+  /** All rows in the order of the table. */
+  readonly rows: () => Rows;
+}): JSX.Element {
+  const { check, summary, rows } = props;
   const { publicUrl, path } = useService();
   const [copied, setCopied] = useState<readonly [string, boolean]>();
   const forms: readonly (readonly [string, string, () => string])[] = [
     ['Link', 'Copy the link to this check', () => `${publicUrl}/c/${check.testId}${location.search}`],
     ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check))],
     ['JSON', 'Copy as JSON', () => JSON.stringify(check, null, 2)],
-    ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, askedOf(check))],
+    ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, askedOf(check), rows())],
     ['Badge', 'Copy a badge with the verdict, as Markdown', () => asBadge(check.testId, publicUrl)],
     ['Embed', 'Copy an embed of the results, as HTML', () => asEmbed(check.testId, publicUrl)],
   ];

@@ -4,7 +4,7 @@ import type { Asked } from './asked.ts';
 import { cellsOf } from './columns.ts';
 import { measurementsOf } from './measurements.ts';
 import { nameOfCheck } from './name.ts';
-import type { CheckData } from './use-check.ts';
+import type { CheckData, Result } from './use-check.ts';
 
 /** curl commands that repeat the check, if its request is known, and fetch its results. */
 export function asCurl(check: CheckData, publicUrl: string, request: unknown): string {
@@ -24,16 +24,24 @@ export function asEmbed(id: string, publicUrl: string): string {
   return `<iframe src="${publicUrl}/c/${id}/embed" title="Check by Vantage" width="640" height="320"></iframe>`;
 }
 
-/** Markdown for an incident channel or ticket: verdict, findings, one row per probe. */
+/** Probes with their results. */
+export type Rows = readonly (readonly [id: string, result: Result])[];
+
+/**
+ * Markdown for an incident channel or ticket: verdict, findings, one row per probe.
+ *
+ * @param shown all rows, in their order
+ */
 export function asMarkdown(
   check: CheckData,
   summary: Summary | undefined,
   publicUrl: string,
   asked: Asked = {},
+  shown: Rows = Object.entries(check.results),
 ): string {
   const name = nameOfCheck(check.type, check.host, asked);
   const heads = ['Probe', ...cellsOf(check.type, { result: 'pending' }).map(([title]) => title)];
-  const rows = measurementsOf(Object.entries(check.results)).map(([probe, result]) => [
+  const rows = measurementsOf(shown).map(([probe, result]) => [
     probe,
     ...cellsOf(check.type, result).map(([, text]) => text),
   ]);

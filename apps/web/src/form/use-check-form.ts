@@ -22,6 +22,8 @@ export interface CheckFormStart {
   readonly before?: Readonly<Record<string, unknown>> | undefined;
   /** Values of a link to the form. */
   readonly initial?: FormValues | undefined;
+  /** A remark about the link, shown until a check is started or another type is chosen. */
+  readonly note?: string | undefined;
   /** True on the start page, whose URL has what was entered. */
   readonly isInAddress?: boolean;
   /** Probes chosen outside of the form; undefined until one was. */
@@ -55,7 +57,7 @@ export function useCheckForm(props: CheckFormStart): CheckFormState {
     ...valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}),
     ...props.initial,
   }));
-  const { errors, setErrors, fixes, setFixes, isStarting, start } = useStart();
+  const { errors, setErrors, fixes, setFixes, isStarting, start } = useStart(props.note);
   const form = formOf(type) ?? forms[0]!;
   const change = (name: string, value: string | boolean): void => setValues((all) => withValue(all, name, value));
   useAddress(props.isInAddress === true, form, host, values);
@@ -126,9 +128,9 @@ interface Start {
 }
 
 /** Starts a check and shows its page. */
-function useStart(): Start {
+function useStart(note: string | undefined): Start {
   const { go, service } = useRouter();
-  const [errors, setErrors] = useState<FormErrors>(nothing);
+  const [errors, setErrors] = useState<FormErrors>({ ...nothing, general: note });
   const [fixes, setFixes] = useState<readonly TargetFix[]>([]);
   const [isStarting, setStarting] = useState(false);
   const start: Start['start'] = async (form, host, values, isTyped) => {

@@ -117,13 +117,22 @@ function textOf(value: unknown): string {
     .join('\n');
 }
 
+/** The parameters of a link that the form does not have. */
+export function strangersIn(form: FormDefinition, query: URLSearchParams): readonly string[] {
+  const known = new Set(['type', 'host', ...namesOf(form)]);
+  return [...new Set(query.keys())].filter((name) => !known.has(name));
+}
+
+function namesOf({ fields, selection, options }: FormDefinition): readonly string[] {
+  return [...Object.keys({ ...fields, ...selection }), ...Object.keys(options).map(optionName)];
+}
+
 /** Form values in the query of a link, such as `port=443&options.count=8`. Unknown names are ignored. */
 export function valuesFromQuery(form: FormDefinition, query: URLSearchParams): FormValues {
   const schemas = { ...form.fields, ...form.selection };
-  const names = [...Object.keys(schemas), ...Object.keys(form.options).map(optionName)];
   const schemaOf = (name: string): FieldSchema => schemas[name] ?? form.options[name.replace(/^options\./, '')]!;
   return Object.fromEntries(
-    names.flatMap((name): [string, string | boolean][] => {
+    namesOf(form).flatMap((name): [string, string | boolean][] => {
       const text = query.get(name);
       if (text === null) return [];
       return [[name, schemaOf(name).type === 'boolean' ? text !== 'false' : text]];

@@ -76,12 +76,12 @@ export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
       {elsewhere.length === 0 ? null : (
         <div class="elsewhere">
           <span>{placed.length === 0 ? 'No place stated' : 'Place not stated'}</span>
-          {elsewhere.map(({ id, name, tone }) => (
+          {elsewhere.map(({ id, name, tone, isFaint }) => (
             <button
               key={id}
               type="button"
               tabIndex={-1}
-              class={`pin ${tone}`}
+              class={pinClass(tone, isFaint)}
               title={name}
               onClick={() => onChoose?.(id)}
             />
@@ -90,6 +90,10 @@ export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
       )}
     </div>
   );
+}
+
+function pinClass(tone: Tone, isFaint = false): string {
+  return `pin ${tone} ${isFaint ? 'is-faint' : ''}`;
 }
 
 function MapPin(props: {
@@ -105,7 +109,7 @@ function MapPin(props: {
     <button
       type="button"
       tabIndex={-1}
-      class={`pin ${probe.tone} ${probe.isFaint === true ? 'is-faint' : ''}`}
+      class={pinClass(probe.tone, probe.isFaint)}
       style={position}
       title={about}
       onClick={() => onChoose?.(probe.id)}

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { CheckForm } from '../form/CheckForm.tsx';
 import { formOf, forms } from '../form/forms.ts';
 import { selectionOf, type Selection } from '../form/use-selection.ts';
-import { listOf, valuesFromQuery } from '../form/values.ts';
+import { listOf, strangersIn, valuesFromQuery } from '../form/values.ts';
 import { plural } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { Link, useService } from '../parts/router.tsx';
@@ -53,6 +53,7 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
           type={form?.type}
           host={query.get('host') ?? undefined}
           initial={initial}
+          note={noteOf(query)}
           isInAddress
           probes={picked}
           onSelect={select}
@@ -71,6 +72,21 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
       </div>
     </main>
   );
+}
+
+/** What a link asks for and the page cannot do: without a word the check would be another one. */
+function noteOf(query: URLSearchParams): string | undefined {
+  const type = query.get('type');
+  if (type !== null && formOf(type) === undefined)
+    return `The link is for a check of the type “${type.slice(0, 40)}”, which does not exist.`;
+  const form = formOf(type) ?? forms[0]!;
+  const names = strangersIn(form, query).map((name) => `“${name.slice(0, 40)}”`);
+  if (names.length === 0) return undefined;
+  return `The link has ${listed(names)}, which a ${form.type} check does not have: ${names.length === 1 ? 'it is' : 'they are'} left out.`;
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`;
 }
 
 /** The chosen probes by name, since the map has only pins. */

@@ -47,7 +47,7 @@ export function Recent(): JSX.Element {
         )}
       </header>
       {checks.length === 0 ? (
-        <p class="note">The checks that you start are listed here. The list stays in this browser.</p>
+        <p class="note">The checks that you start or open are listed here. The list stays in this browser.</p>
       ) : (
         <ul>
           {found.slice(0, FIRST).map((check) => (

@@ -6,6 +6,8 @@ import { AgainButton } from '../check/AgainButton.tsx';
 import { CopyBar } from '../check/CopyBar.tsx';
 import { headingClass, nameOfCheck } from '../check/name.ts';
 import type { CheckData } from '../check/use-check.ts';
+import { rowsOf, type Row } from '../filter/rows.ts';
+import { NO_FILTER, readView } from '../filter/view-state.ts';
 import { ago, clockTime, duration } from '../format.ts';
 import { RepeatButton } from './RepeatButton.tsx';
 
@@ -29,8 +31,13 @@ export function ResultHead(props: { readonly check: CheckData; readonly summary:
       <div class="copy-bar">
         {check.status === 'completed' ? <AgainButton check={check} /> : null}
         {check.between === undefined ? <RepeatButton check={check} /> : null}
-        <CopyBar check={check} summary={summary} />
+        <CopyBar check={check} summary={summary} rows={() => allRowsOf(check)} />
       </div>
     </div>
   );
+}
+
+/** All rows, also those that the filter hides, in the order of the table. */
+function allRowsOf(check: CheckData): readonly Row[] {
+  return rowsOf(check, {}, { ...readView(location.search), ...NO_FILTER });
 }

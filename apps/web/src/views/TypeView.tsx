@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 
 import { lazyView, type LazyView } from '../parts/view.tsx';
 import { measurementsOf, probeIn } from '../check/measurements.ts';
+import type { Result } from '../check/use-check.ts';
 import type { ViewProps } from './types.ts';
 
 const view = (load: () => Promise<(props: ViewProps) => JSX.Element>): LazyView<ViewProps> =>
@@ -25,12 +26,23 @@ export function TypeView(props: ViewProps): JSX.Element | null {
   return view === undefined ? null : <view.View key={props.check.type} {...overFamilies(props)} />;
 }
 
-/** Charts have a row for each measurement. The graph of a traceroute has the paths of both families. */
+/** Charts have a row for each measurement, those that were not made at the end. The graph of a traceroute has the paths of both families. */
 function overFamilies(props: ViewProps): ViewProps {
   const { check, rows, nameOf, onChoose } = props;
   const all = check.type === 'traceroute' ? rows : measurementsOf(rows);
-  if (all.length === rows.length) return props;
-  return { ...props, rows: all, nameOf: (id) => nameOf(probeIn(id)), onChoose: (id) => onChoose(probeIn(id)) };
+  const measuredFirst = check.status === 'completed' ? all.toSorted(([, a], [, b]) => rank(a) - rank(b)) : all;
+  if (all.length === rows.length) return { ...props, rows: measuredFirst };
+  return {
+    ...props,
+    rows: measuredFirst,
+    nameOf: (id) => nameOf(probeIn(id)),
+    onChoose: (id) => onChoose(probeIn(id)),
+  };
+}
+
+/** A chart that is not shown whole begins with rows that have something to show. */
+function rank({ result }: Result): number {
+  return result === 'error' ? 1 : 0;
 }
 
 /** Resolves when the view can be drawn at once, or its code cannot be loaded now. */
