@@ -39,9 +39,13 @@ describe('what a probe can do', () => {
   });
 
   it('is degraded where the machine has no way out at all', () => {
-    expect(abilityOf(plain, { ipv4: false, ipv6: false }, can, noCamera).degraded).toEqual([
-      expect.stringContaining('no address'),
-    ]);
+    const noWay = { ipv4: false, ipv6: false };
+    const { capabilities, degraded } = abilityOf(checkTypeNames, noWay, can, noCamera);
+
+    expect(capabilities.types).toEqual(plain);
+    // Its raw sockets are fine: they wait for an address.
+    expect(degraded).toEqual(['The machine has no address with a default route.']);
+    expect(abilityOf(checkTypeNames, noWay, { ipv4: 'no', ipv6: 'no' }, noCamera).degraded).toContain('ping: no');
   });
 });
 

@@ -33,7 +33,8 @@ export function abilityOf(
   const reasons = [ipv4 || !ipv6 ? rawSockets.ipv4 : null, ipv6 ? rawSockets.ipv6 : null];
   const hasRawSockets = [ipv4 && rawSockets.ipv4 === null, ipv6 && rawSockets.ipv6 === null].includes(true);
   const missing = configured.filter((type) => checkTypes[type].needsRawSockets && !hasRawSockets);
-  const reason = reasons.find((text) => text !== null) ?? 'no raw sockets';
+  // Without any family raw sockets are not missing: they wait for an address.
+  const reason = reasons.find((text) => text !== null);
   const blinded = configured.filter((type) => !checkTypes[type].needsRawSockets && readsIcmpErrors.has(type));
   return {
     capabilities: {
@@ -43,8 +44,10 @@ export function abilityOf(
       screenshot: screenshots.isOffered(),
     },
     degraded: [
-      ...missing.map((type) => `${type}: ${reason}`),
-      ...(missing.length === 0 || blinded.length === 0 ? [] : [`${blinded.join(', ')}: ICMP errors cannot be read`]),
+      ...(reason === undefined ? [] : missing.map((type) => `${type}: ${reason}`)),
+      ...(reason === undefined || missing.length === 0 || blinded.length === 0
+        ? []
+        : [`${blinded.join(', ')}: ICMP errors cannot be read`]),
       ...[screenshots.degraded()].filter((text) => text !== null),
       ...(ipv4 || ipv6 ? [] : ['The machine has no address with a default route.']),
     ],

@@ -119,7 +119,7 @@ describe('the list of probes', () => {
 
   it('says why a probe is not healthy', async () => {
     for (const id of ['deg-1', 'drain-1', 'odd-1', 'never-1', 'frozen-1', 'type-1']) await bed.addProbe(id);
-    await bed.beat('deg-1', { degraded: ['No raw sockets.', 'IPv6 self-test fails.'] });
+    await bed.beat('deg-1', { degraded: ['ping: no raw sockets', 'IPv6 self-test fails.'] });
     await bed.redis.set(redisKeys.heartbeat('odd-1'), '{"v":2}', 'PX', 15_000);
     // A heartbeat without a lifetime must not make its probe look online permanently.
     await bed.redis.set(redisKeys.heartbeat('frozen-1'), '{}');
@@ -129,7 +129,10 @@ describe('the list of probes', () => {
     await until(async () => (await bed.core.probes.list())['drain-1']?.status === 'degraded');
     const probes = await bed.core.probes.list();
 
-    expect(probes['deg-1']).toMatchObject({ status: 'degraded', reason: 'No raw sockets. IPv6 self-test fails.' });
+    expect(probes['deg-1']).toMatchObject({
+      status: 'degraded',
+      reason: 'ping: no raw sockets. IPv6 self-test fails.',
+    });
     expect(probes['drain-1']).toMatchObject({ status: 'degraded', reason: expect.stringContaining('shutting down') });
     expect(probes['odd-1']).toMatchObject({ status: 'degraded', reason: expect.stringContaining('heartbeat') });
     expect(probes['never-1']).toMatchObject({ status: 'offline', reason: 'Never seen.', lastSeen: null });

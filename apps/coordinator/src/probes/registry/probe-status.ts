@@ -55,7 +55,11 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   if (fault !== undefined) reasons.push(fault);
   if (storeFault !== undefined) reasons.push(storeFault);
   reasons.push(...back, ...heartbeat.degraded);
-  return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
+  return { status: 'degraded', reason: reasons.map(sentence).join(' ').slice(0, 1_024) };
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 export function isHealthy(probe: KnownProbe): boolean {
