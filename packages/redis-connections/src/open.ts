@@ -1,10 +1,12 @@
 import { createBackoff } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
+import { parseRedisUrl } from './address.ts';
 import { connectionFault } from './connection-fault.ts';
 import { isCluster } from './cluster.ts';
 import { openAny, openConnection, soon, type Options, type Server } from './connect.ts';
 import { logOutages, type ConnectionLog } from './log-outages.ts';
+import { refusalOf } from './refusal.ts';
 import { slotOf } from './slot.ts';
 
 export interface OpenOptions extends Server {
@@ -99,7 +101,8 @@ export async function openOnce(options: Omit<OpenOptions, 'log'>): Promise<Redis
     return redis;
   } catch (error) {
     redis.disconnect();
-    throw error;
+    const refusal = await refusalOf(parseRedisUrl(options.url));
+    throw refusal === undefined ? error : new Error(refusal, { cause: error });
   } finally {
     clearTimeout(timer);
   }

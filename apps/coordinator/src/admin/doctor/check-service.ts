@@ -2,7 +2,9 @@ import { isIP } from 'node:net';
 
 import { WebSocket } from 'ws';
 
+import type { TrustedProxies } from '../../app.ts';
 import { certificateOf, checkValidity } from './check-certificates.ts';
+import { checkProxies } from './check-proxies.ts';
 import { error, ok, reasonOf, warning, type DoctorFinding } from './finding.ts';
 
 const ANSWERS_MS = 10_000;
@@ -14,7 +16,7 @@ export interface PublicAddress {
   readonly url: string;
   /** True if `PUBLIC_URL` is set here; otherwise a coordinator has stored it. */
   readonly isConfigured: boolean;
-  readonly hasTrustedProxies: boolean;
+  readonly trustedProxies: TrustedProxies | undefined;
   readonly isGatewayOn: boolean;
   /** True if an agent connects, or is invited to connect, to a gateway. */
   readonly isGatewayUsed: boolean;
@@ -23,18 +25,13 @@ export interface PublicAddress {
 /** Examines the service at its public address, as clients and agents reach it from this machine. */
 export async function checkService(address: PublicAddress): Promise<readonly DoctorFinding[]> {
   const { url } = address;
-  const [health, certificate, gateway] = await Promise.all([
+  const [health, certificate, proxies, gateway] = await Promise.all([
     checkHealth(url),
     checkCertificate(url),
+    checkProxies(address),
     checkGateway(address),
   ]);
-  return [
-    health,
-    ...certificate,
-    ...checkTransport(url),
-    ...checkProxies(address),
-    ...(health.status === 'ok' ? gateway : []),
-  ];
+  return [health, ...certificate, ...checkTransport(url), ...proxies, ...(health.status === 'ok' ? gateway : [])];
 }
 
 async function checkHealth(url: string): Promise<DoctorFinding> {
@@ -69,18 +66,6 @@ function checkTransport(url: string): readonly DoctorFinding[] {
   if (protocol === 'https:' || isLoopback(hostname)) return [];
   const message = `${url} is not encrypted: API keys and the results of agents can be read on the way.`;
   return [warning('service.transport', message, 'Put a proxy with TLS in front, and set PUBLIC_URL to https://….')];
-}
-
-/** Behind a proxy that is not trusted, rate limits count all clients as one address. */
-function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): readonly DoctorFinding[] {
-  if (!isConfigured || hasTrustedProxies || new URL(url).protocol !== 'https:') return [];
-  return [
-    warning(
-      'service.proxies',
-      'PUBLIC_URL is https, so a proxy is in front, and TRUSTED_PROXIES is not set here: all clients share one rate limit.',
-      'Set TRUSTED_PROXIES to the number or the addresses of the proxies.',
-    ),
-  ];
 }
 
 /**

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -338,6 +338,25 @@ describe('the doctor, of a Redis that', () => {
     expect(JSON.stringify(report)).not.toContain('hidden');
   });
 
+  it('has as many clients as it takes', async () => {
+    const server = await start(['--maxclients', '5']);
+    const { hostname, port } = new URL(server.url);
+    const holders = Array.from({ length: 5 }, () => connect({ host: hostname, port: Number(port) }));
+    await Promise.all(holders.map((socket) => once(socket, 'connect')));
+
+    const { findings } = await examine({ REDIS_URL: server.url });
+
+    for (const socket of holders) socket.destroy();
+    expect(findings).toEqual([
+      {
+        check: 'redis',
+        status: 'error',
+        message: expect.stringMatching(/ cannot be examined: ERR max number of clients reached\.$/),
+        remedy: expect.stringMatching(/^Raise maxclients of Redis/),
+      },
+    ]);
+  });
+
   (faketimeMissing === null ? it : it.skip).each([
     ['-90s', 1, /^warning: The clock of this machine is (89|9\d) s behind that of Redis/],
     ['+3d', 2, /^error: The clock of this machine is 2\d{5} s ahead of that of Redis/],
@@ -345,7 +364,9 @@ describe('the doctor, of a Redis that', () => {
     'has another clock than this machine: %s',
     async (offset, least, pattern) => {
       const { folder: unpacked } = await unpackPackages('libfaketime');
-      const library = execFileSync('find', [unpacked, '-name', 'libfaketime.so.1'], { encoding: 'utf8' }).trim();
+      // A package that is installed is not unpacked.
+      const places = [unpacked, '/usr/lib', '-name', 'libfaketime.so.1'];
+      const [library] = execFileSync('find', places, { encoding: 'utf8' }).split('\n');
       const server = await start();
 
       const { stdout, status } = spawnSync(

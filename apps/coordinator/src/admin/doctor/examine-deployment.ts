@@ -22,6 +22,9 @@ import { readRedisFacts } from './redis-facts.ts';
 const REDIS_REMEDY =
   'Start it, or correct REDIS_URL, its login, REDIS_CA_FILE or the firewall. A service of npm start with --data is ' +
   'examined with the same --data.';
+const FULL_REMEDY =
+  'Raise maxclients of Redis, and its limit of open files (ulimit -n) above that; until then coordinators and agents ' +
+  'that lose their connection do not get another. CLIENT LIST in redis-cli shows whose the connections are.';
 const MIB = 1_048_576;
 /** Remaining days of the certificate of Redis that are a warning; `probe:tls` renews a certificate at 30 days. */
 const CERTIFICATE_WARN_DAYS = 30;
@@ -55,7 +58,7 @@ async function connectAndExamine(
     const { endpoints } = parseRedisUrl(admin.redisUrl);
     const where = endpoints.map(({ host, port }) => `${host}:${port}`).join(', ');
     const message = `Redis at ${where} cannot be examined: ${reasonOf(fault)}.`;
-    return [error('redis', message, REDIS_REMEDY)];
+    return [error('redis', message, /max number of clients|maxclients/.test(message) ? FULL_REMEDY : REDIS_REMEDY)];
   } finally {
     if (redis !== undefined) await closeAll([redis]);
   }
@@ -143,7 +146,7 @@ async function examineRedis(
           ...(await checkService({
             url,
             isConfigured: admin.publicUrl !== undefined,
-            hasTrustedProxies: config?.trustedProxies !== undefined,
+            trustedProxies: config?.trustedProxies,
             isGatewayOn: config?.gateway !== 'off',
             isGatewayUsed: redisAgents < probes.length,
           })),
