@@ -92,7 +92,9 @@ const pathChange = Type.Object(
 export const pathRelations = {
   same: 'The same routers answered at the same hops.',
   compatible: 'Silent hops and alternatives of load balancers explain all differences.',
-  unsure: 'Routers differ, and a load balancer would explain it as well as a change: the traces have too few flows.',
+  unsure:
+    'Routers differ, and a load balancer would explain it as well as a change: the traces have too few flows. Or a ' +
+    'balancer has fewer, more or other ways, unless chance missed one.',
   changed: 'Addresses of routers differ, and chance does not explain it. A router may answer from another address.',
   not_compared: 'There is no trace in one check, or the targets or protocols of the traces differ.',
 } as const;

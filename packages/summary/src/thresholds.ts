@@ -51,5 +51,10 @@ export const thresholds = {
     byChance: 0.01,
     /** Significance level for a change of a path. */
     pathByChance: 1e-5,
+    /**
+     * Levels at which a trace should have met a way that only the other one shows: if all ways are used evenly, and by the
+     * share of flows that it has there.
+     */
+    missingWay: { evenly: 0.035, byShare: 0.1 },
   },
 } as const;

@@ -5,7 +5,7 @@ import { traced, type Segment, type TraceOptions } from '../../test/balanced-pat
 import { each } from '../../test/cases.ts';
 import { compared } from '../../test/compared.ts';
 import { seeded } from '../../test/generate.ts';
-import { trace } from '../../test/results.ts';
+import { multipath, trace } from '../../test/results.ts';
 import { tracesOf, type Trace } from '../traceroute/trace.ts';
 import { comparePaths } from './path/compare-paths.ts';
 
@@ -135,6 +135,112 @@ describe('a change of the path', () => {
     expect(comparison.sentence).toBe(
       `${sentence} or alternatives of a load balancer; 16 flows in both checks would tell if it is a balancer (fra-1).`,
     );
+  });
+});
+
+describe('a way of a load balancer that is gone', () => {
+  const two: readonly Segment[] = [
+    '198.51.100.1',
+    [
+      ['198.51.100.2', '192.0.2.2'],
+      ['198.51.100.3', '192.0.2.3'],
+    ],
+    '198.51.100.9',
+  ];
+  const one: readonly Segment[] = two.with(1, [['198.51.100.3', '192.0.2.3']]);
+  const isOfSeveral = ({ a, b }: PathComparison['changes'][number]): boolean =>
+    [...a, ...b].some(({ length }) => length > 1);
+  const rates = (
+    before: readonly Segment[],
+    after: readonly Segment[],
+    options: TraceOptions,
+    runs = 1_000,
+  ): number => {
+    const random = seeded(3);
+    const unsure = Array.from({ length: runs }, () => {
+      const [a, b] = [traceOf(traced(before, options, random)), traceOf(traced(after, options, random))];
+      return comparePaths(a, b);
+    }).filter(({ relation, changes }) => relation === 'unsure' && changes.some(isOfSeveral));
+    return unsure.length / runs;
+  };
+  const sixteen = { flows: 16, queries: 1, balancing: 'flow' } as const;
+
+  it('is no proof, and not the same path, with both of its hops', () => {
+    const random = seeded(1);
+    const [a, b] = [traced(two, sixteen, random), traced(one, sixteen, random)];
+    const lost = compared('traceroute', { 'fra-1': a }, { 'fra-1': b });
+    const found = compared('traceroute', { 'fra-1': b }, { 'fra-1': a });
+
+    expect([pathOf(lost).relation, lost.result]).toEqual(['unsure', 'unsure']);
+    expect(lost.sentence).toMatch(
+      /^Path at hops 2 to 3: 198\.51\.100\.\d or 198\.51\.100\.\d, 192\.0\.2\.\d or 192\.0\.2\.\d → 198\.51\.100\.3 in .*, 192\.0\.2\.3 in .*, fewer ways of a load balancer, unless chance missed one \(fra-1\)\.$/,
+    );
+    expect(found.sentence).toContain(', more ways of a load balancer, unless chance missed one (fra-1).');
+  });
+
+  it.each(['flow', 'packet'] as const)('is seldom missed by 16 flows over a balancer by %s', (balancing) => {
+    expect(rates(two, one, { ...sixteen, balancing })).toBeGreaterThan(0.98);
+  });
+
+  it('is not the same path for a search of all paths, which asked as many flows as its rule demands', () => {
+    const over = (links: readonly string[], hops: readonly string[]): ReturnType<typeof trace> =>
+      trace(hops, { multipath: multipath(links), stopReason: 'completed' });
+    const end = ['198.51.100.9 > 203.0.113.1 1/1'];
+    const both = [
+      'probe > 198.51.100.1 4/4',
+      '198.51.100.1 > 198.51.100.2 7/7',
+      '198.51.100.1 > 198.51.100.3 6/6',
+      '198.51.100.2 > 198.51.100.9 6/6',
+      '198.51.100.3 > 198.51.100.9 6/6',
+      ...end,
+    ];
+    const lone = [
+      'probe > 198.51.100.1 4/4',
+      '198.51.100.1 > 198.51.100.3 6/6',
+      '198.51.100.3 > 198.51.100.9 6/6',
+      ...end,
+    ];
+    const pathOver = (routers: string): readonly string[] => [
+      '198.51.100.1 1',
+      `${routers} 2`,
+      '198.51.100.9 3',
+      '203.0.113.1 4',
+    ];
+    const [a, b] = [over(both, pathOver('198.51.100.2/198.51.100.3')), over(lone, pathOver('198.51.100.3'))];
+    const few = over(lone.with(1, '198.51.100.1 > 198.51.100.3 3/3'), pathOver('198.51.100.3'));
+    const relation = (after: typeof b) => pathOf(compared('traceroute', { 'fra-1': a }, { 'fra-1': after })).relation;
+
+    expect([relation(b), relation(few)]).toEqual(['unsure', 'compatible']);
+  });
+
+  it('is not claimed with few flows, nor if as many flows got no answer at its hops', () => {
+    const silent = new Set(['198.51.100.2', '192.0.2.2']);
+
+    expect(rates(two, one, { ...sixteen, flows: 4 })).toBe(0);
+    expect(rates(two, two, { ...sixteen, silent })).toBe(0);
+  });
+
+  const shares = (share: number): readonly Segment[] => [
+    '198.51.100.1',
+    [...Array.from({ length: share }, () => ['198.51.100.2']), ['198.51.100.3']],
+    '198.51.100.9',
+  ];
+  const ways = (count: number): readonly Segment[] => [
+    '198.51.100.1',
+    Array.from({ length: count }, (_, index) => [`198.51.100.${index + 20}`]),
+    '198.51.100.9',
+  ];
+  it.each<[string, readonly Segment[], TraceOptions]>([
+    ['two ways', two, sixteen],
+    ['two ways, loss of 10 %', two, { ...sixteen, loss: 0.1 }],
+    ['four ways', ways(4), sixteen],
+    ['eight ways', ways(8), sixteen],
+    ['sixteen ways by packet', ways(16), { ...sixteen, queries: 3, balancing: 'packet' }],
+    ['three to one', shares(3), sixteen],
+    ['seven to one', shares(7), sixteen],
+    ['fifteen to one', shares(15), sixteen],
+  ])('is seldom doubted without a change: %s', (_shape, path, options) => {
+    expect(rates(path, path, options)).toBeLessThanOrEqual(0.05);
   });
 });
 

@@ -1,5 +1,5 @@
 import { chanceOfMore } from '../../traceroute/chance.ts';
-import { isSilent, type Trace, type Way } from '../../traceroute/trace.ts';
+import { isSilent, type Step, type Trace, type Way } from '../../traceroute/trace.ts';
 
 /** One flow at one hop: the routers that answered it, the most frequent first; undefined if that is unknown. */
 type Seen = readonly string[] | undefined;
@@ -27,7 +27,7 @@ export function changedHops(a: Trace, b: Trace, level: number): readonly number[
 }
 
 function seenAt({ steps, isReached }: Way, hop: number, target: string | null): Seen {
-  const end = isReached ? steps.find(({ routers }) => routers.some(({ ip }) => ip === target))?.hop : undefined;
+  const end = isReached ? targetHopOf(steps, target) : undefined;
   if (end !== undefined && hop > end) return BEYOND;
   const step = steps.find((one) => one.hop === hop);
   return step === undefined || isSilent(step) || step.routers.length === 0
@@ -52,4 +52,9 @@ function chanceOfSet(kinds: ReadonlySet<string>, more: readonly Seen[], less: re
   const least = more.filter((seen) => seen !== undefined && kinds.has(seen[0]!)).length;
   const most = less.filter((seen) => seen === undefined || seen.some((kind) => kinds.has(kind))).length;
   return chanceOfMore({ sent: more.length, lost: least }, { sent: less.length, lost: most });
+}
+
+/** The first hop at which the target answered. */
+export function targetHopOf(steps: readonly Step[], target: string | null): number | undefined {
+  return steps.find(({ routers }) => routers.some(({ ip }) => ip === target))?.hop;
 }

@@ -2,6 +2,7 @@ import type { Difference, PathChange, PathComparison } from '@vantage/contract';
 
 import type { Trace } from '../../traceroute/trace.ts';
 import { asText, countOf, shown } from '../../words.ts';
+import { shareRouter } from './align.ts';
 
 /** Number of flows per trace that suffices to tell a replaced router from a load balancer on any path. */
 const TELLING_FLOWS = 16;
@@ -89,12 +90,26 @@ function hopText(addresses: readonly string[], { steps }: Trace): string {
 }
 
 function doubtText(changes: readonly PathChange[], a: Trace, b: Trace): string {
+  if (changes.every(isOfWays)) return `, ${waysText(changes)}, unless chance missed one`;
   const isFew = Math.min(a.ways.length, b.ways.length) < TELLING_FLOWS;
   const advice = isFew ? `; ${TELLING_FLOWS} flows in both checks would tell if it is a balancer` : '';
   const isOne = changes.length === 1 && changes[0]!.a.length === 1;
   const same = isOne ? ', another interface of the same router' : ', other interfaces of the same routers';
   const interfaces = mayBeInterfaces(changes) ? same : '';
   return `, a change${interfaces} or alternatives of a load balancer${advice}`;
+}
+
+/** True if each hop has a router that both traces show: then only alternatives differ. */
+function isOfWays({ a, b }: PathChange): boolean {
+  return a.length > 0 && a.every((hop, index) => shareRouter(hop, b[index] ?? []));
+}
+
+function waysText(changes: readonly PathChange[]): string {
+  const isWithin = (less: 'a' | 'b', more: 'a' | 'b'): boolean =>
+    changes.every((change) => change[less].every((hop, index) => hop.every((ip) => change[more][index]!.includes(ip))));
+  if (isWithin('b', 'a')) return 'fewer ways of a load balancer';
+  if (isWithin('a', 'b')) return 'more ways of a load balancer';
+  return 'other ways of a load balancer or other interfaces of its routers';
 }
 
 function valuesOf(hops: readonly (readonly string[])[]): string[] {

@@ -1,0 +1,91 @@
+import type { CanonicalPath, PathChange } from '@vantage/contract';
+
+import { chanceOfMore } from '../../traceroute/chance.ts';
+import type { Trace, Way } from '../../traceroute/trace.ts';
+import { thresholds } from '../../thresholds.ts';
+import { targetHopOf } from './flows.ts';
+
+/** Flows of one trace at one hop. */
+interface HopFlows {
+  readonly total: number;
+  /** Number of flows that each router answered. */
+  readonly of: ReadonlyMap<string, number>;
+  /** Flows that no router with a known address answered there. */
+  readonly unknown: number;
+}
+
+/**
+ * Ways of load balancers that one of two traces does not show, although it should: the parts of the path at which a router of
+ * one trace is missing in the other one. No proof of a change, since the shares of the ways are not known.
+ */
+export function missingWays(a: Trace, b: Trace, pathA: CanonicalPath, pathB: CanonicalPath): readonly PathChange[] {
+  const last = Math.min(pathA.hops.length, pathB.hops.length);
+  const changes: PathChange[] = [];
+  for (let hop = 1; hop <= last; hop += 1) {
+    const [ofA, ofB] = [flowsAt(a, hop), flowsAt(b, hop)];
+    if (!lacksWay(ofA, ofB) && !lacksWay(ofB, ofA)) continue;
+    const [inA, inB] = [[...pathA.hops[hop - 1]!], [...pathB.hops[hop - 1]!]];
+    const before = changes.at(-1);
+    if (before !== undefined && before.hopA! + before.a.length === hop) {
+      before.a.push(inA);
+      before.b.push(inB);
+    } else changes.push({ hopA: hop, hopB: hop, a: [inA], b: [inB] });
+  }
+  return changes;
+}
+
+/**
+ * True if the flows of `less` would seldom have missed a router of `more`: neither if all ways are used evenly, which a
+ * search for all paths assumes, too, nor by the share that it has in `more`. An unanswered flow counts for the router.
+ */
+function lacksWay(more: HopFlows, less: HopFlows): boolean {
+  const { evenly, byShare } = thresholds.compare.missingWay;
+  const ways = more.of.size;
+  if (ways < 2 || less.of.size === 0) return false;
+  return [...more.of].some(
+    ([router, flows]) =>
+      !less.of.has(router) &&
+      ways * chanceOfAtMost(less.unknown, less.total, 1 / ways) <= evenly &&
+      chanceOfMore({ sent: more.total, lost: flows }, { sent: less.total, lost: less.unknown }) <= byShare,
+  );
+}
+
+/** Binomial distribution: the probability of at most `most` successes. */
+function chanceOfAtMost(most: number, trials: number, chance: number): number {
+  let [sum, term] = [0, (1 - chance) ** trials];
+  for (let k = 0; k <= Math.min(most, trials); k += 1) {
+    sum += term;
+    term *= ((trials - k) / (k + 1)) * (chance / (1 - chance));
+  }
+  return sum;
+}
+
+function flowsAt(trace: Trace, hop: number): HopFlows {
+  return trace.branching.length > 0 ? flowsOnLinks(trace, hop) : flowsOfWays(trace.ways, hop, trace.target);
+}
+
+function flowsOfWays(ways: readonly Way[], hop: number, target: string | null): HopFlows {
+  const of = new Map<string, number>();
+  const known = ways.filter(({ steps, isReached }) => {
+    const end = isReached ? targetHopOf(steps, target) : undefined;
+    const routers = end !== undefined && hop > end ? [] : (steps.find((step) => step.hop === hop)?.routers ?? []);
+    for (const { ip } of routers) of.set(ip, (of.get(ip) ?? 0) + 1);
+    return routers.length > 0;
+  });
+  return { total: ways.length, of, unknown: ways.length - known.length };
+}
+
+/** Flows that a search for all paths asked at this hop; none if a node has no link: a balancer chooses there per packet. */
+function flowsOnLinks({ branching }: Trace, hop: number): HopFlows {
+  const nodes = branching.filter((node) => node.hop === hop);
+  const of = new Map<string, number>();
+  let [total, unknown] = [0, 0];
+  if (nodes.some(({ before }) => before.length === 0)) return { total, of, unknown };
+  for (const { ip, before } of nodes) {
+    const flows = before.reduce((sum, link) => sum + link.flows, 0);
+    total += flows;
+    if (ip === null) unknown += flows;
+    else of.set(ip, (of.get(ip) ?? 0) + flows);
+  }
+  return { total, of, unknown };
+}
