@@ -49,6 +49,8 @@ export const thresholds = {
     single: { plusMs: 100, times: 2 },
     /** Significance level for differences in times and in loss, over all probes together. */
     byChance: 0.01,
+    /** Chance at one probe up to which a difference in loss counts if many probes agree. */
+    lossIfAgreed: 0.2,
     /** Significance level for a change of a path. */
     pathByChance: 1e-5,
     /**

@@ -331,6 +331,76 @@ describe('the whole of a comparison', () => {
     expect(textsOf('ping', many(0), many(4))).toEqual([]);
   });
 
+  describe('of loss', () => {
+    const many = (missing: number, of = 16) =>
+      ping(Array.from({ length: of }, (_, index) => (index < missing ? null : 20)));
+    const all = 'fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1';
+    const from = (count: number): string => all.split(' ').slice(0, count).join(' ');
+
+    it.each([1, 2, 3, 8])('has the loss that each of %d probes shows, for certain', (count) => {
+      const { result, differences } = compared('ping', each(from(count), many(0)), each(from(count), many(7)));
+
+      expect(result).toBe('different');
+      expect(differences).toContainEqual(
+        expect.objectContaining({
+          subject: 'loss',
+          certain: true,
+          probes: from(count).split(' ').toSorted(),
+          text: expect.stringMatching(
+            count === 1
+              ? /^lost 0 of 16 → 7 of 16 \(44 %\)$/
+              : /^more loss: ber-1 0 of 16 → 7 of 16 \(44 %\).* and .*$/,
+          ),
+        }),
+      );
+    });
+
+    it('has a loss that proves too little at each probe, if all agree', () => {
+      const of = (count: number) =>
+        compared('ping', each(from(count), many(0, 8)), each(from(count), many(3, 8))).differences;
+
+      expect(of(5)).toContainEqual(expect.objectContaining({ subject: 'loss', certain: true }));
+      expect(of(1).filter(({ subject }) => subject === 'loss')).toEqual([]);
+    });
+
+    it('has the loss of one of several probes in doubt', () => {
+      const clean = each('fra-1 nyc-1 syd-1', many(0));
+      const { differences, probes } = compared('ping', clean, { ...clean, 'syd-1': many(7) });
+
+      expect(differences.filter(({ subject }) => subject === 'loss')).toEqual([
+        expect.objectContaining({
+          certain: false,
+          probes: ['syd-1'],
+          text: 'lost 0 of 16 → 7 of 16 (44 %), too few packets to exclude chance',
+        }),
+      ]);
+      expect(probes['syd-1']!.differences.map(({ certain }) => certain)).toEqual([false]);
+    });
+
+    it.each([0.05, 0.3])('names noise for certain in less than 1 %% of checks that lose %d', (loss) => {
+      const random = seeded(11);
+      const samples = (count: number) =>
+        ping(Array.from({ length: count }, (_, index) => (index > 0 && random() < loss ? null : 20)));
+      for (const count of [1, 2, 3, 8]) {
+        for (const packets of [4, 16]) {
+          const results = () =>
+            Object.fromEntries(
+              from(count)
+                .split(' ')
+                .map((probe) => [probe, samples(packets)]),
+            );
+          const runs = Array.from({ length: 1_000 }, () =>
+            comparedWithVerdict('up', 'ping', results(), results()).differences.some(
+              ({ subject, certain }) => subject === 'loss' && certain,
+            ),
+          );
+
+          expect(runs.filter(Boolean).length).toBeLessThan(10);
+        }
+      }
+    });
+  });
+
   it('does not compare the path to another address', () => {
     const [a, b] = [trace(['203.0.113.1 5']), trace(['203.0.113.2 5'], { target: '203.0.113.2' })];
 

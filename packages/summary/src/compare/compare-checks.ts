@@ -9,7 +9,7 @@ import { askedDifferences } from './fields/asked.ts';
 import { isSameHost } from './fields/host.ts';
 import { rotationDoubts } from './rotation.ts';
 import { sentenceOf } from './sentence.ts';
-import { sharedDifferences } from './shared.ts';
+import { sharedDifferences, withoutNoise } from './shared.ts';
 
 /** A completed check with its summary. */
 export interface ComparedCheck {
@@ -31,12 +31,13 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
   });
   const evidence = { a: evidenceIn(type, resultsOfA), b: evidenceIn(type, resultsOfB) };
   const doubt = rotationDoubts(resultsOfA, resultsOfB);
-  const drafts = new Map(
+  const all = new Map(
     pairs.map((pair) => {
       const { differences, ...draft } = compareProbe(type, ...pair, pairs.length, evidence);
       return [pair[0].probe, { ...draft, differences: differences.map((difference) => doubt(pair, difference)) }];
     }),
   );
+  const drafts = withoutNoise(all);
   const measured = pairs.filter(([ofA, ofB]) => isMeasured(evidence.a(ofA)) && isMeasured(evidence.b(ofB))).length;
   const sides = { a: sideOf(a, b), b: sideOf(b, a) };
   const isOfSame = sides.a.probes.length + sides.b.probes.length === 0 && measured === pairs.length;
@@ -59,7 +60,12 @@ export function compareChecks(a: ComparedCheck, b: ComparedCheck): Comparison {
 }
 
 function published({ differences, ...draft }: ProbeDraft): ProbeComparison {
-  return { differences: differences.map(({ chance: _chance, ...difference }) => overFamily(difference)), ...draft };
+  return {
+    differences: differences.map(({ chance: _chance, isTentative: _isTentative, ...difference }) =>
+      overFamily(difference),
+    ),
+    ...draft,
+  };
 }
 
 /** @param measured number of probes that measured in both checks; if it is 0, nothing is known to be equal */

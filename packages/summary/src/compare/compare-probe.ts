@@ -4,13 +4,14 @@ import { measurementsOf } from '../measurements.ts';
 import type { Evidence } from '../partition.ts';
 import { ofType, type ProbeResult } from '../probe-result.ts';
 import { tracesOf } from '../traceroute/trace.ts';
+import { thresholds } from '../thresholds.ts';
 import { percent } from '../words.ts';
-import { certainly, differentValue, uncertainly, type DifferenceDraft } from './difference.ts';
+import { certainly, differentValue, FEW_PACKETS, uncertainly, type DifferenceDraft } from './difference.ts';
 import { isMeasured } from './evidence.ts';
 import { elsewhere, isElsewhere, outcomeDifferences } from './fields/common.ts';
 import { lossOf, measuredDifferences, requestDifferences } from './fields/of-type.ts';
 import { doubted, mayBeBalanced, pathFieldDifferences } from './fields/traceroute.ts';
-import { isBeyondChance, isLossChange } from './noise.ts';
+import { chanceOfLossChange, isBeyondChance, isLossChange } from './noise.ts';
 import { comparePaths } from './path/compare-paths.ts';
 import { pathDifferences } from './path/path-text.ts';
 
@@ -103,9 +104,12 @@ function pathOf(a: ProbeResult, b: ProbeResult): Required<Pick<ProbeComparison, 
   return { path, differences: pathDifferences(path, traceOfA, traceOfB) };
 }
 
-function lossDifferences(type: string, a: ProbeResult, b: ProbeResult, count: number): readonly Difference[] {
+function lossDifferences(type: string, a: ProbeResult, b: ProbeResult, count: number): readonly DifferenceDraft[] {
   const [ofA, ofB] = [lossOf(type, a), lossOf(type, b)];
-  if (ofA === undefined || ofB === undefined || !isLossChange(ofA, ofB, count)) return [];
+  if (ofA === undefined || ofB === undefined) return [];
+  const chance = chanceOfLossChange(ofA, ofB);
+  if (chance > thresholds.compare.lossIfAgreed) return [];
+  const certain = isLossChange(ofA, ofB, count);
   const [shareOfA, shareOfB] = [ofA, ofB].map(({ sent, lost }) => lost / sent) as [number, number];
   const text = ([share, { sent, lost }]: readonly [number, { readonly sent: number; readonly lost: number }]): string =>
     lost === 0 ? `0 of ${sent}` : `${lost} of ${sent} (${percent(share)})`;
@@ -114,11 +118,13 @@ function lossDifferences(type: string, a: ProbeResult, b: ProbeResult, count: nu
     {
       subject: 'loss',
       name: null,
-      certain: true,
+      certain,
+      chance,
+      isTentative: !isLossChange(ofA, ofB, 1),
       a: [textOfA],
       b: [textOfB],
       amounts: { a: shareOfA, b: shareOfB, unit: 'share' },
-      text: `lost ${textOfA} → ${textOfB}`,
+      text: `lost ${textOfA} → ${textOfB}${certain ? '' : FEW_PACKETS}`,
     },
   ];
 }

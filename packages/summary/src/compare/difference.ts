@@ -58,7 +58,12 @@ export function differentSet(
 /** A difference with the chance that it comes from noise. */
 export interface DifferenceDraft extends Difference {
   readonly chance?: number;
+  /** True for noise unless so many probes agree that chance does not explain it. */
+  readonly isTentative?: boolean;
 }
+
+/** The reason for doubt of a difference in loss. */
+export const FEW_PACKETS = ', too few packets to exclude chance';
 
 /** A large difference of times; uncertain until it is known how many probes agree. */
 export function differentTime(named: Named, change: TimeChange | undefined): readonly DifferenceDraft[] {
@@ -79,14 +84,14 @@ export function differentTime(named: Named, change: TimeChange | undefined): rea
   ];
 }
 
-/** The difference as a certain one; the number of samples, which is the reason for doubt, leaves its text. */
+/** The difference as a certain one; the reason for doubt leaves its text. */
 export function certainly({ text, ...difference }: DifferenceDraft): DifferenceDraft {
   return { ...difference, certain: true, text: withoutSamples(text) };
 }
 
-/** The text without the number of samples. */
+/** The text without the number of samples, or that of packets, as the reason for doubt. */
 export function withoutSamples(text: string): string {
-  return text.replace(/, measured (?:once|\d+ times) each$/, '');
+  return text.replace(/, measured (?:once|\d+ times) each$/, '').replace(FEW_PACKETS, '');
 }
 
 /** Adds the address family to the text of a difference that concerns only one of both families. */

@@ -68,7 +68,10 @@ export function isBeyondChance(differing: number, compared: number, chance: numb
 
 /** True if chance does not explain the difference in loss, given the number of compared probes. */
 export function isLossChange(a: Sample, b: Sample, compared: number): boolean {
-  if (a.sent === 0 || b.sent === 0) return false;
-  const chance = 2 * Math.min(chanceOfMore(a, b), chanceOfMore(b, a));
-  return chance * compared <= thresholds.compare.byChance;
+  return 2 * chanceOfLossChange(a, b) * compared <= thresholds.compare.byChance;
+}
+
+/** Probability that chance alone causes at least this difference in loss, in this direction. */
+export function chanceOfLossChange(a: Sample, b: Sample): number {
+  return a.sent === 0 || b.sent === 0 ? 1 : Math.min(chanceOfMore(a, b), chanceOfMore(b, a));
 }

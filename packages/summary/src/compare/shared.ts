@@ -26,7 +26,7 @@ export function sharedDifferences(
   const groups = Map.groupBy(all, ({ difference }) => keyOf(difference));
   const shared = [...groups.values()].map((own): SharedDifference => {
     const { subject, name, family } = own[0]!.difference;
-    const certain = isCertain(own, family === undefined ? probes.size : 2 * probes.size);
+    const certain = isCertain(own, comparedOf(own[0]!.difference, probes.size));
     const { text } = overFamily({ family, text: textOf(own, certain) });
     const over = family === undefined ? {} : { family };
     return { subject, name, ...over, certain, text, probes: own.map(({ probe }) => probe) };
@@ -53,6 +53,29 @@ function keyOf({ subject, name, family, certain, text, amounts }: Difference): s
     family,
     ...(amounts === undefined ? [certain, text] : [amounts.b > amounts.a]),
   ]);
+}
+
+/** The differences of each probe without tentative ones that too few probes agree on. */
+export function withoutNoise<D extends { readonly differences: readonly DifferenceDraft[] }>(
+  probes: ReadonlyMap<string, D>,
+): ReadonlyMap<string, D> {
+  const all = [...probes].flatMap(([probe, { differences }]) =>
+    differences.map((difference) => ({ probe, difference })),
+  );
+  const groups = Map.groupBy(all, ({ difference }) => keyOf(difference));
+  const isNoise = (difference: DifferenceDraft): boolean =>
+    difference.isTentative === true && !isCertain(groups.get(keyOf(difference))!, comparedOf(difference, probes.size));
+  return new Map(
+    [...probes].map(([probe, draft]) => [
+      probe,
+      { ...draft, differences: draft.differences.filter((difference) => !isNoise(difference)) },
+    ]),
+  );
+}
+
+/** Number of measurements that were compared: two for each probe over both families. */
+function comparedOf({ family }: Difference, probes: number): number {
+  return family === undefined ? probes : 2 * probes;
 }
 
 interface Own {

@@ -4,7 +4,7 @@ import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-resul
 import type { Sample } from '../../traceroute/chance.ts';
 import { thresholds } from '../../thresholds.ts';
 import { unique } from '../../words.ts';
-import { differentSet, differentValue, uncertainly } from '../difference.ts';
+import { differentSet, differentValue, uncertainly, withoutSamples, type DifferenceDraft } from '../difference.ts';
 
 type Traceroute = SparseResultOf<'traceroute'>;
 type Hops = NonNullable<Traceroute['hops']>;
@@ -31,8 +31,11 @@ export function mayBeBalanced({ relation }: PathComparison, a: ProbeResult, b: P
   return relation !== 'changed' && (relation !== 'same' || traces.some(isBalanced));
 }
 
-export function doubted(difference: Difference): Difference {
-  return { ...uncertainly(difference), text: `${difference.text}, as another way of a load balancer would be` };
+export function doubted({ chance: _chance, ...difference }: DifferenceDraft): DifferenceDraft {
+  return {
+    ...uncertainly(difference),
+    text: `${withoutSamples(difference.text)}, as another way of a load balancer would be`,
+  };
 }
 
 /** The last hop at which the target answered; undefined if it answered at none. */
