@@ -268,12 +268,12 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test); if the target’s hop of some path lost packets, in no more than ${t.beginByChance * 100} % for all hops with loss together.`,
   ),
   path_mtu_black_hole: degrading(
-    ['warning'],
-    'traceroute: `mtuBlackHole` is not null. A router that silently drops large packets and a filter that drops large pings look the same from outside.',
+    ['warning', 'info'],
+    'traceroute: `mtuBlackHole` is not null. A router that silently drops large packets and a filter that drops large pings look the same from outside: info if the trace reached the target with packets of that `size`.',
   ),
   path_mtu_small: rule(
     ['warning', 'info'],
-    `traceroute: \`pathMtu\` below ${t.mtu.ordinary}. Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes.`,
+    `traceroute: \`pathMtu\` below ${t.mtu.ordinary}, as a router or the probe’s own link reports; not if larger packets only vanish (\`mtuBlackHole\` is one byte more). Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes, unless the trace reached the target with larger packets.`,
   ),
   dscp_changed: rule(
     ['info'],

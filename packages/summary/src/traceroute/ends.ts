@@ -3,11 +3,11 @@ import type { LookUpPlace, PathEnd } from '@vantage/contract';
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy, type ProbeResult } from '../probe-result.ts';
 import { answersEchoAlone } from '../partition.ts';
-import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
 import { deadWays, findDeadWays } from './dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
+import { findMtus } from './mtu/find-mtus.ts';
 import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
@@ -44,8 +44,7 @@ export function findEnds(
     ...cuts(traces),
     ...findDeadWays(traces),
     ...findBrokenBranches(traces),
-    ...blackHoles(traces),
-    ...mtus(traces),
+    ...findMtus(traces),
     ...findHeaders(traces),
     ...findPathChanges(traces),
   ];
@@ -221,26 +220,6 @@ const whyCut: ReadonlyMap<string, string> = new Map([
   ['gap_limit', 'no later hop answered'],
   ['deadline', 'there was no more time'],
 ]);
-
-function blackHoles(traces: readonly Trace[]): readonly FindingDraft[] {
-  const holes = traces.filter(({ probeResult }) => typeof probeResult.result.mtuBlackHole === 'number');
-  if (holes.length === 0) return [];
-  const values = listed(
-    holes.map(({ probeResult }) => `${probeResult.probe} from ${probeResult.result.mtuBlackHole} bytes on`),
-  );
-  const text = `Large packets vanish on the way without an ICMP error, and small ones are answered: ${values}. Connections that send full packets hang there, unless it is only a filter for large pings.`;
-  return [buildFinding('path_mtu_black_hole', 'warning', probeResults(holes), text, 'large packets vanish on the way')];
-}
-
-function mtus(traces: readonly Trace[]): readonly FindingDraft[] {
-  const { ordinary, ipv6Minimum } = thresholds.mtu;
-  const small = traces.filter(({ probeResult }) => (probeResult.result.pathMtu ?? ordinary) < ordinary);
-  if (small.length === 0) return [];
-  const least = Math.min(...small.map(({ probeResult }) => probeResult.result.pathMtu!));
-  const values = listed(small.map(({ probeResult }) => `${probeResult.probe} ${probeResult.result.pathMtu} bytes`));
-  const text = `The path carries packets of less than ${ordinary.toLocaleString('en')} bytes only: ${values}.`;
-  return [buildFinding('path_mtu_small', least < ipv6Minimum ? 'warning' : 'info', probeResults(small), text)];
-}
 
 export function probeResults(traces: readonly Trace[]): readonly TraceResult[] {
   return traces.map(({ probeResult }) => probeResult);

@@ -222,6 +222,34 @@ describe('a black hole for large packets', () => {
     expect([summary.verdict, ...lines(summary)]).toEqual(['degraded', 'path_mtu_black_hole warning: ber-1']);
     expect(textOf(summary, 'path_mtu_black_hole')).toContain('ber-1 from 1501 bytes on');
   });
+
+  it('is one of echo requests alone if larger packets of the trace arrive', () => {
+    const fields = { protocol: 'udp', pathMtu: 1_000, mtuBlackHole: 1_001 } as const;
+    const summaryWith = (size: number | undefined) =>
+      summaryOf('traceroute', {
+        'fra-1': trace([access, target], { ...fields, ...(size === undefined ? {} : { size }) }),
+      });
+
+    expect(lines(summaryWith(undefined))).toEqual(['path_mtu_black_hole warning: fra-1']);
+    expect(textOf(summaryWith(undefined), 'path_mtu_black_hole')).toMatch(/^Large echo requests vanish /);
+    expect([summaryWith(1_500).verdict, ...lines(summaryWith(1_500))]).toEqual([
+      'up',
+      'path_mtu_black_hole info: fra-1',
+    ]);
+    expect(textOf(summaryWith(1_500), 'path_mtu_black_hole')).toContain(
+      'UDP packets of 1,500 bytes arrive: a filter drops large pings, or other packets take another way.',
+    );
+  });
+
+  it('does not hide that larger packets than a router reports arrive', () => {
+    const larger = trace([access, target], { protocol: 'udp', pathMtu: 1_000, size: 1_500 });
+    const summary = summaryOf('traceroute', { 'fra-1': larger });
+
+    expect(lines(summary)).toEqual(['path_mtu_small info: fra-1']);
+    expect(textOf(summary, 'path_mtu_small')).toBe(
+      'Echo requests of less than 1,500 bytes only fit the path, as a router or the probe’s link reports: fra-1 1000 bytes. UDP packets of 1,500 bytes arrive all the same: they may take another way.',
+    );
+  });
 });
 
 describe('traces that end before their path does', () => {

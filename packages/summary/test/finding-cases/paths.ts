@@ -175,7 +175,10 @@ export const pathCases: FindingCases = {
     ],
   },
   path_mtu_black_hole: {
-    present: [['large packets vanish', on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 })]],
+    present: [
+      ['large packets vanish', on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 })],
+      ['packets of the trace that arrive are smaller', on([access, target], { mtuBlackHole: 1_301, size: 1_300 })],
+    ],
     absent: [
       ['a router says what it carries', on([access, target], { pathMtu: 1_300, mtuBlackHole: null })],
       ['nothing was measured', on([access, target], { pathMtu: null })],
@@ -185,6 +188,10 @@ export const pathCases: FindingCases = {
     present: [['1,499 bytes', on([access, target], { pathMtu: 1_499 })]],
     absent: [
       ['1,500 bytes', on([access, target], { pathMtu: 1_500 })],
+      [
+        'larger packets vanish, and no router reports it',
+        on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 }),
+      ],
       ['it was not measured', on([access, target], { pathMtu: null })],
     ],
   },

@@ -103,7 +103,7 @@ export const traceroute = defineCheckType({
         minimum: 68,
         maximum: 65_535,
         description:
-          'Largest packet, in bytes, that reached the target or that a router reported; null if unknown. None ' +
+          'Largest echo request, in bytes, that reached the target or that a router reported; null if unknown. None ' +
           'larger than 1,500 is sent: the path may carry more.',
       }),
     ),
@@ -112,7 +112,7 @@ export const traceroute = defineCheckType({
         minimum: 69,
         maximum: 65_535,
         description:
-          'Smallest packet, in bytes, that vanished without an ICMP error each time, while smaller ones are answered ' +
+          'Smallest echo request, in bytes, that vanished without an ICMP error each time, while smaller ones are answered ' +
           'by the target or a router that refuses them; null without such a black hole, or if none is proved.',
       }),
     ),

@@ -16,7 +16,7 @@ export const description: Description<typeof traceroute> = {
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
       : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
-    told(mtuBlackHole, (bytes) => `packets from ${bytes} bytes on vanish`),
+    told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on vanish`),
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
     told(stopWords.get(stopReason ?? 'completed')),
   ],

@@ -69,7 +69,7 @@ function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
   const hole = {
     subject: 'mtu',
     name: 'mtuBlackHole',
-    label: 'packets that vanish without an error, from bytes',
+    label: 'echo requests that vanish without an error, from bytes',
   } as const;
   const holes = differentValue(hole, holeOfA, holeOfB);
   // A search that ends early does not prove a black hole above the MTU that a router reports.
