@@ -27,17 +27,20 @@ function overview(): string {
   ];
   return `Measures a host from the probes of a Vantage service.
 
-  vantage TYPE HOST [flags]     such as: vantage ping example.com --from de,AS3320
+  vantage TYPE HOST [flags]
+
+Such as: vantage ping example.com --from de,AS3320
 
 ${types.join('')}
 ${commands.join('')}
 Flags of every check:
 
 ${helpRows(checkFlagsOf(checkTypes.ping))}${helpRows(commonFlags)}
-Exit status: 0 every probe that could measure succeeded; 1 one had a failure or a timeout, or compare
-found a difference; 2 the arguments or the request are invalid, or the output cannot be written;
-3 the service is unreachable or failed; 4 no probe could measure; 130 interrupted by Ctrl-C;
-141 nothing reads the output any more.
+Exit status: 0 every probe that could measure succeeded; 1 one had a failure or
+a timeout, or compare found a difference; 2 the arguments or the request are
+invalid, or the output cannot be written; 3 the service is unreachable or
+failed; 4 no probe could measure; 130 interrupted by Ctrl-C; 141 nothing reads
+the output any more.
 `;
 }
 
@@ -51,13 +54,16 @@ function monitorsHelp(): string {
   ];
   return `Shows and changes monitors: checks that repeat, with an alarm when probes agree.
 
-  vantage monitors COMMAND     such as: vantage monitors put web http example.com --every 60s --when "3 of 5"
+  vantage monitors COMMAND [flags]
+
+Such as: vantage monitors put web http example.com --every 60s --when "3 of 5"
 
 ${commands.join('')}
 put and delete need an API key with the scope monitor. Flags of put:
 
 ${helpRows(selectionFlags)}${helpRows(monitorFlags)}
 ${helpRows(commonFlags)}
-Exit status of list and show: 0 ok; 1 a monitor is bad; 4 none is bad, and one is unknown.
+Exit status of list and show: 0 ok; 1 a monitor is bad; 4 none is bad, and one
+is unknown.
 `;
 }

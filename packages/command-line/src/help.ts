@@ -2,8 +2,8 @@ import type { AnyCheckType } from '@vantage/contract';
 
 import { flagsOf, type Flag } from './flags.ts';
 
+const COLUMNS = 80;
 const NAME_WIDTH = 26;
-const TEXT_WIDTH = 72;
 
 /** Flags of a program besides those of a check type. */
 export type HelpFlags = Readonly<Record<string, HelpFlag>>;
@@ -27,7 +27,7 @@ export function checkHelp(program: string, checkType: AnyCheckType, others: Help
   const words = flags
     .filter(({ place, kind }) => place === 'field' && kind !== 'switch')
     .map(({ name, isRequired }) => (isRequired ? ` ${name.toUpperCase()}` : ` [${name.toUpperCase()}]`));
-  return `${summary}
+  return `${wrapped(summary, COLUMNS).join('\n')}
 
   ${program} ${type} ${host}${words.join('')} [flags]
 
@@ -68,16 +68,20 @@ export function helpRows(flags: HelpFlags): string {
     .join('');
 }
 
-/** A name and its description, wrapped to 80 columns. */
+/** A name and its description, wrapped to `COLUMNS`. */
 export function helpRow(name: string, text: string): string {
-  const lines: string[] = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)!;
-    if (line.length + word.length >= TEXT_WIDTH) lines.push(word);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
   const indent = ' '.repeat(NAME_WIDTH);
   const first = `  ${name}`.padEnd(NAME_WIDTH);
   const head = first.length > NAME_WIDTH ? `${first}\n${indent}` : first;
-  return `${head}${lines.join(`\n${indent}`)}\n`;
+  return `${head}${wrapped(text, COLUMNS - NAME_WIDTH).join(`\n${indent}`)}\n`;
+}
+
+function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    if (line.length + word.length >= width) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines;
 }
