@@ -20,7 +20,7 @@ export interface AgentLoop {
    */
   readonly start: () => Promise<void>;
   /**
-   * Takes jobs for a last second, lets running ones finish within a limit, reports the others as interrupted, and
+   * Takes jobs for another `LAST_JOBS_MS`, lets running ones finish within a limit, reports the others as interrupted, and
    * closes. Never rejects.
    */
   readonly drain: () => Promise<void>;

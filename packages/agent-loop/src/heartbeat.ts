@@ -23,7 +23,7 @@ type Described = Omit<Heartbeat, 'v' | 'instance' | 'degraded' | 'announced'> & 
 };
 
 export interface HeartbeatWriter {
-  /** Writes one now, then at each change, and at least every five seconds. */
+  /** Writes one now, then at each change, and every `HEARTBEAT_EVERY_MS` without one. */
   readonly start: () => void;
   /** Writes and announces a heartbeat immediately. Never rejects. */
   readonly beat: () => Promise<void>;

@@ -23,7 +23,10 @@ export interface Liveness {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Polls without a reply before a reconnect: a blocking wait takes 3 s, and detecting a dead connection 5 s. */
+/**
+ * Polls without a reply before a reconnect: more than the seconds of a blocking wait (`IDLE_WAIT_SECONDS`) and of the
+ * detection of a dead connection (`PATIENT_SOCKET_TIMEOUT_MS`).
+ */
 const SILENT_LOOKS = 9;
 /** Polls without a reply before a reconnect while all slots are in use: the loop takes no jobs until a check ends. */
 const FULL_LOOKS = (LONGEST_CHECK_MS + 15_000) / LOOK_EVERY_MS;

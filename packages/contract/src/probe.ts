@@ -44,7 +44,7 @@ const loadFields = {
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
 
 /**
- * Heartbeat, written by the agent when it changes and at least every five seconds, or by its gateway when it changes; all of it
+ * Heartbeat, written by the agent when it changes and every `HEARTBEAT_EVERY_MS`, or by its gateway when it changes; all of it
  * is the agent's claim. Unknown fields are allowed, since an agent may run a later release than its coordinators.
  */
 export const heartbeatSchema = Type.Object({

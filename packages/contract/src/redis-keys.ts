@@ -20,7 +20,7 @@ export const redisKeys = {
   probeIds: 'probes',
   /** Hash of probe id → time of the newest heartbeat, milliseconds since the epoch. Written by coordinators. */
   lastSeen: 'probes:seen',
-  /** Hash of probe id → reason for which its Redis user is suspended. Written by coordinators. */
+  /** Hash of probe id → reason for which its Redis user is suspended. Coordinators and operator commands. */
   suspended: 'probes:off',
   /**
    * Hash of `<job id> <probe>` → failure, JSON: jobs that a suspension or removal has taken out of the queue, and whose results
@@ -89,7 +89,7 @@ export const redisKeys = {
   deadlines: 'deadlines',
   /** Total milliseconds by which deadlines were moved because the Redis clock was stepped back. Coordinators only. */
   deadlinesMoved: '{deadlines}:moved-ms',
-  /** Never exists: a write to it tests whether Redis accepts writes. Coordinators only. */
+  /** Never exists: a write to it tests whether Redis accepts writes. Coordinators and operator commands. */
   writeTest: '{deadlines}:write-test',
   /** Sorted set of `<check id> <probe>`: screenshots in progress, by the check's deadline. Coordinators only. */
   screenshots: 'screenshots',

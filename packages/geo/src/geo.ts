@@ -24,11 +24,11 @@ export interface GeoOptions {
   readonly bundledCity?: string | undefined;
   /** The file from `build-asn.ts`; by default its default target. */
   readonly bundledAsn?: string | undefined;
-  /** Interval at which the operator's files are polled; default 30 s. */
+  /** Interval at which the operator's files are polled; default: `DEFAULT_POLL_MS`. */
   readonly pollMs?: number | undefined;
   /** Base URL of an RDAP server, such as `https://rdap.org/`; by default registries are not queried. */
   readonly rdapBaseUrl?: string | undefined;
-  /** Timeout of an RDAP query; default 2 s. */
+  /** Timeout of an RDAP query; default: that of `createRdap`. */
   readonly rdapTimeoutMs?: number | undefined;
   readonly log: GeoLog;
 }

@@ -24,8 +24,8 @@ export function addNetwork(place: Draft, facts: Facts, prefix: () => string | nu
 }
 
 /**
- * Adds registration data: owner of the network, and prefix and country if no other source has them. Returns whether it
- * added anything.
+ * Adds registration data: owner and prefix of the network, and the country, as far as no other source has them. Returns
+ * whether it added anything.
  */
 export function addRegistration(
   place: Draft,

@@ -8,7 +8,7 @@ import type { Address } from './address.ts';
  */
 export function isSpecial({ family, bytes }: Address): boolean {
   if (family === 4) return SPECIAL_V4.some(([prefix, length]) => startsWith(bytes, prefix, length));
-  // RFC 4291 section 2.4: only 2000::/3 is assigned as global unicast.
+  // RFC 3587 section 3: IANA delegates global unicast addresses from 2000::/3 only.
   return !startsWith(bytes, [0x20], 3) || SPECIAL_V6.some(([prefix, length]) => startsWith(bytes, prefix, length));
 }
 

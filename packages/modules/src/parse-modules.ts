@@ -22,8 +22,7 @@ function readNone(path: string): never {
 }
 
 /**
- * The modules of a service without a file: those of blackbox_exporter's example that a probe can run, and one with an
- * additional prober.
+ * The modules of a service without a file: some of blackbox_exporter's examples, and one with an additional prober.
  */
 export const DEFAULT_MODULES = `modules:
   http_2xx:

@@ -13,7 +13,10 @@ export interface ConnectionLog {
 /** Connections whose login is refused, by log: all of them use one login. */
 const refused = new WeakMap<ConnectionLog, Set<Redis>>();
 
-/** Logs a line when a connection is lost or cannot be established, and one when it is ready; not one per attempt. */
+/**
+ * Logs a line when a connection is lost or cannot be established, when its login is rejected, and when it is ready; not
+ * one per attempt.
+ */
 export function logOutages(redis: Redis, connection: string, log: ConnectionLog, closing?: AbortSignal): void {
   let up: boolean | undefined;
   let cause: string | undefined;

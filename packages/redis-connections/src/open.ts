@@ -50,7 +50,7 @@ const failFast = {
 const once = { ...failFast, commandTimeout: 5_000, socketTimeout: 6_000, connectTimeout: 5_000 } satisfies Options;
 
 export interface FailFastOptions extends OpenOptions {
-  /** Reply timeout for commands that must succeed although Redis is slow; default 1.5 s. */
+  /** Reply timeout for commands that must succeed although Redis is slow; default: `COMMAND_TIMEOUT_MS`. */
   readonly replyWithinMs?: number;
 }
 

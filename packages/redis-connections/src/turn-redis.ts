@@ -1,8 +1,8 @@
 import { Redis, type Command } from 'ioredis';
 
 /**
- * Sends all commands of one turn of the event loop in one write, in order: each write is a system call that wakes
- * Redis, and both cost more than most commands.
+ * Sends the commands that promise callbacks issue in one turn of the event loop in one write, in order: each write is a
+ * system call that wakes Redis, and both cost more than most commands.
  */
 export class TurnRedis extends Redis {
   private corked = false;
@@ -12,7 +12,7 @@ export class TurnRedis extends Redis {
       const socket = this.stream;
       this.corked = true;
       socket.cork();
-      // After pending promise callbacks, so that commands they issue are included.
+      // Called in a promise callback, Node runs this after the other pending ones, whose commands are thus included.
       process.nextTick(() => {
         this.corked = false;
         socket.uncork();

@@ -21,7 +21,7 @@ export function ask(port: number, ...words: readonly string[]): Promise<string> 
   });
 }
 
-/** @throws if the condition does not hold within a minute */
+/** @throws if the condition does not hold within `COMES_ABOUT_WITHIN_MS` */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + COMES_ABOUT_WITHIN_MS;
   while (!(await isSo().catch(() => false))) {

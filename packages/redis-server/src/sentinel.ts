@@ -12,7 +12,7 @@ export interface RedisSentinel {
   /** The data servers, the initial master first; `addReplica` appends to them. */
   readonly servers: readonly [RedisServer, RedisServer, ...RedisServer[]];
   readonly sentinels: readonly RedisServer[];
-  /** Port of the current master according to the Sentinels. */
+  /** Port of the current master according to the first Sentinel. */
   readonly masterPort: () => Promise<number>;
   /** Starts another replica of the current master. Resolves when it has the data and all Sentinels can promote it. */
   readonly addReplica: () => Promise<void>;

@@ -72,8 +72,8 @@ const MOST_PORTS = 4;
 /**
  * Starts a server on loopback: append-only file on, no eviction.
  *
- * @throws if there is no executable, if the server exits, if it is silent for 30 seconds (a server that is loading
- * data answers LOADING), or if the signal aborts the start
+ * @throws if there is no executable, if the server exits, if it is silent for `ANSWERS_WITHIN_MS` (a server that is
+ * loading data answers LOADING), or if the signal aborts the start
  */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   for (let tried = 1; ; tried += 1) {

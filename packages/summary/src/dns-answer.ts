@@ -89,10 +89,10 @@ export function isDelegated(result: Dns): boolean {
   return answer.referral !== null && sameName(answer.referral, queryName);
 }
 
-/** Types whose data is a name, compared without case (RFC 4343). */
+/** Types whose data contains names, compared without case (RFC 4343). */
 const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV']);
 
-/** Record data as a sorted set, without TTLs, signatures and alias records. */
+/** Record data as a sorted set, without TTLs and signatures; alias records only if there are no others. */
 export function dataOf(result: Dns): readonly string[] {
   const { answers = [], recordType, queryName } = result;
   const owner = classifiedAnswer(result)?.canonicalName ?? queryName;

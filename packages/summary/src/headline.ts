@@ -28,7 +28,7 @@ interface HeadlineInput {
   readonly findings: readonly FindingDraft[];
 }
 
-/** The verdict in one sentence. */
+/** The verdict, its main reason or time, and the probes that do not count. */
 export function headlineOf(input: HeadlineInput): string {
   const { check, partition, verdict, findings } = input;
   const limitation = verdict === 'degraded' ? limitationOf(findings) : undefined;
@@ -207,7 +207,7 @@ function portOf(probeResults: readonly ProbeResult[]): string {
   return port === undefined ? '' : String(port);
 }
 
-/** Packet size, if unusual: a path may drop only larger packets. */
+/** Payload size, if larger than that of ping(8): a path may drop only larger packets. */
 function sizeOf(down: readonly ProbeResult[]): string {
   const size = Math.max(0, ...ofType<'ping'>(down).map(({ result }) => result.size ?? 0));
   return size > ORDINARY_PAYLOAD_BYTES ? ` of ${size} bytes of payload` : '';

@@ -63,8 +63,8 @@ const SYN_AGAIN_MS = 1_000;
 const SENT_AGAIN = ' A SYN that was lost and sent again looks the same.';
 
 /**
- * Excess is measured against 2.5 times the minimum round-trip time to the target's location. If physics contradicts
- * that location for any probe, the target is assumed at the fastest probe, and the finding is not certain.
+ * Excess is measured against a multiple (`stretch`) of the minimum round-trip time to the target's location. If that is
+ * unknown, or physics contradicts it for any probe, the target is assumed at the fastest probe, and the finding is not certain.
  */
 function outliers(type: string, timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
   const { minProbes, times, plusMs } = thresholds.outlier;

@@ -106,7 +106,7 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 
 /**
  * A trace cut by its time limit proves nothing, unless the target was probed often enough before; nor does silence of a
- * target that drops most packets of other probes.
+ * target that drops half or more of the packets of other probes.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   if (answersEchoAlone(result)) return 'impaired';

@@ -100,7 +100,7 @@ export function commonPlace(probeResults: readonly ProbeResult[]): string | unde
   return `all ${inCountry(country)}`;
 }
 
-/** Counts probes by label: `200 (7 probes), 503 (fra-1)`. */
+/** Counts probes by label: `200 (7 probes) and 503 (fra-1)`. */
 export function tally<R extends ProbeResult>(
   probeResults: readonly R[],
   labelOf: (probeResult: R) => string | undefined,

@@ -32,7 +32,7 @@ export interface AdmissionOptions {
   readonly redis: () => readonly ProtectedEndpoint[];
   readonly haveIpv4: () => boolean;
   readonly haveIpv6: () => boolean;
-  /** Wait for an AAAA answer after an A answer that will be used, milliseconds; default 1 s. */
+  /** Wait for an AAAA answer after an A answer that will be used, milliseconds; default: `LATE_AAAA_MS`. */
   readonly lateAaaaMs?: number | undefined;
 }
 

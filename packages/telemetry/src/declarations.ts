@@ -1,9 +1,9 @@
 /** Declares one metric; instruments, reference page and dashboard tests are derived from it. */
 export interface MetricDeclaration {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Prometheus name, such as `vantage_checks_created_total`; ends with the unit. */
+  /** Prometheus name, such as `vantage_result_lag_seconds`; ends with the unit, if it has one, or a counter's `_total`. */
   readonly name: string;
-  /** Help text, one sentence. */
+  /** Help text. */
   readonly help: string;
   /**
    * Label → description of its values. Values come from closed lists or from the operator, never from clients or

@@ -53,7 +53,7 @@ export interface Tracing {
   readonly around: <T>(name: string, options: SpanOptions, run: (span: TraceSpan) => Promise<T>) => Promise<T>;
   /** Context of the active span. */
   readonly traceparent: () => string | undefined;
-  /** Flushes pending spans, for at most four seconds. Never rejects. */
+  /** Flushes pending spans within `CLOSE_WITHIN_MS`. Never rejects. */
   readonly close: () => Promise<void>;
 }
 

@@ -26,7 +26,7 @@ const STOP_MS = 3_000;
  *
  * @param isReady called repeatedly; a rejection counts as false
  * @param inside prefix of the command, such as one that runs it in a network namespace
- * @throws {Error} with the output of the program, if it ends or does not respond within a minute
+ * @throws {Error} with the output of the program, if it ends or does not respond within `READY_MS`
  */
 export async function startDaemon(
   packages: UnpackedPackages,

@@ -46,7 +46,7 @@ export interface ClassifiedAnswer {
   readonly kind: AnswerKind;
   /** Last name of the alias chain; null if the name is no alias. */
   readonly canonicalName: string | null;
-  /** Zone that the answer refers to; null if it is no referral. */
+  /** Zone to which the answer refers, also for the name that its aliases lead to; null if to none. */
   readonly referral: string | null;
 }
 

@@ -37,10 +37,11 @@ const GROWTH = 8;
 class DamagedValue extends Error {}
 
 /**
- * Reads values from a file on demand: each in one read, and those that its pointers refer to in further ones.
+ * Reads values from a file on demand: each in one read unless it is long, and those that its pointers refer to in
+ * further ones.
  *
  * @param fd stays open
- * @returns a function that throws an `UnreadableFile` if the file cannot be read
+ * @returns a function that throws an `UnreadableFile` if the file became shorter, or the error of the system
  */
 export function decodeFromFile(fd: number, section: Section): DecodeAt {
   const texts = createTextCache();

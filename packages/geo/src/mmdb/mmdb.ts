@@ -16,7 +16,7 @@ export interface Mmdb {
   /** Day of the build, ISO 8601 date; null if the metadata has no valid one. */
   readonly buildDate: string | null;
   readonly description: string | null;
-  /** Never throws; an unreadable record counts as missing. */
+  /** A damaged record counts as missing. */
   readonly find: (address: Address) => Found | null;
 }
 
@@ -160,10 +160,11 @@ function isSystemError(error: unknown): boolean {
 /** Number of nodes that are read in one turn of the event loop, which takes some milliseconds. */
 const NODES_PER_TURN = 50_000;
 
-/** Number of records of the data section that are decoded as a sample. */
+/** Limit of the records of the data section that are decoded as a sample. */
 const TRIAL_RECORDS = 2000;
 /**
- * Nodes of a bundled file that are verified, each by a read. Truncation is noticed by the missing metadata at the end.
+ * Limit of the nodes of a bundled file that are verified, each by a read. Truncation is noticed by the missing metadata
+ * at the end.
  */
 const TRIAL_NODES = 200;
 

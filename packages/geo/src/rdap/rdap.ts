@@ -12,7 +12,7 @@ export interface RdapOptions {
   /** Base of the service, for example `https://rdap.org/`; queries go to `ip/<address>` below it (RFC 9082 section 3.1.1). */
   readonly baseUrl: string;
   readonly log: GeoLog;
-  /** Timeout of a query, including redirects; default 2 s. */
+  /** Timeout of a query, including redirects; default: `TIMEOUT_MS`. */
   readonly timeoutMs?: number | undefined;
   /** Creates the signal that aborts a query; by default a timeout. */
   readonly deadline?: ((timeoutMs: number) => AbortSignal) | undefined;

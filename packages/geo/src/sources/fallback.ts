@@ -10,10 +10,10 @@ import { coordinatesOf, countryCodeOf, label, type Facts } from '../facts.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { geoipLiteFolder, requireFromGeo } from './package-folders.ts';
 
-/** geoip-lite: old data without a licence key or a download; takes 109 MB of memory from its first use. */
+/** geoip-lite: old data without a licence key or a download; takes more than 100 MB of memory from its first use. */
 export interface Fallback extends Credited {
   readonly state: () => 'idle' | 'loading' | 'ready' | 'missing';
-  /** Reason why the fallback is unavailable; null if it is available. */
+  /** Reason why the fallback is unavailable; null if it is available or not loaded yet. */
   readonly fault: () => string | null;
   /** Loads the data once; never rejects. */
   readonly load: () => Promise<void>;

@@ -3,7 +3,7 @@ import type { DialogueRules, OAuth2Grant, RequestRules, TlsRules } from '@vantag
 
 interface Common {
   readonly name: string;
-  /** Line of its name in the file; 0 for a built-in module. */
+  /** Line of its name in the file. */
   readonly line: number;
   /** Time for one probe, milliseconds; 0 if only the scrape bounds it. */
   readonly timeoutMs: number;

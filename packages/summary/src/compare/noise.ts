@@ -13,10 +13,10 @@ export interface TimeChange {
 }
 
 /**
- * The difference of two sets of round-trip times, if it is large: the medians differ by more than 5 ms, by more than
- * a fifth and by more than three times the spread of either set, and no sample of one set lies among those of the
- * other. With four or more samples, the largest one may be ignored. With fewer than three samples, the rule for
- * single times applies.
+ * The difference of two sets of round-trip times, if it is large: the medians differ by more than each of
+ * `thresholds.compare.rtt`, which are a time, a share and a multiple of the spread of either set, and no sample of one set
+ * lies among those of the other. With more samples than `minSamples`, the largest one may be ignored. With fewer, the rule
+ * for single times applies.
  */
 export function rttChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
   const { minSamples } = thresholds.compare.rtt;
@@ -44,7 +44,7 @@ function distance(a: readonly number[], b: readonly number[]): TimeChange | unde
   return isLarge ? { aMs, bMs, ...weightOf(a.length, b.length) } : undefined;
 }
 
-/** The difference of two times that were measured once, if it is large: a factor of two and 100 ms. */
+/** The difference of two times that were measured once, if it reaches both of `thresholds.compare.single`. */
 export function singleChange(aMs: number, bMs: number): TimeChange | undefined {
   const { plusMs, times } = thresholds.compare.single;
   const [least, most] = [Math.min(aMs, bMs), Math.max(aMs, bMs)];

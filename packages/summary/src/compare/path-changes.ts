@@ -23,9 +23,9 @@ export function reachedFrom(check: Check): readonly string[] {
 }
 
 /**
- * Compares a traceroute of a monitor with the one that is the baseline of a probe. The baseline is kept for an
- * uncertain difference, so that later traces decide, and for a trace that did not reach the target or contains less
- * of the path.
+ * Compares a traceroute of a monitor with the one that is the baseline of a probe. Unless the change is certain, the
+ * baseline is kept for an uncertain difference, so that later traces decide, and for a trace that did not reach the target
+ * or contains less of the path.
  */
 export function followPath(baseline: Check, check: Check, probe: string): PathStep | undefined {
   const [a, b] = [baseline, check].map((one) => finalTraces(one).find((trace) => trace.probeResult.probe === probe));

@@ -5,8 +5,7 @@ export interface Sample {
 }
 
 /**
- * Probability that chance alone causes at least this excess of loss: one-sided Fisher’s exact test. Near 1 if the loss
- * rate is not greater.
+ * Probability that chance alone causes at least this excess of loss: one-sided Fisher’s exact test.
  */
 export function chanceOfMore(more: Sample, less: Sample): number {
   const [sent, lost] = [more.sent + less.sent, more.lost + less.lost];

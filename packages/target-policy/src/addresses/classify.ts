@@ -71,7 +71,7 @@ export function classifyPrefix(prefix: Prefix): AddressVerdict {
   return rangeTable.findCovering(prefix) ?? uncovered;
 }
 
-/** True for an address that the table refuses: as a hop or ICMP sender, it is masked in results. */
+/** True for an address that the table refuses: as a hop or ICMP sender, it is masked unless the operator shows it. */
 export function isPrivateAddress(address: string): boolean {
   return classifyAddress(address).refused;
 }

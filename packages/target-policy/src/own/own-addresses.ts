@@ -8,7 +8,7 @@ import { parseIpv4Routes, parseIpv6Routes, type Routes } from './routes.ts';
 import { systemResolvers } from '../resolver/system-resolvers.ts';
 
 export interface DiscoveredAddresses extends OwnAddresses {
-  /** Families with a default route. */
+  /** Families with a default route; if the routes cannot be read, with an address that is not internal. */
   readonly connectivity: { readonly ipv4: boolean; readonly ipv6: boolean };
 }
 
@@ -25,7 +25,7 @@ export interface DiscoveryOptions {
  * Discovers at most every `maxAgeMs`; returns the same object for as long as nothing has changed, and while discovery fails: a
  * process without file descriptors cannot read its interfaces.
  *
- * @returns a function that throws only if the first discovery fails
+ * @returns a function that throws only while no discovery has succeeded
  */
 export function createOwnAddresses({ maxAgeMs = 5_000, ...options }: DiscoveryOptions): () => DiscoveredAddresses {
   let known: { readonly own: DiscoveredAddresses; readonly atMs: number } | undefined;

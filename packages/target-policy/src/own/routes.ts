@@ -11,7 +11,7 @@ export interface Routes {
 const REJECT = 0x200;
 
 /**
- * Reads /proc/net/route: addresses as 32 bits in the byte order of the host, little-endian on all platforms of Node.
+ * Reads /proc/net/route: addresses as 32 bits in the byte order of the host, here little-endian, as on x64 and arm64.
  */
 export function parseIpv4Routes(text: string): Routes {
   const rows = text

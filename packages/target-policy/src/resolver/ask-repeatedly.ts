@@ -17,7 +17,7 @@ const AGAIN_MS = 500;
  * (RFC 6891 section 7). So the query is also sent without EDNS if there is no quick answer, or none about the name.
  * Packets get lost: while there is no answer it is sent again, in turn with EDNS and without.
  *
- * @param waitMs after this time it is not sent again
+ * @param waitMs after this time it is not sent again, except for the first time without EDNS
  * @param onCut called with a truncated answer while the complete one is requested over TCP
  */
 export async function askRepeatedly(

@@ -23,7 +23,7 @@ export interface ResolutionRequest {
   readonly family?: Family | undefined;
   /** True if an A record is preferred. */
   readonly prefersIpv4: boolean;
-  /** Wait for an AAAA answer after an A answer that will be used, milliseconds; default 1 s. */
+  /** Wait for an AAAA answer after an A answer that will be used, milliseconds; default: `LATE_AAAA_MS`. */
   readonly lateAaaaMs?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface LatePage {
 export const apiPage = (ms: number): LatePage =>
   late(`after an API call of ${ms} ms`, `fetch('/wait?ms=${ms}').then(show);`);
 
-/** Pages that show "Loading" at their load event and their content later. */
+/** Pages whose content is complete only after their load event. */
 export const latePages: readonly LatePage[] = [
   apiPage(300),
   apiPage(2_000),
@@ -73,7 +73,7 @@ export const latePages: readonly LatePage[] = [
   late('on another page', `setTimeout(() => { location = '/framed'; }, 300);`),
 ];
 
-/** Pages that display their content after an API call, and never become quiet. */
+/** Pages that display their content after an API call, and are not quiet before or after it. */
 export const restlessPages: readonly LatePage[] = [
   restless('a long poll', `fetch('/never');`),
   restless('a WebSocket', `new WebSocket(location.origin.replace('http', 'ws') + '${WEB_SOCKET_PATH}');`),

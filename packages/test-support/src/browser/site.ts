@@ -34,7 +34,7 @@ function openWebSocket(request: IncomingMessage, socket: Duplex, messageAfterMs:
   setTimeout(() => socket.write(Buffer.of(0x81, 1, 0x78)), messageAfterMs);
 }
 
-/** Serves pages by path; text is served as HTML, unknown paths get 404. */
+/** Serves pages by path; text is served as a script if the path ends in `.js`, else as HTML; unknown paths get 404. */
 export async function startSite(pages: Readonly<Record<string, string | Serve>>, host = '127.0.0.1'): Promise<Site> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
