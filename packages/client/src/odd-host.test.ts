@@ -13,6 +13,7 @@ const facts = {
 
 const ping = (host: string): object => ({ type: 'ping', host });
 const tcp = (host: string, port: number): object => ({ type: 'tcp', host, port });
+const mx = (host: string): object => ({ type: 'dns', host, recordType: 'MX' });
 const http = (host: string): object => ({ type: 'http', host });
 
 describe('a host that no check accepts', () => {
@@ -25,6 +26,16 @@ describe('a host that no check accepts', () => {
     ['http', 'http://u:p@a.example:8080/b@c', /user name or password/, [http('http://a.example:8080/b@c')]],
     ['ping', 'https://u:p@a.example/', /user name or password/, [ping('a.example'), http('https://a.example/')]],
     ['ping', 'user@', /user name or password/, []],
+    ['ping', 'mailto:me@a.example', /not mailto\.$/, [mx('a.example'), ping('a.example')]],
+    ['http', 'MAILTO:me@a.example?subject=x', /not mailto\.$/, [mx('a.example'), http('https://a.example')]],
+    ['dns', 'mailto:me@a.example', /not mailto\.$/, [mx('a.example')]],
+    ['ping', 'sip:me@a.example', /not sip\.$/, [ping('a.example')]],
+    ['ping', 'javascript:alert(1)', /not javascript\.$/, []],
+    ['http', 'data:text/html,x', /not data\.$/, []],
+    ['ping', 'http://', /^The URL has no host\.$/, []],
+    ['http', 'https://', /^The URL has no host\.$/, []],
+    ['http', 'https:///a', /^The URL has no host\.$/, []],
+    ['tcp', 'https://:80/', /^The URL has no host\.$/, []],
     ['ping', '<b>x</b>', /^“<” is part of no host name/, []],
     ['ping', '<a.example>', /^“<” is part of no host name/, [ping('a.example')]],
     ['ping', '"a.example"', /^“"” is part of no host name/, [ping('a.example')]],

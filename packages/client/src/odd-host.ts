@@ -14,6 +14,8 @@ export function oddHost(typed: string, facts: TypeFacts): TargetMistake | undefi
   const parts = { scheme, authority, rest };
   return (
     halfScheme(typed, facts) ??
+    schemeWithoutHost(typed, facts) ??
+    emptyUrl(typed) ??
     autonomousSystem(typed) ??
     credentials(parts, facts) ??
     zone(parts, facts) ??
@@ -31,6 +33,24 @@ function halfScheme(typed: string, facts: TypeFacts): TargetMistake | undefined 
     authority: host,
     rest: '',
   });
+}
+
+/** Schemes of URLs without `//`: none has a host, but an address for mail or calls ends in a domain. */
+const WITHOUT_HOST =
+  /^(mailto|sips?|xmpp|tel|sms|data|javascript|urn|magnet|blob|about):(?!\d{1,5}$)(?:[^@?]*@([^?;]+))?/i;
+
+function schemeWithoutHost(typed: string, { type, hostKind }: TypeFacts): TargetMistake | undefined {
+  const [, scheme, domain] = WITHOUT_HOST.exec(typed) ?? [];
+  if (scheme === undefined) return undefined;
+  const message = `Only URLs with http or https can be checked, not ${scheme.toLowerCase()}.`;
+  if (domain === undefined || !isName(domain)) return { message, fixes: [] };
+  const mail = scheme.toLowerCase() === 'mailto' ? [{ type: 'dns', host: domain, recordType: 'MX' }] : [];
+  const own = type === 'dns' && mail.length > 0 ? [] : [{ type, host: hostFor(hostKind, domain) }];
+  return { message, fixes: [...mail, ...own] };
+}
+
+function emptyUrl(typed: string): TargetMistake | undefined {
+  return /^https?:\/\/([:/?#]|$)/i.test(typed) ? { message: 'The URL has no host.', fixes: [] } : undefined;
 }
 
 function autonomousSystem(typed: string): TargetMistake | undefined {

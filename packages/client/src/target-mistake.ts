@@ -68,8 +68,7 @@ function blanks(typed: string, { type, types }: TypeFacts): TargetMistake {
     .slice(0, 3)
     .flatMap((typedHost) => fixesOf(typedHost, meantFor(typedHost), { given, recordType }));
   const portless = hosts.find((host) => host.port !== undefined && hasNoPort(meantFor(host)));
-  const message =
-    portless === undefined ? 'A host name contains no blanks.' : `A ${meantFor(portless)} check has no port.`;
+  const message = portless === undefined ? 'A host name contains no blanks.' : noPort(meantFor(portless));
   return { message, fixes };
 }
 
@@ -149,13 +148,17 @@ function lostOfUrl(typed: string, { type, hasPort }: Pick<TypeFacts, 'type' | 'h
   const ofUrl = hasPort ? portIn(typed) : undefined;
   const tcp = isPortLost ? [{ type: 'tcp', host, port: Number(port) }] : [];
   return {
-    message: hasPath ? `“${rest}” is part of a URL, not of a host.` : `A ${type} check has no port.`,
+    message: hasPath ? `“${rest}” is part of a URL, not of a host.` : noPort(type),
     fixes: [
       { type: 'http', host: typed },
       ...tcp,
       { type, host, ...(ofUrl === undefined ? {} : { port: Number(ofUrl) }) },
     ],
   };
+}
+
+function noPort(type: string): string {
+  return `${/^[aeio]/.test(type) ? 'An' : 'A'} ${type} check has no port.`;
 }
 
 function notAHost(typed: string, { type, hasPort }: TypeFacts): TargetMistake | undefined {
@@ -175,7 +178,7 @@ function notAHost(typed: string, { type, hasPort }: TypeFacts): TargetMistake | 
   const { host: name, port } = readTarget(typed);
   if (port === undefined || hasPort) return undefined;
   return {
-    message: `A ${type} check has no port.`,
+    message: noPort(type),
     fixes: [
       { type: 'tcp', host: name, port: Number(port) },
       { type, host: name },

@@ -40,6 +40,7 @@ export function canonicalizeHost(text: string, kind: HostKind, dotless: readonly
   if (text === '') return malformed('empty');
   if (text.length > MAX_RAW_LENGTH) return malformed('too_long');
   if (INVISIBLE.test(text)) return forbidden(text, INVISIBLE);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return malformed('url');
   if (/[[\]:]/.test(text)) return canonicalizeIpv6(text);
 
   const ascii = toAscii(text);

@@ -5,6 +5,7 @@ export const malformedReasons = {
   forbidden_character: 'The host contains a character that no host name has.',
   brackets: 'Brackets may only surround an IPv6 address, as one pair; in a URL it needs them.',
   zone_id: 'An IPv6 zone id has a meaning on one machine only and is not accepted.',
+  url: 'This is a URL, which only http checks take; others take its host name or address alone.',
   invalid_ipv6: 'A colon belongs to an IPv6 address, and this is none; a port goes into its own field.',
   non_canonical_ip:
     'A host whose last label is a number must be an IPv4 address of four decimal octets without leading zeros, in ASCII digits and without a trailing dot.',

@@ -33,7 +33,7 @@ describe('the early judgement of a target', () => {
     ['octal', ping('0177.0.0.1'), 'non_canonical_ip'],
     ['a trailing dot after an address', ping('8.8.8.8.'), 'non_canonical_ip'],
     ['no dot', ping('localhost'), 'dotless'],
-    ['a URL where a host belongs', ping('https://example.com/'), 'invalid_ipv6'],
+    ['a URL where a host belongs', ping('https://example.com/'), 'url'],
     ['a host where a URL belongs', http('example.com'), 'url_syntax'],
     ['credentials', http('http://a:b@example.com/'), 'url_credentials'],
     ['port 0 in a URL', http('http://example.com:0/'), 'url_port'],
