@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { bad, each, summaryOf, type Result } from '../test/cases.ts';
-import { ping, trace } from '../test/results.ts';
+import { http, ping, tcp, trace } from '../test/results.ts';
 
 /** A result over this family, which includes the measurement over the other one; `works`: which of the two were answered. */
 function overBoth(family: 4 | 6, works: readonly [boolean, boolean]): Result<'ping'> {
@@ -30,6 +30,58 @@ describe('probes that measured both families', () => {
     expect(findings.map(({ code, text }) => [code, text])).toEqual([
       ['family_broken', expect.stringMatching(/^IPv4 fails from fra-1: .*; IPv6 works there\.$/)],
     ]);
+  });
+
+  it.each(['ping', 'tcp', 'traceroute'] as const)(
+    'degrade the verdict of %s, even if one of three sees a broken family',
+    (type) => {
+      const answered = {
+        ping: ping([5, 5, 5]),
+        tcp: tcp('open'),
+        traceroute: trace(['192.0.2.1 1 1 1', '203.0.113.1 5 5 5']),
+      }[type];
+      const { startedAt: _startedAt, finishedAt: _finishedAt, ...works } = answered;
+      const { startedAt: _started, finishedAt: _finished, ...fails } = bad('timed_out', {}, { result: 'timeout' });
+      const over = (second: object): Result<typeof type> =>
+        ({ ...answered, otherFamily: { ...second, family: 6, resolvedIp: '2001:db8::1' } }) as unknown as Result<
+          typeof type
+        >;
+      const { verdict, findings } = summaryOf(type, { ...each('fra-1 ber-1', over(works)), 'nyc-1': over(fails) });
+
+      expect(verdict).toBe('degraded');
+      expect(findings.find(({ code }) => code === 'family_broken')).toMatchObject({
+        severity: 'warning',
+        probes: ['nyc-1'],
+      });
+    },
+  );
+
+  it('claim no slower family by a time that was measured once, nor both of them', () => {
+    const timed = (firstByte: number) =>
+      http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte, download: 5, total: 55 + firstByte } });
+    const over = (four: number, six: number): Result<'http'> => {
+      const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = timed(six);
+      return { ...timed(four), otherFamily: { ...other, family: 6 } } as unknown as Result<'http'>;
+    };
+    const textsOf = (results: Readonly<Record<string, Result<'http'>>>): readonly string[] =>
+      summaryOf('http', results).findings.flatMap(({ code, text }) => (code === 'family_slower' ? text : []));
+
+    expect(textsOf({ 'fra-1': over(30, 400), 'nyc-1': over(400, 30), 'syd-1': over(30, 30) })).toEqual([
+      'Over IPv4 it took longer from nyc-1; so few measurements do not prove that IPv4 is slower. IPv4 → IPv6: nyc-1 (first byte 400 ms → 30 ms, measured once each).',
+      'Over IPv6 it took longer from fra-1; so few measurements do not prove that IPv6 is slower. IPv4 → IPv6: fra-1 (first byte 30 ms → 400 ms, measured once each).',
+    ]);
+    expect(textsOf(each('fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1', over(30, 400)))).toEqual([
+      expect.stringMatching(/^IPv6 is slower from 8 probes \(.*first byte 30 ms → 400 ms\)/),
+    ]);
+  });
+
+  it('have no slower family if their phases differ in both directions', () => {
+    const timed = (connect: number, firstByte: number) =>
+      http(200, { timings: { dns: 5, connect, tls: 25, firstByte, download: 5, total: 35 + connect + firstByte } });
+    const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = timed(300, 30);
+    const both = { ...timed(20, 400), otherFamily: { ...other, family: 6 } } as unknown as Result<'http'>;
+
+    expect(summaryOf('http', { 'fra-1': both }).findings.map(({ code }) => code)).not.toContain('family_slower');
   });
 
   it('lay a failing family to the target only if probes of two networks agree', () => {

@@ -2,6 +2,8 @@ import type { Difference, Family } from '@vantage/contract';
 
 import { isUnmeasured } from './compare/fields/common.ts';
 import { measuredDifferences } from './compare/fields/of-type.ts';
+import { withoutSamples, type DifferenceDraft } from './compare/difference.ts';
+import { isBeyondChance } from './compare/noise.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { findFamilyPaths } from './family-paths.ts';
 import { measurementsOf, type Measurements } from './measurements.ts';
@@ -71,9 +73,8 @@ function findBroken(pairs: readonly Pair[]): readonly FindingDraft[] {
         ? ''
         : ` No probe of another network measured IPv${family}: if that of the probe does not work, it looks the same.`;
     const text = `IPv${family} fails from ${naming(broken)}: ${reasons}; IPv${otherOf(family)} works there.${doubt}`;
-    const severity = broken.length * 2 >= measured ? 'warning' : 'info';
     const brief = isAgreed ? `IPv${family} fails` : `IPv${family} fails from ${naming(broken)}`;
-    return [buildFinding('family_broken', severity, broken, text, brief)];
+    return [buildFinding('family_broken', 'warning', broken, text, brief)];
   });
 }
 
@@ -122,10 +123,7 @@ function findDifferences(type: string, pairs: readonly Pair[]): readonly Finding
       .filter(({ subject }) => subject !== 'addresses')
       .map((difference) => ({ pair, difference })),
   );
-  const slower = families.flatMap((family) => {
-    const own = seen.filter(({ difference }) => slowerFamily(difference) === family);
-    return own.length === 0 ? [] : [slowerFinding(family, own)];
-  });
+  const slower = findSlower(pairs, seen);
   const answers = seen.filter(({ difference }) => difference.amounts === undefined);
   if (answers.length === 0) return slower;
   const probes = probesIn(answers);
@@ -144,16 +142,39 @@ function isUsualFor(type: string, { of }: Pair, { subject, name }: Difference): 
 
 interface Seen {
   readonly pair: Pair;
-  readonly difference: Difference;
+  readonly difference: DifferenceDraft;
 }
 
-function slowerFinding(family: Family, own: readonly Seen[]): FindingDraft {
-  const probes = probesIn(own);
-  const texts = probes.map(({ probe }) => {
-    const first = own.find(({ pair }) => pair.probe === probe)!;
-    return `${probe} (${first.difference.text})`;
+/** Times that differ at a probe in one direction; a probe with both directions shows no slower family. */
+function findSlower(pairs: readonly Pair[], seen: readonly Seen[]): readonly FindingDraft[] {
+  const directions = Map.groupBy(
+    seen.filter(({ difference }) => slowerFamily(difference) !== undefined),
+    ({ pair }) => pair,
+  );
+  const clear = [...directions.values()].filter(
+    (own) => new Set(own.map(({ difference }) => slowerFamily(difference))).size === 1,
+  );
+  return families.flatMap((family) => {
+    const own = clear.filter(([first]) => slowerFamily(first!.difference) === family).map(([first]) => first!);
+    return own.length === 0 ? [] : [slowerFinding(family, own, pairs.length)];
   });
-  return buildFinding('family_slower', 'info', probes, `IPv${family} is slower. IPv4 → IPv6: ${listed(texts, 4)}.`);
+}
+
+/**
+ * @param own one difference of each probe at which this family is slower
+ * @param compared number of probes that measured both
+ */
+function slowerFinding(family: Family, own: readonly Seen[], compared: number): FindingDraft {
+  const probes = probesIn(own);
+  const chances = own.map(({ difference }) => difference.chance ?? 1);
+  const isProved = isBeyondChance(own.length, compared, Math.max(...chances));
+  const texts = own.map(
+    ({ pair, difference: { text } }) => `${pair.probe} (${isProved ? withoutSamples(text) : text})`,
+  );
+  const what = isProved
+    ? `IPv${family} is slower from ${naming(probes)}.`
+    : `Over IPv${family} it took longer from ${naming(probes)}; so few measurements do not prove that IPv${family} is slower.`;
+  return buildFinding('family_slower', 'info', probes, `${what} IPv4 → IPv6: ${listed(texts, 4)}.`);
 }
 
 function slowerFamily({ amounts }: Difference): Family | undefined {

@@ -59,14 +59,17 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`; not probes that measured both.',
   ),
   family_broken: degrading(
-    ['warning', 'info'],
-    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. Warning if half of the probes that measured both see it. It is laid to the target only if all see it, in two networks or more.',
+    ['warning'],
+    'One of both measurements is a `success`, the other is none, and its error is not of the probe, `dns_no_address` or `family_unavailable`. The family of dns is that of the resolver or the name servers. It is laid to the target only if all see it, in two networks or more.',
   ),
   family_absent: rule(
     ['info'],
     'A measurement has the error `dns_no_address` or `family_unavailable`, or the probe could measure only the other family.',
   ),
-  family_slower: rule(['info'], 'Round-trip times or phases of both measurements differ by the rules for two checks.'),
+  family_slower: rule(
+    ['info'],
+    'Round-trip times or phases of both measurements differ by the rules for two checks, at each named probe in one direction only. `is slower` if chance does not explain it over all probes, else `took longer`.',
+  ),
   family_answers_differ: degrading(
     ['warning', 'info'],
     'Status, URL, redirect, certificate, protocol, port state or records of both measurements differ by the rules for two checks, and their outcomes do not. Warning if many probes see it; info for records that often differ between two answers (A, AAAA, CNAME, HTTPS, SVCB, signatures).',
