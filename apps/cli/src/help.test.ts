@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+
 import { helpText } from './help.ts';
 
 describe('the help of the program', () => {

@@ -22,7 +22,7 @@ const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
 /** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
 const LONGEST_ASKED_MS = 30_000;
-/** Silence after which a connection is dead: two missed heartbeats of 8 s, and a margin. */
+/** Silence after which a connection is dead: two missed heartbeats (`EVENT_HEARTBEAT_MS`), and a margin. */
 const SILENCE_MS = 20_000;
 const MEDIA_TYPE = 'text/event-stream';
 

@@ -38,7 +38,7 @@ export const redisKeys = {
   agentAccess: '{agents}:access',
   /** Public key of a probe's agent and its latest connection, hash. Coordinators and operator commands only. */
   agentKey: (probe: string) => `{agents}:key:${probe}`,
-  /** Sorted set of the newest counters that a probe's agent has signed. Coordinators only. */
+  /** Sorted set of the newest counters that a probe's agent has signed. Coordinators and operator commands only. */
   agentCounters: (probe: string) => `{agents}:used:${probe}`,
   /** Hash of token digest → invitation, JSON, of a probe. Coordinators and operator commands only. */
   invitations: (probe: string) => `{agents}:invites:${probe}`,
@@ -150,7 +150,7 @@ export const RESULT_GROUP = 'coordinators';
 /** A draining agent still takes jobs for this long: coordinators learn of it meanwhile, and give it none afterwards. */
 export const LAST_JOBS_MS = 1_000;
 
-/** Longest time from one heartbeat to the next. */
+/** Time after which an agent writes an unchanged heartbeat again. */
 export const HEARTBEAT_EVERY_MS = 5_000;
 /** Time to live of a heartbeat; without one the probe is offline. */
 export const HEARTBEAT_TTL_MS = 15_000;

@@ -20,7 +20,7 @@ const SLOTS = 16_384;
 
 /**
  * @param durable arguments that replace the `everysec` of the append-only file
- * @throws if the cluster is not ready within a minute
+ * @throws if the cluster is not ready within the time of `until`
  */
 export async function startRedisCluster(
   executable: string,

@@ -26,7 +26,7 @@ const SENTINELS = 3;
 /**
  * @param downAfterMs silence of the master that triggers a failover; choose more than any machine stall if none is
  * wanted
- * @throws if the servers do not discover each other within a minute
+ * @throws if the servers do not discover each other within the time of `until`
  */
 export async function startRedisSentinel(executable: string, downAfterMs = 1_500): Promise<RedisSentinel> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-sentinel-'));

@@ -32,7 +32,7 @@ const LONGEST_REFUSED = 10;
 
 /**
  * Random delays. Before a gateway has given advice, decorrelated jitter: the upper bound is three times the previous
- * delay, but between 3 s and 30 s. Afterwards the upper bound is the advice, at least 1.5 s.
+ * delay, but between `FIRST_MS` and `LONGEST_MS`. Afterwards it is the advice, at least `LEAST_SPREAD_MS`.
  */
 export function createReconnect(random: () => number = Math.random): Reconnect {
   let [first, longest] = [FIRST_MS, LONGEST_MS];

@@ -34,7 +34,7 @@ export interface ScreenshotsOptions {
    * can create one and the self-test succeeds in it.
    */
   readonly namespace?: boolean | undefined;
-  /** Time for a self-test with a namespace, and once more for one without, milliseconds; 25 s by default. */
+  /** Time for a self-test with a namespace, and once more for one without, milliseconds; by default `SELF_TEST_MS`. */
   readonly selfTestMs?: number | undefined;
   readonly log?: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined;
   /** Changes the browser's command line; for tests of the effect of flags. */
@@ -49,7 +49,7 @@ export interface CaptureRequest {
   readonly userAgent: string;
   /** Aborted at the deadline of the check. The screenshot is then given up. */
   readonly signal: AbortSignal;
-  /** Time limit without the wait in the queue, milliseconds; 20 s by default. */
+  /** Time limit without the wait in the queue, milliseconds; by default `TIMEOUT_MS`. */
   readonly timeoutMs?: number | undefined;
   /** A page that is still loading after this time is captured as it is, milliseconds; by default two thirds of `timeoutMs`. */
   readonly loadMs?: number | undefined;

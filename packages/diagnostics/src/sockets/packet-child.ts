@@ -27,7 +27,7 @@ export interface PacketChild {
   readonly send: (request: Request) => void;
   /** Kills it: `onLost` gets the reason. */
   readonly kill: (reason: string) => void;
-  /** Closes the pipe, at which the process ends; kills it if it has not ended within a second. */
+  /** Closes the pipe, at which the process ends; kills it if it has not ended within `STOP_TIMEOUT_MS`. */
   readonly stop: () => Promise<void>;
 }
 
