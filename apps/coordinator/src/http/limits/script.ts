@@ -78,8 +78,10 @@ local function sum(key, limit, cost)
 end
 
 local function distinct(key, limit, member)
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', from)
   local count = redis.call('ZCARD', key)
+  -- With those that have left the window it is too high, which matters at the limit only.
+  if count < limit then return true, count, 0 end
+  count = count - redis.call('ZREMRANGEBYSCORE', key, '-inf', from)
   if count < limit or redis.call('ZSCORE', key, member) then return true, count, 0 end
   local leaving = redis.call('ZRANGE', key, count - limit, count - limit, 'WITHSCORES')
   return false, count, tonumber(leaving[2]) - from + 1
@@ -95,8 +97,15 @@ local function add(from_axis, to_axis)
   local slice = string.format('%d', math.floor(now / SLICE))
   for axis = from_axis, to_axis do
     local key, member = KEYS[axis], ARGV[3 * axis + 1]
-    if member ~= '' then redis.call('ZADD', key, now, member) else redis.call('HINCRBY', key, slice, ARGV[3 * axis]) end
-    redis.call('PEXPIRE', key, WINDOW + SLICE)
+    if member == '' then
+      -- The key lives until the last slice has left the window, so a count in the same slice need not prolong that.
+      local isNew = redis.call('HINCRBY', key, slice, ARGV[3 * axis]) == tonumber(ARGV[3 * axis])
+      if isNew then redis.call('PEXPIRE', key, WINDOW + SLICE) end
+    else
+      local isNew = redis.call('ZADD', key, now, member) == 1
+      if isNew then redis.call('ZREMRANGEBYSCORE', key, '-inf', from) end
+      redis.call('PEXPIRE', key, WINDOW + SLICE)
+    end
   end
 end
 

@@ -305,3 +305,37 @@ describe('the axes of a client', () => {
     expect(hashTag(axesOf('2001:db8:1:2::1', 1))).toBe(hashTag(axesOf('2001:db8:1:3::1', 1)));
   });
 });
+
+describe('the script', () => {
+  const client = [{ key: 'client', limit: 20 }];
+  const target = [
+    { key: 'target', limit: 20 },
+    { key: 'ports', limit: 20, member: '443' },
+  ];
+  const pexpires = async (): Promise<number> => {
+    const stats = await redis.info('commandstats');
+    return Number(/cmdstat_pexpire:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+  };
+
+  it('prolongs a sum once in a slice, for as long as its costs count', async () => {
+    await redis.config('RESETSTAT');
+    for (let ms = 0; ms < 500; ms += 100) await countInRedis(client, T + ms, target);
+    const inSlice = await pexpires();
+    await redis.pexpire('rl:{one}:client', 5_000);
+    await countInRedis(client, T + 1_000, target);
+
+    // The members are prolonged each time.
+    expect(inSlice).toBe(5 + 2);
+    expect(await redis.pttl('rl:{one}:client')).toBeGreaterThan(55_000);
+    for (const { key } of [...client, ...target]) expect(await redis.pttl(`rl:{one}:${key}`)).toBeGreaterThan(0);
+  });
+
+  it('drops members that have left the window when another one is added, however far the limit is', async () => {
+    for (const [index, member] of ['1', '2', '3'].entries()) {
+      await countInRedis(client, T + index, [{ key: 'ports', limit: 1_000, member }]);
+    }
+    await countInRedis(client, T + 60_001, [{ key: 'ports', limit: 1_000, member: '4' }]);
+
+    expect(await redis.zrange('rl:{one}:ports', 0, '-1')).toEqual(['3', '4']);
+  });
+});
