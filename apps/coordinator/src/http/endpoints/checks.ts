@@ -170,9 +170,12 @@ function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Counter {
   };
 }
 
-async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
-  const [outcome] = await Promise.allSettled([promise]);
-  return outcome;
+/** Like `Promise.allSettled`, for one promise and with a quarter of its objects. */
+function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
+  return promise.then(
+    (value) => ({ status: 'fulfilled', value }),
+    (reason: unknown) => ({ status: 'rejected', reason }),
+  );
 }
 
 function fulfilled<T>(outcome: PromiseSettledResult<T>): T {

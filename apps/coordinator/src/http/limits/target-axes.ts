@@ -40,11 +40,13 @@ export function targetAxes(
   // A key may reach as many pairs as it may send requests, if that is more.
   const mostPairs = Math.max(clientTargets, limitOf(caller, 0));
   const asked = request.hosts === undefined ? [{ request, probes }] : requestsOfPair(request, request.hosts);
-  const contacted = asked.flatMap((one) => contactedBy(one.request));
+  const contacted: Contacted[] = [];
   const spent = new Map<string, number>();
   for (const one of asked) {
+    const targets = contactedBy(one.request);
+    contacted.push(...targets);
     const cost = targetCost(one.request, one.probes, costs);
-    const groups = new Set(contactedBy(one.request).map(({ group }) => group));
+    const groups = new Set(targets.map(({ group }) => group));
     for (const group of groups) spent.set(group, (spent.get(group) ?? 0) + cost);
   }
   const runs = [...spent].map(([group, cost]) => ({
