@@ -14,8 +14,8 @@ import { openStreams } from './streams.ts';
 
 const STREAMS = 1_000;
 
-const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, posts: 4_000, idleSeconds: 20 };
-const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, posts: 1_500, idleSeconds: 10 };
+const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, idleSeconds: 20 };
+const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, idleSeconds: 10 };
 
 /**
  * The capacity of the service, with Redis, coordinators, agents and generators on this machine.
@@ -27,7 +27,7 @@ export async function load(isQuick: boolean, report?: string, only?: string): Pr
   const lengths = isQuick ? quick : full;
   const parts = new Map<string, () => Promise<readonly Figure[]>>([
     ['agents', () => realAgents(lengths)],
-    ['post', () => posts(lengths)],
+    ['post', posts],
     ['rate', () => highestRate(lengths, report)],
     ['idle', () => idleProbes(lengths.idleSeconds)],
     ['streams', streams],

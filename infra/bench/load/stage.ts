@@ -45,8 +45,6 @@ export interface Lengths {
   readonly warmUpSeconds: number;
   readonly trySeconds: number;
   readonly holdSeconds: number;
-  /** Number of POSTs of a round. */
-  readonly posts: number;
   /**
    * Duration of a measurement of idle agents: a multiple of ten seconds, because a coordinator reads all probes without
    * jobs every ten seconds, within a short time.
