@@ -27,7 +27,8 @@ export function deadWays(trace: Trace): readonly Way[] {
     return ends.length > 0 && ends.every((place) => !passed.has(place));
   });
   const silent = ended.filter(({ refusal }) => refusal === null);
-  const byEnd = Map.groupBy(silent, (way) => placesIn(lastOf(way)!).join(' '));
+  // Sorted, because the order of a step's routers is that of one flow's answers.
+  const byEnd = Map.groupBy(silent, (way) => placesIn(lastOf(way)!).toSorted().join(' '));
   const proved = new Set([...byEnd.values()].flatMap((own) => provedOf(trace, own)));
   return ended.filter((way) => way.refusal !== null || proved.has(way));
 }
@@ -38,8 +39,8 @@ function placesIn({ hop, routers, isPrivate, responders }: Step): readonly strin
 }
 
 /**
- * Flows that end at one router whose silence chance does not explain: all together, for each router of that hop, or else each
- * by its own packets.
+ * Flows that end at the same routers and whose silence chance does not explain: all together, for each router of that hop, or
+ * else each by its own packets.
  */
 function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   const { hop } = lastOf(ways[0]!)!;

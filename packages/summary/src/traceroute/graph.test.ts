@@ -291,6 +291,32 @@ describe('the graph of paths', () => {
     ]);
   });
 
+  it('proves a dead branch by all its flows together, whichever of its two routers answered each first', () => {
+    const alive = Array.from({ length: 6 }, () => [0, 0, 0, 0, 0].map((index) => [index, index]));
+    const dead = [
+      [1, 2],
+      [2, 1],
+    ].map((last) => [[0, 0], [1, 1], last, [null, null], [null, null]]);
+    const own = [...dead, ...alive].map((hops) => {
+      const reached = hops.at(-1)![0] !== null;
+      return { reached, stopReason: reached ? ('completed' as const) : ('gap_limit' as const), hops };
+    });
+    const row = (hop: number): string =>
+      own.flatMap(({ hops }) => hops[hop - 1]!.map((one) => (one === null ? '*' : '5'))).join(' ');
+    const rows = ['192.0.2.1', '192.0.2.2/192.0.2.12', '192.0.2.3/192.0.2.13/192.0.2.23', '192.0.2.4', '203.0.113.1'];
+    const summary = summaryOf('traceroute', {
+      'fra-1': trace(
+        rows.map((ips, index) => `${ips} ${row(index + 1)}`),
+        { flows: own, protocol: 'udp' },
+      ),
+    });
+
+    expect(summary.findings.map(({ code, text }) => `${code}: ${text.split(';', 1)[0]!}`)).toEqual([
+      'flows_stop: Nothing comes back from beyond hop 3, 192.0.2.13 in AS64511 (Transit Net) for 1 of 8 flows of fra-1',
+      'flows_stop: Nothing comes back from beyond hop 3, 192.0.2.23 in AS64511 (Transit Net) for 1 of 8 flows of fra-1',
+    ]);
+  });
+
   it('calls no branch dead of which chance may have lost the packets', () => {
     const rows = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '203.0.113.1 9 *'];
     const once = flowsOf('0 0 0', '0 1 -').map((flow) => ({ ...flow, hops: flow.hops.map(([one]) => [one!]) }));

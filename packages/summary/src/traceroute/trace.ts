@@ -129,7 +129,7 @@ function refusalAtEnd(steps: readonly Step[]): Icmp | null {
   return steps.flatMap(({ icmp }) => icmp ?? []).findLast(({ from }) => last !== undefined && from === last) ?? null;
 }
 
-/** Responders to one flow's packets at a hop, most frequent first. */
+/** What one flow's packets found at a hop; `routers` most frequent first, `responders` in the order of the answers. */
 function seenBy(
   answers: readonly (number | null)[],
   { responders }: Hop,
