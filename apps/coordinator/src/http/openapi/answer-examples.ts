@@ -103,15 +103,11 @@ const me: JsonObject = {
 };
 
 const page = '<!doctype html>\n<html lang="en">…</html>\n';
-const events = [
-  `id: 1\nevent: probe\ndata: ${JSON.stringify({ probe: 'fra-1', result: { result: 'pending' } })}\n\n`,
-  `id: 2\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`,
-];
 
-/** Examples of 200 responses, by `operationId`. Pages and images are placeholders; the screenshot has none. */
+/** Examples of 200 responses, by `operationId`. Pages and images are placeholders, the screenshot has none, and those of streams are the data of one event. */
 export const answerExamples: Readonly<Record<string, Json>> = {
   readCheck: check,
-  followCheck: events.join(''),
+  followCheck: check,
   showSummary: summary,
   showComparison: comparison,
   showBadge: '<svg xmlns="http://www.w3.org/2000/svg" width="214" height="20">…</svg>',
@@ -122,7 +118,7 @@ export const answerExamples: Readonly<Record<string, Json>> = {
   listMonitors: { web: exampleMonitor },
   readMonitor: { ...exampleMonitor, runs: [] },
   showMonitorMetrics: '# TYPE vantage_monitor_state gauge\nvantage_monitor_state{monitor="web",state="ok"} 1\n',
-  followMonitor: `id: 0-0\nevent: monitor\ndata: ${JSON.stringify(exampleMonitor)}\n\n`,
+  followMonitor: exampleMonitor,
   showCaller: me,
   probeTarget: '# TYPE probe_success gauge\nprobe_success{probe="fra-1"} 1\n',
   discoverTargets: [{ targets: ['https://www.example.com/'], labels: { __param_probe: 'fra-1' } }],

@@ -35,7 +35,7 @@ const clients = {
     generate: ['@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'client'],
     program: `
       import { client } from './client/client.gen';
-      import { createCheck, readCheck } from './client/sdk.gen';
+      import { createCheck, followCheck, readCheck } from './client/sdk.gen';
       async function main(): Promise<void> {
         client.setConfig({ baseUrl: process.argv[2]! as never });
         const tcp = await createCheck({ body: { type: 'tcp', host: 'a.example', port: 443 } });
@@ -43,6 +43,12 @@ const clients = {
         const id: string = tcp.data!.checkId;
         const { data } = await readCheck({ path: { id } });
         console.log(JSON.stringify([id, data!.type, data!.status]));
+      }
+      // Events are objects, at run time too; the stream of this client ends only if the loop is left.
+      export async function follow(id: string): Promise<string | undefined> {
+        const { stream } = await followCheck({ path: { id } });
+        for await (const event of stream) if (event && 'testId' in event) return event.testId;
+        return undefined;
       }
       void main();`,
   },

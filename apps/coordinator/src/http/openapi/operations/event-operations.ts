@@ -2,7 +2,7 @@ import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers } from '../answers.ts';
-import { checkIdParameter, checkProblemAnswers, keyOf, limitOf } from './parts.ts';
+import { checkIdParameter, checkProblemAnswers, eventStream, keyOf, limitOf } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';
 
 const description = `Server-Sent Events, for \`EventSource\` or any client that reads lines. First a \`probe\` event for each
@@ -36,11 +36,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
         description: 'The events, in the `data` of each one line of JSON: `ProbeEvent` or `CompletedEvent`.',
         headers: headers(true, ['Cache-Control']),
         content: {
-          'text/event-stream': {
-            schema: { type: 'string' },
-            // OpenAPI 3.1 has no schema for the events of a stream.
-            'x-events': { probe: refTo('ProbeEvent'), completed: refTo('CompletedEvent') },
-          },
+          'text/event-stream': eventStream({ probe: refTo('ProbeEvent'), completed: refTo('CompletedEvent') }),
         },
       },
       '204': {

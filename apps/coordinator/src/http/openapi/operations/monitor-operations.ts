@@ -3,7 +3,7 @@ import { MONITOR_NAME_PATTERN, type ProblemType } from '@vantage/contract';
 import type { Bucket } from '../../limits/buckets.ts';
 import { headers, problemAnswers } from '../answers.ts';
 import { exampleMonitor } from '../example-values.ts';
-import { ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
+import { eventStream, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './parts.ts';
 import { refTo, type JsonObject } from '../schemas.ts';
 
 const readProblems: readonly ProblemType[] = [
@@ -168,17 +168,14 @@ export function followMonitorOperation(bucket: Bucket): JsonObject {
         description: 'The events, in the `data` of each one line of JSON.',
         headers: headers(true, ['Cache-Control']),
         content: {
-          'text/event-stream': {
-            schema: { type: 'string' },
-            'x-events': {
-              monitor: refTo('MonitorInList'),
-              state: refTo('MonitorStateEvent'),
-              probe: refTo('MonitorProbeEvent'),
-              path: refTo('MonitorPathEvent'),
-              parting: refTo('MonitorPartingEvent'),
-              run: refTo('Run'),
-            },
-          },
+          'text/event-stream': eventStream({
+            monitor: refTo('MonitorInList'),
+            state: refTo('MonitorStateEvent'),
+            probe: refTo('MonitorProbeEvent'),
+            path: refTo('MonitorPathEvent'),
+            parting: refTo('MonitorPartingEvent'),
+            run: refTo('Run'),
+          }),
         },
       },
       ...problemAnswers(['monitor-not-found', 'too-many-streams', ...readProblems], true),

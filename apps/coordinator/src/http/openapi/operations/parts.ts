@@ -42,6 +42,16 @@ export function keyOf(scope: KeyScope): JsonObject {
   return { security: [{}, { apiKey: [scope] }] };
 }
 
+/**
+ * The body of an event stream. OpenAPI 3.1 has no schema for its events: generators that follow streams take the schema of the body
+ * for that of the `data` of each event, as the documents of other services have it.
+ *
+ * @param events schemas of the `data` by event name; the extension keeps the names
+ */
+export function eventStream(events: Readonly<Record<string, JsonObject>>): JsonObject {
+  return { schema: { anyOf: Object.values(events) }, 'x-events': events };
+}
+
 /** A specification extension: tools ignore it, the reference page shows it. */
 export function limitOf({ name, limit }: Bucket): JsonObject {
   return {
