@@ -183,9 +183,18 @@ describe.each([4, 6] as const)('path MTU over IPv%i', (family) => {
   itInNetlab('is that of the tools without a black hole', async () => {
     apply({ mtus: [1_450, 1_400], silent: [] });
 
-    const { pathMtu, mtuBlackHole } = await trace(target);
+    const { pathMtu, mtuBlackHole, hops } = await trace(target);
 
     expect({ pathMtu, mtuBlackHole }).toEqual({ pathMtu: 1_400, mtuBlackHole: null });
-    expect(inNode('probe', 'traceroute', '-n', '--mtu', target)).toContain('F=1400');
+    const byTool = inNode('probe', 'traceroute', '-n', '--mtu', target);
+    expect(byTool).toContain('F=1400');
+    // The tool prints the MTU at the hop beyond the router that reported it.
+    const reported = [...byTool.matchAll(/^ *(\d+) .*F=(\d+)/gm)].map(([, hop, mtu]) => [Number(hop), Number(mtu)]);
+    const ours = hops!.flatMap(({ hop, nextMtu }) => (nextMtu === undefined ? [] : [[hop + 1, nextMtu]]));
+    expect(ours).toEqual(reported.filter(([, mtu]) => mtu !== ORDINARY));
+    expect(ours).toEqual([
+      [2, 1_450],
+      [3, 1_400],
+    ]);
   });
 });

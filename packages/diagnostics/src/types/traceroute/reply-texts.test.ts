@@ -8,6 +8,7 @@ const port = { role: 'incoming', index: 3, ip: '192.0.2.1', name: 'eth0', mtu: 1
 describe('the headers of the replies of a hop, in words', () => {
   it.each<[string, Parameters<typeof replyTexts>[0], number | undefined, readonly string[]]>([
     ['no replies', {}, undefined, []],
+    ['the MTU that a router reported', { nextMtu: 1_400 }, undefined, ['MTU of the next link 1400']],
     ['nothing unusual', { replies: [expired] }, undefined, ['reply TTL 254']],
     ['two ways back', { replies: [expired, { ...expired, ttl: 250 }] }, 0, ['reply TTL 254 or 250']],
     ['a router in a tunnel', { replies: [{ ...expired, quotedTtl: 3 }] }, 0, ['reply TTL 254', 'quoted TTL 3']],

@@ -5,17 +5,21 @@ import type { Hop } from './result-fields.ts';
 export { stallText } from '../../stall-text.ts';
 
 /**
- * Describes the headers of a hop’s replies: each property with its different values, without the usual ones (quoted TTL
+ * Describes the MTU that a hop reported and the headers of its replies: each property with its different values, without the usual ones (quoted TTL
  * 1, the DSCP that was sent).
  */
-export function replyTexts(hop: Partial<Pick<Hop, 'replies' | 'duplicates' | 'late'>>, dscp = 0): readonly string[] {
-  const { replies = [], duplicates = 0, late = 0 } = hop;
+export function replyTexts(
+  hop: Partial<Pick<Hop, 'nextMtu' | 'replies' | 'duplicates' | 'late'>>,
+  dscp = 0,
+): readonly string[] {
+  const { nextMtu, replies = [], duplicates = 0, late = 0 } = hop;
   const valuesOf = <T>(read: (reply: Reply) => T | null | undefined): readonly T[] =>
     [...new Set(replies.flatMap((reply) => read(reply) ?? []))] as T[];
   const quotedTtls = valuesOf(({ quotedTtl }) => quotedTtl).filter((ttl) => ttl !== 1);
   const changed = valuesOf(({ quotedDscp }) => quotedDscp).filter((value) => value !== dscp);
   const rewritten = valuesOf(({ rewritten: fields }) => fields?.join(' and '));
   return [
+    ...(nextMtu === undefined ? [] : [`MTU of the next link ${nextMtu}`]),
     ...named(
       'reply TTL',
       valuesOf(({ ttl }) => ttl),

@@ -67,6 +67,14 @@ export const hopSchema = Type.Object(
       maxItems: MAX_RESPONDERS,
       description: 'Every router that answered for this hop; `ip` of the hop is the one that answered most.',
     }),
+    nextMtu: Type.Optional(
+      Type.Integer({
+        minimum: 68,
+        maximum: 65_535,
+        description:
+          'MTU of the link behind the router, as it reported when it refused a larger packet; absent if it refused none.',
+      }),
+    ),
     replies: Type.Optional(
       Type.Array(replySchema, {
         maxItems: MAX_REPLIES,

@@ -264,6 +264,15 @@ describe('traceroute', () => {
     );
 
     expect(outcome).toMatchObject({ pathMtu: 1_400, mtuBlackHole: null });
+    expect(outcome.hops!.map(({ nextMtu }) => nextMtu)).toEqual([...steps, undefined, undefined]);
+  });
+
+  it('has no MTU of a link that does not explain why the packet was refused', async () => {
+    const { outcome } = await traceOver(
+      path(3, (sent) => (sent.packet.length + 20 > 1_300 ? [unreachable(sent, 4, router(2), 9_000)] : undefined)),
+    );
+
+    expect(outcome.hops!.map(({ nextMtu }) => nextMtu)).toEqual([undefined, undefined, undefined]);
   });
 
   it.each(['udp', 'tcp'] as const)(

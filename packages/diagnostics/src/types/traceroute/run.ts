@@ -69,7 +69,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       mtu.result(trace),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
-    const { hops, flows } = shownPath(trace, { ...format, hasReplies: true });
+    const { hops, flows } = shownPath(trace, { ...format, hasReplies: true, nextMtus: mtu.reported(trace) });
     const multipath = params.options.isOfAllFlows ? multipathOf(trace, format) : undefined;
     return {
       ...addressFields(target),

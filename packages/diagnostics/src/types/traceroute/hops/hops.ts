@@ -21,6 +21,8 @@ export interface HopFormat {
   readonly maxHops: number;
   /** True to report the header fields of the replies of each hop. */
   readonly hasReplies?: boolean;
+  /** MTU of the link behind a router, by its address, as far as it reported one. */
+  readonly nextMtus?: ReadonlyMap<string, number>;
   /** The public form of an address; null if it is hidden. */
   readonly shown: (address: string) => string | null;
   readonly isPrivate: (address: string) => boolean;

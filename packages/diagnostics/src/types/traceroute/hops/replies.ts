@@ -8,10 +8,11 @@ import type { Hop } from '../result-fields.ts';
 
 interface Shown {
   readonly shown: (address: string) => string | null;
+  readonly nextMtus?: ReadonlyMap<string, number>;
 }
 
 /**
- * Summarises the header fields of the replies of a hop. Equal replies are listed once, because hundreds of packets have
+ * Summarises the header fields of the replies of a hop, and the smallest MTU that its routers reported. Equal replies are listed once, because hundreds of packets have
  * few kinds of replies.
  *
  * @param responders addresses of the hop, by their index
@@ -19,8 +20,8 @@ interface Shown {
 export function repliesOf(
   packets: readonly TracePacket[],
   responders: readonly string[],
-  { shown }: Shown,
-): Pick<Hop, 'replies' | 'packets' | 'duplicates' | 'late'> {
+  { shown, nextMtus }: Shown,
+): Pick<Hop, 'nextMtu' | 'replies' | 'packets' | 'duplicates' | 'late'> {
   const kinds = new Map<string, Reply>();
   const indexes = packets.map(({ answer }) => {
     if (answer === null) return null;
@@ -37,7 +38,9 @@ export function repliesOf(
   );
   const late = packets.filter((packet) => packet.isLate === true && packet.answer === null).length;
   const replies = [...kinds.values()].slice(0, MAX_REPLIES);
+  const reported = responders.flatMap((address) => nextMtus?.get(address) ?? []);
   return {
+    ...(reported.length === 0 ? {} : { nextMtu: Math.min(...reported) }),
     ...(replies.length === 0 ? {} : { replies }),
     ...(replies.length === 0
       ? {}

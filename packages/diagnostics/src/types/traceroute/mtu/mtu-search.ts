@@ -5,6 +5,7 @@ import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket
 import { MAX_MTU_PACKETS } from '../contract.ts';
 import type { TraceOptions } from '../trace-options.ts';
 import { ASKING_BYTES, findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
+import { noteReport, type ReportedMtus } from './try-bytes.ts';
 import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
 import { isReached, rtOf } from '../hops/target-answers.ts';
 
@@ -23,6 +24,8 @@ export interface MtuSearch {
   readonly result: (trace: Trace) => Promise<PathMtu>;
   /** The target's answers so far; null if none were requested. */
   readonly echo: () => EchoCount | null;
+  /** Smallest MTU that each router reported to a packet of the search or of the trace, by its address. */
+  readonly reported: (trace: Trace) => ReadonlyMap<string, number>;
   readonly stop: () => void;
 }
 
@@ -39,6 +42,7 @@ export function mtuSearch(
   let found: Promise<PathMtu> | undefined;
   let noted: Trace | undefined;
   const echo: EchoCount = { sent: 0, received: 0 };
+  const reported: ReportedMtus = new Map();
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
   // Large packets of the trace may be refused or vanish; the search finds the size that passes.
   const isLarge = size !== undefined && size > ASKING_BYTES[target.family];
@@ -56,6 +60,7 @@ export function mtuSearch(
         rttMs: () => (noted === undefined ? null : rtOf(noted)),
         maxPackets,
         echo,
+        reported,
         isAsking: protocol !== 'icmp' || isLarge,
         dscp,
       },
@@ -76,11 +81,20 @@ export function mtuSearch(
       return withReported((await found) ?? UNKNOWN_MTU, trace, isAnswered && isLossy(trace));
     },
     echo: () => (echo.sent === 0 ? null : { ...echo }),
+    reported: (trace) => withReports(reported, trace, size),
     stop: () => {
       over.abort();
       if (found === undefined) opening?.then((socket) => socket.close()).catch(() => undefined);
     },
   };
+}
+
+function withReports(found: ReportedMtus, { packets }: Trace, size = Infinity): ReportedMtus {
+  const all: ReportedMtus = new Map(found);
+  for (const { answer } of packets) {
+    if (answer?.error?.kind === 'too-big') noteReport(all, answer.from, answer.error.mtu, size);
+  }
+  return all;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Target } from '@vantage/contract';
 import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { PacketSocket } from '../../../sockets/packet-socket.ts';
 import { MAX_WAIT_MS, narrow, prove, type Bracket, type TooBig, type Try } from './black-hole.ts';
-import { sharedSocket, tryBytes, type Answer, type SharedSocket } from './try-bytes.ts';
+import { sharedSocket, tryBytes, type Answer, type ReportedMtus, type SharedSocket } from './try-bytes.ts';
 
 const FIRST_BYTES = 1_500;
 /** Smallest MTU of a link (RFC 791, RFC 8200 section 5). */
@@ -56,6 +56,7 @@ export interface PathMtuLimits {
   readonly maxPackets: number;
   /** Echo requests of the search, and replies of the target. */
   readonly echo: EchoCount;
+  readonly reported: ReportedMtus;
   /** Whether the search begins with a small packet, which shows if the target answers echo requests. */
   readonly isAsking: boolean;
   readonly dscp: number | undefined;
@@ -78,7 +79,7 @@ export interface EchoCount {
 export async function findPathMtu(
   opening: Promise<PacketSocket>,
   target: Target,
-  { rttMs, maxPackets, echo, isAsking, dscp }: PathMtuLimits,
+  { rttMs, maxPackets, echo, reported, isAsking, dscp }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
   // On a slow link a large packet takes longer than those of the trace, and so may the error that answers it.
@@ -108,7 +109,7 @@ export async function findPathMtu(
     return answer;
   };
   try {
-    socket = sharedSocket(await opening, dscp);
+    socket = sharedSocket(await opening, dscp, reported);
     signal.addEventListener('abort', () => socket?.close(), { once: true });
     if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
     return await search(attempt, SMALLEST[target.family], signal);

@@ -15,6 +15,8 @@ const LOOK_EVERY_MS = 25;
 /** Shortest stall of the process that invalidates an attempt. */
 const STALL_MS = 50;
 const TTL = 64;
+/** Smallest MTU of a link (RFC 791). */
+const LEAST_MTU = 68;
 /** Size of an echo request's header, and of the random start of its payload that identifies it. */
 const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
 
@@ -38,18 +40,23 @@ interface Answers {
   largest: number;
   /** MTU that a router reported, by the size of the packet that it refused. */
   readonly refused: Map<number, number>;
+  /** Smallest MTU that each router reported. */
+  readonly reported: ReportedMtus;
   /** Longest round trip of a late answer, milliseconds; 0 if none was late. */
   latestMs: number;
   /** Shortest round trip to the target, milliseconds; infinite until it answers. */
   rttMs: number;
 }
 
+/** Smallest MTU that each router reported, by its address. */
+export type ReportedMtus = Map<string, number>;
+
 interface Listener {
   readonly packet: (received: ReceivedPacket) => void;
   readonly lost: (error: Error) => void;
 }
 
-export function sharedSocket(socket: PacketSocket, dscp: number | undefined): SharedSocket {
+export function sharedSocket(socket: PacketSocket, dscp: number | undefined, reported: ReportedMtus): SharedSocket {
   const listeners = new Set<Listener>();
   socket.onPacket((received) => [...listeners].forEach(({ packet }) => packet(received)));
   socket.onLost((error) => [...listeners].forEach(({ lost }) => lost(error)));
@@ -59,7 +66,7 @@ export function sharedSocket(socket: PacketSocket, dscp: number | undefined): Sh
     send,
     close: socket.close,
     listeners,
-    answers: { largest: 0, refused: new Map(), latestMs: 0, rttMs: Infinity },
+    answers: { largest: 0, refused: new Map(), reported, latestMs: 0, rttMs: Infinity },
   };
 }
 
@@ -106,7 +113,7 @@ export function tryBytes(
     const onPacket = (received: ReceivedPacket): void => {
       const answer = answerIn(received, family, request, destination);
       if (answer === undefined) return;
-      note(socket.answers, bytes, answer);
+      note(socket.answers, bytes, answer, received.from);
       if (answer.kind === 'arrived' || isLate) receivedMs = received.receivedMs;
       noteTimes();
       settle(answer);
@@ -141,9 +148,16 @@ function answerIn(
   return message.kind === 'too-big' && isOwn ? { kind: 'too-big', mtu: message.mtu } : undefined;
 }
 
-function note(answers: Answers, bytes: number, answer: Answer): void {
+function note(answers: Answers, bytes: number, answer: Answer, from: string): void {
   if (answer.kind === 'arrived') answers.largest = Math.max(answers.largest, bytes);
-  if (answer.kind === 'too-big') answers.refused.set(bytes, answer.mtu);
+  if (answer.kind !== 'too-big') return;
+  answers.refused.set(bytes, answer.mtu);
+  noteReport(answers.reported, from, answer.mtu, bytes);
+}
+
+/** Notes the MTU that a router reported for a packet of this size, unless no link has it or it does not explain the error. */
+export function noteReport(reported: ReportedMtus, from: string, mtu: number, bytes: number): void {
+  if (mtu >= LEAST_MTU && mtu < bytes) reported.set(from, Math.min(mtu, reported.get(from) ?? mtu));
 }
 
 function noteRtt(answers: Answers, rttMs: number, isLate: boolean): void {
