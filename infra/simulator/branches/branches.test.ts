@@ -241,3 +241,36 @@ describe('a way behind a balancer that is broken', () => {
     expect([...texts, ...hidden, ...single, ...double].filter((text) => text !== '')).toEqual([]);
   });
 });
+
+describe('loss on all ways of a search', () => {
+  const limitAll = (burst: number, perSecond: number) => () => ({ burst, perSecond });
+  const lastOnes = (name: string) => (last2(name) || name === TARGET_NAME ? { burst: 6, perSecond: 2 } : undefined);
+  const target = (name: string) => (name === TARGET_NAME ? { burst: 1, perSecond: 1 } : undefined);
+
+  it('is found where a balancer by packet has a broken way', async () => {
+    const texts = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'loss_at_target');
+    const named = texts.filter((text) => text.includes('Answers of hops from hop 3 on are missing too'));
+
+    expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
+  });
+
+  it('is found where a balancer by packet has a way that is gone', async () => {
+    const texts = await findingsOver(byPacket, { gone: ['first.1.0'] }, 'path_loss');
+
+    expect(texts.filter((text) => text !== '').length).toBeGreaterThanOrEqual(RUNS / 2);
+  });
+
+  it.each<[string, Network, Impairments]>([
+    ['nothing is lost', byPacket, {}],
+    ['all nodes limit their answers', eight, { limits: limitAll(4, 1) }],
+    ['all nodes limit their answers, by packet', byPacket, { limits: limitAll(6, 2) }],
+    ['the last routers and the target limit their answers', byPacket, { limits: lastOnes }],
+    ['the target limits its answers', byPacket, { limits: target }],
+    ['a way by flow is broken', long, { holes: ['first.1.0'] }],
+    ['a way by flow is gone', long, { gone: ['first.1.0'] }],
+  ])('is not found if %s', async (_reason, network, impairments) => {
+    const texts = await findingsOver(network, impairments, 'path_loss');
+
+    expect(texts.filter((text) => text !== '')).toEqual([]);
+  });
+});

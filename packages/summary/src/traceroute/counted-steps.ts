@@ -1,13 +1,23 @@
 import { isOfCloud, type WayLink, type WayNode } from './multipath/ways.ts';
 import { targetHopsOf } from './rounds/path-change.ts';
-import { isSilent, targetIndex, type Step, type Trace } from './trace.ts';
+import { isSilent, isTargetAlone, targetIndex, type Step, type Trace } from './trace.ts';
 
 /** Hops with the packets of flows that reach the target; other flows take other paths. Refused packets are not lost ones. */
 export function countedSteps(trace: Trace): readonly Step[] {
   const { steps, branching } = trace;
   const moved = targetHopsOf(trace);
   if (moved.length > 1) return countedOnMove(trace, moved);
-  return branching.length > 0 ? countedOnLinks(steps, branching) : countedOnWays(trace).map(withoutRefused);
+  if (branching.length === 0) return countedOnWays(trace).map(withoutRefused);
+  return withTargetAsOne(countedOnLinks(steps, branching), trace);
+}
+
+/** Counts the packets that were sent further than the hop of the target there, unless routers answered them on longer paths. */
+function withTargetAsOne(steps: readonly Step[], trace: Trace): readonly Step[] {
+  const index = targetIndex(trace);
+  if (index === undefined || !isTargetAlone(steps.slice(index), trace.target)) return steps;
+  const own = steps.slice(index);
+  const sum = (what: 'sent' | 'lost'): number => own.reduce((total, step) => total + step[what], 0);
+  return steps.with(index, { ...steps[index]!, sent: sum('sent'), lost: sum('lost') });
 }
 
 /** After a change of the distance of the target, its packets are at several hops. */

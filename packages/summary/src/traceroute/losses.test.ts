@@ -508,4 +508,27 @@ describe('loss on one of several parallel ways', () => {
 
     expect(text).toMatch(/^Loss begins between .* and hop 3, 192\.0\.2\.9/);
   });
+
+  it('names no router behind parallel ones, since it may be that of the way without loss', () => {
+    // A per-packet balancer: the packets to one of the two are forwarded, the others are dropped.
+    const rows = [
+      `198.51.100.1 ${row}`,
+      `192.0.2.1/192.0.2.2 ${row}`,
+      `192.0.2.9 ${half}`,
+      '203.0.113.1 9 * * 9 * 9 9 9 * *',
+    ];
+    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows) }), 'path_loss');
+
+    expect(text).toMatch(/^Loss begins between .* and hop 3 and carries on/);
+    expect(text).not.toContain('192.0.2.9');
+  });
+
+  it('says from where on answers are missing if limits may explain them', () => {
+    const rows = [`198.51.100.1 ${row}`, '192.0.2.1 5 * 5 * 5 * 5 * 5 *', '203.0.113.1 9 * 9 * 9 * 9 * 9 *'];
+    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows) }), 'loss_at_target');
+
+    expect(text).toMatch(
+      /Answers of hops from hop 2 on are missing too: packets are lost from there on, or these routers limit/,
+    );
+  });
 });

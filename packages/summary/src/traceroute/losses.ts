@@ -9,6 +9,7 @@ import { isChangedPath } from './rounds/path-change.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
+import { hasDeadEnd, isPacketwise } from './multipath/dead-ends.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /**
@@ -33,7 +34,8 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
 /** Finds the hop where the loss of each path that reaches the target begins, as far as its packets prove. */
 export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   const lossy = reachedOf(traces).flatMap((trace) => lossyPath(trace) ?? []);
-  const isUnlocated = (path: Path): boolean => isChangedPath(path.trace) || mayBeLimited(path, lossy);
+  const isUnlocated = (path: Path): boolean =>
+    isChangedPath(path.trace) || isPacketwise(path.trace.branching) || mayBeLimited(path, lossy);
   return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
 }
 
@@ -41,13 +43,12 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   const counted = traces.map(withoutPause);
   return counted.filter(
-    (trace) => trace.isFinal && targetIndex(trace) !== undefined && !hasDeadEnd(trace) && outageOf(trace) === undefined,
+    (trace) =>
+      trace.isFinal &&
+      targetIndex(trace) !== undefined &&
+      !hasDeadEnd(trace.branching) &&
+      outageOf(trace) === undefined,
   );
-}
-
-/** True if a search for all paths found one that does not reach the target: its loss is not that of the other paths. */
-function hasDeadEnd({ branching }: Trace): boolean {
-  return branching.some(({ reaches }) => !reaches);
 }
 
 /** Hops up to the target, with rate-limited ones treated as silent; undefined without loss at the target. */
@@ -94,8 +95,11 @@ function carriedOn(losses: readonly Loss[]): readonly FindingDraft[] {
 /** Describes where the loss begins, as far as proved. */
 export function placeText(loss: Loss): string {
   const { after, begin, trace } = loss;
-  if (isExact(loss) && begin.routers.length < 2) return `at ${stepText(begin)}`;
-  return `between ${after === null ? trace.probeResult.probe : routerText(after)} and ${routerText(begin)}`;
+  // Behind parallel routers the packets may be lost on a way that does not lead to the router that answers.
+  const isForked = (trace.steps.find(({ hop }) => hop === begin.hop - 1)?.routers.length ?? 0) > 1;
+  if (isExact(loss) && begin.routers.length < 2 && !isForked) return `at ${stepText(begin)}`;
+  const end = isForked ? `hop ${begin.hop}` : routerText(begin);
+  return `between ${after === null ? trace.probeResult.probe : routerText(after)} and ${end}`;
 }
 
 /** Names the router of a hop, or only the hop if it has several: the one that loses packets is unknown. */
@@ -107,8 +111,17 @@ function atTarget(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
   const text = losses.every(isExact)
     ? `Packets are lost at the target’s own hop alone, where ${sharesOf(losses)}: on its last link, or because it answers some only.`
-    : `Packets are lost at the target’s hop, where ${sharesOf(losses)}: on the way, or because it answers some only. The hops before it do not tell which.`;
+    : `Packets are lost at the target’s hop, where ${sharesOf(losses)}: on the way, or because it answers some only. ${beforeText(losses)}`;
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
+}
+
+/** What the hops before the target show of loss that may be limited answers. */
+function beforeText(losses: readonly Loss[]): string {
+  const first = losses.map(({ trace }) => carriedTo(countedSteps(trace).slice(0, targetIndex(trace)! + 1))[0]?.hop);
+  const hops = unique(first.flatMap((hop) => (hop === undefined ? [] : [String(hop)])));
+  return first.includes(undefined) || losses.some(({ trace }) => isChangedPath(trace))
+    ? 'The hops before it do not tell which.'
+    : `Answers of hops from hop ${listed(hops)} on are missing too: packets are lost from there on, or these routers limit their answers as well.`;
 }
 
 /** Number of hops to compare with those beyond them. Each comparison may be wrong by chance. */

@@ -1,18 +1,12 @@
-import { byText, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { asText, shown } from '../words.ts';
+import { least, routersOf, type Router } from './steps/routers.ts';
 import { waysOf, type WayNode } from './multipath/ways.ts';
+
+export type { Router } from './steps/routers.ts';
 
 export type TraceResult = ProbeResult<SparseResultOf<'traceroute'>>;
 type Hop = NonNullable<SparseResultOf<'traceroute'>['hops']>[number];
-
-/** A responding router with a known address. */
-export interface Router {
-  readonly ip: string;
-  readonly hostname: string | null;
-  readonly asn: string | null;
-  readonly asName: string | null;
-  readonly rttMin: number | null;
-}
 
 /** One hop of a path. */
 export interface Step {
@@ -151,36 +145,28 @@ function seenBy(
   };
 }
 
-function routersOf(hop: Hop): readonly Router[] {
-  const routers = new Map<string, Router>();
-  for (const one of [hop, ...hop.responders]) {
-    if (one.ip === null) continue;
-    const own = hop.responders.find(({ ip }) => ip === one.ip)?.rtts ?? hop.rtts;
-    const { ip, hostname, asn, asName } = one;
-    if (!routers.has(ip)) routers.set(ip, { ip, hostname, asn, asName, rttMin: least(own) });
-  }
-  const [first, ...others] = routers.values();
-  return first === undefined ? [] : [first, ...others.toSorted((a, b) => byText(a.ip, b.ip))];
-}
-
-function least(rtts: readonly (number | null)[]): number | null {
-  const known = rtts.filter((rtt) => rtt !== null);
-  return known.length === 0 ? null : Math.min(...known);
-}
-
 export function isSilent({ routers, isPrivate }: Step): boolean {
   return routers.length === 0 && !isPrivate;
 }
 
 /** Index of the target's own hop; undefined if it answered none of the TTL-limited packets. */
-export function targetIndex({ steps, target, isReached, stopReason }: Trace): number | undefined {
+export function targetIndex({ steps, target, isReached, stopReason, branching }: Trace): number | undefined {
   if (!isReached) return undefined;
-  const index = steps.findLastIndex(({ routers }) => routers.some(({ ip }) => ip === target));
+  const isTarget = ({ routers }: Step): boolean => routers.some(({ ip }) => ip === target);
+  const first = steps.findIndex(isTarget);
+  // A flow of a search whose packets to the target's hop were lost found the target by a later packet.
+  if (branching.length > 0 && first !== -1 && isTargetAlone(steps.slice(first), target)) return first;
+  const index = steps.findLastIndex(isTarget);
   const last =
     index === -1 && (stopReason === undefined || stopReason === 'completed')
       ? steps.findLastIndex((step) => !isSilent(step))
       : index;
   return last === -1 ? undefined : last;
+}
+
+/** True if no router answered at these hops. */
+export function isTargetAlone(steps: readonly Step[], target: string | null): boolean {
+  return steps.every(({ routers, isPrivate }) => !isPrivate && routers.every(({ ip }) => ip === target));
 }
 
 /** Describes the hop for a sentence: position, address, network. */

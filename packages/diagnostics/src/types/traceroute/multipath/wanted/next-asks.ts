@@ -1,11 +1,12 @@
 import type { TracePacket } from '../../probing/trace.ts';
 import { deadEndAsks } from './dead-ends.ts';
+import { lossAsks } from './loss-asks.ts';
 import { wantedAsks } from './plan.ts';
 import { surveyOf, type Ask, type Survey } from '../survey.ts';
 
 /**
  * The packets that the search sends next; none if it is complete. First each vertex is searched at its own risk, then
- * until the sum of the risks of all balancers is as small; at last dead ends are tested.
+ * until the sum of the risks of all balancers is as small; at last dead ends are tested, and loss at the target.
  */
 export function nextAsks(
   packets: readonly TracePacket[],
@@ -18,7 +19,9 @@ export function nextAsks(
   if (asks.length > 0) return asks;
   const balancers = balancersIn(survey);
   const more = balancers === 0 ? [] : wantedAsks(survey, { maxHops, room, balancers });
-  return more.length > 0 ? more : deadEndAsks(survey, packets);
+  if (more.length > 0) return more;
+  const ends = deadEndAsks(survey, packets);
+  return ends.length > 0 ? ends : lossAsks(packets);
 }
 
 function balancersIn({ vertices }: Survey): number {

@@ -1,0 +1,16 @@
+import type { WayNode } from './ways.ts';
+
+/**
+ * True if a search for all paths found one that does not reach the target: its loss is not that of the other paths. Behind a
+ * per-packet balancer all flows lose packets there, and no links show which node reaches the target.
+ */
+export function hasDeadEnd(nodes: readonly WayNode[]): boolean {
+  const isOfFlows = ({ before }: WayNode): boolean =>
+    before.some(({ from }) => from !== undefined && from.next.length > 1 && from.balances !== 'packet');
+  return nodes.some((node) => !node.reaches && (!isPacketwise(nodes) || isOfFlows(node)));
+}
+
+/** A search asks again for what is lost behind a per-packet balancer, so that the order of the answers does not tell loss from limits. */
+export function isPacketwise(nodes: readonly WayNode[]): boolean {
+  return nodes.some(({ balances }) => balances === 'packet');
+}
