@@ -25,6 +25,8 @@ export interface NamedOptions {
   readonly authorityPort: number;
   readonly zones: readonly TrustedZone[];
   readonly certificate: Certificate;
+  /** Seconds for which it keeps a failure of name servers in its cache; default 1. */
+  readonly servfailTtl?: number | undefined;
 }
 
 export async function startNamed(options: NamedOptions): Promise<Named> {
@@ -50,7 +52,7 @@ export async function startNamed(options: NamedOptions): Promise<Named> {
 function configuration(
   folder: string,
   { port, tlsPort, httpsPort }: Omit<Named, 'stop'>,
-  { authorityPort, zones }: NamedOptions,
+  { authorityPort, zones, servfailTtl = 1 }: NamedOptions,
 ): string {
   const anchors = zones.flatMap(({ zone, key }) => {
     if (key === null) return [];
@@ -74,6 +76,7 @@ options {
   empty-zones-enable no;
   minimal-responses no;
   qname-minimization off;
+  servfail-ttl ${servfailTtl};
 };
 controls { };
 trust-anchors {

@@ -394,7 +394,7 @@ describe('an answer', () => {
     const outcome = await runDns(params(), ownResolver(server));
 
     expect(outcome).toMatchObject({ result: 'failure', rcode: 'SERVFAIL', dnssec: { ad: false, verdict: 'unknown' } });
-    expect(flagsAboutName(server)).toEqual([0, FLAGS.cd, 0]);
+    expect(flagsAboutName(server).slice(0, 3)).toEqual([0, FLAGS.cd, 0]);
   });
 
   it.each([

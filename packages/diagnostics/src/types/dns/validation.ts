@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { uncachedTopLevelDomain } from '@vantage/contract/dns-message';
 
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
@@ -33,10 +35,17 @@ export async function checkValidation(
   return (await confirmsValidation(asked, prepared, options, timeoutMs, signal)) ? 'confirmed' : 'unconfirmed';
 }
 
+/** Longer than BIND keeps a failure in its cache by default. */
+const CACHED_FAILURE_MS = 1_200;
+
 /**
  * True if a resolver answers SERVFAIL with validation, an answer without (CD), and SERVFAIL with validation again: the
- * data exists, and validation fails (RFC 4035 section 3.2.2). The third query excludes a temporary failure. An extended
- * error with another cause is believed, because under CD a resolver may answer from its cache.
+ * data exists, and validation fails (RFC 4035 section 3.2.2). An extended error with another cause is believed, because
+ * under CD a resolver may answer from its cache.
+ *
+ * A resolver caches SERVFAIL (RFC 9520), so repeating the question does not exclude a failure of name servers that has passed.
+ * Without an extended error of DNSSEC, signed data is asked for again after the usual time of such a cache; unsigned data
+ * fails validation only with its whole zone, so a made-up name below it is asked for, which no cache has.
  */
 async function failsValidation(
   { answer }: AskedResolver,
@@ -45,43 +54,76 @@ async function failsValidation(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (answer === null || answer.message.rcode !== SERVFAIL || prepared.query.checkingDisabled) return false;
+  const { query } = prepared;
+  if (answer === null || answer.message.rcode !== SERVFAIL || query.checkingDisabled) return false;
   if (namesAnotherCause(answer)) return false;
   const { server } = answer;
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const unchecked = prepareQuery({ ...prepared.query, checkingDisabled: true });
-  const without = await ask(server, unchecked, options, bounded);
-  const rcode = without.answer?.message.rcode;
-  if (rcode !== NOERROR && rcode !== NXDOMAIN) return false;
-  const again = await ask(server, prepared, options, bounded);
-  return again.answer?.message.rcode === SERVFAIL && !namesAnotherCause(again.answer);
+  const unchecked = prepareQuery({ ...query, checkingDisabled: true, edns: { dnssecOk: true, nsid: false } });
+  const { answer: without } = await ask(server, unchecked, options, bounded);
+  const rcode = without?.message.rcode;
+  if (without === null || (rcode !== NOERROR && rcode !== NXDOMAIN)) return false;
+  if (!namesDnssec(answer)) {
+    const isSigned = [...without.message.answers, ...without.message.authority].some(({ type }) => type === 'RRSIG');
+    if (!isSigned) {
+      const name = without.message.answers.findLast(({ type }) => type === 'CNAME')?.data ?? query.name;
+      const below = `${uncachedTopLevelDomain()}${name === '.' ? '' : name}`;
+      return (
+        below.length <= MAX_NAME_LENGTH && failsFor(below, [NOERROR, NXDOMAIN], server, prepared, options, bounded)
+      );
+    }
+    await delay(CACHED_FAILURE_MS, undefined, { signal: bounded }).catch(() => undefined);
+  }
+  const { answer: again } = await ask(server, prepared, options, bounded);
+  return again?.message.rcode === SERVFAIL && !namesAnotherCause(again);
+}
+
+/** Bound of a name in presentation format without escapes (RFC 1035 section 2.3.4). */
+const MAX_NAME_LENGTH = 254;
+
+/** True if the answer about a name that no cache has is SERVFAIL with validation, and one of `rcodes` without. */
+async function failsFor(
+  name: string,
+  rcodes: readonly number[],
+  server: NameServer,
+  { query }: PreparedQuery,
+  options: AskOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [checked, unchecked] = await Promise.all(
+    [false, true].map((checkingDisabled) =>
+      ask(server, prepareQuery({ ...query, name, checkingDisabled }), options, signal),
+    ),
+  );
+  const fails = checked!.answer?.message.rcode === SERVFAIL && !namesAnotherCause(checked!.answer);
+  return fails && unchecked!.answer !== null && rcodes.includes(unchecked!.answer.message.rcode);
 }
 
 /**
  * True if the resolver fails validation for the root too, whose signatures everybody relies on: as with a clock that is wrong
- * by weeks, or an outdated trust anchor. The question is about a made-up top-level domain, which no cache has.
+ * by weeks, or an outdated trust anchor. The question is about a made-up top-level domain.
  */
-async function failsForRoot(
+function failsForRoot(
   server: NameServer,
-  { query }: PreparedQuery,
+  prepared: PreparedQuery,
   options: AskOptions,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const name = uncachedTopLevelDomain();
-  const [checked, unchecked] = await Promise.all(
-    [false, true].map((checkingDisabled) =>
-      ask(server, prepareQuery({ ...query, name, checkingDisabled }), options, bounded),
-    ),
-  );
-  const fails = checked!.answer?.message.rcode === SERVFAIL && !namesAnotherCause(checked!.answer);
-  return fails && unchecked!.answer?.message.rcode === NXDOMAIN;
+  return failsFor(uncachedTopLevelDomain(), [NXDOMAIN], server, prepared, options, bounded);
 }
 
-function namesAnotherCause({ message }: Answer): boolean {
-  const codes = (message.edns?.extendedErrors ?? []).map(({ code }) => code);
-  return codes.some((code) => otherErrors.has(code)) && !codes.some((code) => dnssecErrors.has(code));
+function codesOf({ message }: Answer): readonly number[] {
+  return (message.edns?.extendedErrors ?? []).map(({ code }) => code);
+}
+
+function namesDnssec(answer: Answer): boolean {
+  return codesOf(answer).some((code) => dnssecErrors.has(code));
+}
+
+function namesAnotherCause(answer: Answer): boolean {
+  return codesOf(answer).some((code) => otherErrors.has(code)) && !namesDnssec(answer);
 }
 
 /**
