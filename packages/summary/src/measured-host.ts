@@ -4,14 +4,15 @@ import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { familyOf } from './scopes.ts';
 import { shown, unique } from './words.ts';
 
-/** Types that measure one address of a name; http tries several. */
-const ofOneAddress: ReadonlySet<string> = new Set(['ping', 'tcp', 'udp', 'traceroute']);
+/** Types that measure an address of a name. http tries others only if one takes no connection. */
+const ofAddress: ReadonlySet<string> = new Set(['ping', 'tcp', 'udp', 'traceroute', 'http']);
 
 /** The host, with what was measured of it if its name has addresses that no probe measured. */
-export function measuredHost({ type, host }: Check, probeResults: readonly ProbeResult[]): string {
+export function measuredHost({ type, host }: Check, all: readonly ProbeResult[]): string {
   const name = shown(host, 120);
-  if (!ofOneAddress.has(type)) return name;
-  const measured = unique(probeResults.flatMap(({ result }) => result.resolvedIp ?? []));
+  if (!ofAddress.has(type)) return name;
+  const probeResults = type === 'http' ? all.filter(isOfHost) : all;
+  const measured = unique(probeResults.flatMap(measuredBy));
   const families = unique(probeResults.flatMap((probeResult) => familyOf(probeResult) ?? []));
   const known = unique([...measured, ...probeResults.flatMap(addressesOfFamily)]);
   if (measured.length === 0 || known.length === measured.length) return name;
@@ -22,9 +23,29 @@ export function measuredHost({ type, host }: Check, probeResults: readonly Probe
     : `${name} (${measured.length} of its ${count})`;
 }
 
+/**
+ * True for an http result whose addresses are those of the host of the check. Without a connection its reason names how many
+ * were asked.
+ */
+function isOfHost({ result }: ProbeResult): boolean {
+  const { url, redirects = [], timings } = result as SparseResultOf<'http'>;
+  const [first, last] = [redirects[0]?.url ?? url, url].map((text) => URL.parse(text ?? '')?.hostname);
+  return first === last && timings?.connect !== undefined;
+}
+
+/** The measured address, and of http those of its family that took no connection. */
+function measuredBy(probeResult: ProbeResult): readonly string[] {
+  const { resolvedIp, deadAddresses = [] } = probeResult.result as SparseResultOf<'http'>;
+  const dead = deadAddresses.map(({ address }) => address).filter(isOf(familyOf(probeResult)));
+  return [...(resolvedIp === null || resolvedIp === undefined ? [] : [resolvedIp]), ...dead];
+}
+
 /** Addresses of the family that the probe used: it may have no connectivity in the other one. */
 function addressesOfFamily(probeResult: ProbeResult): readonly string[] {
   const { addresses = [] } = probeResult.result as SparseResultOf<'ping'>;
-  const family = familyOf(probeResult);
-  return family === undefined ? [] : addresses.filter((address) => address.includes(':') === (family === 'IPv6'));
+  return addresses.filter(isOf(familyOf(probeResult)));
+}
+
+function isOf(family: 'IPv4' | 'IPv6' | undefined): (address: string) => boolean {
+  return (address) => family !== undefined && address.includes(':') === (family === 'IPv6');
 }

@@ -32,8 +32,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   down_continent: rule(['critical'], 'The same with the continent, if the country does not explain it.'),
   down_network: rule(['critical'], 'The same with the network (AS). If country and network both hold, both are found.'),
-  down_address: rule(['critical'], 'The same with the measured address: one server of several is broken.'),
-  down_family: rule(['critical'], 'The same with the address family.'),
+  down_address: rule(
+    ['critical'],
+    'The same with the measured address: one server of several is broken. Not if a probe with an answer tried the address (http: `deadAddresses`).',
+  ),
+  down_family: rule(['critical'], 'The same with the address family, unless a failing probe tried both.'),
   down_one_probe: rule(
     ['warning'],
     'Exactly one probe fails, and one or more have an answer. The text mentions whether one of those is in the same network or country.',
@@ -180,8 +183,8 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_redirects_differ: rule(['info'], 'http: two or more places, absolute.'),
   address_dead: degrading(
-    ['warning'],
-    'http: `deadAddresses` is not empty, and there was a connection with another address of the name.',
+    ['warning', 'info'],
+    'http: `deadAddresses` is not empty, and there was a connection with another address of the name. If other probes got a connection with the address, warning if many probes got none.',
   ),
   http_body_unfinished: degrading(
     ['warning'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { bad, each, lines, summaryOf, textOf } from '../test/cases.ts';
-import { lost, ping } from '../test/results.ts';
+import { http, lost, ping } from '../test/results.ts';
 
 const good = ping([120, 121, 122, 120]);
 const at = (resolvedIp: string) => ({ resolvedIp });
@@ -134,7 +134,24 @@ describe('addresses that failed', () => {
   ] as const)('%s', (_reason, results, code, expected) => {
     expect(textOf(summaryOf('ping', results), code)).toMatch(expected);
   });
+
+  it('are not named if others asked them too, before the one that answers (http)', () => {
+    const [first, second] = ['203.0.113.1', '203.0.113.2'].map((address) => ({ address, error, time: 4_000 })) as [
+      DeadAddress,
+      DeadAddress,
+    ];
+    const elsewhere = http(200, { resolvedIp: second.address, deadAddresses: [first] });
+    const summary = summaryOf('http', {
+      'fra-1': bad('timed_out', { deadAddresses: [first, second] }),
+      ...each('nyc-1 par-1', elsewhere),
+    });
+
+    expect(textOf(summary, 'down_one_probe')).not.toContain('None of the others asked');
+  });
 });
+
+const error = 'timed_out' as const;
+type DeadAddress = { readonly address: string; readonly error: typeof error; readonly time: number };
 
 describe('if the place of the others is unknown', () => {
   it('makes no statement whether they are where the failing ones are', () => {

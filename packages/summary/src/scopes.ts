@@ -36,14 +36,10 @@ export function findScopes(partition: Partition): readonly FindingDraft[] {
       ({ facts }) => facts?.asNumber,
       ({ facts }) => `in ${networkName(facts!)}`,
     ),
-    ...scope(
-      'down_address',
-      down,
-      counted,
-      (probeResult) => measuredAddresses(probeResult).join(' and ') || undefined,
-      (probeResult) => `that asked ${measuredAddresses(probeResult).join(' and ')}`,
-    ),
-    ...scope('down_family', down, counted, soleFamilyOf, (probeResult) => `that used ${familyOf(probeResult)}`),
+    ...(shareAddress(down, up) ? [] : scopeOfAddress(down, counted)),
+    ...(down.some(isOfBothFamilies)
+      ? []
+      : scope('down_family', down, counted, soleFamilyOf, (probeResult) => `that used ${familyOf(probeResult)}`)),
   ];
   const wide = scoped.some(({ code }) => code === 'down_country')
     ? []
@@ -102,6 +98,29 @@ function measuredAddresses({ result }: ProbeResult): readonly string[] {
   return addresses.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }
 
+/** Those and, of http, the ones that took no connection, after which it tried another one. */
+function askedAddresses(probeResult: ProbeResult): readonly string[] {
+  const { deadAddresses = [] } = probeResult.result as SparseResultOf<'http'>;
+  return unique([...measuredAddresses(probeResult), ...deadAddresses.map(({ address }) => address)]);
+}
+
+/** True if an http check tried addresses of both families in turn. */
+function isOfBothFamilies(probeResult: ProbeResult): boolean {
+  return unique(askedAddresses(probeResult).map((address) => String(address.includes(':')))).length > 1;
+}
+
+/** True if failing probes and others asked one address: it does not distinguish them. */
+function shareAddress(down: readonly ProbeResult[], up: readonly ProbeResult[]): boolean {
+  const others = new Set(up.flatMap(askedAddresses));
+  return down.flatMap(askedAddresses).some((address) => others.has(address));
+}
+
+function scopeOfAddress(down: readonly ProbeResult[], counted: readonly ProbeResult[]): readonly FindingDraft[] {
+  const askedBy = (probeResult: ProbeResult): string => askedAddresses(probeResult).join(' and ');
+  const keyOf = (probeResult: ProbeResult): string | undefined => askedBy(probeResult) || undefined;
+  return scope('down_address', down, counted, keyOf, (probeResult) => `that asked ${askedBy(probeResult)}`);
+}
+
 function downEverywhere(partition: Partition): FindingDraft {
   const { down } = partition;
   const reasons = reasonsOf(down);
@@ -128,11 +147,9 @@ function downOne(probeResult: ProbeResult, up: readonly ProbeResult[]): FindingD
 
 /** The addresses that failed, if the probes with an answer measured others: the cause may be the servers there. */
 function addressesOfTheirOwn(down: readonly ProbeResult[], counted: readonly ProbeResult[]): string {
-  const [theirs, others] = [down, counted.filter((one) => !down.includes(one))].map((probeResults) =>
-    probeResults.map(({ result }) => result.resolvedIp ?? undefined),
-  ) as [(string | undefined)[], (string | undefined)[]];
-  if ([...theirs, ...others].includes(undefined) || theirs.some((address) => others.includes(address))) return '';
-  return ` None of the others asked ${listed(unique(theirs as string[]))}.`;
+  const others = counted.filter((one) => !down.includes(one));
+  if (counted.some((one) => askedAddresses(one).length === 0) || shareAddress(down, others)) return '';
+  return ` None of the others asked ${listed(unique(down.flatMap(askedAddresses)))}.`;
 }
 
 function placeText(facts: ProbeFacts): string {

@@ -734,6 +734,21 @@ describe('the headline', () => {
       summaryOf('tcp', each('fra-1 ber-1', { ...tcp('closed'), addresses: ['203.0.113.2', '203.0.113.1'] })),
     ],
     [
+      'https://example.com/ (203.0.113.1, one of its 2 IPv4 addresses) does not work from any of 2 probes: status 503.',
+      summaryOf('http', each('fra-1 ber-1', http(503, { addresses: ['203.0.113.1', '203.0.113.2'] }))),
+    ],
+    [
+      'https://example.com/ (203.0.113.1, one of its 2 IPv4 addresses) answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      summaryOf('http', each('fra-1 ber-1', http(200, { addresses: ['203.0.113.1', '203.0.113.2', '2001:db8::1'] }))),
+    ],
+    [
+      'https://example.com/ answers with status 200 from both probes (median first byte 80 ms, total 85 ms).',
+      summaryOf(
+        'http',
+        each('fra-1 ber-1', http(200, { ...behind('https://b.example/'), addresses: ['203.0.113.1', '203.0.113.2'] })),
+      ),
+    ],
+    [
       'example.com (2 of its 3 IPv4 addresses) answers pings from 1 of 2 probes, and fails from ber-1: nothing came back in time.',
       summaryOf('ping', {
         'fra-1': { ...good, addresses: three },

@@ -2,10 +2,11 @@ import type { SummaryGroup } from '@vantage/contract';
 
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
-import { phraseOf, reasonsOf } from '../reasons.ts';
+import { reasonsOf } from '../reasons.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
-import { redirectedHost, redirectPlace } from '../redirected.ts';
+import { redirectPlace } from '../redirected.ts';
 import { listed, naming, shown, tally, unique } from '../words.ts';
+import { findDeadAddresses } from './dead-addresses.ts';
 import { findSlowness } from './http-slow.ts';
 import { findUnfinished } from './http-unfinished.ts';
 import { hasDoubtfulTimes } from '../stalled.ts';
@@ -25,7 +26,7 @@ export function findHttp(probeResults: readonly HttpResult[]): readonly FindingD
   return [
     ...statuses(probeResults),
     ...redirects(probeResults),
-    ...deadAddresses(probeResults),
+    ...findDeadAddresses(probeResults),
     ...findUnfinished(probeResults),
     ...deviations(probeResults),
     ...findSlowness(probeResults.filter((probeResult) => !hasDoubtfulTimes('http', probeResult))),
@@ -139,23 +140,6 @@ function leadsElsewhere(result: SparseResultOf<'http'>): boolean {
   const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
   // URLs such as `file:` have no host.
   return to !== undefined && to.host !== '' && from !== null && plain(to) !== plain(from);
-}
-
-function deadAddresses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
-  const hit = probeResults.filter(
-    ({ result }) => (result.deadAddresses ?? []).length > 0 && result.timings?.connect !== undefined,
-  );
-  if (hit.length === 0) return [];
-  const dead = unique(
-    hit.flatMap(({ result }) =>
-      result.deadAddresses!.map(({ address, error }) => `${shown(address)} (${phraseOf(error)})`),
-    ),
-  );
-  const names = unique(hit.map(({ result }) => redirectedHost(result) ?? 'the name'));
-  const text =
-    `Of the addresses of ${listed(names)} ${listed(dead)} took no connection from ${naming(hit)}, and another one did. ` +
-    'Clients that are given it first wait or fail.';
-  return [buildFinding('address_dead', 'warning', hit, text, 'an address of its name takes no connections')];
 }
 
 function deviations(probeResults: readonly HttpResult[]): readonly FindingDraft[] {

@@ -177,6 +177,13 @@ describe('an http check', () => {
   const moved = (location: string) => http(301, { location });
   const leaf = (print: string, issuer?: string) => http(200, { tls: tls(print, {}, issuer) });
   const dead = { address: '192.0.2.66', error: 'connection_refused' as const, time: 1 };
+  const addresses = ['203.0.113.1', '203.0.113.2'];
+  const atFirst = http(200, { addresses });
+  const afterFirst = http(200, {
+    addresses,
+    deadAddresses: [{ ...dead, address: '203.0.113.1' }],
+    resolvedIp: '203.0.113.2',
+  });
   const hop = {
     url: 'http://example.com/',
     statusCode: 301,
@@ -222,6 +229,16 @@ describe('an http check', () => {
       'an address that is dead, and another that answers',
       { 'fra-1': http(200, { deadAddresses: [dead] }), 'ber-1': http(200) },
       ['address_dead warning: fra-1'],
+    ],
+    [
+      'an address that is dead for one probe and takes connections of others',
+      { 'fra-1': afterFirst, ...each('ber-1 par-1', atFirst) },
+      ['address_dead info: fra-1'],
+    ],
+    [
+      'an address that is dead for as many probes as it takes connections of',
+      { ...each('fra-1 muc-1', afterFirst), ...each('ber-1 par-1', atFirst) },
+      ['address_dead warning: fra-1 muc-1'],
     ],
     [
       'addresses that are all dead',
@@ -400,6 +417,19 @@ describe('an http check', () => {
       'Chromium refuse one with Location headers that differ, as fra-1',
     );
     expect(textOf(summary, 'http_deviates')).not.toContain('overlook');
+  });
+
+  it('does not say of an address that takes connections of other probes that it takes none', () => {
+    const summary = summaryOf('http', {
+      ...each('fra-1 muc-1', afterFirst),
+      ...each('ber-1 par-1', atFirst),
+    });
+
+    expect(summary.headline).toContain('an address of its name takes no connections from 2 probes (fra-1 and muc-1)');
+    expect(textOf(summary, 'address_dead')).toBe(
+      'Of the addresses of the name 203.0.113.1 (the connection was refused) took no connection from 2 probes (fra-1 and muc-1), ' +
+        'and did from 2 probes (ber-1 and par-1): the fault may be on the way. Another one took connections.',
+    );
   });
 
   it('says how many addresses of the name were asked, where not all were', () => {

@@ -1,6 +1,7 @@
 import { bad, broken, each, pending, summaryOf } from '../cases.ts';
 import { lost, ping, tcp, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
+import { triedInTurn } from './tried-in-turn.ts';
 
 const good = ping([20, 21, 22, 20]);
 const asked = (address: string) => ({ ...good, resolvedIp: address });
@@ -9,7 +10,6 @@ const late = { result: 'timeout', source: 'probe', phase: 'dispatch' } as const;
 const unfit = bad('packet_too_big', {}, { source: 'network' });
 
 const target = '203.0.113.1 9 9 9';
-
 const tooBig = (fields: { readonly size?: number }) =>
   bad('packet_too_big', { hops: [], ...fields }, { source: 'network' });
 
@@ -68,6 +68,7 @@ export const scopeCases: FindingCases = {
         }),
       ],
       ['all asked the same', summaryOf('ping', { ...each('fra-1 nyc-1', lost), 'ber-1': good, 'lax-1': good })],
+      ...triedInTurn.ofOneAddress,
     ],
   },
   down_family: {
@@ -81,12 +82,12 @@ export const scopeCases: FindingCases = {
       [
         'one that used IPv6 has an answer',
         summaryOf('ping', {
-          'fra-1': failed('2001:db8::1'),
-          'nyc-1': failed('2001:db8::1'),
+          ...each('fra-1 nyc-1', failed('2001:db8::1')),
           'lax-1': asked('2001:db8::1'),
           'ber-1': good,
         }),
       ],
+      ...triedInTurn.ofOneFamily,
     ],
   },
   down_one_probe: {

@@ -1,0 +1,62 @@
+import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
+import { phraseOf } from '../reasons.ts';
+import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
+import { redirectedHost } from '../redirected.ts';
+import { listed, naming, shown, unique } from '../words.ts';
+
+type HttpResult = ProbeResult<SparseResultOf<'http'>>;
+
+/** Addresses that took no connection, after which another one of the name did. */
+export function findDeadAddresses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const hit = probeResults.filter((one) => deadOf(one).length > 0 && isConnected(one));
+  const dead = unique(hit.flatMap((one) => deadOf(one).map(({ address }) => address)));
+  const takersOf = (address: string): readonly HttpResult[] =>
+    probeResults.filter((one) => isConnected(one) && one.result.resolvedIp === address);
+  const [deadToAll, deadToSome] = [true, false].map((isToAll) =>
+    dead.filter((address) => (takersOf(address).length === 0) === isToAll),
+  ) as [string[], string[]];
+  return [
+    ...(deadToAll.length === 0 ? [] : [ofAll(hit, deadToAll)]),
+    ...deadToSome.map((address) => ofSome(hit, address, takersOf(address))),
+  ];
+}
+
+function deadOf({ result }: HttpResult): NonNullable<SparseResultOf<'http'>['deadAddresses']> {
+  return result.deadAddresses ?? [];
+}
+
+function isConnected({ result }: HttpResult): boolean {
+  return result.timings?.connect !== undefined;
+}
+
+function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): FindingDraft {
+  const own = withDead(hit, addresses);
+  const text =
+    `Of the addresses of ${namesOf(own)} ${deadText(own, addresses)} took no connection from ${naming(own)}, and another one did. ` +
+    'Clients that are given it first wait or fail.';
+  return buildFinding('address_dead', 'warning', own, text, 'an address of its name takes no connections');
+}
+
+/** An address that takes connections of other probes: the fault may be near those that got none. */
+function ofSome(hit: readonly HttpResult[], address: string, takers: readonly HttpResult[]): FindingDraft {
+  const own = withDead(hit, [address]);
+  const severity = severityByShare(own.length, own.length + takers.length);
+  const text =
+    `Of the addresses of ${namesOf(own)} ${deadText(own, [address])} took no connection from ${naming(own)}, and did from ` +
+    `${naming(takers)}: the fault may be on the way. Another one took connections.`;
+  const brief = `an address of its name takes no connections from ${naming(own)}`;
+  return buildFinding('address_dead', severity, own, text, brief);
+}
+
+function withDead(hit: readonly HttpResult[], addresses: readonly string[]): readonly HttpResult[] {
+  return hit.filter((one) => deadOf(one).some(({ address }) => addresses.includes(address)));
+}
+
+function deadText(own: readonly HttpResult[], addresses: readonly string[]): string {
+  const dead = own.flatMap((one) => deadOf(one).filter(({ address }) => addresses.includes(address)));
+  return listed(unique(dead.map(({ address, error }) => `${shown(address)} (${phraseOf(error)})`)));
+}
+
+function namesOf(own: readonly HttpResult[]): string {
+  return listed(unique(own.map(({ result }) => redirectedHost(result) ?? 'the name')));
+}
