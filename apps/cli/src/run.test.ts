@@ -203,10 +203,15 @@ describe('what the program writes', () => {
   it('says that the screenshot cannot be written', async () => {
     const words = ['http', 'https://example.com', '--save-screenshot'];
     const kept = await written([...words, join(folder, 'picture.png')]);
+    paths.length = 0;
     const lost = await written([...words, join(folder, 'missing', 'picture.png')]);
+    const onFolder = await written([...words, folder]);
 
     expect([kept.status, kept.errors]).toEqual([0, '']);
     expect(lost.errors).toMatch(/^The screenshot cannot be written: ENOENT/);
-    expect(lost.status).toBe(2);
+    expect(onFolder.errors).toMatch(/^The screenshot cannot be written: .* is a folder/);
+    expect([lost.status, onFolder.status]).toEqual([2, 2]);
+    // No check was started in vain.
+    expect(paths).toEqual([]);
   });
 });

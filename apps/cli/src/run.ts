@@ -15,7 +15,7 @@ import { statusOfFault } from './faults/exit-status.ts';
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
-import { saveScreenshotOf } from './save-screenshot.ts';
+import { saveScreenshotOf, screenshotFileFault } from './save-screenshot.ts';
 import { meLines, probeLines } from './lists/lists.ts';
 import { runMonitors } from './monitors/run-monitors.ts';
 import { serviceFault, withScheme } from './faults/service-fault.ts';
@@ -70,35 +70,7 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
   const screen = openScreen(output);
   let checkId: string | undefined;
   try {
-    if (command.kind === 'me' || command.kind === 'probes' || command.kind === 'compare') {
-      return await list(command, client, screen, options);
-    }
-    if (command.kind === 'monitors') {
-      const { json } = command.settings;
-      return await runMonitors(command.action, {
-        client,
-        json,
-        colors: config.colors,
-        print: screen.print,
-        signal,
-        complain: (line) => void errors.write(`${line}\n`),
-      });
-    }
-    if (command.kind === 'check' && command.settings.watchSeconds !== undefined) {
-      return await watchCheck({
-        request: command.request,
-        everySeconds: command.settings.watchSeconds,
-        json: command.settings.json,
-        client,
-        write: (line) => void output.write(`${line}\n`),
-        complain: (line) => void errors.write(`${line}\n`),
-        signal,
-      });
-    }
-    checkId =
-      command.kind === 'show' ? command.checkId : (await client.startCheck(command.request, { signal })).checkId;
-    const request = command.kind === 'show' ? undefined : command.request;
-    return await follow({ checkId, request }, command.settings, client, screen, options);
+    return await execute(command, { client, screen, started: (id) => (checkId = id) }, options);
   } catch (error) {
     screen.clear();
     if (signal.aborted) {
@@ -110,6 +82,43 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
     errors.write(`${escapeLines(serviceFault(error, baseUrl, !isFromFile))}\n`);
     return statusOfFault(error);
   }
+}
+
+interface Execution {
+  readonly client: Client;
+  readonly screen: Screen;
+  /** Called with the id of the check that is followed. */
+  readonly started: (checkId: string) => void;
+}
+
+async function execute(command: Query, { client, screen, started }: Execution, options: CliOptions): Promise<number> {
+  const { config, output, errors, signal } = options;
+  const complain = (line: string): void => void errors.write(`${line}\n`);
+  if (command.kind === 'me' || command.kind === 'probes' || command.kind === 'compare') {
+    return list(command, client, screen, options);
+  }
+  const { json, watchSeconds: everySeconds, saveScreenshot } = command.settings;
+  if (command.kind === 'monitors') {
+    const { colors } = config;
+    return runMonitors(command.action, { client, json, colors, print: screen.print, signal, complain });
+  }
+  if (command.kind === 'show') {
+    started(command.checkId);
+    return follow({ checkId: command.checkId, request: undefined }, command.settings, client, screen, options);
+  }
+  const { request } = command;
+  if (everySeconds !== undefined) {
+    const write = (line: string): void => void output.write(`${line}\n`);
+    return watchCheck({ request, everySeconds, json, client, write, complain, signal });
+  }
+  const fileFault = saveScreenshot === undefined ? undefined : await screenshotFileFault(saveScreenshot);
+  if (fileFault !== undefined) {
+    complain(escapeLines(fileFault));
+    return exitStatus.invalid;
+  }
+  const { checkId } = await client.startCheck(request, { signal });
+  started(checkId);
+  return follow({ checkId, request }, command.settings, client, screen, options);
 }
 
 function whatGoesOn(command: Query, checkId: string): string {

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { access, constants, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 import type { CheckOf } from '@vantage/client';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
@@ -9,6 +10,22 @@ interface Fault {
   readonly isMissing: boolean;
 }
 
+/**
+ * Why the screenshot could not be written, before the check runs for it.
+ *
+ * @returns undefined if nothing speaks against it
+ */
+export async function screenshotFileFault(file: string): Promise<string | undefined> {
+  try {
+    const found = await stat(file).catch(() => undefined);
+    if (found?.isDirectory() === true) return unwritable(new Error(`${file} is a folder`));
+    await access(found === undefined ? dirname(file) : file, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return unwritable(error);
+  }
+}
+
 /** @returns undefined if the file is written */
 export async function saveScreenshotOf(check: CheckOf<CheckTypeName>, file: string): Promise<Fault | undefined> {
   const png = screenshotOf(check);
@@ -17,9 +34,12 @@ export async function saveScreenshotOf(check: CheckOf<CheckTypeName>, file: stri
     await writeFile(file, png);
     return undefined;
   } catch (error) {
-    const why = Error.isError(error) ? error.message : String(error);
-    return { message: `The screenshot cannot be written: ${why}`, isMissing: false };
+    return { message: unwritable(error), isMissing: false };
   }
+}
+
+function unwritable(error: unknown): string {
+  return `The screenshot cannot be written: ${Error.isError(error) ? error.message : String(error)}`;
 }
 
 function screenshotOf({ results }: CheckOf<CheckTypeName>): Buffer | undefined {

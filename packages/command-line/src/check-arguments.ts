@@ -38,12 +38,34 @@ interface HostText {
 
 export function parseFlags(args: readonly string[], options: FlagOptions): ParsedArguments {
   try {
-    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, allowNegative: true, strict: true });
-    return { ...parsed, fault: undefined };
+    const { tokens, ...parsed } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      allowNegative: true,
+      strict: true,
+      tokens: true,
+    });
+    return { ...parsed, fault: repeated(tokens, options) };
   } catch (error) {
     return { values: {}, positionals: [], fault: faultOf(error, Object.keys(options)) };
   }
 }
+
+/** A flag that was given twice with different values, of which parseArgs takes the last one. */
+function repeated(tokens: readonly FlagToken[], options: FlagOptions): string | undefined {
+  const given = new Map<string, string>();
+  for (const token of tokens) {
+    if (token.kind !== 'option' || options[token.name]?.multiple === true) continue;
+    const text = `${token.rawName}${token.value === undefined ? '' : ` ${token.value}`}`;
+    const before = given.get(token.name) ?? text;
+    if (before !== text) return `unexpected "${text}" after "${before}"; expected one of them`;
+    given.set(token.name, text);
+  }
+  return undefined;
+}
+
+type FlagToken = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
 
 /** One line for an error of parseArgs, whose message may have several; for an unknown flag with the nearest known one. */
 function faultOf(error: unknown, names: readonly string[]): string {

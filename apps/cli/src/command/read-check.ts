@@ -28,6 +28,7 @@ export function readCheck(
     ...faults,
     ...(type === 'dns' && faults.length === 0 ? addressFaults(host, fields['recordType']) : []),
     ...(typeof limit === 'object' ? [limit.fault] : []),
+    ...emptyFaults(values),
     ...(locations.length > 0 && probes.length > 0 ? ['unexpected --probes with --from; expected one of them'] : []),
     ...(between === undefined ? [] : pairFaults(between, host, values)),
   ];
@@ -68,6 +69,21 @@ function pairFaults(between: readonly string[], host: string, values: ParsedArgu
   ];
 }
 
+/** Faults of an empty selection, such as an unset variable: without it the check would run from all places. */
+function emptyFaults(values: ParsedArguments['values']): readonly string[] {
+  return Object.entries({ from: 'locations, such as de,AS3320', probes: 'ids of probes' }).flatMap(
+    ([name, expected]) => {
+      const given = values[name];
+      const empty = Array.isArray(given) ? given.map(String).find((text) => text.split(',').some(isBlank)) : undefined;
+      return empty === undefined ? [] : [`invalid --${name} "${empty}"; expected ${expected}, none of them empty`];
+    },
+  );
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
 function limitOf(text: ParsedArguments['values'][string]): number | { readonly fault: string } | undefined {
   if (text === undefined) return undefined;
   return typeof text === 'string' && /^\d{1,3}$/.test(text)
@@ -80,5 +96,5 @@ function listFrom(given: ParsedArguments['values'][string]): readonly string[] {
   return given
     .flatMap((text) => String(text).split(','))
     .map((text) => text.trim())
-    .filter((text) => text !== '');
+    .filter((text) => !isBlank(text));
 }

@@ -107,6 +107,15 @@ describe('the message about a service', () => {
     ]);
   });
 
+  it('names a parameter of the path by the word of the command line', async () => {
+    const errors = [{ path: '{name}', message: 'must be 1 to 63 characters' }];
+    const body = JSON.stringify({ ...notFound, status: 400, detail: '{name}: must be 1 to 63 characters', errors });
+    await withServer(
+      (_, response) => response.writeHead(400, { 'Content-Type': 'application/problem+json' }).end(body),
+      async (host) => expect(await errorsFrom(`http://${host}`)).toEqual([2, 'NAME: must be 1 to 63 characters\n']),
+    );
+  });
+
   it.each([
     ['127.0.0.1:8080', '; did you mean "http://127.0.0.1:8080"?'],
     ['localhost', '; did you mean "http://localhost"?'],

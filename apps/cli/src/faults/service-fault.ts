@@ -14,7 +14,9 @@ const ANOTHER = 'Name another service with --server or VANTAGE_URL.';
  */
 export function serviceFault(error: unknown, baseUrl: string, namesFlags = true): string {
   if (error instanceof ProblemError) {
-    const refusal = refusalOf(error, baseUrl);
+    const refusal = refusalOf(error, baseUrl).replaceAll(/^\{(name|id)\}(?=:)/gm, (_, field) =>
+      String(field).toUpperCase(),
+    );
     return namesFlags ? withFlags(refusal) : refusal;
   }
   if (!Error.isError(error)) return String(error);
