@@ -225,6 +225,18 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
       );
     });
 
+    it.each<[string, Partial<Result<'traceroute'>>]>([
+      ['of TCP, whose connection is answered so', {}],
+      ['that fails', { result: 'failure' }],
+    ])('says that the target itself refuses a trace %s', (_which, fields) => {
+      const path = [access(2), '192.0.2.1 3 3', '192.0.2.9 5 5', target];
+      const last = { ...refused(path, '203.0.113.1'), stopReason: 'completed', ...fields } as Result<'traceroute'>;
+
+      expect(sentence({ 'ber-1': last, 'fra-1': goesOn })).toBe(
+        'The paths from the failing ber-1 reach the target: the target itself tells ber-1 that a filter forbids the traffic (!X).',
+      );
+    });
+
     it('does not lay the error to probes that got none', () => {
       const silent = trace([access(3), '192.0.2.1 3 3', ...silence], tcp);
       const path = [access(2), '192.0.2.1 3 3', '192.0.2.1 3 3'];

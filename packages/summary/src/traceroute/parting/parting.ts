@@ -31,7 +31,7 @@ export function partingSentence(check: Check, failing: readonly string[]): strin
       both.map((of) => of[family]),
       failing,
     );
-    return sentence === undefined || sentence.startsWith(REACHED) ? undefined : `Over IPv${family}: ${sentence}`;
+    return sentence === undefined || sentence.includes(FAULTLESS) ? undefined : `Over IPv${family}: ${sentence}`;
   });
   const sentences = [ipv4, ipv6].filter((sentence) => sentence !== undefined);
   return sentences.length > 0 ? sentences.join(' ') : sentenceOf(results, failing);
@@ -41,8 +41,11 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
   const traces = tracesOf(ofType<'traceroute'>(results)).filter(({ isFinal }) => isFinal);
   const isFailing = ({ probeResult }: Trace): boolean => failing.includes(probeResult.probe);
   const own = traces.filter(isFailing);
-  const broken = own.map(withEnd).filter((trace) => brokenReasons.has(trace.end) || isFiltered(trace));
-  const through = own.filter((trace) => endReason(trace) !== 'refused' && trace.isReached);
+  const through = own.filter(({ isReached }) => isReached);
+  const broken = own
+    .filter(({ isReached }) => !isReached)
+    .map(withEnd)
+    .filter((trace) => brokenReasons.has(trace.end) || isFiltered(trace));
   const working = traces.filter((trace) => !isFailing(trace) && trace.isReached);
   if (broken.length === 0) {
     const losses = lossesOf(traces).filter(({ trace }) => isFailing(trace));
@@ -86,17 +89,20 @@ function refusalText(broken: readonly Broken[]): string {
   return refusals.length === 0 ? '' : `; ${refusalsText(refusals)}`;
 }
 
-const REACHED = 'The paths from the failing ';
+const FAULTLESS = 'the fault is over';
 
 function reachedText(through: readonly Trace[]): string {
+  const reach = `The paths from the failing ${namesOf(through)} reach the target:`;
+  const refusals = through.flatMap((trace) => refusalOf(trace) ?? []).filter(({ isOfTarget }) => isOfTarget);
+  if (refusals.length > 0) return `${reach} ${refusalsText(refusals)}.`;
   const reasons = [
-    'the fault is over',
+    FAULTLESS,
     'is not on the path',
     `concerns other packets than those of the traces (${protocolsOf(through)})`,
   ];
   const hasTcp = through.some(({ probeResult }) => probeResult.result.protocol === 'tcp');
   const filter = hasTcp ? ['a filter on the path resets connections in its name'] : [];
-  return `${REACHED}${namesOf(through)} reach the target: ${eitherOf([...reasons, ...filter])}.`;
+  return `${reach} ${eitherOf([...reasons, ...filter])}.`;
 }
 
 function eitherOf(items: readonly string[]): string {
