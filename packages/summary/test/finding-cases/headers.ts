@@ -27,7 +27,7 @@ export const marked = (...values: readonly (number | readonly number[])[]): Retu
     values.map((value) => [value].flat().map((quotedDscp) => ({ quotedDscp }))),
     { dscp: 46 },
   );
-const rewritten = (...fields: readonly Reply['rewritten'][]) =>
+export const rewritten = (...fields: readonly Reply['rewritten'][]): ReturnType<typeof on> =>
   on(fields.map((one) => [one ? { rewritten: one } : {}]));
 const checksum: Partial<Reply> = { rewritten: ['checksum'] };
 const left = (...ttls: readonly number[]) => on(ttls.map((quotedTtl) => [{ quotedTtl }]));

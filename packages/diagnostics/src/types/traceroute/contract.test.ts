@@ -45,13 +45,13 @@ describe('the contract of traceroute', () => {
     expect(paths('udp', 53)).toEqual(['/options/port']);
     expect(paths('udp')).toEqual([]);
     expect(paths('tcp', 53)).toEqual([]);
-    expect(paths('icmp', 53)).toEqual([]);
   });
 
   it.each([
     ['a first hop beyond the last', { firstHop: 31 }, '/options/firstHop'],
     ['a first hop of a search for all paths', { firstHop: 2, flows: 'all' }, '/options/firstHop'],
     ['the size of a SYN', { protocol: 'tcp', size: 500 }, '/options/size'],
+    ['a port to which echo requests cannot go', { port: 443 }, '/options/port'],
     ['a port of echo requests', { sourcePort: 5_000 }, '/options/sourcePort'],
     ['a port of all flows', { protocol: 'udp', flows: 'all', sourcePort: 5_000 }, '/options/sourcePort'],
     ['no port for the last flow', { protocol: 'udp', flows: 2, sourcePort: 65_535 }, '/options/sourcePort'],

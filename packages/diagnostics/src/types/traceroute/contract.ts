@@ -60,7 +60,7 @@ export const traceroute = defineCheckType({
       Type.Integer({
         minimum: 1,
         maximum: 65_535,
-        description: 'Destination port for udp (33434 if absent) and tcp (80 if absent).',
+        description: 'Destination port for udp (33434 if absent) and tcp (80 if absent); not for icmp.',
       }),
     ),
     maxHops: Type.Integer({ minimum: 1, maximum: 64, default: 30, description: 'Highest TTL.' }),
@@ -189,6 +189,8 @@ export function refusedPort(asked: Asked): string | undefined {
 }
 
 function portErrors(options: Asked): InputError[] {
-  const message = refusedPort(options);
+  const { protocol, port } = options;
+  const hasNone = protocol === 'icmp' && port !== undefined;
+  const message = hasNone ? 'must be absent for icmp: echo requests have no ports' : refusedPort(options);
   return message === undefined ? [] : [{ path: '/options/port', message }];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { textOf } from '../../../test/cases.ts';
-import { marked } from '../../../test/finding-cases/headers.ts';
+import { marked, rewritten } from '../../../test/finding-cases/headers.ts';
 
 describe('the sentence about a changed DSCP', () => {
   it('names two routers if both of them quote packets', () => {
@@ -16,5 +16,14 @@ describe('the sentence about a changed DSCP', () => {
   ])('names no router if %s', (_what, summary, begin) => {
     expect(textOf(summary, 'dscp_changed')).toMatch(begin);
     expect(textOf(summary, 'dscp_changed')).toMatch(/: the field is rewritten there or earlier\.$/);
+  });
+});
+
+describe('the sentence about translated addresses', () => {
+  it.each([
+    [['ports'], 'routers quote other ports than fra-1 sent'],
+    [['source', 'ports'], 'routers quote another source address and other ports than fra-1 sent'],
+  ] as const)('names the fields: %j', (fields, part) => {
+    expect(textOf(rewritten(undefined, [...fields], [...fields], [...fields]), 'path_translated')).toContain(part);
   });
 });

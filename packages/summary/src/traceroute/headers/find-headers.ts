@@ -77,11 +77,11 @@ function translated(traces: readonly Trace[]): readonly FindingDraft[] {
     // Routers that lower the maximum segment size of a SYN change its checksum as well.
     if (changed.value === 'checksum' && trace.probeResult.result.protocol === 'tcp') return [];
     const fields = listed(
-      changed.value.split(' ').map((field) => (field === 'ports' ? field : `${field}${fieldWord(field)}`)),
+      changed.value
+        .split(' ')
+        .map((field) => (field === 'ports' ? 'other ports' : `another ${field}${fieldWord(field)}`)),
     );
-    return [
-      { probeResult: trace.probeResult, text: `From ${at(trace, changed.hop)} on, routers quote another ${fields}` },
-    ];
+    return [{ probeResult: trace.probeResult, text: `From ${at(trace, changed.hop)} on, routers quote ${fields}` }];
   });
   return grouped(changes).map(([text, probeResults]) =>
     buildFinding(
