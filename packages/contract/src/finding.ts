@@ -24,7 +24,7 @@ export const findingCodes = {
   families_differ: 'Some probes used IPv4, others IPv6.',
   family_broken: 'One address family fails from probes from which the other works, in a check over both.',
   family_absent: 'The name or a probe has only one address family, in a check over both.',
-  family_slower: 'One address family is slower than the other, in a check over both.',
+  family_slower: 'Over one address family it took longer than over the other, in a check over both.',
   family_answers_differ: 'The target answers differently over IPv4 and IPv6, in a check over both.',
   family_paths_differ: 'IPv4 and IPv6 take different networks, in a check over both.',
   dns_nxdomain_some: 'The name does not exist for some probes, and exists for others.',

@@ -217,12 +217,13 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
       expect(sentence({ 'ber-1': refused(path, from), 'fra-1': goesOn })).toContain(part);
     });
 
-    it('names no address that is withheld', () => {
+    it('names no address that is withheld, nor a hop that may be that of the packet alone', () => {
       const path = [access(2), '192.0.2.1 3 3', 'private 4 4', 'private 4 4'];
+      const text = sentence({ 'ber-1': refused(path, null), 'fra-1': goesOn })!;
 
-      expect(sentence({ 'ber-1': refused(path, null), 'fra-1': goesOn })).toMatch(
-        /; a router with a private address tells ber-1 that a filter forbids the traffic \(!X\)\.$/,
-      );
+      expect(text).toContain('go no further than a router with a private address at hop 4 or nearer,');
+      expect(text).toContain('and where they part is not known, since hops in between are not known');
+      expect(text).toMatch(/; a router with a private address tells ber-1 that a filter forbids the traffic \(!X\)\.$/);
     });
 
     it.each<[string, Partial<Result<'traceroute'>>]>([

@@ -1,17 +1,18 @@
-import type { Check, PathEnd } from '@vantage/contract';
+import type { Check } from '@vantage/contract';
 
 import { measurementsOf } from '../../measurements.ts';
 import { ofType, probeResultsOf, type ProbeResult } from '../../probe-result.ts';
 import { listed, shown, unique } from '../../words.ts';
 import { answersEchoAlone } from '../../partition.ts';
-import { endReason, lastAnswer, probeResults } from '../ends.ts';
+import { lastAnswer, probeResults } from '../ends.ts';
 import { lossesOf } from '../losses.ts';
+import { endsText, withEnd, type Broken } from './broken.ts';
 import { lossText } from './loss-text.ts';
 import { isSameRouter } from './same-router.ts';
 import { partingNetworkText, onwardText } from './network-text.ts';
 import { refusalsText } from './refusal-text.ts';
-import { refusalOf, type PathRefusal } from '../refusals.ts';
-import { onTheWay, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
+import { refusalOf } from '../refusals.ts';
+import { isSilent, stepText, tracesOf, type Step, type Trace } from '../trace.ts';
 
 /**
  * One sentence about the traceroute of a monitor that turned bad, or one per address family if it measured both: the last
@@ -57,18 +58,6 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
   if (working.length > 0 && same.length === 0) return `${otherTargetText(broken, working)}${others}.`;
   if (same.length === 0) return `${endsText(broken)}, and no working probe was traced to compare${others}.`;
   return `${partsText(broken, same)}${others}.`;
-}
-
-/** A failing trace with its end; its hops are without routers that refused packets before they got there. */
-interface Broken extends Trace {
-  readonly end: PathEnd['reason'];
-  readonly refusal: PathRefusal | undefined;
-}
-
-function withEnd(trace: Trace): Broken {
-  const end = endReason(trace);
-  const refusal = end === 'refused' ? refusalOf(trace) : undefined;
-  return { ...trace, steps: trace.steps.map(onTheWay), end, refusal };
 }
 
 const brokenReasons: ReadonlySet<string> = new Set(['silent', 'refused', 'loop']);
@@ -147,7 +136,7 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   const common = `${who} show ${stepText(at)} as the last router in common${some}`;
   // A hop that one of them does not show may be a further router in common.
   if (first.some(({ isGapped }) => isGapped)) {
-    return `${common}: ${lowered(endsText(broken))}, the working ones go on${onwardText(onward)}, and where they part is not known, since hops in between do not answer`;
+    return `${common}: ${lowered(endsText(broken))}, the working ones go on${onwardText(onward)}, and where they part is not known, since hops in between are not known`;
   }
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
@@ -170,26 +159,12 @@ function forkOf(trace: Broken, working: readonly Trace[]): Fork | undefined {
     steps.slice(steps.findIndex((step) => isSame(at, step)) + 1),
     trace.steps.slice(trace.steps.indexOf(at) + 1),
   ];
-  const isGapped = own.some(isKnown) && [beyond, own].some(([next]) => next !== undefined && !isKnown(next));
+  const isGapped =
+    own.some((step) => !isSilent(step)) && [beyond, own].some(([next]) => next !== undefined && !isKnown(next));
   return { trace, at, onward: beyond.find(isKnown), isGapped };
 }
 
 const isKnown = ({ routers }: Step): boolean => routers.length > 0;
-
-/** `Nothing answers beyond hop 4 … from fra-1` of each distinct end. */
-function endsText(broken: readonly Broken[]): string {
-  const lasts = unique(
-    broken.map((trace) => {
-      const last = lastAnswer(trace);
-      if (trace.refusal !== undefined && trace.refusal.step?.hop === last?.hop) return trace.refusal.where;
-      return last === undefined ? 'the probe itself' : stepText(last);
-    }),
-  );
-  const isLoop = broken.every(({ end }) => end === 'loop');
-  return isLoop
-    ? `The failing ones go round in a circle that includes ${listed(lasts, 3)}`
-    : `The failing ones go no further than ${listed(lasts, 3)}`;
-}
 
 function lowered(text: string): string {
   return `t${text.slice(1)}`;
