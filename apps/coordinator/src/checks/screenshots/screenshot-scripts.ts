@@ -1,5 +1,5 @@
 import { defineScript } from '../../redis/scripts.ts';
-import { completion, timeOfWriting } from '../store/check-scripts.ts';
+import { completion, isLate } from '../store/check-scripts.ts';
 
 /*
  * Fields of the record of a check that requests a screenshot:
@@ -15,7 +15,7 @@ import { completion, timeOfWriting } from '../store/check-scripts.ts';
  * screenshots are pending.
  */
 const standing = `
-${timeOfWriting}
+${isLate}
 local function standingOf(probe, writtenAt)
   local deadline = tonumber(redis.call('HGET', KEYS[1], 'deadlineAt') or '')
   if not deadline then return 'unknown', '' end
@@ -25,7 +25,7 @@ local function standingOf(probe, writtenAt)
   if probe ~= '' and not string.find(',' .. asked .. ',', ',' .. probe .. ',', 1, true) then
     return 'foreign', current
   end
-  if timeOfWriting(writtenAt) > deadline then return 'late', current end
+  if isLate(writtenAt, deadline) then return 'late', current end
   if redis.call('HGET', KEYS[1], 'shot') ~= '' then return 'duplicate', current end
   return 'applied', current
 end

@@ -1,5 +1,7 @@
 import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
 
 import { startCoreBed, type CoreBed } from '../../../test/core-bed.ts';
 import { keepPartial, readCheck, settle, writeCheck } from './check-records.ts';
@@ -77,6 +79,30 @@ describe('the record of a check', () => {
     expect(await settle(bed.redis, id, [['a', '{}']], { retentionMs, deadlines, writtenAt: deadlineAt })).toEqual([
       'applied',
     ]);
+  });
+
+  it('asks Redis for the time only to complete the check, or for a result after the deadline', async () => {
+    const id = newId();
+    // Without a coordinator, which asks for the time too.
+    const server = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
+    const redis = new Redis(server.url);
+    const times = async (writtenAt: number, ...probes: readonly string[]): Promise<number> => {
+      await redis.config('RESETSTAT');
+      const results = probes.map((probe) => [probe, '{}'] as const);
+      await settle(redis, id, results, { retentionMs, deadlines: createDeadlines(redis), writtenAt });
+      return Number(/cmdstat_time:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+    };
+    await writeCheck(redis, { id, ...check }, retentionMs);
+
+    const asked = [
+      await times(check.deadlineAt, 'a'),
+      await times(check.deadlineAt + 1, 'z'),
+      await times(check.deadlineAt, 'b', 'c'),
+    ];
+
+    redis.disconnect();
+    await server.stop();
+    expect(asked).toEqual([0, 1, 1]);
   });
 
   it('keeps of the partial results of a probe the newest, in the order of its stream', async () => {

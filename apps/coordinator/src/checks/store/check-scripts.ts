@@ -58,14 +58,15 @@ return said
 `;
 
 /**
- * Lua that takes the time of a stream entry from its id. After the clock was stepped back, ids continue from the last
- * one; an id in the future is not conclusive, and its entry counts as in time.
+ * Lua that compares the time of a stream entry, from its id, with the deadline. After the clock was stepped back, ids continue
+ * from the last one; an id in the future is not conclusive, and its entry counts as in time.
  */
-export const timeOfWriting = `
-local function timeOfWriting(ms)
-  local time = redis.call('TIME')
+export const isLate = `
+local function isLate(ms, deadline)
   local written = tonumber(ms)
-  return written > time[1] * 1000 + math.ceil(time[2] / 1000) and 0 or written
+  if written <= deadline then return false end
+  local time = redis.call('TIME')
+  return written <= time[1] * 1000 + math.ceil(time[2] / 1000)
 end
 `;
 
@@ -81,8 +82,8 @@ export const settleScript = defineScript(
   `
 local said = {0, {}}
 local deadline = tonumber(redis.call('HGET', KEYS[1], 'deadlineAt') or '')
-${timeOfWriting}
-local writtenAt = timeOfWriting(ARGV[2])
+${isLate}
+local late = deadline and isLate(ARGV[2], deadline)
 local probes, stored, applied, isApplied = {}, {}, {}, {}
 for i = 4, #ARGV, 2 do probes[#probes + 1] = ARGV[i] end
 local current = deadline and #probes > 0 and redis.call('HMGET', KEYS[2], unpack(probes)) or {}
@@ -91,7 +92,7 @@ for i, probe in ipairs(probes) do
     said[#said + 1] = 'unknown'
   elseif not current[i] then
     said[#said + 1] = 'foreign'
-  elseif writtenAt > deadline then
+  elseif late then
     said[#said + 1] = 'late'
   elseif current[i] ~= '' or isApplied[probe] then
     said[#said + 1] = 'duplicate'
