@@ -1,16 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Unit of CPU times in `/proc/<pid>/stat` (proc(5)). */
-const TICK_MS = 10;
+import { cpuSeconds } from '../dns/process-cpu.ts';
 
 /** CPU time that a process has used, all its threads, milliseconds. */
 export function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  return cpuSeconds(pid) * 1_000;
 }
 
 /** @returns a function that gives the CPU time of the processes since this call, milliseconds */
