@@ -98,10 +98,10 @@ function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
   return `No probe could measure ${host}: ${reasonsOf(notMeasured)}`;
 }
 
-/** Clause for the most severe finding that limits the verdict. */
+/** Clause for the most severe finding that limits the verdict, or that explains a probe's evidence which does. */
 function limitationOf(findings: readonly FindingDraft[]): string {
-  const why = findings.filter(({ code, severity }) => severity !== 'info' && findingRules[code].degrades);
-  return why.find(({ brief }) => brief !== undefined)?.brief ?? 'not as it should';
+  const why = findings.filter(({ severity, brief }) => severity !== 'info' && brief !== undefined);
+  return (why.find(({ code }) => findingRules[code].degrades) ?? why[0])?.brief ?? 'not as it should';
 }
 
 function hostOf({ host }: Check): string {

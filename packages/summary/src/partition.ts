@@ -146,9 +146,10 @@ export function isTooLarge({ size, error }: SparseResultOf<'traceroute'>): boole
 /** Default TTL of Linux and macOS: ordinary packets do not reach a target beyond it. */
 const ORDINARY_TTL = 64;
 
-/** A late reply proves that the target is up. */
+/** A late or damaged reply proves that the target is up. */
 function unansweredEvidence(result: SparseResultOf<'ping'>): Evidence {
-  if ((result.anomalies?.late ?? 0) > 0) return 'impaired';
+  const { late = 0, corrupted = 0 } = result.anomalies ?? {};
+  if (late + corrupted > 0) return 'impaired';
   return isUnfit(result) ? 'notMeasured' : 'down';
 }
 

@@ -210,7 +210,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   replies_odd: rule(
     ['warning', 'info'],
-    'ping: duplicate, late, reordered or corrupted replies. Warning if some are corrupted, or if all were late: the target is up, which makes it `degraded` and not `down`.',
+    'ping: duplicate, late, reordered or corrupted replies. Warning if some are corrupted, or if all were late or corrupted: the target is up, which makes it `degraded` and not `down`.',
   ),
   latency_outlier: rule(
     ['warning', 'info'],

@@ -1,6 +1,6 @@
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
 import { median } from '../geography.ts';
-import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
+import { groupBy, type ProbeResult, type SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, naming, percent } from '../words.ts';
 import { findIcmp } from './icmp.ts';
@@ -9,12 +9,12 @@ type PingResult = ProbeResult<SparseResultOf<'ping'>>;
 
 export function findPing(probeResults: readonly PingResult[]): readonly FindingDraft[] {
   const answered = probeResults.filter(({ result }) => (result.pingCompleted ?? 0) > 0);
-  const late = probeResults.filter(({ result }) => result.pingCompleted === 0 && (result.anomalies?.late ?? 0) > 0);
+  const unanswered = probeResults.filter(({ result }) => result.pingCompleted === 0);
   return [
     ...loss(answered),
     ...jitter(answered),
     ...oddities(answered),
-    ...allLate(late),
+    ...uncounted(unanswered),
     ...older(probeResults),
     ...findIcmp(probeResults),
   ];
@@ -82,14 +82,38 @@ function jitter(answered: readonly PingResult[]): readonly FindingDraft[] {
   ];
 }
 
-function allLate(late: readonly PingResult[]): readonly FindingDraft[] {
-  if (late.length === 0) return [];
-  const values = listed(
-    late.map(({ probe, result }) => `${probe} ${result.anomalies!.late} of ${result.pingCount ?? 0}`),
-  );
-  const text = `Replies came, and all of them after more than four seconds, too late to count: ${values}.`;
-  return [buildFinding('replies_odd', 'warning', late, text, 'its replies come too late')];
+/** Replies of probes that got none that counts: the target answers nevertheless. */
+function uncounted(unanswered: readonly PingResult[]): readonly FindingDraft[] {
+  const faulty = unanswered.filter((one) => faultOf(one) !== undefined);
+  return groupBy(faulty, faultOf).map(([fault, own]) => {
+    const { text, brief } = faultsOfAll[fault as keyof typeof faultsOfAll];
+    const values = listed(own.map((one) => `${one.probe} ${faultyReplies(one)} of ${one.result.pingCount ?? 0}`));
+    return buildFinding('replies_odd', 'warning', own, `Replies came, and all of them ${text}: ${values}.`, brief);
+  });
 }
+
+function faultOf({ result: { anomalies } }: PingResult): keyof typeof faultsOfAll | undefined {
+  const { late = 0, corrupted = 0 } = anomalies ?? {};
+  if (late > 0) return corrupted > 0 ? 'both' : 'late';
+  return corrupted > 0 ? 'corrupted' : undefined;
+}
+
+/** A damaged duplicate may make it more than the packets sent. */
+function faultyReplies({ result: { anomalies, pingCount = 0 } }: PingResult): number {
+  return Math.min(pingCount, (anomalies?.late ?? 0) + (anomalies?.corrupted ?? 0));
+}
+
+const faultsOfAll = {
+  late: { text: 'after more than four seconds, too late to count', brief: 'its replies come too late' },
+  corrupted: {
+    text: 'damaged or shortened, so that they do not count',
+    brief: 'its replies are damaged or shortened',
+  },
+  both: {
+    text: 'late, damaged or shortened, so that they do not count',
+    brief: 'its replies are late, damaged or shortened',
+  },
+} as const;
 
 /** Removes the value farthest from the median. */
 function withoutFarthest(values: readonly number[]): readonly number[] {

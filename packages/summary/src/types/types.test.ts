@@ -97,6 +97,31 @@ describe('pings whose replies are all late', () => {
   });
 });
 
+describe('pings whose replies are all damaged, or shorter than what was sent', () => {
+  it('have a target that is there, and not as it should', () => {
+    const anomalies = { duplicates: 0, late: 0, reordered: 0, corrupted: 3 };
+    const damaged = ping([null, null, null, null], { anomalies });
+    const summary = summaryOf('ping', { 'fra-1': damaged, 'ber-1': ping([9, 9, 9, 9]) });
+
+    expect([summary.verdict, ...own(summary)]).toEqual(['degraded', 'replies_odd warning: fra-1']);
+    expect(textOf(summary, 'replies_odd')).toBe(
+      'Replies came, and all of them damaged or shortened, so that they do not count: fra-1 3 of 4.',
+    );
+    expect(summary.headline).toBe(
+      'example.com answers pings from both probes, but its replies are damaged or shortened.',
+    );
+  });
+
+  it('or late are named with both faults', () => {
+    const anomalies = { duplicates: 0, late: 1, reordered: 0, corrupted: 3 };
+    const summary = summaryOf('ping', { 'fra-1': ping([null, null, null, null], { anomalies }) });
+
+    expect(textOf(summary, 'replies_odd')).toBe(
+      'Replies came, and all of them late, damaged or shortened, so that they do not count: fra-1 4 of 4.',
+    );
+  });
+});
+
 describe('pings that met an ICMP error', () => {
   const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
   const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };

@@ -210,6 +210,20 @@ describe('ping', () => {
     expect(outcome).toMatchObject({ pingCompleted: 2, anomalies: { corrupted: 1 } });
   });
 
+  it.each([
+    ['damaged', (packet: Uint8Array) => void (packet[50]! ^= 0xff)],
+    ['have a wrong checksum', (packet: Uint8Array) => void (packet[2]! ^= 0xff)],
+  ])('does not say that nothing was answered if all replies %s', async (_reason, damage) => {
+    const { outcome } = await pingOver((sent) => [reply(sent, 5, damage)]);
+
+    expect(outcome).toMatchObject({
+      result: 'timeout',
+      error: { code: 'timed_out', message: 'Every reply that came in time was damaged or shorter than what was sent.' },
+      pingCompleted: 0,
+      anomalies: { corrupted: 3 },
+    });
+  });
+
   it('counts no reply to somebody else who uses the same identifier', async () => {
     const { outcome } = await pingOver((sent) => {
       const foreign = echoRequest(4, sent.identifier, 1, Buffer.alloc(56, 0x55));

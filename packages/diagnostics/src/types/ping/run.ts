@@ -92,9 +92,11 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
     commonestError(state, target, context) ??
     (fields.pingCount === 0 && fields.packetsLeftOut !== undefined
       ? interrupted(STOOD_STILL)
-      : timedOut('response', 'No packet was answered in time.'));
+      : timedOut('response', state.corrupted > 0 ? ALL_DAMAGED : 'No packet was answered in time.'));
   return { result: outcomeOf(error), error, ...fields };
 }
+
+const ALL_DAMAGED = 'Every reply that came in time was damaged or shorter than what was sent.';
 
 /** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. */
 function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
