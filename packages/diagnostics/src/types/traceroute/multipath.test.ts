@@ -165,6 +165,34 @@ describe('the search for all paths', () => {
     expect(nodes.at(-1)).toMatchObject({ kind: 'target' });
   });
 
+  it('finds the other way if all flows that a single next hop takes go a dead one', async () => {
+    const { routerAt } = namedIn(networks['2 long ways']!);
+    const known: number[] = [];
+    const { outcome, fake } = await traceOver(
+      (sent) => {
+        const { identifier: flow, ttl } = sent;
+        if (isLarge(sent)) return [arrived(sent)];
+        if (!known.includes(flow)) known.push(flow);
+        if (ttl === 1) return [expired(sent, routerAt('first'))];
+        if (known.indexOf(flow) < stoppingPoint(1)) return [];
+        const name = ['first.1.0', 'first.1.1', 'end', 'last'][ttl - 2];
+        return name === undefined ? [arrived(sent)] : [expired(sent, routerAt(name))];
+      },
+      all,
+      { inTime: true, budgetMs: 30_000 },
+    );
+
+    const { nodes, complete } = outcome.multipath!;
+    expect(outcome).toMatchObject({ result: 'success', reached: true });
+    expect(complete).toBe(true);
+    expect(nodes.filter(({ ip }) => ip !== null).map(({ hop, kind }) => [hop, kind])).toEqual([
+      ...[1, 2, 3, 4, 5].map((hop) => [hop, 'router']),
+      [6, 'target'],
+    ]);
+    expect(nodes.filter(({ broken }) => broken === true)).toHaveLength(1);
+    expect(ofTrace(fake).length).toBeLessThan(150);
+  });
+
   it('links no silence to a router before it that limits its errors', async () => {
     const network = networks['2 long ways']!;
     const { at, routerAt } = namedIn(network);

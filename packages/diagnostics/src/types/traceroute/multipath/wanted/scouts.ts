@@ -6,16 +6,23 @@ import type { Ask } from '../survey.ts';
 
 /**
  * The last packets if no flow has reached the target and the first has found no end: to each hop that the first flow has
- * not probed, and one with the full TTL per call, up to `FULL_QUERIES`.
+ * not probed, and one with the full TTL per call, up to `FULL_QUERIES`. The latter are of new flows, since all known ones may take
+ * a way that is dead; the first that the target answers is followed hop by hop.
  */
 export function scoutAsks(packets: readonly TracePacket[], flows: number, limits: TraceLimits): readonly Ask[] {
   const { firstHop, maxHops } = limits;
   const views = viewFlows(packets, flows, limits, new Set());
+  const hopsOf = (flow: number): readonly Ask[] => {
+    const probed = new Set(packets.flatMap((packet) => (packet.flow === flow ? [packet.ttl] : [])));
+    const hops = Array.from({ length: maxHops - firstHop + 1 }, (_, index) => firstHop + index);
+    return hops.filter((ttl) => !probed.has(ttl)).map((ttl) => ({ flow, ttl }));
+  };
+  const arrived = packets.filter(({ answer }) => answer?.kind === 'target');
+  const [first] = arrived;
+  if (first !== undefined)
+    return arrived.every((packet) => isFull(packet) && packet.flow > 0) ? hopsOf(first.flow) : [];
   const [{ end, loop }] = views as readonly [FlowView];
   if (end !== null || loop !== null || views.some(({ reached }) => reached)) return [];
-  const own = packets.filter(({ flow }) => flow === 0);
-  const probed = new Set(own.map(({ ttl }) => ttl));
-  const hops = Array.from({ length: maxHops - firstHop + 1 }, (_, index) => firstHop + index);
-  const asks = hops.filter((ttl) => !probed.has(ttl)).map((ttl) => ({ flow: 0, ttl }));
-  return own.filter(isFull).length < FULL_QUERIES ? [{ flow: 0, ttl: FULL_TTL }, ...asks] : asks;
+  const full = packets.filter(isFull).length;
+  return full < FULL_QUERIES ? [{ flow: full === 0 ? 0 : flows, ttl: FULL_TTL }, ...hopsOf(0)] : hopsOf(0);
 }
