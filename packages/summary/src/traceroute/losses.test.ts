@@ -241,6 +241,19 @@ describe('a black hole for large packets', () => {
     );
   });
 
+  it('names the router that reported the MTU of the path, and none that reported a larger one', () => {
+    const { hops = [], ...others } = trace([access, '192.0.2.1 3 3 3', '192.0.2.2 5 5 5', target], { pathMtu: 1_337 });
+    const known = [undefined, 1_400, 1_337, undefined];
+    const withMtus = {
+      ...others,
+      hops: hops.map((hop, index) => ({ ...hop, ...(known[index] && { nextMtu: known[index] }) })),
+    };
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': withMtus }), 'path_mtu_small')).toContain(
+      'fra-1 1337 bytes, behind hop 3, 192.0.2.2 in AS64511 (Transit Net).',
+    );
+  });
+
   it('does not hide that larger packets than a router reports arrive', () => {
     const larger = trace([access, target], { protocol: 'udp', pathMtu: 1_000, size: 1_500 });
     const summary = summaryOf('traceroute', { 'fra-1': larger });

@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { thresholds } from '../../thresholds.ts';
 import { listed, unique } from '../../words.ts';
-import type { Trace } from '../trace.ts';
+import { stepText, type Trace } from '../trace.ts';
 
 /**
  * Findings about packet sizes. The search sends echo requests: a filter for large ones looks like a path that drops large
@@ -46,7 +46,9 @@ function smallMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   const small = traces.filter((trace) => (reportedMtu(trace) ?? ordinary) < ordinary);
   if (small.length === 0) return [];
   const least = Math.min(...small.map((trace) => reportedMtu(trace)!));
-  const values = listed(small.map((trace) => `${trace.probeResult.probe} ${reportedMtu(trace)} bytes`));
+  const values = listed(
+    small.map((trace) => `${trace.probeResult.probe} ${reportedMtu(trace)} bytes${reporterText(trace)}`),
+  );
   const arrived = unique(small.flatMap((trace) => arrivedFrom(trace, reportedMtu(trace)! + 1) ?? []));
   const others = arrived.length === 0 ? '' : ` ${listed(arrived)} arrive all the same: they may take another way.`;
   const text = `Echo requests of less than ${ordinary.toLocaleString('en')} bytes only fit the path, as a router or the probe’s link reports: ${values}.${others}`;
@@ -58,6 +60,14 @@ function smallMtus(traces: readonly Trace[]): readonly FindingDraft[] {
 function reportedMtu({ probeResult: { result } }: Trace): number | undefined {
   const { pathMtu, mtuBlackHole } = result;
   return typeof pathMtu !== 'number' || mtuBlackHole === pathMtu + 1 ? undefined : pathMtu;
+}
+
+/** The nearest router that reported the path MTU; empty if none of a hop did. */
+function reporterText(trace: Trace): string {
+  const { hops = [] } = trace.probeResult.result;
+  const reporter = hops.find(({ nextMtu }) => nextMtu !== undefined && nextMtu === reportedMtu(trace));
+  const step = trace.steps.find(({ hop }) => hop === reporter?.hop);
+  return step === undefined ? '' : `, behind ${stepText(step)}`;
 }
 
 /** `UDP packets of 1,500 bytes`, if the trace reached the target with packets of at least this size. */
