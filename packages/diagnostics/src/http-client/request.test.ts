@@ -78,7 +78,7 @@ describe('the redirects of an http check', () => {
     const outcome = await checkOf(`http://127.0.0.1:${port}/a`, { options: { followRedirects: 10 } });
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: 'redirect_loop' }, statusCode: 302 });
-    expect(outcome.redirects).toHaveLength(1);
+    expect(outcome.redirects).toHaveLength(2);
   });
 
   it('end the check with redirect_limit where there are more than asked for', async () => {
@@ -138,7 +138,7 @@ describe('the redirects of an http check', () => {
     const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { followRedirects: 10 } });
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: 'redirect_loop' } });
-    expect(requests).toBe(2);
+    expect(requests).toBe(3);
   });
 
   it.each<[string, Buffer, string]>([

@@ -1,7 +1,7 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
 import { MAX_REDIRECT_BODY_BYTES } from './bounds.ts';
-import { headerOf, type Head } from './response-head.ts';
+import { headersOf, type Head } from './response-head.ts';
 
 /** One request of a check: the first, or one that a redirect led to. */
 export interface Request {
@@ -44,7 +44,12 @@ export function requestHeaders(
 
 /** True for responses that redirect the request (RFC 9110 section 15.4). */
 export function isRedirect(head: Head): boolean {
-  return [301, 302, 303, 307, 308].includes(head.statusCode) && headerOf(head, 'location') !== undefined;
+  return [301, 302, 303, 307, 308].includes(head.statusCode) && locationOf(head) !== undefined;
+}
+
+/** The first Location that is not empty: browsers and curl ignore an empty one. */
+function locationOf(head: Head): string | undefined {
+  return headersOf(head, 'location').find((text) => text !== '');
 }
 
 /** Bytes to read of this response's body. */
@@ -57,7 +62,7 @@ export function redirected(
   request: Request,
   head: Head,
 ): { readonly request: Request; readonly failure: null } | { readonly failure: Failure } {
-  const location = headerOf(head, 'location') ?? '';
+  const location = locationOf(head) ?? '';
   const url = parse(location, request.url);
   if (url === null) return { failure: no('redirect_refused', 'The redirect leads to something that is no URL.') };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

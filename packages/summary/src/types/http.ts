@@ -89,7 +89,7 @@ function redirectUrl({
   url,
   statusCode,
 }: Pick<SparseResultOf<'http'>, 'location' | 'url' | 'statusCode'>): URL | undefined {
-  if (location === null || location === undefined || statusCode === undefined) return undefined;
+  if (location === null || location === undefined || location === '' || statusCode === undefined) return undefined;
   if (statusCode < 300 || statusCode >= 400) return undefined;
   return URL.parse(location, url ?? undefined) ?? undefined;
 }

@@ -39,7 +39,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   if (token?.failure) return withoutToken(params, token.failure, context);
   const redirects: Redirects = [];
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
-  const seen = new Set<string>();
+  const seen = new Map<string, string>();
   const jar = cookieJar();
   const first = new URL(params.host);
   /** The server name of the module applies to the first host only, as in blackbox_exporter. */
@@ -62,7 +62,6 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
 
   for (;;) {
     const sent = withCookies(request, jar.cookiesFor(request.url));
-    seen.add(keyOf(sent));
     const step = await takeStep(
       { ...sent, onBody: bodyRules.start() },
       { insecureSSL, httpVersion, family: singleFamily(options), tls: tlsFor(request.url), onProgress },
@@ -77,15 +76,29 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     jar.keep(request.url, step.head);
     const next = redirected(request, step.head);
     if (next.failure !== null) return outcome(step, redirects, next.failure);
-    if (seen.has(keyOf(withCookies(next.request, jar.cookiesFor(next.request.url))))) {
+    const isLast = redirects.length === followRedirects;
+    const followed = withCookies(next.request, jar.cookiesFor(next.request.url));
+    if (isLoop(seen, keyOf(sent), keyOf(followed), isLast)) {
       return outcome(step, redirects, no('redirect_loop', 'The redirects form a loop.'));
     }
-    if (redirects.length === followRedirects) {
+    if (isLast) {
       return outcome(step, redirects, no('redirect_limit', `There are more redirects than ${followRedirects}.`));
     }
     redirects.push(redirectOf(step, redirects));
     request = next.request;
   }
+}
+
+/**
+ * True if the redirects form a loop. A page may answer when it is asked again, as after a gate: only the same redirect for the
+ * second time proves a loop, or a known request that may not be sent any more.
+ *
+ * @param seen the request to which each one was redirected last; adds this redirect
+ */
+function isLoop(seen: Map<string, string>, from: string, to: string, isLast: boolean): boolean {
+  const isAgain = seen.get(from) === to;
+  seen.set(from, to);
+  return isAgain || (isLast && seen.has(to));
 }
 
 /** Fails the check for want of a token. The name is resolved nevertheless, as blackbox_exporter does. */
