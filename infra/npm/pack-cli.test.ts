@@ -143,6 +143,6 @@ describe('the npm package of the command line', () => {
     expect(shown).toMatch(/fra-1 .*192\.0\.2\.1, open/);
     expect(shown).toContain('up  Port 443 is open.');
     expect(await vantage('--version')).toBe('0.1.0\n');
-    expect(await vantage('tcp', 'a.example', '443', '--csv')).toMatch(/^probe,.*\nfra-1,/);
+    expect(await vantage('tcp', 'a.example', '443', '--csv')).toMatch(/^checkId,.*\n[^,]*,tcp,a\.example,fra-1,/);
   });
 });

@@ -183,8 +183,29 @@ describe('what the program writes', () => {
   it('is CSV without the screenshot', async () => {
     const { output } = await written(['http', 'https://example.com', '--csv']);
 
-    expect(output).toMatch(/^probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,resolvedIp,error\n/);
+    expect(output).toMatch(/^checkId,type,host,probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,/);
     expect(output).not.toContain('iVBOR');
+  });
+
+  it('has the same columns as CSV whatever its results are, also when it is shown again', async () => {
+    const heads: (string | undefined)[] = [];
+    for (const outcome of [
+      { timings: { total: 3 }, headers: { server: 'a' } },
+      { result: 'error', error: { code: 'dns_timeout', phase: 'dns', source: 'resolver', message: 'x' } },
+    ]) {
+      replaced = outcome;
+      for (const words of [
+        ['http', 'https://example.com', '--csv'],
+        ['show', HOSTILE, '--csv'],
+      ]) {
+        heads.push((await written(words)).output.split('\n')[0]);
+      }
+    }
+    replaced = {};
+
+    expect(heads[0]).toContain(',error.code,');
+    expect(heads[0]).toMatch(/,headers,.*,timings\.total,/);
+    expect(new Set(heads).size).toBe(1);
   });
 
   it.each([

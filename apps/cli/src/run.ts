@@ -19,6 +19,7 @@ import { saveScreenshotOf, screenshotFileFault } from './save-screenshot.ts';
 import { meLines, probeLines } from './lists/lists.ts';
 import { runMonitors } from './monitors/run-monitors.ts';
 import { serviceFault, withScheme } from './faults/service-fault.ts';
+import { tableColumns } from './table-columns.ts';
 import { watchCheck } from './watch-check.ts';
 
 export interface CliOptions {
@@ -159,8 +160,9 @@ async function follow(
   return fault.isMissing && status !== exitStatus.success ? status : exitStatus.invalid;
 }
 
-function csvOf({ results }: CheckOf<CheckTypeName>, probes: Probes): string {
-  return withoutControls(asCsv(Object.entries(results), probes).replaceAll('\r\n', '\n'));
+function csvOf(check: CheckOf<CheckTypeName>, probes: Probes): string {
+  const csv = asCsv(Object.entries(check.results), probes, check, tableColumns(check));
+  return withoutControls(csv.replaceAll('\r\n', '\n'));
 }
 
 async function list(

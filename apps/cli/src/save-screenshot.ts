@@ -1,5 +1,4 @@
-import { access, constants, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, constants, rm, stat, writeFile } from 'node:fs/promises';
 
 import type { CheckOf } from '@vantage/client';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
@@ -19,7 +18,10 @@ export async function screenshotFileFault(file: string): Promise<string | undefi
   try {
     const found = await stat(file).catch(() => undefined);
     if (found?.isDirectory() === true) return unwritable(new Error(`${file} is a folder`));
-    await access(found === undefined ? dirname(file) : file, constants.W_OK);
+    if (found === undefined) {
+      await writeFile(file, '', { flag: 'wx' });
+      await rm(file);
+    } else await access(file, constants.W_OK);
     return undefined;
   } catch (error) {
     return unwritable(error);

@@ -329,8 +329,8 @@ describe('the page of a check from a hundred probes', () => {
       };
 
       const [head, ...lines] = (await download('CSV', 'csv')).trimEnd().split('\r\n');
-      expect(head).toMatch(/^probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,/);
-      expect(lines.map((line) => line.split(',')[0])).toEqual(await rows());
+      expect(head).toMatch(/^checkId,type,host,probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,/);
+      expect(lines.map((line) => line.split(',')[3])).toEqual(await rows());
       const objects = (await download('JSON lines', 'jsonl')).trimEnd().split('\n');
       expect(objects.map((line) => (JSON.parse(line) as { probe: string }).probe)).toEqual(await rows());
       expect(tab.faults).toEqual([]);

@@ -4,7 +4,7 @@ export { ProblemError } from './problem-error.ts';
 export type { CheckOf, CheckRequest, CheckRequestOf, PairRequest, ResultOf } from './types.ts';
 export type { CheckEvent, MonitorChange, WatchMonitorOptions, WatchOptions } from './watch.ts';
 export type { LostConnection } from './watch-stream.ts';
-export { asCsv, asJsonLines, type TableProbe, type ResultRows } from './tables.ts';
+export { asCsv, asJsonLines, type TableCheck, type TableProbe, type ResultRows } from './tables.ts';
 export type { TargetFix, TargetMistake } from './target-fix.ts';
 export { targetMistake } from './target-mistake.ts';
 export { hostFor, portIn, readTarget, type TypedTarget } from './target-text.ts';

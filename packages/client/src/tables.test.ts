@@ -21,9 +21,9 @@ describe('the results as CSV', () => {
   it('have a column for each scalar field of any result, and the place of the probe', () => {
     expect(asCsv(rows, probes)).toBe(
       [
-        'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,error,timings.dns,timings.total,error.code,error.message,addresses',
-        'fra-1,DE,"Frankfurt, Main",AS64496,"Example ""One""",success,-0.5,,1,2.5,,,',
-        'nyc-1,,,,,failure,,,,,refused,"No,\nno.",a b',
+        'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,resolvedIp,error.code,error.phase,error.source,error.message,timings.dns,timings.total,addresses',
+        'fra-1,DE,"Frankfurt, Main",AS64496,"Example ""One""",success,-0.5,,,,,,1,2.5,',
+        'nyc-1,,,,,failure,,,refused,,,"No,\nno.",,,a b',
         '',
       ].join('\r\n'),
     );
@@ -33,7 +33,7 @@ describe('the results as CSV', () => {
     const answers = [{ name: 'a.example', data: '192.0.2.1' }, { data: '192.0.2.2' }];
 
     expect(asCsv([['fra-1', { answers }]])).toBe(
-      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,answers\r\nfra-1,,,,,192.0.2.1 192.0.2.2\r\n',
+      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,resolvedIp,error.code,error.phase,error.source,error.message,answers\r\nfra-1,,,,,,,,,,,,192.0.2.1 192.0.2.2\r\n',
     );
   });
 
@@ -41,7 +41,7 @@ describe('the results as CSV', () => {
     const screenshot = 'iVBORw0KGgo=';
 
     expect(asCsv([['fra-1', { status: 200, screenshot }]])).toBe(
-      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,status\r\nfra-1,,,,,200\r\n',
+      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,resolvedIp,error.code,error.phase,error.source,error.message,status\r\nfra-1,,,,,,,,,,,,200\r\n',
     );
   });
 
@@ -49,15 +49,48 @@ describe('the results as CSV', () => {
     const otherFamily = { family: 6, rt: 2, answers: [{ data: '192.0.2.6' }] };
 
     expect(asCsv([['fra-1', { rt: 1, answers: [{ data: '192.0.2.4' }], otherFamily }]])).toBe(
-      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,rt,answers,otherFamily.family,otherFamily.rt,otherFamily.answers\r\n' +
-        'fra-1,,,,,1,192.0.2.4,6,2,192.0.2.6\r\n',
+      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,resolvedIp,error.code,error.phase,error.source,error.message,answers,otherFamily.family,otherFamily.rt,otherFamily.answers\r\n' +
+        'fra-1,,,,,,1,,,,,,192.0.2.4,6,2,192.0.2.6\r\n',
     );
+  });
+
+  it('begin with the check, so that tables of several can be joined', () => {
+    const check = { testId: 'abc', type: 'ping', host: '=a.example' };
+    const [head, row] = asCsv(rows, probes, check).split('\r\n');
+
+    expect(head).toMatch(/^checkId,type,host,probe,/);
+    expect(row).toMatch(/^abc,ping,'=a\.example,fra-1,/);
+    expect(JSON.parse(asJsonLines(rows, probes, check).split('\n')[0]!)).toMatchObject({
+      checkId: 'abc',
+      probe: 'fra-1',
+    });
+  });
+
+  it('have the columns that are asked for, whatever the results are, and an object as JSON', () => {
+    const columns = ['result', 'error.code', 'headers', 'timings.total'];
+    const [success] = asCsv(
+      [['fra-1', { result: 'success', error: null, headers: { a: 'b' } }]],
+      {},
+      undefined,
+      columns,
+    ).split('\r\n');
+    const [failure, row] = asCsv(
+      [['fra-1', { result: 'failure', error: { code: 'x' }, timings: null, headers: { a: 'b' } }]],
+      {},
+      undefined,
+      columns,
+    ).split('\r\n');
+
+    expect([success, failure]).toEqual(
+      Array(2).fill(`probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,${columns.join()}`),
+    );
+    expect(row).toBe('fra-1,,,,,failure,x,"{""a"":""b""}",');
   });
 
   it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx'])('have no formula of a stranger: %j', (text) => {
     const [, row] = asCsv([['fra-1', { hostname: text }]]).split(/\r\n/);
 
-    expect(row).toMatch(/^fra-1,,,,,"?'/);
+    expect(row).toMatch(/^fra-1,{12}"?'/);
   });
 });
 
@@ -67,8 +100,10 @@ describe('a target with a location and a network', () => {
   it('has its columns apart from those of the probe', () => {
     const [head, row] = asCsv(rowsOfInfo, probes).split('\r\n');
 
-    expect(head).toBe('probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,countryCode,city,isp');
-    expect(row).toBe('fra-1,DE,"Frankfurt, Main",AS64496,"Example ""One""",US,,Example Two');
+    expect(head).toBe(
+      'probe,probeCountryCode,probeCity,probeAsNumber,probeIsp,result,rt,resolvedIp,error.code,error.phase,error.source,error.message,countryCode,city,isp',
+    );
+    expect(row).toBe('fra-1,DE,"Frankfurt, Main",AS64496,"Example ""One""",,,,,,,,US,,Example Two');
   });
 
   it('has its fields apart from those of the probe in JSON lines', () => {

@@ -9,6 +9,16 @@ export interface TableProbe {
   readonly isp: string;
 }
 
+/** The fields of a check that precede its results. */
+export interface TableCheck {
+  readonly testId: string;
+  readonly type: string;
+  readonly host: string;
+}
+
+/** Columns of every result, whatever its outcome. */
+const commonColumns = ['result', 'rt', 'resolvedIp', 'error.code', 'error.phase', 'error.source', 'error.message'];
+
 /** Columns of a probe. A result may have fields with the names on the right, for the target. */
 const probeColumns = {
   probeCountryCode: 'countryCode',
@@ -18,22 +28,50 @@ const probeColumns = {
 } as const satisfies Readonly<Record<string, keyof TableProbe>>;
 
 /**
- * Results as CSV (RFC 4180), one row per probe: location and network of the probe (`probeCity`), then each scalar field of the results
- * (`timings.total` for nested ones) and each list of scalars. Lists of objects are omitted, except the data of DNS
- * records, and so is the screenshot: no program shows one in a cell.
+ * Results as CSV (RFC 4180), one row per probe: the check, location and network of the probe (`probeCity`), then each
+ * scalar field of the results (`timings.total` for nested ones) and each list of scalars. Lists of objects are omitted,
+ * except the data of DNS records, and so is the screenshot: no program shows one in a cell.
  *
  * @param probes response of `GET /probes`, if known
+ * @param columns first columns of the results; others follow in the order in which they occur. With all fields of a check
+ *   type, tables of several checks have the same columns
  */
-export function asCsv(rows: ResultRows, probes: Readonly<Record<string, TableProbe>> = {}): string {
-  const flat = rows.map(([probe, result]) => ({ probe, ...factsOf(probes, probe), ...flatten(result) }));
-  const names = new Set<string>(['probe', ...Object.keys(probeColumns), ...flat.flatMap(Object.keys)]);
+export function asCsv(
+  rows: ResultRows,
+  probes: Readonly<Record<string, TableProbe>> = {},
+  check?: TableCheck,
+  columns: readonly string[] = commonColumns,
+): string {
+  const known = new Set(columns);
+  const flat = rows.map(([probe, result]) => ({
+    ...factsOfCheck(check),
+    probe,
+    ...factsOf(probes, probe),
+    ...flatten(result, known),
+  }));
+  const first = [...Object.keys(factsOfCheck(check)), 'probe', ...Object.keys(probeColumns), ...columns];
+  const names = new Set<string>([...first, ...flat.flatMap(Object.keys)]);
   const lines = flat.map((row: Readonly<Record<string, unknown>>) => [...names].map((name) => cell(row[name])));
   return [[...names].map(cell), ...lines].map((line) => `${line.join(',')}\r\n`).join('');
 }
 
-/** Results as JSON lines: one object per probe, with its id in `probe`, its location and network as in CSV. */
-export function asJsonLines(rows: ResultRows, probes: Readonly<Record<string, TableProbe>> = {}): string {
-  return rows.map(([probe, result]) => `${JSON.stringify({ probe, ...factsOf(probes, probe), ...result })}\n`).join('');
+function factsOfCheck(check: TableCheck | undefined): Readonly<Record<string, string>> {
+  return check === undefined ? {} : { checkId: check.testId, type: check.type, host: check.host };
+}
+
+/** Results as JSON lines: one object per probe, with its id in `probe`; the check, location and network as in CSV. */
+export function asJsonLines(
+  rows: ResultRows,
+  probes: Readonly<Record<string, TableProbe>> = {},
+  check?: TableCheck,
+): string {
+  const objects = rows.map(([probe, result]) => ({
+    ...factsOfCheck(check),
+    probe,
+    ...factsOf(probes, probe),
+    ...result,
+  }));
+  return objects.map((object) => `${JSON.stringify(object)}\n`).join('');
 }
 
 function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Readonly<Record<string, unknown>> {
@@ -43,14 +81,18 @@ function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Read
     : Object.fromEntries(Object.entries(probeColumns).map(([column, name]) => [column, probe[name]]));
 }
 
-function flatten(value: object, prefix = ''): Record<string, unknown> {
+/** @param columns an object that has a column is written into it as JSON: its fields may have any name */
+function flatten(value: object, columns: ReadonlySet<string>, prefix = ''): Record<string, unknown> {
   const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {
     if (prefix === '' && name === 'screenshot') return [];
     if (Array.isArray(field)) {
       const items = field.map((item: unknown) => (name === 'answers' && answersOf.has(prefix) ? dataOf(item) : item));
       return items.some(isObject) ? [] : [[`${prefix}${name}`, items.join(' ')]];
     }
-    return isObject(field) ? Object.entries(flatten(field, `${prefix}${name}.`)) : [[`${prefix}${name}`, field]];
+    const path = `${prefix}${name}`;
+    if (isObject(field) && !columns.has(path)) return Object.entries(flatten(field, columns, `${path}.`));
+    const isEmptyObject = field === null && [...columns].some((name) => name.startsWith(`${path}.`));
+    return isEmptyObject ? [] : [[path, field]];
   });
   return Object.fromEntries(fields);
 }

@@ -28,8 +28,12 @@ export const selectionFlags = {
   limit: { type: 'string', value: 'N', description: 'How many probes at most. Range: 1 to 100. Default: 10.' },
 } as const;
 
-const outputFlags = {
+/** Output of the results of a check. */
+export const csvFlag = {
   csv: { type: 'boolean', description: 'The results as CSV, one row per probe, and nothing else.' },
+} as const;
+
+const watchFlags = {
   watch: {
     type: 'string',
     value: 'SECONDS',
@@ -80,7 +84,8 @@ export function checkFlagsOf({ screenshot, takesPairs = false }: AnyCheckType): 
   return {
     ...selectionFlags,
     ...(takesPairs ? pairFlags : {}),
-    ...outputFlags,
+    ...csvFlag,
+    ...watchFlags,
     ...(screenshot === undefined ? {} : pictureFlags),
   };
 }

@@ -3,7 +3,7 @@ import type { AnyCheckType } from '@vantage/contract';
 import { checkTypeNames, checkTypes } from '@vantage/diagnostics/contract';
 
 import { monitorVerbs } from '../monitors/monitor-action.ts';
-import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
+import { checkFlagsOf, commonFlags, csvFlag, monitorFlags, selectionFlags } from './common-flags.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -25,7 +25,7 @@ function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
   return new Map<string, readonly string[]>([
     ...Object.values<AnyCheckType>(checkTypes).map((checkType) => [checkType.type, ofCheck(checkType)] as const),
     ['mtr', ofCheck(checkTypes.traceroute)],
-    ['show', common],
+    ['show', [...common, ...Object.keys(csvFlag).map(dashed)]],
     ['compare', common],
     ['probes', common],
     ['me', common],

@@ -173,6 +173,8 @@ describe('the words on the command line', () => {
     ['me --server http://a.example --server http://b.example', /^unexpected "--server http:\/\/b\.example" after/],
     ['ping example.com --save-screenshot x.png', /--save-screenshot/],
     ['show', /missing check id; expected show ID/],
+    ['show abc --csv --json', /unexpected --csv with --json/],
+    ['compare a b --csv', /unknown flag "--csv"/],
     ['compare', /missing check id; expected compare ID ID/],
     ['compare abc', /missing second check id; expected compare ID ID/],
     ['compare a b c', /unexpected argument "c"/],

@@ -7,7 +7,7 @@ import { checkFlagsOf, commonFlags } from './common-flags.ts';
 import { shells } from './completion.ts';
 import { expectedOf, flagsBehindCommand, isCommand, unknownCommand } from './first-word.ts';
 import { parseMonitors } from './parse-monitors.ts';
-import { parseQuery } from './parse-query.ts';
+import { CSV_AND_JSON, parseQuery } from './parse-query.ts';
 import { readCheck } from './read-check.ts';
 import { settingsFrom } from './settings.ts';
 
@@ -65,7 +65,7 @@ function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
     ...(watch !== undefined && settings.watchSeconds === undefined
       ? [`invalid --watch "${String(watch)}"; expected seconds from 5 to 86400`]
       : []),
-    ...(settings.csv && settings.json ? ['unexpected --csv with --json; expected one of them'] : []),
+    ...(settings.csv && settings.json ? [CSV_AND_JSON] : []),
     ...(watch !== undefined && (settings.csv || settings.saveScreenshot !== undefined)
       ? ['unexpected --watch with --csv or --save-screenshot']
       : []),

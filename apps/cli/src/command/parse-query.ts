@@ -2,8 +2,10 @@ import { parseFlags } from '@vantage/command-line';
 import { CHECK_ID_PATTERN, isCheckId } from '@vantage/contract';
 
 import type { Command } from './command.ts';
-import { commonFlags } from './common-flags.ts';
+import { commonFlags, csvFlag } from './common-flags.ts';
 import { settingsFrom } from './settings.ts';
+
+export const CSV_AND_JSON = 'unexpected --csv with --json; expected one of them';
 
 /** Parses a command that only reads. */
 export function parseQuery(name: 'probes' | 'me' | 'show' | 'compare', args: readonly string[]): Command {
@@ -14,12 +16,13 @@ export function parseQuery(name: 'probes' | 'me' | 'show' | 'compare', args: rea
     fault,
   } = parseFlags(
     args.filter((word) => !isId(word)),
-    commonFlags,
+    name === 'show' ? { ...commonFlags, ...csvFlag } : commonFlags,
   );
   const positionals = takesIds(name) ? inOrder([...args.filter(isId), ...others], args) : others;
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   if (values['help'] === true) return { kind: 'help', of: undefined };
   const settings = settingsFrom(values);
+  if (settings.csv && settings.json) return { kind: 'invalid', faults: [CSV_AND_JSON] };
   if (!takesIds(name)) {
     return positionals.length === 0
       ? { kind: name, settings }

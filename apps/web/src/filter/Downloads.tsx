@@ -25,7 +25,7 @@ export function Downloads(props: {
           type="button"
           class="quiet"
           aria-label={`Download as ${title}`}
-          onClick={() => save(`${check.type}-${check.testId}.${extension}`, type, write(rows, probes))}
+          onClick={() => save(`${check.type}-${check.testId}.${extension}`, type, write(rows, probes, check))}
         >
           {title}
         </button>

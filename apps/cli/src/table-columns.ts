@@ -1,0 +1,40 @@
+import type { CheckOf } from '@vantage/client';
+import { publicResultSchema, type AnyCheckType } from '@vantage/contract';
+import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
+
+/** The parts of JSON Schema in which results are described. */
+interface Schema {
+  readonly type?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/**
+ * Columns of the results of a check as CSV. They depend on the type of the check and on whether it measures both
+ * families, not on the results, so that rows of several checks have the same columns.
+ */
+export function tableColumns({ type, request }: Pick<CheckOf<CheckTypeName>, 'type' | 'request'>): readonly string[] {
+  if (!isCheckTypeName(type)) return [];
+  const options: Readonly<Record<string, unknown>> = { ...request?.options };
+  const columns = columnsIn(publicResultSchema(checkTypes[type] as AnyCheckType), '');
+  return [...new Set(columns)].filter(
+    (name) => name !== 'screenshot' && (options['family'] === 'both' || !name.startsWith('otherFamily.')),
+  );
+}
+
+/** A column for each scalar, for each list of scalars, and for each object with names of its own choice, such as headers. */
+function columnsIn({ type, anyOf, properties, items }: Schema, path: string): readonly string[] {
+  if (anyOf !== undefined) return anyOf.flatMap((each) => columnsIn(each, path));
+  if (type === 'null') return [];
+  if (properties !== undefined) {
+    const prefix = path === '' ? '' : `${path}.`;
+    return Object.entries(properties).flatMap(([name, schema]) => columnsIn(schema, `${prefix}${name}`));
+  }
+  const isList = type === 'array' && isObject(items) && !/^(otherFamily\.)?answers$/.test(path);
+  return isList ? [] : [path];
+}
+
+function isObject(schema: Schema | undefined): boolean {
+  return schema?.properties !== undefined || schema?.anyOf?.some(isObject) === true;
+}
