@@ -37,6 +37,18 @@ describe('a recording of the main thread', () => {
     await browser.close();
   });
 
+  itInBrowser('leaves nothing at its browser, which may have many pages', async () => {
+    const browser = await openBrowser();
+    const page = await browser.newPage();
+    const before = browser.listenerCount('disconnected');
+    const end = await recordTasks(page);
+    await end();
+    const after = browser.listenerCount('disconnected');
+    await browser.close();
+
+    expect(after).toBe(before);
+  });
+
   itInBrowser('fails when its page crashes, whose tasks would be too few', async () => {
     const browser = await openBrowser();
     const page = await browser.newPage();

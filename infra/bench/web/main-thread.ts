@@ -26,8 +26,7 @@ export async function recordTasks(page: Tab['page']): Promise<() => Promise<read
     categories: 'devtools.timeline,disabled-by-default-devtools.timeline,toplevel',
     transferMode: 'ReportEvents',
   });
-  const lost = endOf(page);
-  lost.catch(() => undefined);
+  const { lost, unwatch } = watchEnd(page);
   return async () => {
     // The browser sends its last events after it has answered.
     const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
@@ -36,23 +35,31 @@ export async function recordTasks(page: Tab['page']): Promise<() => Promise<read
       if (page.browser().connected) throw error;
       await lost;
     });
-    await Promise.race([lost, Promise.all([complete, end])]);
+    await Promise.race([lost, Promise.all([complete, end])]).finally(unwatch);
     return taskTimes(events);
   };
 }
 
-/** Rejects with the reason when the page or its browser ends, even if no request to them is open. */
-async function endOf(page: Tab['page']): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
+/** `lost` rejects with the reason when the page or its browser ends, even if no request to them is open. */
+function watchEnd(page: Tab['page']): { readonly lost: Promise<never>; readonly unwatch: () => void } {
+  const { promise: lost, reject } = Promise.withResolvers<never>();
+  lost.catch(() => undefined);
+  const browser = page.browser();
   // After a crash, the tasks up to there would look like all of them.
-  page.once('error', () => reject(new Error('the page crashed')));
-  page.browser().once('disconnected', () => {
-    const program = page.browser().process();
+  const onCrash = (): void => reject(new Error('the page crashed'));
+  const onEnd = (): void => {
+    const program = browser.process();
     const say = (): void => reject(new Error(`the browser ended${statusOf(program)}`));
     if (program === null || program.exitCode !== null) say();
     else program.once('exit', say);
-  });
-  return promise;
+  };
+  page.on('error', onCrash);
+  browser.on('disconnected', onEnd);
+  const unwatch = (): void => {
+    page.off('error', onCrash);
+    browser.off('disconnected', onEnd);
+  };
+  return { lost, unwatch };
 }
 
 /**
