@@ -44,4 +44,6 @@ def main(url, host, port):
         print(summary["verdict"], summary["headline"])
 
 
+if len(sys.argv) != 4 or not sys.argv[3].isdigit():
+    sys.exit("Usage: python3 check.py URL HOST PORT\n  such as: python3 check.py http://127.0.0.1:8080 example.com 443")
 main(*sys.argv[1:])

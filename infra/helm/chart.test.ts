@@ -29,6 +29,10 @@ interface Resource {
     readonly strategy?: { readonly type?: string };
     readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
     readonly rules?: readonly { readonly host: string }[];
+    readonly egress?: readonly {
+      readonly to: readonly { readonly ipBlock?: { readonly cidr: string } }[];
+      readonly ports?: readonly { readonly port: number }[];
+    }[];
     readonly template?: {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: PodSpec;
@@ -230,6 +234,19 @@ describe('the values of the chart', () => {
       expect(podOf('agent-nyc-1').hostNetwork).toBe(true);
       expect(podOf('agent-nyc-1').containers[0]?.env).toContainEqual({ name: 'METRICS_HOST', value: '127.0.0.1' });
       expect(podOf('agent-nyc-1').containers[0]?.env).toContainEqual({ name: 'CONTACT', value: 'noc@example.com' });
+    });
+
+    it('lets agents ask the resolver of their node, whose address is link-local', async () => {
+      const policyOf = (all: readonly Resource[]) =>
+        all.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'probe-agent')!.spec.egress!;
+      const resolversOf = (all: readonly Resource[]) =>
+        policyOf(all)
+          .filter(({ ports = [] }) => ports.some(({ port }) => port === 53))
+          .flatMap(({ to }) => to.flatMap(({ ipBlock }) => (ipBlock === undefined ? [] : [ipBlock.cidr])));
+      const networkPolicy = { ...(defaults['networkPolicy'] as object), resolvers: ['10.0.0.53/32', 'fd00::53/128'] };
+
+      expect(resolversOf(resources)).toEqual(['169.254.20.10/32']);
+      expect(resolversOf(resourcesOf(await render({ ...example, networkPolicy })))).toEqual(networkPolicy.resolvers);
     });
 
     it('has the host of the address in the ingress', () => {
