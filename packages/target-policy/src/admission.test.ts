@@ -291,6 +291,19 @@ describe('the admission of a name', () => {
     });
   });
 
+  it.each([
+    ['A', 'AAAA', '2606:4700::1', { haveIpv6: () => false }],
+    ['AAAA', 'A', '8.8.8.8', { haveIpv4: () => false }],
+  ] as const)('does not call a family the only one if the %s question failed', async (failing, type, address, has) => {
+    const server = await serve((_name, asked) => (asked === failing ? { rcode: 2 } : { records: [address] }));
+
+    expect(await ask({}, { server, ...has })).toMatchObject({
+      failure: { code: 'dns_resolver_failing', phase: 'resolve', source: 'resolver' },
+      addresses: [address],
+    });
+    expect(server.questions).toContain(`${type} site.example.com`);
+  });
+
   it('says that the name lacks the family asked for', async () => {
     const server = await serve(records({ 'A site.example.com': ['8.8.8.8'] }));
 

@@ -108,7 +108,7 @@ async function admitName(
   const usable = usableOf(resolution, options);
   const [pinned] = usable;
   if (pinned === undefined) {
-    return fail(familyUnavailable(parseAddress(addresses[0]!)!.family), addresses, resolveMs);
+    return fail(unusable(resolution, parseAddress(addresses[0]!)!.family), addresses, resolveMs);
   }
   const candidates = usable.map(formatAddress);
   return admit({ host: name, address: candidates[0]!, family: pinned.family, addresses, candidates, resolveMs });
@@ -117,6 +117,12 @@ async function admitName(
 /** Without an address of the only family that was asked for, the name may have others. */
 function ofFamily(failure: Failure, family: Family | undefined): Failure {
   return failure.code === 'dns_no_address' && family !== undefined ? { ...failure, family } : failure;
+}
+
+/** Why no address is usable: the name may have some of the family that the probe has, if that question failed. */
+function unusable(resolution: Resolution, family: Family): Failure {
+  const other = resolution[family === 4 ? 6 : 4];
+  return other.ok || other.failure.source === 'target' ? familyUnavailable(family) : other.failure;
 }
 
 /** Addresses of the families that the probe supports, IPv4 first. */
