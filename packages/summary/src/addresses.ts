@@ -1,4 +1,5 @@
 import type { SummaryGroup } from '@vantage/contract';
+import { MAX_RESULT_ADDRESSES } from '@vantage/diagnostics/contract';
 
 import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
@@ -15,6 +16,11 @@ function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
   return resolvedIp === null || resolvedIp === undefined ? undefined : [resolvedIp];
 }
 
+/** True if the name may have more addresses than the result holds. */
+export function isCutOff({ result }: ProbeResult): boolean {
+  return ((result as SparseResultOf<'info'>).addresses ?? []).length >= MAX_RESULT_ADDRESSES;
+}
+
 export function groupAddresses(probeResults: readonly ProbeResult[]): readonly SummaryGroup[] {
   return groupsOf('addresses', probeResults, addressesOf);
 }
@@ -26,7 +32,7 @@ export function findAddresses(probeResults: readonly ProbeResult[]): readonly Fi
 function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
   // Compared per family: probes that use different families are a separate finding.
   const families = ['IPv4', 'IPv6'].map((family) =>
-    probeResults.filter((probeResult) => familyOf(probeResult) === family),
+    probeResults.filter((probeResult) => familyOf(probeResult) === family && !isCutOff(probeResult)),
   );
   // Redirects may lead to different hosts: only addresses of one host are compared.
   const hosts = families.flatMap((own) =>

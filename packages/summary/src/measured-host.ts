@@ -1,5 +1,6 @@
 import type { Check } from '@vantage/contract';
 
+import { isCutOff } from './addresses.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { familyOf } from './scopes.ts';
 import { shown, unique } from './words.ts';
@@ -16,7 +17,8 @@ export function measuredHost({ type, host }: Check, all: readonly ProbeResult[])
   const families = unique(probeResults.flatMap((probeResult) => familyOf(probeResult) ?? []));
   const known = unique([...measured, ...probeResults.flatMap(addressesOfFamily)]);
   if (measured.length === 0 || known.length === measured.length) return name;
-  const count = `${known.length} ${families.length === 1 ? `${families[0]} ` : ''}addresses`;
+  const atLeast = probeResults.some(isCutOff) ? ' or more' : '';
+  const count = `${known.length}${atLeast} ${families.length === 1 ? `${families[0]} ` : ''}addresses`;
   const [first, ...others] = measured;
   return others.length === 0
     ? `${name} (${shown(first!)}, one of its ${count})`

@@ -734,6 +734,13 @@ describe('the headline', () => {
       summaryOf('tcp', each('fra-1 ber-1', { ...tcp('closed'), addresses: ['203.0.113.2', '203.0.113.1'] })),
     ],
     [
+      'example.com (203.0.113.1, one of its 20 or more IPv4 addresses) answers pings from both probes (median round trip 21 ms).',
+      summaryOf(
+        'ping',
+        each('fra-1 ber-1', { ...good, addresses: Array.from({ length: 20 }, (_, index) => `203.0.113.${index + 1}`) }),
+      ),
+    ],
+    [
       'https://example.com/ (203.0.113.1, one of its 2 IPv4 addresses) does not work from any of 2 probes: status 503.',
       summaryOf('http', each('fra-1 ber-1', http(503, { addresses: ['203.0.113.1', '203.0.113.2'] }))),
     ],

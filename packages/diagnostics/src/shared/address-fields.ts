@@ -1,12 +1,12 @@
 import { addressSchema, Type, type Target } from '@vantage/contract';
 
-/** Bound of the addresses of one name in a result. */
-const MAX_ADDRESSES = 20;
+/** Bound of the addresses of one name in a result; those of http and info have a larger one. */
+export const MAX_RESULT_ADDRESSES = 20;
 
 /** Result field of the types that measure one address of a name. */
 export const addressesField = {
   addresses: Type.Array(addressSchema, {
-    maxItems: MAX_ADDRESSES,
+    maxItems: MAX_RESULT_ADDRESSES,
     description:
       'Addresses that the name resolved to, in the order of the answers; absent if there is only one. `resolvedIp` alone was measured.',
   }),
@@ -17,5 +17,8 @@ export function addressFields({ address, addresses }: Pick<Target, 'address' | '
   resolvedIp: string;
   addresses?: string[];
 } {
-  return { resolvedIp: address, ...(addresses.length > 1 ? { addresses: addresses.slice(0, MAX_ADDRESSES) } : {}) };
+  return {
+    resolvedIp: address,
+    ...(addresses.length > 1 ? { addresses: addresses.slice(0, MAX_RESULT_ADDRESSES) } : {}),
+  };
 }

@@ -28,6 +28,10 @@ const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '
 const redirected = (url: string) => ({ url, redirects: [redirectOf('https://example.com/')] });
 
 /** Cases of findings about names, addresses and DNS. */
+/** As many as a result holds, of a name that has more. */
+const addressesFrom = (first: number): string[] =>
+  Array.from({ length: 20 }, (_, index) => `203.0.113.${first + index}`);
+
 export const nameCases: FindingCases = {
   name_not_resolved: {
     present: [
@@ -60,6 +64,13 @@ export const nameCases: FindingCases = {
         }),
       ],
       ['one has none', summaryOf('ping', { 'fra-1': good, 'ber-1': unresolved })],
+      [
+        'the name has more than a result holds',
+        summaryOf('ping', {
+          'fra-1': { ...good, addresses: addressesFrom(1) },
+          'ber-1': { ...good, addresses: addressesFrom(11), resolvedIp: '203.0.113.11' },
+        }),
+      ],
       [
         'the same ones take turns',
         summaryOf('ping', {
