@@ -196,7 +196,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_server_slow: degrading(
     ['warning', 'info'],
-    `http, each request of redirects: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning if many probes see it.`,
+    `http, each request of redirects: \`timings.firstByte\`, to the end of the head if that comes later (after early hints), above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning if many probes see it.`,
   ),
   screenshot_incomplete: rule(['info'], 'http: a screenshot was taken, and `cutAt` names a limit.'),
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),

@@ -1,6 +1,7 @@
 import type { FindingCode } from '@vantage/contract';
 
 import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
+import { firstByteOf } from '../first-byte.ts';
 import type { ProbeResult, SparseResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, shown, unique } from '../words.ts';
@@ -13,6 +14,8 @@ interface Slow {
   readonly slowMs: number;
   /** The slow host, if there were redirects. */
   readonly host: string | undefined;
+  /** Time of the first byte, if that was in time. */
+  readonly earlyMs?: number | undefined;
 }
 
 interface Rule {
@@ -64,29 +67,40 @@ function isConnected(timings: Timings): boolean {
   return timings.connect !== undefined;
 }
 
-function requestsOf({ redirects = [], url, timings }: SparseResultOf<'http'>): readonly {
+function requestsOf({ redirects = [], url, timings, rt = null }: SparseResultOf<'http'>): readonly {
   readonly url: string | undefined;
   readonly timings: Timings;
+  readonly rt?: number | null;
 }[] {
-  return [...redirects, ...(timings === undefined ? [] : [{ url, timings }])];
+  return [...redirects, ...(timings === undefined ? [] : [{ url, timings, rt }])];
 }
 
 /** The slowest of a probe’s requests that are too slow. */
 function slowestOf(probeResult: HttpResult, { phase, limitOf }: Rule): readonly Slow[] {
   const { result } = probeResult;
   const isRedirected = (result.redirects ?? []).length > 0;
-  const slow = requestsOf(result).flatMap(({ url, timings }): Slow[] => {
-    const own = timings[phase];
-    if (own === undefined || own <= limitOf(timings.connect ?? 0)) return [];
+  const slow = requestsOf(result).flatMap(({ url, timings, rt }): Slow[] => {
+    const limitMs = limitOf(timings.connect ?? 0);
+    const phaseMs = timings[phase];
+    if (phaseMs === undefined) return [];
+    const slowMs = phaseMs + (phase === 'firstByte' ? restOfHeadMs(timings, rt) : 0);
+    if (slowMs <= limitMs) return [];
     const host = URL.parse(url ?? '')?.host;
-    return [{ probeResult, slowMs: own, host: isRedirected && host !== undefined ? shown(host, 120) : undefined }];
+    const earlyMs = phaseMs <= limitMs ? phaseMs : undefined;
+    return [{ probeResult, slowMs, earlyMs, host: isRedirected && host !== undefined ? shown(host, 120) : undefined }];
   });
   return slow.toSorted((a, b) => b.slowMs - a.slowMs).slice(0, 1);
 }
 
+/** From the first byte, which may be that of an interim answer such as early hints (103), to the end of the head. */
+function restOfHeadMs(timings: Timings, rt: number | null | undefined): number {
+  return Math.max(0, (rt ?? 0) - (firstByteOf(timings) ?? 0));
+}
+
 function slowFound({ code, what, brief, why = '' }: Rule, slow: readonly Slow[], measured: number): FindingDraft {
   const values = slow.map(
-    ({ probeResult: { probe }, slowMs, host }) => `${probe} ${ms(slowMs)}${host === undefined ? '' : ` at ${host}`}`,
+    ({ probeResult: { probe }, slowMs, host, earlyMs }) =>
+      `${probe} ${ms(slowMs)}${host === undefined ? '' : ` at ${host}`}${earlyMs === undefined ? '' : ` (its first byte, as of an early hint, after ${ms(earlyMs)})`}`,
   );
   const probeResults = slow.map(({ probeResult }) => probeResult);
   const [host, ...others] = unique(slow.map((one) => one.host ?? ''));

@@ -444,6 +444,17 @@ describe('an http check', () => {
     expect(textOf(summary, 'http_deviates')).not.toContain('overlook');
   });
 
+  it('takes no early hint for the begin of the answer', () => {
+    const timings = { dns: 5, connect: 20, tls: 25, firstByte: 3, download: 6_000, total: 6_053 };
+    const summary = summaryOf('http', each('fra-1 ber-1', http(200, { timings, rt: 6_053 })));
+
+    expect([summary.verdict, ...lines(summary)]).toEqual(['degraded', 'http_server_slow warning: ber-1 fra-1']);
+    expect(textOf(summary, 'http_server_slow')).toBe(
+      'The answer took long to begin: ber-1 6003 ms (its first byte, as of an early hint, after 3 ms) and fra-1 6003 ms ' +
+        '(its first byte, as of an early hint, after 3 ms). The server was slow, or packets were lost on the way.',
+    );
+  });
+
   it('does not say of an address that takes connections of other probes that it takes none', () => {
     const summary = summaryOf('http', {
       ...each('fra-1 muc-1', afterFirst),
