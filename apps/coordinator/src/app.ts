@@ -25,7 +25,7 @@ import { showScreenshot } from './http/endpoints/screenshot.ts';
 import { previewReader } from './http/endpoints/summary/preview.ts';
 import { showShared } from './http/endpoints/summary/sharing.ts';
 import type { StreamTimes } from './http/events/send-events.ts';
-import type { StreamBounds } from './http/events/stream-places.ts';
+import { createStreamPlaces, type StreamBounds, type StreamPlaces } from './http/events/stream-places.ts';
 import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
 import { showComparison } from './http/endpoints/summary/compare.ts';
 import { showSummary } from './http/endpoints/summary/summary.ts';
@@ -147,6 +147,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
     createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const readPreview = previewReader({ ...options, limit: limit(buckets.showSummary) });
   const compressed = createCompressedCache();
+  const streams = createStreamPlaces(options.streamBounds);
   const checkOptions = {
     checks,
     idempotencyStore: options.idempotencyStore,
@@ -164,7 +165,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
   return [
     createCheck(checkOptions),
     readCheck(checkOptions),
-    followCheck({ ...options, compressed, links, limit: limit(buckets.followCheck) }),
+    followCheck({ ...options, streams, compressed, links, limit: limit(buckets.followCheck) }),
     showScreenshot({ checks, retentionSeconds, limit: limit(buckets.showScreenshot) }),
     showSummary({ ...options, compressed, limit: limit(buckets.showSummary) }),
     showComparison({ ...options, compressed, limit: limit(buckets.showSummary) }),
@@ -172,7 +173,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
     listProbes(probes, limit(buckets.listProbes), compressed),
     listAgents(probes, limit(buckets.listProbes), compressed),
     ...scrapeEndpoints(options, judgeRequest, links, limitEarly(buckets.scrape, window, log)),
-    ...monitorEndpoints(options, limit(buckets.readMonitors)),
+    ...monitorEndpoints(options, streams, limit(buckets.readMonitors)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     ...documentation({ web, readPreview, document, links, checkTypes }),
     ...wellKnown(links, options.contacts ?? {}),
@@ -195,14 +196,14 @@ function scrapeEndpoints(
   return [probeTarget({ ...scraping, limit }), discoverTargets({ ...scraping, limit: limit.count })];
 }
 
-function monitorEndpoints(options: AppOptions, limit: Limit): readonly Endpoint[] {
+function monitorEndpoints(options: AppOptions, streams: StreamPlaces, limit: Limit): readonly Endpoint[] {
   const { monitors } = options;
   return [
     listMonitors(monitors, limit),
     readMonitor(monitors, limit),
     putMonitor(monitors, limit),
     deleteMonitor(monitors, limit),
-    followMonitor({ ...options, limit }),
+    followMonitor({ ...options, streams, limit }),
     monitorMetrics(monitors, limit),
   ];
 }

@@ -254,13 +254,13 @@ export const settings = {
     env: 'EVENT_STREAMS_PER_CLIENT',
     kind: integer(1, 100_000),
     default: '32',
-    description: 'Event streams (`GET /check/:id/events`) of one client address open at a time, on one coordinator.',
+    description: 'Event streams, of checks and monitors together, of one client address open at a time, on one coordinator.',
   }),
   eventStreams: setting({
     env: 'EVENT_STREAMS',
     kind: integer(1, 100_000),
     default: '5000',
-    description: 'Event streams of all clients open at a time, on one coordinator.',
+    description: 'Event streams, of checks and monitors together, of all clients open at a time, on one coordinator.',
   }),
   monitorsMax: setting({
     env: 'MONITORS_MAX',

@@ -308,7 +308,7 @@ describe('a request for what is no page', () => {
     const text = await talk('CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n').answer;
 
     expect(text).toMatch(/^HTTP\/1\.1 405 /);
-    expect(text).toContain('Allow: GET, HEAD, POST, OPTIONS\r\n');
+    expect(text).toContain('Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS\r\n');
   });
 
   it('for the whole server gets the allowed methods', async () => {
@@ -316,7 +316,7 @@ describe('a request for what is no page', () => {
 
     const text = await talk('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
 
-    expect(text).toMatch(/^HTTP\/1\.1 204 .*\r\nAllow: GET, HEAD, POST, OPTIONS\r\n/);
+    expect(text).toMatch(/^HTTP\/1\.1 204 .*\r\nAllow: GET, HEAD, POST, PUT, DELETE, OPTIONS\r\n/);
   });
 
   it('that waits to be asked for a body which is too large is not asked for it', async () => {

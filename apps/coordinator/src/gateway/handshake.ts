@@ -20,7 +20,7 @@ export interface AdmittedAgent {
 const PROOF_MS = 10_000;
 const NONCE_BYTES = 32;
 
-/** Refusals that do not count as guesses: the agent holds the key of the probe. */
+/** Refusals that do not count as guesses: the agent holds the key of the probe, or a valid token. */
 const ofKnownAgents: ReadonlySet<string> = new Set(['suspended', 'stale-counter', 'copied-key']);
 
 const readMessage = createAgentMessageReader();

@@ -13,7 +13,7 @@ import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 import { requestFault } from './request-fault.ts';
 
 /** Methods that at least one path supports. */
-const methods = 'GET, HEAD, POST, OPTIONS';
+const methods = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 
 type ClientError = Error & { readonly code?: string };
 

@@ -112,6 +112,16 @@ describe('the room of a probe', () => {
     expect([load.size(), listeners.size]).toEqual([0, 0]);
   });
 
+  it('comes back though a longer check began before the jobs whose end is never heard of', () => {
+    const { load, fill, pass } = bed();
+    load.added('long', ['fra'], 'ping', 90_000);
+    fill('tcp');
+    pass(7_000);
+
+    expect(load.hasCapacity(probe(), 'tcp')).toBe(true);
+    expect(load.size()).toBe(1);
+  });
+
   it('is at most 256 jobs at an agent that connects to Redis, taken ones included, whatever its capacity', () => {
     const { load } = bed();
     const large = { load: { running: 0, capacity: 1_000 } } as NonNullable<KnownProbe['heartbeat']>;

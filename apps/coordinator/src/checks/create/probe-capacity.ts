@@ -153,16 +153,10 @@ class LoadOfProbes implements ProbeCapacity {
     if (check.jobs.length === 0) this.removed(checkId);
   }
 
-  /**
-   * Forgets checks whose end was missed. The map is in the order of their starts, which is roughly the order of their
-   * ends.
-   */
+  /** Forgets checks whose end was missed, also those that started after a longer one. */
   private forgetOld(): void {
     if (this.nowMs() < this.lookForOldAt) return;
     this.lookForOldAt = this.nowMs() + LOOK_FOR_OLD_MS;
-    for (const [id, { endsAt }] of this.checks) {
-      if (endsAt > this.nowMs()) return;
-      this.removed(id);
-    }
+    for (const [id, { endsAt }] of this.checks) if (endsAt <= this.nowMs()) this.removed(id);
   }
 }

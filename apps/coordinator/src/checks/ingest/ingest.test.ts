@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { echo, PATIENT_MS, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
 import { createCounters } from '../store/counters.ts';
 import { createIngest, type IngestDependencies } from './ingest.ts';
+import { claimEntriesScript } from './stream-scripts.ts';
 
 let bed: CoreBed;
 let beating: NodeJS.Timeout;
@@ -362,5 +363,27 @@ describe('a probe that writes without end', () => {
     await ingest.close();
 
     expect(taken).toBeGreaterThan(0);
+  });
+});
+
+describe('entries that another coordinator holds', () => {
+  it('are claimed after the shortest of the times that concurrent calls name', async () => {
+    const claimedAfter: unknown[] = [];
+    const callBuffer = async (_command: string, sha: string, ...values: readonly string[]): Promise<unknown> => {
+      if (sha !== claimEntriesScript.sha) return [[], 0];
+      claimedAfter.push(values[4]);
+      return ['0-0', []];
+    };
+    const parts: Partial<Record<keyof IngestDependencies, unknown>> = {
+      redis: { status: 'ready', callBuffer },
+      gate: { isOpen: () => true },
+    };
+    const ingest = createIngest(parts as unknown as IngestDependencies);
+
+    // At a deadline, entries are claimed early; the poll of all streams, which comes at the same time, claims late.
+    await Promise.all([ingest.drain('held'), ingest.drain('held', 500), ingest.drain('held', 3_000)]);
+    await ingest.close();
+
+    expect(claimedAfter).toEqual(['500']);
   });
 });

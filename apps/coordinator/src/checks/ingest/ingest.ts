@@ -86,7 +86,8 @@ class IngestOfStreams implements Ingest {
     if (!this.dependencies.gate.isOpen()) return Promise.resolve();
     const wanted = this.drains.get(probe) ?? { running: undefined, again: false, claimIdleMs: undefined };
     wanted.again = true;
-    wanted.claimIdleMs = claimIdleMs ?? wanted.claimIdleMs;
+    // The shorter time of two concurrent calls also claims what the longer one would.
+    if (claimIdleMs !== undefined) wanted.claimIdleMs = Math.min(claimIdleMs, wanted.claimIdleMs ?? Infinity);
     if (wanted.running !== undefined) return wanted.running;
     this.drains.set(probe, wanted);
     wanted.running = this.run(probe, wanted);

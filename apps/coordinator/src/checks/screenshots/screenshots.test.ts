@@ -29,7 +29,7 @@ const beats = new Map<string, Partial<Heartbeat>>();
 const png = blankPng();
 
 /** Probes that no test has used yet, with and without a browser. */
-const unused = { true: names('cam', 40), false: names('plain', 10) };
+const unused = { true: names('cam', 44), false: names('plain', 10) };
 
 beforeAll(async () => {
   bed = await startCoreBed({}, { checkTypes: { echo, photo } });
@@ -471,6 +471,37 @@ describe('the end of a screenshot', () => {
     expect((await bed.read(id, PATIENT_MS)).status).toBe('completed');
     expect(await outcome(id)).toMatchObject({ probe: on[0], reason: { code: 'internal_error' } });
     await until(async () => (await bed.redis.xlen(redisKeys.results(on[0]!))) === 0);
+  });
+
+  it('by a probe that was given up on leaves the next one watched', async () => {
+    const on = probes([true, true]);
+    const id = await start(on);
+    const first = await photographer(id, on);
+    // Its stream has been read by then: the first reading takes memory.
+    await report(bed.redis, first, id, shown('small'));
+    await until(async () => isFinal((await bed.read(id)).results[first]!));
+    await goOffline(first);
+    const second = await photographer(id, on, [first]);
+    const watched = async (): Promise<readonly string[]> => (await members()).filter((member) => member.startsWith(id));
+    await until(async () => (await watched()).join() === `${id} ${second}`);
+    const dropped = bed.core.counters.screenshotsDropped;
+    await lastBeat;
+    try {
+      // Atomic: the entry is written, and memory is short when it is read.
+      await bed.redis
+        .multi()
+        .xadd(redisKeys.results(first), '*', 'check', id, 'kind', 'screenshot', 'data', '{"failure":null}', 'png', png)
+        .config('SET', 'maxmemory', '1')
+        .publish(redisKeys.resultNotification(first), '1')
+        .exec();
+      await until(() => bed.core.counters.screenshotsDropped > dropped);
+    } finally {
+      await bed.takeWrites();
+    }
+    await until(async () => (await bed.redis.xlen(redisKeys.results(first))) === 0);
+
+    expect(await watched()).toEqual([`${id} ${second}`]);
+    expect(await outcome(id)).toMatchObject({ state: 'pending', probe: second });
   });
 
   it('cannot be put into a result by a probe', async () => {

@@ -156,7 +156,8 @@ class PassedOnScreenshots implements CheckScreenshots {
       giveUpScreenshot(redis, id, given, { retentionMs, deadlines, readers, writtenAt }),
     );
     counters[said === 'applied' ? 'screenshotsGivenUp' : 'screenshotsDropped'] += 1;
-    await this.forget(id, current === '' ? given.probe : current);
+    // If another probe is taking the screenshot by now, that one stays watched.
+    await this.forget(id, given.onlyWhile ?? (current === '' ? given.probe : current));
   };
 
   private readonly enqueue = async (id: string, probe: string, job: Job): Promise<void> => {

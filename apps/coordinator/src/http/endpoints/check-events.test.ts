@@ -13,7 +13,7 @@ import {
 } from '../../../test/core-bed.ts';
 import { readEvents, streamFaults, type EventReader, type ReadEvent } from '../../../test/event-reader.ts';
 import { startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
-import { CHECK_ID } from '../../../test/http-fakes.ts';
+import { CHECK_ID, noMonitors } from '../../../test/http-fakes.ts';
 import type { Core } from '../../core.ts';
 
 let bed: CoreBed;
@@ -283,6 +283,19 @@ describe('the bounds of event streams', () => {
     const another = await edge.ask(`/check/${id}/events`, { headers: from('192.0.2.2') });
 
     expect([sameNetwork.status, another.status]).toEqual([429, 503]);
+    await edge.close();
+  });
+
+  it('count the streams of monitors with those of checks', async () => {
+    const eventsAfter = async () => ({ events: [], run: undefined, snapshot: undefined });
+    const monitors = { ...noMonitors, follow: () => () => undefined, eventsAfter };
+    const edge = await edgeOf(bed.core, { monitors, streamBounds: { perClient: 1, total: 10 } });
+    const reader = await readEvents(`${edge.url}/monitors/web/events`);
+    opened.push(reader);
+
+    const refused = await edge.ask(`/check/${await start(['fra-1'])}/events`);
+
+    expect([reader.status, refused.status]).toEqual([200, 429]);
     await edge.close();
   });
 

@@ -7,7 +7,7 @@ import { callerOf } from '../caller.ts';
 import { createEventFrames } from '../events/event-frames.ts';
 import { sendEvents, streamHeaders, type Sending, type StreamTimes } from '../events/send-events.ts';
 import { sendWhole, wholeOf } from '../events/send-whole.ts';
-import { createStreamPlaces, type StreamBounds } from '../events/stream-places.ts';
+import type { StreamPlaces } from '../events/stream-places.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
@@ -17,7 +17,8 @@ import type { Endpoint } from './endpoint.ts';
 export interface CheckEventsOptions {
   readonly live: LiveChecks;
   readonly followers: Pick<Followers, 'note'>;
-  readonly streamBounds: StreamBounds;
+  /** Slots that the streams of checks and of monitors share. */
+  readonly streams: StreamPlaces;
   readonly streamTimes?: Partial<StreamTimes> | undefined;
   readonly links: Links;
   /** Aborted when the service stops. */
@@ -28,8 +29,7 @@ export interface CheckEventsOptions {
 
 /** `GET /check/:id/events`: Server-Sent Events (HTML standard). */
 export function followCheck(options: CheckEventsOptions): Endpoint {
-  const { live, followers, streamBounds, streamTimes, links, stopping, limit, compressed } = options;
-  const places = createStreamPlaces(streamBounds);
+  const { live, followers, streams, streamTimes, links, stopping, limit, compressed } = options;
   const frames = createEventFrames((id) => links.path(`/check/${id}/screenshot`));
   const open = new Set<Sending>();
   stopping.addEventListener('abort', () => {
@@ -42,7 +42,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
     scope: 'read',
     limit,
     answer: async (request, response) => {
-      const leave = places.take(callerOf(request));
+      const leave = streams.take(callerOf(request));
       response.once('close', leave);
       // If the client left while the limit was counted, no `close` event follows.
       if (response.destroyed) return leave();

@@ -30,7 +30,8 @@ const OVERTAKEN_TIMES = 2;
 const COUNTERS_KEPT = 8;
 
 /**
- * Admits a connection whose signature was verified: binds the key if the token allows it, and records the counter.
+ * Admits a connection whose signature was verified: binds the key if the token allows it, and records the counter. Only
+ * an agent with the key of the probe or a valid token learns that the probe is suspended.
  *
  * KEYS access, changes, key, counters, invitations. ARGV probe, channel, public key, fingerprint, counter, digest of the token
  * or '', address, place of the address (JSON). Returns refusal or '', state, '1' if the key was bound by this call,
@@ -41,10 +42,12 @@ export const admitScript = defineScript(
   `${shared}
 local key, counters, invitations = KEYS[3], KEYS[4], KEYS[5]
 local public, fingerprint, counter, digest = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
-if access and access.state == 'suspended' then return { 'suspended', '', '' } end
+local suspended = access and access.state == 'suspended'
 local bound = redis.call('HGET', key, 'publicKey')
 local enrolled = ''
-if bound ~= public then
+if bound == public then
+  if suspended then return { 'suspended', '', '' } end
+else
   local json = digest ~= '' and redis.call('HGET', invitations, digest)
   if not json then
     if digest ~= '' then return { 'token-invalid', '', '' } end
@@ -53,6 +56,7 @@ if bound ~= public then
   local invitation = cjson.decode(json)
   if invitation.expiresAt <= now then return { 'token-expired', '', '' } end
   if invitation.left < 1 then return { 'token-used', '', '' } end
+  if suspended then return { 'suspended', '', '' } end
   invitation.left = invitation.left - 1
   redis.call('HSET', invitations, digest, cjson.encode(invitation))
   redis.call('DEL', key, counters)

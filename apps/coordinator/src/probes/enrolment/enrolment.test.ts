@@ -337,6 +337,21 @@ describe('the operator commands, with a login without rights of an administrator
     expect((await admin('resume', 'off-1')).code).toBe(1);
   });
 
+  it('tell only those with the key or a valid token that the probe is suspended', async () => {
+    const key = await enrolled('shut-1');
+    await seen('shut-1', 'suspended', () => admin('suspend', 'shut-1'));
+    const token = await invite('shut-1');
+    const other = createAgentKey('shut-1');
+
+    expect(code(await connect(key, 2))).toBe('suspended');
+    expect(code(await connect(other, 1))).toBe('unknown-key');
+    expect(code(await connect(other, 1, `vt1_shut-1_${'A'.repeat(43)}`))).toBe('token-invalid');
+    expect(code(await connect(other, 1, token))).toBe('suspended');
+
+    await seen('shut-1', 'approved', () => admin('resume', 'shut-1'));
+    expect(await connect(other, 1, token)).toMatchObject({ ok: true, enrolledNow: true });
+  });
+
   it('remove an agent, whose key is unknown from then on', async () => {
     const key = await enrolled('gone-1');
 

@@ -5,14 +5,15 @@ import type { MonitorReads } from '../../../monitors/monitors.ts';
 import { callerOf } from '../../caller.ts';
 import { streamHeaders, type StreamTimes } from '../../events/send-events.ts';
 import { sendMonitorEvents } from '../../events/send-monitor-events.ts';
-import { createStreamPlaces, type StreamBounds } from '../../events/stream-places.ts';
+import type { StreamPlaces } from '../../events/stream-places.ts';
 import type { Limit } from '../../limits/rate-limit.ts';
 import { HttpProblem } from '../../problem.ts';
 import type { Endpoint } from '../endpoint.ts';
 
 export interface MonitorEventsOptions {
   readonly monitors: MonitorReads;
-  readonly streamBounds: StreamBounds;
+  /** Slots that the streams of checks and of monitors share. */
+  readonly streams: StreamPlaces;
   readonly streamTimes?: Partial<StreamTimes> | undefined;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
@@ -21,8 +22,7 @@ export interface MonitorEventsOptions {
 
 /** `GET /monitors/:name/events`: Server-Sent Events; resumable by `Last-Event-ID`. */
 export function followMonitor(options: MonitorEventsOptions): Endpoint {
-  const { monitors, streamBounds, streamTimes, stopping, limit } = options;
-  const places = createStreamPlaces(streamBounds);
+  const { monitors, streams, streamTimes, stopping, limit } = options;
   const open = new Set<() => void>();
   stopping.addEventListener('abort', () => open.forEach((sendAway) => sendAway()));
 
@@ -32,7 +32,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
     scope: 'read',
     limit,
     answer: async (request, response) => {
-      const leave = places.take(callerOf(request));
+      const leave = streams.take(callerOf(request));
       response.once('close', leave);
       // If the client left while the limit was counted, no `close` event follows.
       if (response.destroyed) return leave();
