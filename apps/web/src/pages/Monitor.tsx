@@ -26,7 +26,7 @@ export function MonitorPage({ name }: { readonly name: string }): JSX.Element {
     document.title = `${name} · Vantage`;
   }, [name]);
   if (view.kind === 'gone') return <Gone name={name} />;
-  if (view.kind === 'failed') return <Failed message={view.message} />;
+  if (view.kind === 'failed') return <Failed what="monitor" message={view.message} />;
   if (view.kind === 'loading') return <Loading what="monitor" connectionProblem={view.connectionProblem} />;
   return <Shown monitor={view.monitor} connectionProblem={view.connectionProblem} />;
 }

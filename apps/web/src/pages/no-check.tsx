@@ -44,10 +44,11 @@ export function Gone({ reason = UNKNOWN }: { readonly reason?: string | undefine
   );
 }
 
-export function Failed({ message }: { readonly message: string }): JSX.Element {
+export function Failed(props: { readonly what?: 'check' | 'monitor'; readonly message: string }): JSX.Element {
+  const { what = 'check', message } = props;
   return (
     <main class="page plain">
-      <h1>The check cannot be shown now</h1>
+      <h1>The {what} cannot be shown now</h1>
       <p class="lead">{message}</p>
       <p>
         <button type="button" class="button" onClick={() => location.reload()}>
