@@ -189,8 +189,11 @@ export const settings = {
   rateLimitReadCheck: rateLimit('`GET /check/:id/results`', 'RATE_LIMIT_RESULTS'),
   rateLimitFollowCheck: rateLimit('`GET /check/:id/events`', 'RATE_LIMIT_EVENTS'),
   rateLimitShowScreenshot: rateLimit('`GET /check/:id/screenshot`', 'RATE_LIMIT_SCREENSHOT'),
-  rateLimitShowSummary: rateLimit('`GET /check/:id/summary`', 'RATE_LIMIT_SUMMARY'),
-  rateLimitListProbes: rateLimit('`GET /probes`', 'RATE_LIMIT_PROBES'),
+  rateLimitShowSummary: rateLimit(
+    '`/check/:id/summary`, comparisons, badges, cards, embedded checks and previews of links together',
+    'RATE_LIMIT_SUMMARY',
+  ),
+  rateLimitListProbes: rateLimit('`GET /probes` and `GET /probes/agents` together', 'RATE_LIMIT_PROBES'),
   rateLimitReadMonitors: rateLimit(
     '`/monitors`, `/monitors/:name`, `/monitors/:name/events` and `/metrics/monitors` together',
     'RATE_LIMIT_MONITORS',
@@ -201,7 +204,7 @@ export const settings = {
     kind: text,
     description:
       'File with the modules of `GET /probe`: the `blackbox.yml` of Prometheus’ blackbox_exporter. It is read again ' +
-      'when it changes. Default: `http_2xx`, `tcp_connect`, `icmp`, `icmp_ttl5`, `dns`.',
+      'when it changes. Default: `http_2xx`, `tcp_connect`, `icmp`, `icmp_ttl5`, `traceroute`, `dns`.',
   }),
   scrapeNetworks: setting({
     env: 'SCRAPE_NETWORKS',
@@ -254,7 +257,8 @@ export const settings = {
     env: 'EVENT_STREAMS_PER_CLIENT',
     kind: integer(1, 100_000),
     default: '32',
-    description: 'Event streams, of checks and monitors together, of one client address open at a time, on one coordinator.',
+    description:
+      'Event streams, of checks and monitors together, of one client address open at a time, on one coordinator.',
   }),
   eventStreams: setting({
     env: 'EVENT_STREAMS',
@@ -314,8 +318,8 @@ export const settings = {
     kind: contact,
     description:
       'Contact for operators of targets: a URL or a mail address. Published at `/.well-known/probing.txt` ' +
-      '(RFC 9511) and, without `SECURITY_CONTACT`, at `/.well-known/security.txt`; without it both answer ' +
-      '404. Set it on each agent too.',
+      '(RFC 9511) and, without `SECURITY_CONTACT`, at `/.well-known/security.txt`; a page without a contact ' +
+      'answers 404. Set it on each agent too.',
   }),
   securityContact: setting({
     env: 'SECURITY_CONTACT',

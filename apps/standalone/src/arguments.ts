@@ -7,7 +7,7 @@ import { policyKinds } from '@vantage/target-policy';
 export interface Arguments {
   readonly port: number;
   readonly probes: number;
-  /** Requests per minute, endpoint and client; undefined keeps the service's default. */
+  /** Requests per minute, endpoint (but for scrapes) and client; undefined keeps the service's default. */
   readonly rateLimit: number | undefined;
   /** CIDRs permitted as targets in addition to the policy. */
   readonly allow: readonly string[];
@@ -29,7 +29,7 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
 
   --port N         port of the API and the page on loopback, 0 to 65535 (default PORT or 8080; 0 takes a free one)
   --probes N       how many local probes, 1 to 16 (default 3)
-  --rate-limit N   requests a minute for each endpoint and client address, 1 to 1000000 (default 20)
+  --rate-limit N   requests a minute for each endpoint, but for scrapes, and client address, 1 to 1000000 (default 20)
   --allow CIDR     targets to allow that the policy refuses, such as 127.0.0.0/8; may be repeated
   --data FOLDER    where data and logs are kept (default .vantage in the checkout)
   --watch          restart coordinator and probes when one of their source files changes

@@ -142,7 +142,7 @@ export async function outcome(
         ? []
         : [`${unsaved.join(', ')} has no ACL file (aclfile in redis.conf): users are lost when it restarts.`]),
       ...(isOpen
-        ? ['The default user of Redis needs no password: every client that reaches Redis has all rights.']
+        ? ['The default user of Redis needs no password: every client that reaches Redis has its rights.']
         : []),
     ],
   };

@@ -17,7 +17,7 @@ import { MAX_READ_BYTES, removeHeartbeatScript, writeHeartbeatScript } from './h
 export interface Beats {
   /** Writes the heartbeat of a probe if it has changed. */
   readonly beat: (probe: string) => void;
-  /** Examines all heartbeats; to be called every two seconds. */
+  /** Examines all heartbeats; to be called at an interval. */
   readonly beatAll: () => void;
   /** Writes all heartbeats again, because Redis may have lost some. */
   readonly rewriteAll: () => void;

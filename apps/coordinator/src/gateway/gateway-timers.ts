@@ -12,7 +12,7 @@ const LOOK_AT_ALL_WITHIN_LOOKS = 10;
 const MOST_LOOKS = 10;
 /** Interval of status updates: the load in a heartbeat is at most this old. */
 const STATUS_EVERY_MS = 2_000;
-/** Interval of the search for silent connections; agents send pings every two seconds. */
+/** Interval of the search for silent connections: twice that of the pings of agents. */
 const LOOK_FOR_QUIET_MS = 4_000;
 /**
  * Interval of pongs while a message arrives slowly. After two pings without an answer, an agent looks for another

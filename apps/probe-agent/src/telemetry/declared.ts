@@ -88,7 +88,7 @@ export const agentMetrics = {
   packetProcessCrashes: {
     kind: 'counter',
     name: 'vantage_agent_packet_process_crashes_total',
-    help: 'Crashes of the packet process; the next check starts it again.',
+    help: 'Crashes of the packet process; the agent starts it again.',
     labels: { process: 'Always `packets`.' },
   },
   pictures: {

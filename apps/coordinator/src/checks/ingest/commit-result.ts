@@ -35,7 +35,7 @@ export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs'
  * Writes an accepted final result, or the failure that replaces an invalid one, into its check.
  *
  * @param writtenAt time that is compared with the deadline, milliseconds since the epoch; 0 means in time
- * @param together writes the result in one script with others; not used for a result that is cut short
+ * @param together writes the result in one script with others
  */
 export async function commitFinal(
   dependencies: CommitDependencies,

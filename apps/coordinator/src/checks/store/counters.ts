@@ -31,7 +31,7 @@ export interface Counters {
   probesWithdrawn: number;
   /** Completed checks removed before their expiry because results exceeded their memory budget. */
   checksEvicted: number;
-  /** Waiting jobs removed at their deadline. */
+  /** Waiting jobs removed at their deadline, or because their probe was withdrawn. */
   jobsRemoved: number;
   /** Streams that could not be read although Redis was available. */
   streamFaults: number;

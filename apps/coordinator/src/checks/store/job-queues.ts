@@ -47,7 +47,7 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   const bounded = new Set<string>();
   connection.on('close', () => bounded.clear());
 
-  // Only a Cluster needs BullMQ, which takes 5 MiB: on a single server `startScript` adds the jobs.
+  // BullMQ takes 5 MiB. It is loaded in advance for a Cluster only: on a single server `startScript` adds the jobs of checks.
   if (isCluster(connection)) void import('bullmq');
 
   const queueOf = async (probe: string): Promise<Queue> => {

@@ -18,8 +18,8 @@ export interface AgentSocket {
   readonly pause: () => void;
   readonly resume: () => void;
   /**
-   * To be called at an interval. Closes the connection, unless it is paused, if nothing has arrived since the call
-   * before the previous one.
+   * To be called at an interval. Closes the connection, unless it is paused, if nothing has arrived before more than
+   * `QUIET_LOOKS` calls in a row.
    */
   readonly look: () => void;
   /**

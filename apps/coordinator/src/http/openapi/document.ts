@@ -67,7 +67,7 @@ const description = `Runs network diagnostics from several probes at once and re
 4. \`GET /check/{id}/summary\` says what the results mean together.
 5. \`GET /check/{id}/compare/{other}\` says what differs between two checks.
 
-The API is public and needs no credentials; the rate limits count addresses. An API key, sent as \`Authorization: Bearer vtg_…\`,
+The API is public; but for scrapes, and to make and remove monitors, it needs no credentials. The rate limits count addresses. An API key, sent as \`Authorization: Bearer vtg_…\`,
 has its own limits, and its scopes say what it may do. Durations are milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
 was not asked for or does not apply. Errors are problem documents (RFC 9457).`;
 
@@ -103,7 +103,10 @@ export function createDocument(options: DocumentOptions): JsonObject {
       { name: 'probes', description: 'Where checks run from.' },
       { name: 'monitors', description: 'Checks that repeat, and their state.' },
       { name: 'caller', description: 'Your own address.' },
-      { name: 'prometheus', description: 'Scrapes, for clients in the networks that the operator names.' },
+      {
+        name: 'prometheus',
+        description: 'Scrapes, for clients with an API key or in the networks that the operator names.',
+      },
       { name: 'service', description: 'Health and documentation; not limited.' },
     ],
     paths: withExamples(pathsOf(options)),

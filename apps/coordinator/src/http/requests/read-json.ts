@@ -14,7 +14,7 @@ const MAX_DEPTH = 8;
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Reads a JSON body: at most 16 KiB, UTF-8, `application/json` without a content encoding.
+ * Reads a JSON body: at most `MAX_BODY_BYTES`, UTF-8, `application/json` without a content encoding.
  *
  * @throws HttpProblem 400, 413 or 415
  */

@@ -144,7 +144,10 @@ function pathEvent(
 
 const noTrace = { traceId: null, probes: [] } as const;
 
-/** True for every change of state except that from unknown to ok at the first tick. */
+/**
+ * True for every change of state except that from unknown to ok at the first tick of all: the ticks of a monitor whose
+ * definition changes go on.
+ */
 function isReported(change: ReducedEvent | undefined): boolean {
   return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
 }

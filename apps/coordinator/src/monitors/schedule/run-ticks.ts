@@ -1,3 +1,4 @@
+import { SCREENSHOT_BUDGET_MS } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { Checks, Creation } from '../../checks/checks.ts';
@@ -158,6 +159,6 @@ function whyNot(creation: Exclude<Creation, { readonly created: true }>): string
 
 /** Time that the check of a monitor may take, milliseconds; a screenshot adds to it. */
 function budgetOf({ accepted: { checkType, params } }: MonitorDefinition): number {
-  const ofScreenshot = checkType.screenshot?.(params) === undefined ? 0 : 15_000;
+  const ofScreenshot = checkType.screenshot?.(params) === undefined ? 0 : SCREENSHOT_BUDGET_MS;
   return Math.ceil(checkType.budgetMs(params)) + ofScreenshot;
 }

@@ -47,7 +47,7 @@ const UNREADABLE_LOOKS = 2;
 export interface ConnectionExcess {
   /** Probes whose user has too many connections again and again, although each poll closed some. */
   readonly tooMany: readonly string[];
-  /** Probes whose user has connections with names or requests of megabytes. */
+  /** Probes whose user has connections with overlong names or requests of megabytes. */
   readonly tooLarge: readonly string[];
   /** Redis users of all connections, including ordinary ones, by address. */
   readonly users: ReadonlyMap<string, string>;

@@ -102,7 +102,7 @@ export function removeUser(nodes: readonly RedisNode[], probe: string): Promise<
   });
 }
 
-/** True if connections without a login have all rights. */
+/** True if connections need no login: they have the rights of the default user. */
 export async function isOpenToAll(redis: Redis): Promise<boolean> {
   const fields = fieldsOf(await redis.call('ACL', 'GETUSER', 'default'));
   const flags = fields.get('flags') ?? [];

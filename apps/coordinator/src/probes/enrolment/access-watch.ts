@@ -9,7 +9,7 @@ import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
 export const LOOK_EVERY_MS = 500;
 /** Everything is read again at this interval, because an older master may have become the current one. */
 const READ_ALL_EVERY_MS = 30_000;
-/** Number of changes above which all entries are read. */
+/** Number of changes from which on all entries are read. */
 const MOST_CHANGES = 500;
 
 export type OnAccess = (probeId: string, access: AgentAccess) => void;

@@ -56,7 +56,7 @@ export interface ProbeDirectory {
   readonly noteChanged: (probe: string) => void;
   /** Makes the next refresh read all probes, because announcements may have been lost. */
   readonly noteAllChanged: () => void;
-  /** For this long, every refresh reads these probes, because they may have jobs and results. */
+  /** For this long, these probes count as active, because they may have jobs and results. */
   readonly noteActive: (probes: readonly string[], forMs: number) => void;
 }
 

@@ -1,4 +1,7 @@
-/** Countries and territories (ISO 3166-1 alpha-2) by continent, according to the UN geoscheme. */
+/**
+ * Countries and territories (ISO 3166-1 alpha-2) by continent: the UN geoscheme, but for islands in the
+ * Southern and the Indian Ocean (BV, GS, HM, IO), which it has in South America, Oceania and Africa.
+ */
 const countries = {
   africa:
     'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG EH ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG RE RW ' +

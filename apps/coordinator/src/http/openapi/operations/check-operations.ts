@@ -157,5 +157,6 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
 }
 
 function hours(seconds: number): string {
+  if (seconds === 3600) return 'an hour';
   return seconds % 3600 === 0 ? `${seconds / 3600} hours` : `${seconds} seconds`;
 }

@@ -150,7 +150,8 @@ export function followMonitorOperation(bucket: Bucket): JsonObject {
     summary: 'Follow the changes of a monitor',
     description:
       'Server-Sent Events: first a `monitor` event with the monitor as in the list, then a `state` event when its state ' +
-      'changes, a `probe` event when that at a probe changes, and a `run` event with the last run, now and after each tick. `Last-Event-ID` resumes: the changes since then are sent ' +
+      'changes, a `probe` event when that at a probe changes, a `parting` event when the traceroute of a turn to bad is completed, ' +
+      'a `path` event when other addresses answer on a path, and a `run` event with the last run, now and after each tick. `Last-Event-ID` resumes: the changes since then are sent ' +
       'without the `monitor` event, unless they are older than the last 100. The stream ends when the monitor is removed.',
     ...limitOf(bucket),
     ...keyOf('read'),

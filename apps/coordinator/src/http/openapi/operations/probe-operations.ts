@@ -8,7 +8,8 @@ export function listProbesOperation(bucket: Bucket): JsonObject {
     operationId: 'listProbes',
     tags: ['probes'],
     summary: 'List the probes',
-    description: 'Every probe that was seen in the last 24 hours, or not yet at all, by its identifier.',
+    description:
+      'Every probe that was seen in the last 24 hours or not yet at all, or is suspended, by its identifier.',
     ...limitOf(bucket),
     ...keyOf('read'),
     parameters: [ifNoneMatch],

@@ -19,7 +19,8 @@ export function readinessOperation(): JsonObject {
     tags: ['service'],
     summary: 'Whether the service can take a check',
     description:
-      'Redis answers and one probe at least is healthy. `detail` of the problem says what is missing. With `?verbose` ' +
+      'Redis answers and takes writes, one probe at least is healthy (with `GATEWAY=only` none has to be), and no ' +
+      'background task of the coordinator is stuck. `detail` of the problem says what is missing. With `?verbose` ' +
       '`warnings` names what is wrong all the same, such as a `MONITORS_FILE` that is not valid.',
     parameters: [
       {
