@@ -48,7 +48,7 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
     );
     return exitStatus.invalid;
   }
-  if (command.kind === 'help') output.write(helpText(command.of));
+  if (command.kind === 'help') output.write(helpText(command.of, output.isTTY === true ? output.columns : undefined));
   else output.write(command.kind === 'version' ? `${version}\n` : completionScript(command.shell));
   return exitStatus.success;
 }

@@ -3,6 +3,8 @@ import type { AnyCheckType } from '@vantage/contract';
 import { flagsOf, type Flag } from './flags.ts';
 
 const COLUMNS = 80;
+/** Width below which descriptions would be a few letters wide. */
+const FEWEST_COLUMNS = 48;
 const NAME_WIDTH = 26;
 
 /** Flags of a program besides those of a check type. */
@@ -19,23 +21,24 @@ interface HelpFlag {
  * Help text with every flag of a check type.
  *
  * @param program text before the name of the type, such as `vantage`
+ * @param columns width of the terminal; by default, and at most, 80
  */
-export function checkHelp(program: string, checkType: AnyCheckType, others: HelpFlags): string {
+export function checkHelp(program: string, checkType: AnyCheckType, others: HelpFlags, columns?: number): string {
   const { type, summary, hostKind } = checkType;
   const flags = flagsOf(checkType);
   const host = hostKind === 'url' ? 'URL' : hostKind === 'name' ? 'NAME' : 'HOST';
   const words = flags
     .filter(({ place, kind }) => place === 'field' && kind !== 'switch')
     .map(({ name, isRequired }) => (isRequired ? ` ${name.toUpperCase()}` : ` [${name.toUpperCase()}]`));
-  return `${wrapped(summary, COLUMNS).join('\n')}
+  return `${wrapText(summary, columns)}
 
   ${program} ${type} ${host}${words.join('')} [flags]
 
-${flags.map(describe).join('')}
-${helpRows(others)}`;
+${flags.map((flag) => describe(flag, columns)).join('')}
+${helpRows(others, columns)}`;
 }
 
-function describe({ name, kind, choices, description, fallback, range, isRequired }: Flag): string {
+function describe({ name, kind, choices, description, fallback, range, isRequired }: Flag, columns?: number): string {
   const value =
     kind === 'switch'
       ? ''
@@ -52,6 +55,7 @@ function describe({ name, kind, choices, description, fallback, range, isRequire
   return helpRow(
     `--${isOn ? 'no-' : ''}${name}${value}`,
     `${isOn ? negated(description) : description}${bounds}${note}`,
+    columns,
   );
 }
 
@@ -60,20 +64,30 @@ function negated(description: string): string {
   return `Do not ${description.charAt(0).toLowerCase()}${description.slice(1)}`;
 }
 
-export function helpRows(flags: HelpFlags): string {
+export function helpRows(flags: HelpFlags, columns?: number): string {
   return Object.entries(flags)
     .map(([name, { type, value = 'TEXT', description }]) =>
-      helpRow(`--${name}${type === 'string' ? ` ${value}` : ''}`, description),
+      helpRow(`--${name}${type === 'string' ? ` ${value}` : ''}`, description, columns),
     )
     .join('');
 }
 
-/** A name and its description, wrapped to `COLUMNS`. */
-export function helpRow(name: string, text: string): string {
+/** A name and its description, wrapped to the width of the terminal. */
+export function helpRow(name: string, text: string, columns?: number): string {
   const indent = ' '.repeat(NAME_WIDTH);
   const first = `  ${name}`.padEnd(NAME_WIDTH);
   const head = first.length > NAME_WIDTH ? `${first}\n${indent}` : first;
-  return `${head}${wrapped(text, COLUMNS - NAME_WIDTH).join(`\n${indent}`)}\n`;
+  return `${head}${wrapped(text, widthOf(columns) - NAME_WIDTH).join(`\n${indent}`)}\n`;
+}
+
+/** Text wrapped to the width of the terminal. */
+export function wrapText(text: string, columns?: number): string {
+  return wrapped(text, widthOf(columns)).join('\n');
+}
+
+/** A terminal of unknown size, such as a serial line, reports 0 columns. */
+function widthOf(columns: number | undefined): number {
+  return Math.max(FEWEST_COLUMNS, Math.min(columns || COLUMNS, COLUMNS));
 }
 
 function wrapped(text: string, width: number): readonly string[] {

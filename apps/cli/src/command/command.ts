@@ -1,8 +1,8 @@
 import type { CheckRequest, PairRequest } from '@vantage/client';
-import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import type { MonitorAction } from '../monitors/monitor-action.ts';
 import type { Shell } from './completion.ts';
+import type { HelpTopic } from './help-topics.ts';
 
 export type Command =
   | { readonly kind: 'check'; readonly request: CheckRequest | PairRequest; readonly settings: CommandSettings }
@@ -20,8 +20,6 @@ export type Command =
       /** Topic whose help lists the flags. */
       readonly of?: HelpTopic;
     };
-
-export type HelpTopic = CheckTypeName | 'monitors';
 
 export interface CommandSettings {
   /** URL of the service; undefined without a flag. */

@@ -4,6 +4,7 @@ import { checkTypeNames, checkTypes } from '@vantage/diagnostics/contract';
 
 import { monitorVerbs } from '../monitors/monitor-action.ts';
 import { checkFlagsOf, commonFlags, csvFlag, monitorFlags, selectionFlags } from './common-flags.ts';
+import { helpTopics } from './help-topics.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -39,7 +40,7 @@ function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
       ],
     ],
     ['completion', shells],
-    ['help', [...checkTypeNames, 'monitors']],
+    ['help', [...checkTypeNames, ...helpTopics]],
   ]);
 }
 

@@ -6,6 +6,8 @@ import type { Command } from './command.ts';
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
 import { shells } from './completion.ts';
 import { expectedOf, flagsBehindCommand, isCommand, unknownCommand } from './first-word.ts';
+import { helpTopics, type HelpTopic } from './help-topics.ts';
+import { MTR_ROUNDS } from './mtr-rounds.ts';
 import { parseMonitors } from './parse-monitors.ts';
 import { CSV_AND_JSON, parseQuery } from './parse-query.ts';
 import { readCheck } from './read-check.ts';
@@ -25,7 +27,7 @@ export function parseCommand(argv: readonly string[]): Command {
 
 function parseMtr(args: readonly string[]): Command {
   const rounds = hasFlag(args, 'rounds') ? [] : ['--rounds', MTR_ROUNDS];
-  return parseCheck('traceroute', [...rounds, ...args]);
+  return parseCheck('traceroute', [...rounds, ...args], 'mtr');
 }
 
 function parseHelp(args: readonly string[]): Command {
@@ -33,31 +35,35 @@ function parseHelp(args: readonly string[]): Command {
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   const [topic] = positionals;
   if (topic === undefined || topic === 'version') return { kind: 'help', of: undefined };
-  if (topic === 'monitors' || isCheckTypeName(topic)) return { kind: 'help', of: topic };
-  if (topic === 'mtr') return { kind: 'help', of: 'traceroute' };
+  const known = isCheckTypeName(topic) ? topic : helpTopics.find((one) => one === topic);
+  if (known !== undefined) return { kind: 'help', of: known };
   return isCommand(topic) ? { kind: 'help', of: undefined } : { kind: 'invalid', faults: [unknownCommand(topic)] };
 }
-
-/** Default number of rounds, that of `mtr --report`. */
-const MTR_ROUNDS = '10';
 
 function hasFlag(args: readonly string[], name: string): boolean {
   return args.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));
 }
 
-function parseCompletion([shell]: readonly string[]): Command {
+function parseCompletion(args: readonly string[]): Command {
+  const { values, positionals, fault } = parseFlags(args, { help: commonFlags.help });
+  const [shell, ...others] = positionals;
   const known = shells.find((one) => one === shell);
-  if (known !== undefined) return { kind: 'completion', shell: known };
-  return {
-    kind: 'invalid',
-    faults: [`${shell === undefined ? 'missing shell' : `unknown shell "${shell}"`}; ${expectedOf(shell, shells)}`],
-  };
+  const unknown = shell === undefined ? 'missing shell' : `unknown shell "${shell}"`;
+  const faults = [
+    ...(fault === undefined ? [] : [fault]),
+    ...(fault === undefined && known === undefined ? [`${unknown}; ${expectedOf(shell, shells)}`] : []),
+    ...(others.length === 0 ? [] : [`unexpected argument "${others[0]}"`]),
+  ];
+  if (values['help'] === true) return { kind: 'help', of: 'completion' };
+  return known !== undefined && faults.length === 0
+    ? { kind: 'completion', shell: known }
+    : { kind: 'invalid', faults, of: 'completion' };
 }
 
-function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
+function parseCheck(type: CheckTypeName, args: readonly string[], topic: HelpTopic = type): Command {
   const flags = { ...commonFlags, ...checkFlagsOf(checkTypes[type]) };
   const { request, values, faults } = readCheck(type, args, flags);
-  if (values['help'] === true) return { kind: 'help', of: type };
+  if (values['help'] === true) return { kind: 'help', of: topic };
   const settings = settingsFrom(values);
   const watch = values['watch'];
   const allFaults = [
@@ -70,7 +76,7 @@ function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
       ? ['unexpected --watch with --csv or --save-screenshot']
       : []),
   ];
-  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: type };
+  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: topic };
   // The check ends with its event stream, so that Ctrl-C ends rounds and long pings.
   return { kind: 'check', request: endingWithStream(request), settings };
 }

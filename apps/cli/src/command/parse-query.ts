@@ -9,6 +9,7 @@ export const CSV_AND_JSON = 'unexpected --csv with --json; expected one of them'
 
 /** Parses a command that only reads. */
 export function parseQuery(name: 'probes' | 'me' | 'show' | 'compare', args: readonly string[]): Command {
+  const invalid = (text: string): Command => ({ kind: 'invalid', faults: [text], of: name });
   const isId = (word: string): boolean => takesIds(name) && isIdLikeFlag(word);
   const {
     values,
@@ -19,21 +20,19 @@ export function parseQuery(name: 'probes' | 'me' | 'show' | 'compare', args: rea
     name === 'show' ? { ...commonFlags, ...csvFlag } : commonFlags,
   );
   const positionals = takesIds(name) ? inOrder([...args.filter(isId), ...others], args) : others;
-  if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
-  if (values['help'] === true) return { kind: 'help', of: undefined };
+  if (fault !== undefined) return invalid(fault);
+  if (values['help'] === true) return { kind: 'help', of: name };
   const settings = settingsFrom(values);
-  if (settings.csv && settings.json) return { kind: 'invalid', faults: [CSV_AND_JSON] };
+  if (settings.csv && settings.json) return invalid(CSV_AND_JSON);
   if (!takesIds(name)) {
-    return positionals.length === 0
-      ? { kind: name, settings }
-      : { kind: 'invalid', faults: [`unexpected argument "${positionals[0]}"`] };
+    return positionals.length === 0 ? { kind: name, settings } : invalid(`unexpected argument "${positionals[0]}"`);
   }
   const [first, second] = positionals.map(checkIdIn);
   const count = name === 'show' ? 1 : 2;
-  if (positionals.length > count) return { kind: 'invalid', faults: [`unexpected argument "${positionals[count]}"`] };
-  if (first === undefined) return { kind: 'invalid', faults: [`missing check id; expected ${usage[name]}`] };
+  if (positionals.length > count) return invalid(`unexpected argument "${positionals[count]}"`);
+  if (first === undefined) return invalid(`missing check id; expected ${usage[name]}`);
   if (name === 'show') return { kind: name, checkId: first, settings };
-  if (second === undefined) return { kind: 'invalid', faults: [`missing second check id; expected ${usage[name]}`] };
+  if (second === undefined) return invalid(`missing second check id; expected ${usage[name]}`);
   return { kind: name, checkIds: [first, second], settings };
 }
 
