@@ -77,8 +77,8 @@ function silence(probeResults: readonly UdpResult[]): readonly FindingDraft[] {
   const silent = probeResults.filter(({ result }) => result.state === 'open|filtered');
   if (silent.length === 0) return [];
   const text =
-    `Nothing came back to ${naming(silent)}: the port is filtered, what listens there does not answer this question, or packets ` +
-    `were lost. With UDP these look the same.${blindness(silent)}`;
+    `Nothing came back from the port to ${naming(silent)}: it is filtered, what listens there does not answer this question or ` +
+    `answers from another port, as TFTP does, or packets were lost. With UDP these look the same.${blindness(silent)}`;
   return [buildFinding('udp_no_answer', 'info', silent, text)];
 }
 

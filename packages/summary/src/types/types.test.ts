@@ -122,6 +122,15 @@ describe('pings whose replies are all damaged, or shorter than what was sent', (
   });
 });
 
+describe('a UDP port without an answer', () => {
+  it('may answer from another port, which the probe does not hear', () => {
+    expect(textOf(summaryOf('udp', { 'fra-1': udp('open|filtered') }), 'udp_no_answer')).toBe(
+      'Nothing came back from the port to fra-1: it is filtered, what listens there does not answer this question or answers ' +
+        'from another port, as TFTP does, or packets were lost. With UDP these look the same.',
+    );
+  });
+});
+
 describe('pings that met an ICMP error', () => {
   const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
   const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };

@@ -222,6 +222,19 @@ describe('a udp check', () => {
     expect(outcome.response).toBe(Buffer.from('truth').toString('base64'));
   });
 
+  it('does not say that nothing came back at all if answers come from another port, as those of TFTP', async () => {
+    const stranger = createSocket('udp4');
+    sockets.push(stranger);
+    const server = await listen((_bytes, from) => stranger.send('answer', from.port, from.address));
+
+    const outcome = await runUdp(params(server.port), testContext());
+
+    expect(outcome).toMatchObject({ result: 'timeout', state: 'open|filtered' });
+    expect(outcome.error?.message).toContain(
+      'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), or is filtered.',
+    );
+  });
+
   it('sends nothing of a caller’s to a port of a reflector, for any client', async () => {
     const context = testContext<typeof udp>();
 

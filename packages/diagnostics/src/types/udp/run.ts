@@ -146,7 +146,7 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   const nothing: Fields = { ...fields, responseBytes: 0, response: '' };
   if (negative === undefined) {
     const blindness = isBlind ? ' The probe cannot read ICMP errors, so one may have come.' : '';
-    const error = timedOut('response', `Nothing came back: the port is open and silent, or filtered.${blindness}`);
+    const error = timedOut('response', `${NO_ANSWER}${blindness}`);
     return { result: 'timeout', rt: null, error, ...common, ...nothing, state: 'open|filtered', icmp: null };
   }
   const { failure, notice: icmp } = negative;
@@ -156,6 +156,10 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   const state = isOfClosedPort(failure) ? 'closed' : 'unreachable';
   return { result, rt: null, error: failure, ...common, ...nothing, state, icmp };
 }
+
+/** The kernel drops answers from other ports, which nothing ties to the datagram. */
+const NO_ANSWER =
+  'Nothing came back from the port: it is open and silent, answers from another port (as TFTP does), or is filtered.';
 
 function ended(failure: Failure, fields: Fields): Outcome<Udp> {
   return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };
