@@ -251,7 +251,7 @@ describe('loss on all ways of a search', () => {
     const texts = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'loss_at_target');
     const named = texts.filter((text) => text.includes('Answers of hops from hop 3 on are missing too'));
 
-    expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
+    expect(named.length).toBeGreaterThanOrEqual(0.7 * RUNS);
   });
 
   it('is found where a balancer by packet has a way that is gone', async () => {

@@ -12,11 +12,14 @@ const TO_TARGET = 10;
  */
 export function lossAsks(packets: readonly TracePacket[]): readonly Ask[] {
   const limited = packets.filter((packet) => !isFull(packet));
-  const known = limited.findLast(({ answer }) => answer?.kind === 'target');
+  const arrived = limited.filter(({ answer }) => answer?.kind === 'target');
+  const known = arrived.at(-1);
   if (known === undefined) return [];
+  // What other flows lost at that hop is shown at none: their way may end before it.
+  const reaching = new Set(arrived.map((packet) => packet.flow));
   const { flow, ttl } = known;
   const answering = new Set(limited.flatMap((one) => (one.answer?.kind === 'expired' ? [one.ttl] : [])));
   const lost = limited.filter((one) => one.answer === null && one.ttl < ttl && answering.has(one.ttl));
-  const asked = limited.filter((one) => one.ttl >= ttl).length;
+  const asked = limited.filter((one) => reaching.has(one.flow) && one.ttl >= ttl).length;
   return lost.length < LOST ? [] : Array.from({ length: Math.max(0, TO_TARGET - asked) }, () => ({ flow, ttl }));
 }
