@@ -23,7 +23,7 @@ const sharedChunks = [
   },
   {
     name: 'results',
-    test: /src[\\/](?:check[\\/](?:columns|CheckVerdict)|views[\\/](?:Axis|scale|phases|group|types|networks))\.tsx?/,
+    test: /src[\\/](?:check[\\/](?:columns|CheckVerdict)|views[\\/](?:Axis|scale|group|types|networks))\.tsx?/,
   },
 ];
 

@@ -33,8 +33,8 @@ export function KeyForm({ close }: { readonly close: () => void }): JSX.Element 
     >
       <h2 id="key-title">API key</h2>
       <p>
-        No key is needed. One from the operator of this service has its own limits. It stays in this tab until you close
-        it.
+        Checks need no key; to make or remove a monitor needs one. A key from the operator of this service has its own
+        limits. It stays in this tab until you close it.
       </p>
       <HeldKey onRemove={() => setFault('')} />
       <div class="field">

@@ -6,20 +6,13 @@ import { day, plural } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Section } from '../parts/section.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
+import { endsSoon } from './certificate-end.ts';
 import { commonName } from './common-name.ts';
 import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 type Tls = NonNullable<FieldsOf<'http'>['tls']>;
 type Certificate = Tls['chain'][number];
-
-/** Days left, or a third of a short lifetime, below which expiry is highlighted; equal to the summary's threshold. */
-const SOON_DAYS = 14;
-
-function soonDays({ validFrom, validUntil }: Certificate): number {
-  const lifeDays = (Date.parse(validUntil ?? '') - Date.parse(validFrom ?? '')) / 86_400_000;
-  return Number.isNaN(lifeDays) ? SOON_DAYS : Math.min(SOON_DAYS, lifeDays / 3);
-}
 
 /** Each distinct certificate with its chain, and the probes that received it. */
 export function Certificates({ rows, nameOf, onChoose }: ViewProps): JSX.Element | null {
@@ -33,10 +26,11 @@ export function Certificates({ rows, nameOf, onChoose }: ViewProps): JSX.Element
       class="certificates"
     >
       {groups.map((members) => {
-        const tls = members[0]![1].tls!;
+        const { tls: first, finishedAt } = members[0]![1];
+        const tls = first!;
         return (
           <div key={`${tls.chain[0]!.fingerprint256} ${tls.authorized}`} class="certificate">
-            <Validity tls={tls} />
+            <Validity tls={tls} finishedAt={finishedAt} />
             <ol class="chain">
               {tls.chain.map((certificate, index) => (
                 <ChainLink
@@ -58,10 +52,11 @@ export function Certificates({ rows, nameOf, onChoose }: ViewProps): JSX.Element
   );
 }
 
-function Validity({ tls }: { readonly tls: Tls }): JSX.Element {
+function Validity({ tls, finishedAt }: { readonly tls: Tls; readonly finishedAt: unknown }): JSX.Element {
   const leaf = tls.chain[0]!;
   const left = tls.daysLeft;
-  const tone: Tone = !tls.authorized || (left ?? 0) < 0 ? 'bad' : (left ?? 0) < soonDays(leaf) ? 'warn' : 'good';
+  const tone: Tone =
+    !tls.authorized || (left ?? 0) < 0 ? 'bad' : endsSoon(leaf, left ?? 0, finishedAt) ? 'warn' : 'good';
   return (
     <div class="validity">
       <p class={`days ${tone}`}>

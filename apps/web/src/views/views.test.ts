@@ -5,6 +5,7 @@ import { tracerouteCheck, world } from '../../test/world.ts';
 import { groupMembers } from './group.ts';
 import { layOutPaths, pathsOf } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
+import { endsSoon } from './certificate-end.ts';
 import { commonName } from './common-name.ts';
 import { phasesOf } from '../phases.ts';
 import { slotsFor } from './packet-slots.ts';
@@ -21,6 +22,24 @@ describe('the common name of a certificate', () => {
     ['that is missing', 'O=Only', 'O=Only'],
   ])('is whole: %s', (_name, subject, name) => {
     expect(commonName(subject)).toBe(name);
+  });
+});
+
+describe('the end of a certificate', () => {
+  const of90Days = { validFrom: '2026-01-01T00:00:00Z', validUntil: '2026-04-01T00:00:00Z' };
+  const of6Days = { validFrom: '2026-01-01T00:00:00Z', validUntil: '2026-01-07T00:00:00Z' };
+
+  // As in the finding `certificate_expires_soon`.
+  it.each([
+    ['more than 14 days', of90Days, 15, '2026-03-16T12:00:00Z', false],
+    ['14 days', of90Days, 14, '2026-03-17T12:00:00Z', true],
+    ['less', of90Days, 3, '2026-03-28T12:00:00Z', true],
+    ['14 days by the probe, of an unknown lifetime', { validFrom: null, validUntil: null }, 14, undefined, true],
+    ['more than a third of a short lifetime', of6Days, 2, '2026-01-04T12:00:00Z', false],
+    ['a third of a short lifetime', of6Days, 2, '2026-01-05T00:00:00Z', true],
+    ['less than a third of a short lifetime', of6Days, 1, '2026-01-05T12:00:00Z', true],
+  ])('is soon from 14 days or a third of a short lifetime on: %s', (_what, life, left, finishedAt, soon) => {
+    expect(endsSoon(life, left, finishedAt)).toBe(soon);
   });
 });
 

@@ -1,0 +1,22 @@
+/** Days left from which on expiry is highlighted, and the part of a short lifetime: those of the finding of the summary. */
+const [SOON_DAYS, SHORT_PARTS] = [14, 3];
+const DAY_MS = 86_400_000;
+
+interface Lifetime {
+  readonly validFrom: string | null;
+  readonly validUntil: string | null;
+}
+
+/**
+ * True if a certificate is in the last days of its validity, like the finding `certificate_expires_soon`.
+ *
+ * @param left whole days
+ * @param finishedAt time of the measurement, ISO 8601
+ */
+export function endsSoon({ validFrom, validUntil }: Lifetime, left: number, finishedAt: unknown): boolean {
+  if (left > SOON_DAYS) return false;
+  const [from, until, now] = [validFrom, validUntil, finishedAt].map((time) => Date.parse(String(time)));
+  const life = until! - from!;
+  // Without all three times the day count decides.
+  return !(life < SOON_DAYS * SHORT_PARTS * DAY_MS && until! - now! > life / SHORT_PARTS);
+}
