@@ -249,6 +249,8 @@ describe('loss on all ways of a search', () => {
 
   it('is found where a balancer by packet has a broken way', async () => {
     const texts = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'loss_at_target');
+    const limited = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'rate_limited_hop', all, 4 * RUNS);
+    expect(limited.filter((text) => text !== '')).toEqual([]);
     const named = texts.filter((text) => text.includes('Answers of hops from hop 3 on are missing too'));
 
     expect(named.length).toBeGreaterThanOrEqual(0.7 * RUNS);

@@ -271,7 +271,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   rate_limited_hop: rule(
     ['info'],
-    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test); if the target’s hop of some path lost packets, in no more than ${t.beginByChance * 100} % for all hops with loss together.`,
+    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test); if the target’s hop of some path lost packets, in no more than ${t.beginByChance * 100} % for all hops with loss together. Not of a search for all paths over a per-packet balancer.`,
   ),
   path_mtu_black_hole: degrading(
     ['warning', 'info'],

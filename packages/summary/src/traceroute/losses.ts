@@ -24,8 +24,8 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
     ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
-      // After a change of the path, a hop has other routers than before.
-      reached.filter((trace) => !isChangedPath(trace)),
+      // After a change of the path a hop has other routers than before, and behind a per-packet balancer others have lost more.
+      reached.filter((trace) => !isChangedPath(trace) && !isPacketwise(trace.branching)),
       losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
     ),
   ];
