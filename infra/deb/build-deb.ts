@@ -1,27 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { removeBuildPaths } from './build-paths.ts';
 import { controlFile, libraryVersion, unitFile } from './control.ts';
+import { filesIn, removeUnused, tidyFiles } from './tidy-files.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const HOME = 'usr/lib/vantage-agent';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const LICENCE = 'On Debian systems the Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0.';
-/** Files that only builds and debuggers read. */
-const UNUSED = /\.(?:map|d\.[cm]?ts|tsbuildinfo|bundled)$/;
 
 /**
  * Builds the package of the agent for the architecture of this machine, with the Node of the lockfile: Debian 12 has Node 18.
@@ -41,6 +31,7 @@ export function buildDeb(folder: string): string {
       readonly version: string;
     };
     placeControl(root, { version, architecture });
+    tidyFiles(root);
     const file = resolve(folder, `vantage-agent_${version}_${architecture}.deb`);
     mkdirSync(dirname(file), { recursive: true });
     // A higher level takes minutes and saves a tenth.
@@ -69,7 +60,7 @@ function placeProgram(home: string): void {
     home,
   );
   run(process.execPath, join(infra, 'native-module.mjs'), home);
-  for (const file of filesIn(home, UNUSED)) rmSync(file);
+  removeUnused(home);
   removeBuildPaths(home, repository);
   copyFileSync(nodeOfLockfile(), join(home, 'node'));
   chmodSync(join(home, 'node'), 0o755);
@@ -96,6 +87,8 @@ export function placeFiles(root: string): void {
   place(root, 'usr/share/vantage-agent/agent.env', readFileSync(join(own, 'agent.env'), 'utf8'));
   const notice = readFileSync(join(repository, 'NOTICE'), 'utf8');
   place(root, 'usr/share/doc/vantage-agent/copyright', `${notice}\n${LICENCE}\n`);
+  const changes = gzipSync(readFileSync(join(repository, 'CHANGELOG.md')), { level: 9 });
+  place(root, 'usr/share/doc/vantage-agent/changelog.gz', changes);
 }
 
 function placeControl(root: string, release: { readonly version: string; readonly architecture: string }): void {
@@ -111,18 +104,10 @@ function placeControl(root: string, release: { readonly version: string; readonl
   }
 }
 
-/** Files below a folder whose path matches. */
-function filesIn(folder: string, pattern: RegExp): readonly string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => pattern.test(file));
-}
-
-function place(root: string, path: string, text: string, mode = 0o644): void {
+function place(root: string, path: string, content: string | Buffer, mode = 0o644): void {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+  writeFileSync(file, content);
   // The mode of a new file is cut by the umask.
   chmodSync(file, mode);
 }

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { placeFiles } from './build-deb.ts';
 import { removeBuildPaths } from './build-paths.ts';
 import { controlFile, libraryVersion, unitFile } from './control.ts';
+import { removeUnused, tidyFiles } from './tidy-files.ts';
 
 const bareHost = readFileSync(join(import.meta.dirname, '../agent/vantage-agent.service'), 'utf8');
 
@@ -61,6 +62,39 @@ describe('the program of the package', () => {
   ])('is not packed with it in %s', (_where, path, text) => {
     place(path, text);
     expect(() => removeBuildPaths(home, checkout)).toThrow('the path of the build machine');
+  });
+});
+
+describe('the folders of the package', () => {
+  it('are those of any package, from a build with a narrow umask and hard links', () => {
+    const root = mkdtempSync(join(tmpdir(), 'vantage-deb-test-'));
+    mkdirSync(join(root, 'usr/lib'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(root, 'DEBIAN'), { mode: 0o755 });
+    const about = { version: '1.2.3', architecture: 'all', libc: '2.34', kibibytes: 7 };
+    writeFileSync(join(root, 'DEBIAN/control'), controlFile(about));
+    writeFileSync(join(root, 'usr/lib/a.js'), 'a');
+    linkSync(join(root, 'usr/lib/a.js'), join(root, 'usr/lib/b.js'));
+    for (const name of ['.npmignore', '.eslintrc.json', 'eslint.config.js', 'a.js.map'])
+      writeFileSync(join(root, 'usr/lib', name), '');
+    removeUnused(root);
+    tidyFiles(root);
+    const file = `${root}.deb`;
+    execFileSync('dpkg-deb', ['--root-owner-group', '--build', root, file], { stdio: 'ignore' });
+    const listed = execFileSync('dpkg-deb', ['--contents', file], { encoding: 'utf8' });
+    for (const path of [root, file]) rmSync(path, { recursive: true, force: true });
+
+    // Mode, owner, size, date, time, path; a hard link adds " link to ".
+    const entries = listed
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/\s+/));
+    expect(entries.map(([mode, owner, , , , ...path]) => [mode, owner, path.join(' ')])).toEqual([
+      ['drwxr-xr-x', 'root/root', './'],
+      ['drwxr-xr-x', 'root/root', './usr/'],
+      ['drwxr-xr-x', 'root/root', './usr/lib/'],
+      ['-rw-r--r--', 'root/root', './usr/lib/a.js'],
+      ['-rw-r--r--', 'root/root', './usr/lib/b.js'],
+    ]);
   });
 });
 
