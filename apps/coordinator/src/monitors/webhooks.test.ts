@@ -1,7 +1,7 @@
 import { redisKeys, WEBHOOK_QUEUE } from '@vantage/contract';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { quiet, readEcho, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { quiet, readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 import type { Core } from '../core.ts';
 import type { Log } from '../redis/log.ts';
 import { putMonitor } from './schedule/monitor-records.ts';
@@ -23,9 +23,11 @@ beforeEach(async () => {
 
 afterEach(() => bed.stop(), 120_000);
 
-/** Starts a monitor whose probe fails from the first tick on. */
-async function turnBad(sendWebhook: (delivery: Delivery) => DeliveryOutcome, log: Log = quiet): Promise<Core> {
-  const core = bed.startCore({
+const webhooks = ['https://one.example/secret', 'https://two.example/secret'];
+const request = { check: { everyMs: 1_000 }, every: '10s', alarm: { when: '1 of 1', for: 1 }, webhooks };
+
+function startSender(sendWebhook: (delivery: Delivery) => DeliveryOutcome, log: Log = quiet): Core {
+  return bed.startCore({
     log,
     monitors: {
       readDefinition: readEcho,
@@ -35,24 +37,21 @@ async function turnBad(sendWebhook: (delivery: Delivery) => DeliveryOutcome, log
       },
     },
   });
-  const webhooks = ['https://one.example/secret', 'https://two.example/secret'];
-  const request = { check: { everyMs: 1_000 }, every: '10s', alarm: { when: '1 of 1', for: 1 }, webhooks };
+}
+
+/** Answers the waiting jobs of the probe. */
+async function answerJobs(result: object): Promise<void> {
+  const ids = (await bed.redis.lpop(`${redisKeys.queuePrefix('fra-1')}:jobs:wait`, 10)) ?? [];
+  for (const id of ids) await report(bed.redis, 'fra-1', id, result);
+}
+
+/** Starts a monitor whose probe fails from the first tick on. */
+async function turnBad(sendWebhook: (delivery: Delivery) => DeliveryOutcome, log: Log = quiet): Promise<Core> {
+  const core = startSender(sendWebhook, log);
   await putMonitor(bed.redis, 'web', { owner: 'api', request }, Date.now());
-  const failure = {
-    result: 'failure',
-    rt: null,
-    resolvedIp: null,
-    startedAt: null,
-    finishedAt: '2026-01-01T00:00:00.000Z',
-    error: { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' },
-  };
+  const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' };
   await until(async () => {
-    const ids = (await bed.redis.lpop(`${redisKeys.queuePrefix('fra-1')}:jobs:wait`, 10)) ?? [];
-    for (const id of ids) {
-      const data = JSON.stringify(failure);
-      await bed.redis.xadd(redisKeys.results('fra-1'), '*', 'check', id, 'kind', 'final', 'data', data);
-      await bed.redis.publish(redisKeys.resultNotification('fra-1'), '1');
-    }
+    await answerJobs({ ...success('no'), result: 'failure', error });
     return sent.length >= 2;
   });
   return core;
@@ -77,6 +76,47 @@ it('a change of state goes to every webhook, with the sentence and the agreement
     },
   });
 }, 120_000);
+
+describe('the first tick of a definition', () => {
+  const changed = { ...request, check: { everyMs: 1_100 } };
+  const put = (definition: typeof request): Promise<unknown> =>
+    putMonitor(bed.redis, 'web', { owner: 'api', request: definition }, Date.now());
+  /** Answers until the monitor has a state by this definition. */
+  const answerUntil = async (core: Core, state: string, { check }: typeof request, answer: object): Promise<void> =>
+    until(async () => {
+      await answerJobs(answer);
+      const monitor = await core.monitors.read('web').catch(() => undefined);
+      return monitor?.state === state && monitor.check['everyMs'] === check.everyMs;
+    });
+  const types = (): readonly unknown[] =>
+    sent.filter(({ url }) => url.includes('one')).map(({ body }) => (JSON.parse(body) as { type: unknown }).type);
+
+  it('reports nothing if all is well, also where another definition was before', async () => {
+    const core = startSender(() => ({ kind: 'delivered' }));
+    await put(request);
+    await answerUntil(core, 'ok', request, success('yes'));
+
+    await put(changed);
+    await answerUntil(core, 'ok', changed, success('yes'));
+    await untilDone();
+
+    expect(types()).toEqual([]);
+  }, 120_000);
+
+  it('reports the turn to ok of a monitor that was unknown before', async () => {
+    const core = startSender(() => ({ kind: 'delivered' }));
+    const error = { code: 'internal_error', phase: 'dispatch', source: 'probe', message: 'The probe is broken.' };
+    await put(request);
+    await answerUntil(core, 'ok', request, success('yes'));
+    await answerUntil(core, 'unknown', request, { ...success('no'), result: 'error', error });
+
+    await put(changed);
+    await answerUntil(core, 'ok', changed, success('yes'));
+    await untilDone();
+
+    expect(types()).toEqual(['monitor.unknown', 'monitor.ok']);
+  }, 120_000);
+});
 
 it('one that fails is tried again under the same id, one that is refused is not', async () => {
   await turnBad(({ url }) => {

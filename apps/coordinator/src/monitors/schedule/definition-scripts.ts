@@ -13,7 +13,7 @@ end
 
 /**
  * Creates or changes a monitor. A changed definition starts without state, runs and events, but an alarm stays on until
- * its ticks end it.
+ * its ticks end it, and a monitor that is not ok stays unknown, so that its turn to ok is reported.
  *
  * KEYS definitions, due, claims, open, open ticks, state, runs, events, parting. ARGV name, definition, owner, first
  * tick (ms), most monitors, first tick if the alarm is on (ms). Returns `same`, `new`, `changed`, `file` if the file
@@ -36,12 +36,13 @@ local alarmSince = tonumber(last.alarmSinceMs) or (last.state == 'bad' and last.
 forget(ARGV[1])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], alarmSince and ARGV[6] or ARGV[4], ARGV[1])
-if alarmSince then
+if alarmSince or last.state == 'unknown' then
   local time = redis.call('TIME')
   redis.call('SET', KEYS[6], string.format(
-    '{"tick":%.0f,"atMs":%.0f,"state":"unknown","sinceMs":%.0f,"turning":null,"alarmSinceMs":%.0f,"agreement":null,' ..
+    '{"tick":%.0f,"atMs":%.0f,"state":"unknown","sinceMs":%.0f,"turning":null,"alarmSinceMs":%s,"agreement":null,' ..
       '"headline":null,"probes":{}}',
-    last.tick, last.atMs, time[1] * 1000 + math.floor(time[2] / 1000), alarmSince))
+    last.tick, last.atMs, time[1] * 1000 + math.floor(time[2] / 1000),
+    alarmSince and string.format('%.0f', alarmSince) or 'null'))
 end
 return stored and 'changed' or 'new'
 `,

@@ -100,7 +100,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
   const paths = await pathsOf(dependencies, check, before, reading);
   if (paths?.change !== undefined) described.push(pathEvent(paths.change, state, facts));
   const event = described.find(({ kind }) => kind === 'state') ?? described.find(({ kind }) => kind === 'path');
-  const isToReport = event?.kind === 'path' || isReported(change);
+  const isToReport = event?.kind === 'path' || isReported(change, before);
   const webhooks = (reading.valid && isToReport ? reading.definition.request.webhooks : undefined)?.map(digestOf) ?? [];
   const needsTask = event !== undefined && (trace.traceId !== null || webhooks.length > 0);
   const task = needsTask
@@ -144,12 +144,9 @@ function pathEvent(
 
 const noTrace = { traceId: null, probes: [] } as const;
 
-/**
- * True for every change of state except that from unknown to ok at the first tick of all: the ticks of a monitor whose
- * definition changes go on.
- */
-function isReported(change: ReducedEvent | undefined): boolean {
-  return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
+/** True for every change of state except that from unknown to ok at the first tick of a monitor or of its definition. */
+function isReported(change: ReducedEvent | undefined, before: MonitorState | undefined): boolean {
+  return change !== undefined && !(before === undefined && change.to === 'ok');
 }
 
 /** The id of the traceroute is drawn before it starts, so that the event can name it. */
