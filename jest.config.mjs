@@ -23,7 +23,7 @@ export default {
     testMatch: suites.map((suite) => `<rootDir>/${suite}`),
   })),
   // Suites of `lab` and `service` spend most of their time waiting for other processes.
-  maxWorkers: 2 * Math.min(availableParallelism(), 4),
+  maxWorkers: 3 * Math.min(availableParallelism(), 4),
   testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
   // Far more than any test takes: machines may be busy or stall.
