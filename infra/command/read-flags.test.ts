@@ -62,7 +62,7 @@ describe('the flags of a command', () => {
     expect(await runCommand('bench', 'tcp', '--only', 'cpu')).toEqual([
       2,
       '',
-      'unexpected --only for tcp; it is for agent, gateway, load, paths\n',
+      'unexpected --only for tcp; it is for agent, gateway, load, paths, web\n',
     ]);
   });
 });

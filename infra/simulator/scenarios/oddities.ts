@@ -1,5 +1,5 @@
 import type { FindingCode } from '../../../packages/contract/src/index.ts';
-import { router, routers, type Router, type Scenario } from '../scenario.ts';
+import { router, routers, type Router, type Scenario, type Truth } from '../scenario.ts';
 
 /** All routers of the path except the first have these properties. */
 const all = (name: string, more: Router, rest: Partial<Scenario> = {}): Scenario => ({
@@ -102,13 +102,23 @@ const garbage = (['checksum', 'empty', 'foreign', 'noise'] as const).flatMap((br
   { name: `broken${broken}`, path: [...routers(2), router({ broken }), ...routers(3)] },
   { name: `broken${broken}3`, path: [...routers(2), ...routers(3, { broken }), ...routers(2)] },
 ]);
-const down = [{ code: 'down_everywhere' }] as const;
-const replies: readonly Scenario[] = (['checksum', 'payload'] as const).map((broken) => ({
-  name: `badreply${broken}`,
+const damaged: Truth = { pingFinds: [{ code: 'replies_odd' }], pingVerdicts: ['degraded'] };
+const unanswered: Truth = { pingFinds: [{ code: 'down_everywhere' }], pingVerdicts: ['down'] };
+/** Raw sockets get IPv4 replies with a wrong checksum; the kernel drops those of IPv6. */
+const replies: readonly Scenario[] = (
+  [
+    ['badreplychecksum', 'checksum', 4, damaged],
+    ['badreplychecksum6', 'checksum', 6, unanswered],
+    ['badreplypayload', 'payload', 4, damaged],
+    ['badreplypayload6', 'payload', 6, damaged],
+  ] as const
+).map(([name, broken, family, truth]) => ({
+  name,
   path: routers(4),
   target: { broken },
+  families: [family],
   checks: ['ping'],
-  truth: { pingFinds: down, pingMay: ['replies_odd'], pingVerdicts: ['down'] },
+  truth,
 }));
 
 export const oddities: readonly Scenario[] = [...quotations, ...addresses, ...copies, ...garbage, ...replies];
