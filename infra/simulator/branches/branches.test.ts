@@ -212,6 +212,13 @@ describe('a way behind a balancer that is broken', () => {
       limit((name) => last2(name) || name === TARGET_NAME, 6, 2),
     ],
     ['all nodes limit their answers', eight, limit(() => true, 4, 1)],
+    ...['8 long ways', 'by packet, on each way', 'by packet, long, on each way'].map(
+      (name): [string, Network, Impairments] => [
+        `the routers behind the ways and the target limit their answers hard: ${name}`,
+        networks[name]!,
+        limit((node) => last2(node) || node === TARGET_NAME, 4, 1),
+      ],
+    ),
     ['the balancer chooses by packet', byPacket, {}],
     ['a balancer by packet has a broken way', byPacket, { holes: ['first.1.0'] }],
     ['a balancer by packet has a way that is gone', byPacket, { gone: ['first.1.0'] }],
@@ -233,7 +240,7 @@ describe('a way behind a balancer that is broken', () => {
     ]),
   ])('is not named if %s, whether addresses are hidden or not', async (_reason, network, impairments) => {
     const texts = await findingsOver(network, impairments, 'flows_stop');
-    const few = Math.ceil(RUNS / 4);
+    const few = Math.ceil(RUNS / 2);
     const hidden = await findingsOver(network, { ...impairments, hidden: () => true }, 'flows_stop', all, few);
     const single = await findingsOver(network, impairments, 'flows_stop', { flows: 16, queries: 1 }, few);
     const double = await findingsOver(network, impairments, 'flows_stop', { flows: 8, queries: 2 }, few);

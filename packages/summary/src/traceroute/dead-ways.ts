@@ -60,7 +60,20 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const answering = alive.filter((step) => !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1));
   const isAsked = (step: Step): boolean => answering.some((other) => other.hop === step.hop);
   const { sent, lost } = sampleOf(own.flatMap((way) => way.steps).filter(isAsked));
-  return sent > 0 && sent === lost ? chanceOfMore({ sent, lost }, sampleOf(alive.filter(isAsked))) : 1;
+  if (sent === 0 || sent > lost) return 1;
+  const ofAlive = sampleOf(alive.filter(isAsked));
+  const chance = chanceOfMore({ sent, lost }, ofAlive);
+  if (ofAlive.lost <= ofAlive.sent * thresholds.sharedLoss) return chance;
+  // Limits lose the packets of a flow together: each flow counts once.
+  const others = ways.filter((way) => !own.includes(way));
+  const losing = others.filter((way) => {
+    const sample = sampleOf(way.steps.filter(isAsked));
+    return sample.lost * 2 >= sample.sent;
+  });
+  return Math.max(
+    chance,
+    chanceOfMore({ sent: own.length, lost: own.length }, { sent: others.length, lost: losing.length }),
+  );
 }
 
 function sampleOf(steps: readonly Step[]): Sample {
