@@ -2,6 +2,7 @@
  * `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER] [--only PART]`: measures in comparison with a peer or a lower
  * bound in the same run; the last lines are the goals.
  */
+import { bundlePrograms } from '../command/bundle-programs.ts';
 import { openProgress, type Progress } from '../command/progress.ts';
 import { readFlags } from '../command/read-flags.ts';
 import { report, type Figure } from './goals.ts';
@@ -97,6 +98,7 @@ if (ignored !== undefined) {
   process.stderr.write(`unexpected --${ignored} for ${name}; it is for ${takers[ignored].join(', ')}\n`);
   process.exitCode = 2;
 } else if (read.kind === 'values') {
+  bundlePrograms();
   const run = await benchmarks[name]!();
   const progress = openProgress(`bench ${name}`);
   const figures = await run(progress).finally(progress.stop);

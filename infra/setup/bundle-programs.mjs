@@ -1,7 +1,17 @@
 // Bundles the programs into their folders `dist`: node infra/setup/bundle-programs.mjs coordinator probe-agent …
 // One file loads faster than the hundreds of modules that it is made of: docs/performance.md.
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -50,13 +60,19 @@ export async function bundlePrograms(names, { clean = false } = {}) {
   for (const name of names) {
     const dist = join(repository, 'apps', name, 'dist');
     const stamp = join(dist, '.bundled');
-    if (!clean && readIfAny(stamp) === wanted) continue;
+    if (!clean && isWhole(dist, stamp, wanted)) continue;
     rmSync(stamp, { force: true });
     const files = await bundle(PROGRAMS[name]);
     for (const file of files) write(join(dist, file.fileName), file.code);
     removeOthers(dist, new Set(files.map(({ fileName }) => fileName)), clean ? 0 : KEPT_MS);
-    writeFileSync(stamp, wanted);
+    writeFileSync(stamp, [wanted, ...files.map(({ fileName }) => fileName)].join('\n'));
   }
+}
+
+/** @returns whether the last bundle is of the same sources, and all of its files are there */
+function isWhole(dist, stamp, wanted) {
+  const [made, ...files] = readIfAny(stamp)?.split('\n') ?? [];
+  return made === wanted && files.every((file) => existsSync(join(dist, file)));
 }
 
 async function bundle(entries) {

@@ -85,6 +85,15 @@ describe('bundle-programs.mjs, in a copy of the checkout', () => {
     expect(usage()).toBe('kept\n');
   });
 
+  it('makes a file again that somebody has removed', () => {
+    rmSync(join(dist, 'packet-process.js'));
+
+    bundle();
+
+    expect(filesOf(dist)).toContain('packet-process.js');
+    expect(usage()).toContain('takes other jobs');
+  });
+
   it('leaves nothing of earlier builds with --clean', () => {
     for (const file of ['main-12345678.js', 'shared/old.js']) {
       mkdirSync(dirname(join(dist, file)), { recursive: true });

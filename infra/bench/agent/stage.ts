@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { freeServerPort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
@@ -44,7 +41,6 @@ export async function onService<T>(
 ): Promise<T> {
   const closers: (() => Promise<void> | void)[] = [];
   try {
-    await build();
     const folder = await temporaryFolder();
     closers.push(folder.remove);
     const nodes = { coordinator: join(folder.path, 'coordinator'), agent: join(folder.path, 'agent') };
@@ -61,13 +57,6 @@ export async function onService<T>(
   } finally {
     for (const close of closers.toReversed()) await close();
   }
-}
-
-/** Builds with the command that the images use. */
-async function build(): Promise<void> {
-  const repository = fileURLToPath(new URL('../../..', import.meta.url));
-  const programs = ['infra/setup/bundle-programs.mjs', 'coordinator', 'probe-agent'];
-  await promisify(execFile)(process.execPath, programs, { cwd: repository });
 }
 
 async function startTargets(closers: (() => Promise<void> | void)[]): Promise<TargetPorts> {
