@@ -7,7 +7,7 @@ export interface Figure {
   readonly unit: string;
   readonly atMost?: number;
   readonly atLeast?: number;
-  /** What a bare program with the same work at its core reaches in the same run. */
+  /** Value of a bare program with the same work at its core, measured in the same run. */
   readonly floor?: number;
   /** Value to compare with: the lower bound or the peer of the same run. */
   readonly comparison?: string;

@@ -11,7 +11,7 @@ import { definePart } from './processes.ts';
 import type { Store } from './store.ts';
 import type { Targets } from './targets.ts';
 
-/** What the parts of a deployment have in common. */
+/** Options and services that all parts of a deployment share. */
 export interface Ground {
   readonly options: DeploymentOptions;
   readonly folder: string;

@@ -10,7 +10,7 @@ export type HistoryRecord = Setup | Answer | StreamEvent | FaultRecord | LostTim
 export interface Setup {
   readonly kind: 'setup';
   readonly store: string;
-  /** Additional time allowed for the end of a check on busy machines. */
+  /** Time added to the bounds of completion and recovery, for busy machines. */
   readonly indulgenceMs: number;
   /** Retention of a completed check, milliseconds; undefined: the whole history. */
   readonly keptMs?: number;

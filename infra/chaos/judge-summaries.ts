@@ -33,8 +33,8 @@ export function judgeSummaries({ start, answers }: CheckHistory, tally: Tally): 
 }
 
 /**
- * Rules for every check of the trial: a probe with a failure of its own has measured nothing, nor has one whose resolver
- * failed, because its names exist; a success counts as an answer.
+ * Rules for every check of the trial: a probe whose own failure ended the check has measured nothing; nor has one whose
+ * resolver failed, because all names of the trial exist. A success counts as up.
  */
 function judgeCounts({ counts, verdict }: SeenSummary, check: SeenCheck, wrong: (text: string) => void): void {
   const results = Object.values(check.results);

@@ -4,11 +4,11 @@ import { judgeRefusal } from './judge-refusal.ts';
 import { breakRule, newTally, type Tally } from './ledger.ts';
 import type { CheckHistory, JudgeContext } from './seen.ts';
 
-/** Time within which a probe recovers, unless the documentation states another one. */
+/** Time within which each probe recovers after any fault. */
 const RECOVERS_WITHIN_MS = 5_000;
 
 /**
- * Compares a history with every promise of the service, without any other input.
+ * Compares a history with the promises in `rules`, without any other input.
  *
  * @returns a tally per fault, in order of their starts
  */

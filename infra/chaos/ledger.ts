@@ -5,9 +5,9 @@ export interface Tally {
   accepted: number;
   /** Broken promises by their rule, in the order of `rules`. */
   readonly broken: Partial<Record<Rule, number>>;
-  /** Requests refused with 503. */
+  /** Requests refused with 503, or with 422 while a fault explains that no probe is available. */
   refused: number;
-  /** Requests whose coordinator ended before it responded. */
+  /** Requests without a response whose coordinator did not run all the time. */
   cutOff: number;
   /** Results that are `probe_timeout`: the probe was absent or overloaded. */
   timedOut: number;

@@ -49,7 +49,7 @@ const LOOK_EVERY_MS = 400;
 const AT_ONCE = 8;
 /** Time after which a check has ended or cannot be read at all. */
 const GIVE_UP_MS = 120_000;
-/** Times that a completed check is read again at once; some are read once more, later. */
+/** Rounds in which a completed check is read again; some are also read later, at random. */
 const READ_AGAIN = 2;
 /** Shares of checks that are followed, of reads with a summary, and of rounds that read an old check. */
 const [FOLLOWED, SUMMARIZED, REMEMBERED] = [0.3, 0.25, 0.5];
@@ -100,7 +100,7 @@ class ClientObserver implements Observer {
     await Promise.all(this.underWay);
     this.giveUpAt = performance.now() + GIVE_UP_MS;
     await this.looking;
-    // A stream ends with its check; one that does not is reported as a stream without an end.
+    // A stream ends with its check; one that does not is aborted, which counts as an unanswered request.
     await Promise.race([Promise.all(this.streams), sleep(LOOK_EVERY_MS * 10, undefined, { ref: false })]);
     this.ending.abort();
     await Promise.all(this.streams);

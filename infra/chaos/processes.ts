@@ -13,7 +13,7 @@ export interface Part {
   /** True for a coordinator that has listened without interruption since this time of `performance.now()`. */
   readonly ranSince: (since: number) => boolean;
   readonly start: () => void;
-  /** Resolves when the program that was started last logs that it is ready. */
+  /** Resolves when the program that was started last logs that it is ready, or has ended. */
   readonly started: () => Promise<void>;
   /** Sends SIGSTOP, and SIGCONT after a time. Has no effect on a process that ends meanwhile or does not exist. */
   readonly pause: (ms: number) => Promise<void>;

@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly scale: number;
   /** Agents that connect to Redis, and as many at the gateways. */
   readonly agents?: number;
-  /** Additional time allowed for the end of a check and the return of a probe on busy machines. */
+  /** Time added to the bounds of completion and recovery, for busy machines. */
   readonly indulgenceMs?: number;
   /** Receives the observations of the clients. */
   readonly history: History;

@@ -141,7 +141,7 @@ function give(path, owner, mode) {
   chownSync(path, owner, owner);
 }
 
-/** Changes the owner of a folder and of everything in it; the modes of files stay. */
+/** Changes the owner of a folder and of everything in it, and makes folders private; the modes of files stay. */
 function giveAll(folder, owner) {
   mkdirSync(folder, { recursive: true });
   chownSync(folder, owner, owner);

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Strings of which those that match a pattern and its lengths are used. */
+/** Strings to choose from: those that match the pattern and the lengths of a schema. */
 const candidates: readonly string[] = [
   'fra-1',
   'nyc-1',
@@ -31,7 +31,10 @@ const candidates: readonly string[] = [
   '0',
 ];
 
-/** Generates values for a schema of the document that are valid for the keywords in use. */
+/**
+ * Generates values that are valid for a schema of the document, with the keywords that it uses; a hostile string if no
+ * candidate matches.
+ */
 export function createSampler(root: Schema, random: Random): (schema: Schema, depth?: number) => unknown {
   const sample = (given: Schema, depth = 0): unknown => {
     const schema = resolve(given, root);

@@ -35,7 +35,7 @@ const answers: Readonly<Record<string, (socket: Socket, left: number) => void>> 
   chunks: (socket) => pour(socket, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\na\r\n'.repeat(1_000)),
   trailers: (socket) =>
     pour(socket, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n', `X-Filler: ${FILLER}\r\n`),
-  // Redirects whose heads are as large as a check reads, with endless bodies.
+  // Redirects whose heads are nearly as large as a check reads, with endless bodies.
   redirect: (socket, left) => {
     const to = left === 0 ? '' : `Location: /redirect/${left - 1}\r\n`;
     const fill = `X-Filler: ${FILLER}\r\n`.repeat(3);

@@ -101,7 +101,7 @@ function addNode(name: string, node: NodeName): void {
   execFileSync(IP, ['netns', 'exec', name, 'sh', '-ec', script.join('\n')], { stdio: 'pipe' });
   batch(name, ['link set lo up']);
   if (node !== 'silent') return;
-  // Drops packets that the router itself sends; forwarded packets do not come from `lo`.
+  // Drops packets that the router itself sends to the probe; forwarded packets do not come from `lo`.
   batch(name, [
     'rule add pref 1 iif lo to 10.200.1.0/24 blackhole',
     '-6 rule add pref 1 iif lo to fd00:200:1::/64 blackhole',

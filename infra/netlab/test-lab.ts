@@ -24,7 +24,7 @@ export interface Manner {
 export interface TestLab extends Netlab {
   readonly ping: (host: string, options?: object, manner?: Manner) => Promise<Ping>;
   readonly trace: (host: string, options?: object, manner?: Manner) => Promise<Traceroute>;
-  /** Every intermediate state of a trace. */
+  /** The partial results of a trace, in order. */
   readonly traceStates: (host: string, options?: object) => Promise<readonly Partial<Traceroute>[]>;
   readonly close: () => Promise<void>;
 }

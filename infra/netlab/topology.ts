@@ -93,7 +93,7 @@ const farNetworks = [
   networks.late,
 ];
 
-/** Networks whose host 99 a node is, in addition to the addresses of its links. */
+/** Networks in which a node has address 99, in addition to the addresses of its links. */
 export const hosts: Readonly<Partial<Record<NodeName, readonly number[]>>> = {
   target: targetNetworks,
   far: farNetworks,

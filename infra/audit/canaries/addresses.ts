@@ -48,7 +48,7 @@ export const ROOTS = [
   '2001:dc3::35',
 ] as const;
 
-/** Addresses that must not receive a packet, each with its description; all are assigned to the namespace `world`. */
+/** Addresses that must not receive a packet, each with its description; the namespace `world` receives those to all of them. */
 export const CANARIES = {
   '10.0.0.1': 'private',
   '172.16.0.1': 'private',

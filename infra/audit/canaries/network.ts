@@ -90,7 +90,7 @@ function build(agent: string, world: string): void {
     'lo',
     [PUBLIC.ipv4, PUBLIC.ipv6, ...ROOTS].map((address) => `${address}/${address.includes(':') ? 128 : 32}`),
   );
-  // The kernel assigns no reserved address to an interface; a local route delivers packets to these addresses.
+  // Local routes, so that the servers of the namespace answer at these addresses.
   for (const address of Object.keys(CANARIES)) {
     const family = address.includes(':') ? '-6 ' : '';
     run(`-n ${world} ${family}route add local ${address}/${family === '' ? 32 : 128} dev lo`);

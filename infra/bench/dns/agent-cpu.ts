@@ -5,7 +5,7 @@ import { startDeployment } from '../overhead/deployment.ts';
 import { startTarget } from '../overhead/target.ts';
 import { cpuSeconds } from './process-cpu.ts';
 
-/** Checks before the measurement; together with `CHECKS` below the limit of 1,200 per minute and target. */
+/** Checks before the measurement, in which V8 compiles the code. */
 const WARM_UP = 300;
 /** Checks during the measurement. */
 const CHECKS = 700;

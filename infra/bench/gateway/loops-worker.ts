@@ -51,7 +51,7 @@ const runner: JobRunner = {
   }),
   close: async () => undefined,
 };
-/** Headers that do not compress to less than their size in bytes. */
+/** Headers of `headerBytes` characters; random ones, which compress to three quarters of that. */
 function longHeaders(): object {
   const bytes = Number(headerBytes);
   return bytes === 0 ? {} : { headers: [['x-long', randomBytes(bytes).toString('base64').slice(0, bytes)]] };

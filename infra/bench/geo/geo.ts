@@ -53,7 +53,7 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
   const missing = opened.sources().filter(({ role, state }) => role !== 'fallback' && state !== 'ready');
   if (missing.length > 0)
     throw new Error(`No data in ${missing.map(({ name }) => name).join(', ')}: run npm run setup.`);
-  // An address that the bundled files hardly know triggers the load of geoip-lite.
+  // The first address without a complete location in the bundled files triggers the load of geoip-lite.
   while (opened.sources().some(({ state }) => state === 'idle')) opened.lookUp(randomIpv4());
   while (opened.sources().some(({ state }) => state === 'loading')) await sleep(20);
   const fallback = residentMiB() - before - files;
@@ -83,9 +83,7 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
   return { opened, figures };
 }
 
-/**
- * Look-ups of random addresses per second of CPU, the worst case: hardly one is of a network that was looked up before.
- */
+/** Look-ups of random addresses per second of CPU, the worst case: hardly one is in the cache of recent places. */
 const GOAL = 100_000;
 
 function perSecond(lookUp: (address: string) => unknown, address: () => string): number {

@@ -8,7 +8,7 @@ import { countCpu, end, startWorker } from './processes.ts';
 export interface BareQueue {
   /** CPU of Redis, producer and workers per job at the requested rate, µs. */
   readonly cpuUs: number;
-  /** Jobs per second at which Redis, producer and workers use all processors. */
+  /** Jobs per second while `OUTSTANDING` jobs are always waiting. */
   readonly saturatedAt: number;
   /** Jobs that were added and have not finished. */
   readonly lost: number;

@@ -1,8 +1,8 @@
 import { Queue, Worker } from 'bullmq';
 
 /**
- * The lower bound of a tick: BullMQ's job schedulers with an empty job, added evenly over an interval so that their
- * ticks are spread. On request, sends the delay of each tick in milliseconds.
+ * The lower bound of a tick: BullMQ's job schedulers with an empty job, whose first ticks are spread evenly over
+ * `spreadMs`. On request, sends the delay of each tick in milliseconds.
  */
 const [, , port = '', count = '1', everyMs = '60000', spreadMs = '0'] = process.argv;
 const connection = { host: '127.0.0.1', port: Number(port), maxRetriesPerRequest: null };

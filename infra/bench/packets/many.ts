@@ -75,7 +75,7 @@ async function inTurns(check: () => Promise<unknown>): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
-/** CPU time of a process and its living children. */
+/** CPU time of a process and its living descendants. */
 function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
     .replace(/^.*\) /, '')

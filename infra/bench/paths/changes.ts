@@ -29,7 +29,10 @@ const kinds: readonly (readonly [name: string, options: TraceOptions])[] = [
   ['per flow with new ports, sixteen flows', { flows: 16, queries: 1, balancing: 'flow' }],
 ];
 
-/** Comparisons of each modelled run with the one before: changes that are none, and real ones in the next run of sixteen flows. */
+/**
+ * Compares modelled traces with the one before: those of an unchanged network are no change, and with sixteen flows each
+ * replaced, missing or added router is one in the next run.
+ */
 export async function findsPathChanges(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const [name, options] of kinds) {

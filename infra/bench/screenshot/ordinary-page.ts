@@ -4,7 +4,7 @@ import type { Serve } from '@vantage/test-support/browser/site';
 
 const IMAGES = 12;
 
-/** A typical page: a style sheet, a script and a dozen images, 300 kB in total. */
+/** A typical page: a style sheet, a script and a dozen images, 150 kB in total. */
 export function ordinaryPage(): Readonly<Record<string, string | Serve>> {
   const numbers = Array.from({ length: IMAGES }, (_, index) => index);
   const pictures = numbers.map((index): [string, Serve] => {

@@ -51,7 +51,7 @@ export function sizes(): readonly Figure[] {
   ];
 }
 
-/** A script and its imports that are not loaded yet: the additional load of a check's page. */
+/** A script and its imports, without those that are `known`, to which they are added. */
 function importsOf(folder: string, file: string, known: Set<string>): readonly string[] {
   if (known.has(file)) return [];
   known.add(file);

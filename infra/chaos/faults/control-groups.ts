@@ -40,7 +40,7 @@ export const controlGroups: readonly Fault[] = [
       const endsAt = performance.now() + LASTS_MS * scene.scale;
       while (!group.hasKilled() && performance.now() < endsAt) await scene.observer.burst(anyCoordinator(scene), 2);
       await group.leave();
-      // By then a process that was killed has exited, and its exit was noticed.
+      // After this time a process that was killed has exited, and this process has received its exit.
       await sleep(EXITS_WITHIN_MS);
       if (agent.part.pid() !== undefined) return;
       // If the kernel killed the agent itself, it is started again, as by its supervisor.

@@ -116,7 +116,7 @@ function slowCheck({ deployment }: Scene, probe: string): CheckToStart {
   return { body: { ...body, probes: [probe] }, budgetMs: checkTypes.udp.budgetMs(body) };
 }
 
-/** Starts three checks of two seconds at the probe, and waits for up to a second, in which the agent begins some. */
+/** Starts three checks of three seconds at the probe, and waits for up to a second, in which the agent begins some. */
 async function giveJobs(scene: Scene, probe: string): Promise<void> {
   await scene.observer.burst(pick(scene.deployment.coordinators, scene.random), 3, slowCheck(scene, probe));
   await sleep(scene.random() * 1_000 * scene.scale);

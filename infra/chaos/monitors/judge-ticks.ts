@@ -9,7 +9,7 @@ export interface TickLedger {
   readonly lost: number;
   /** Checks that the probe started twice or that are in no run, and ticks with more than one check. */
   readonly doubled: number;
-  /** Monitors that turned bad. */
+  /** Monitors that are bad when they are read. */
   readonly alarms: number;
   /** Delays of the checks at a probe after the due times of their ticks, milliseconds. */
   readonly delaysMs: readonly number[];

@@ -5,8 +5,8 @@ import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { openServiceLab, type ServiceLab } from './lab.ts';
 
 /**
- * What a router does to packets of `fails`: `y` drops all of them, 60 % by chance, or those to the port of a TCP check; `exit`,
- * which both probes pass, resets the connections to that port, or `core` refuses them by an ICMP error.
+ * Treatment of the packets of `fails` by a router: `y` drops all of them, 60 % by chance, or those to the port of a TCP check;
+ * `exit`, on the way of both probes, resets the connections to that port; or `core` refuses them by an ICMP error.
  */
 export type Fault = 'silence' | 'loss' | 'filter' | 'resets' | 'refusal';
 

@@ -11,7 +11,7 @@ import { readAdminConfig } from '../../../apps/coordinator/src/admin/config.ts';
 import { inviteProbe, recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { HUB } from './hub.ts';
 
-/** What the program in the namespace of the service starts. */
+/** Argument of the program in the namespace of the service, as JSON. */
 export interface WorldPlan {
   readonly probes: readonly string[];
   readonly transport: 'redis' | 'gateway';

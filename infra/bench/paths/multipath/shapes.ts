@@ -3,7 +3,7 @@ import { router, routers, type Router, type Split, type Stage } from '../../../s
 export const kinds = ['by flow', 'first router', 'by packet'] as const;
 export type ShapeKind = (typeof kinds)[number];
 
-/** A network between the second and the last two routers of a path. */
+/** A path with a network between its first routers and its last two. */
 export interface Shape {
   readonly name: string;
   /** Shapes that look alike to a search for most of its packets, so that it has to treat them alike. */
@@ -25,7 +25,7 @@ const atFirst = (name: string, ...stages: readonly Split[]): Shape => ({
   path: [router(), ...stages, ...routers(2)],
 });
 
-/** Shapes to be found: 2 to 16 paths, of different lengths, nested, crossed, in sequence, balanced per packet. */
+/** Shapes to be found: 1 to 16 paths, of different lengths, nested, crossed, in sequence, balanced per packet. */
 export const shapes: readonly Shape[] = [
   shape('no balancer', router()),
   ...[2, 3, 4, 6, 8, 12, 16].map((ways) => shape(`${ways} ways`, equal('flow', ways, 1))),
