@@ -12,10 +12,30 @@ export interface Choice {
   readonly check?: string | undefined;
 }
 
+/** @returns an error message instead if the choice has an unknown part or contains no case */
+export function chooseCases(scenarios: readonly Scenario[], choice: Choice): readonly Case[] | string {
+  const { only = [], family, check } = choice;
+  if (family !== undefined && !FAMILIES.some((one) => one === family)) {
+    return `invalid --family "${family}"; expected ${FAMILIES.join(' or ')}`;
+  }
+  if (check !== undefined && !CHECKS.some((one) => one === check)) {
+    return `unknown --protocol "${check}"; expected one of ${CHECKS.join(', ')}`;
+  }
+  const unknown = only.find((part) => !scenarios.some(({ name }) => isNamed(name, part)));
+  if (unknown !== undefined) {
+    return `unknown --only "${unknown}"; no scenario has ${unknown.startsWith('=') ? 'that name' : 'it in its name'}`;
+  }
+  const cases = casesOf(scenarios, choice);
+  return cases.length === 0 ? 'no scenario matches all of the given flags' : cases;
+}
+
+function isNamed(name: string, part: string): boolean {
+  return part.startsWith('=') ? part.slice(1) === name : name.includes(part);
+}
+
 /** One case per chosen scenario, family and check. */
-export function casesOf(scenarios: readonly Scenario[], { only = [], family, check }: Choice = {}): readonly Case[] {
-  const isWanted = ({ name }: Scenario): boolean =>
-    only.length === 0 || only.some((part) => (part.startsWith('=') ? part.slice(1) === name : name.includes(part)));
+function casesOf(scenarios: readonly Scenario[], { only = [], family, check }: Choice): readonly Case[] {
+  const isWanted = ({ name }: Scenario): boolean => only.length === 0 || only.some((part) => isNamed(name, part));
   const chosen = scenarios.filter(isWanted).flatMap((scenario) =>
     FAMILIES.filter((one) => one === (family ?? one) && (scenario.families ?? FAMILIES).includes(one)).flatMap((of) =>
       CHECKS.filter((one) => one === (check ?? one) && (scenario.checks ?? CHECKS).includes(one)).map((kind) => ({

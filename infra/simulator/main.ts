@@ -4,9 +4,9 @@
  * FILE] [--dump FILE]`
  */
 import { report } from '../bench/goals.ts';
-import { readFlags } from '../command/read-flags.ts';
+import { flagsOfProcess } from '../command/read-flags.ts';
 import { writeFileSync } from 'node:fs';
-import { casesOf } from './choose.ts';
+import { chooseCases } from './choose.ts';
 import { figuresOf, type Judged } from './figures.ts';
 import { judge } from './judge/judge.ts';
 import { summaryOf } from './judge/summary.ts';
@@ -14,29 +14,27 @@ import { lossCases, lossFigures } from './loss-goal.ts';
 import { runCases } from './run-cases.ts';
 import { scenarios } from './scenarios/index.ts';
 
-const read = readFlags(
+const values = flagsOfProcess(
   'npm run -s simulate --',
   'Checks every path of a simulated internet, and judges results and summaries.',
   {
-    only: { description: 'Scenarios whose name has one of these texts, separated by commas.' },
+    only: { description: 'Scenarios whose name has one of these texts, separated by commas; =NAME for one.' },
     family: { description: 'IPv4 or IPv6 only: 4 or 6.', isNumber: true },
     protocol: { description: 'One of icmp, udp, tcp, ping.' },
     seed: { description: 'Start of the random numbers.', fallback: '1', isNumber: true },
     json: { description: 'File for the figures.' },
     dump: { description: 'File for all results and summaries.' },
   },
-  process.argv.slice(2),
 );
-if (read.kind === 'end') {
-  process.stdout.write(`${read.text}\n`);
-  process.exit(read.status);
-}
-const { values } = read;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const seed = Number(values.seed);
 const family = values.family === undefined ? undefined : Number(values.family);
-const cases = casesOf(scenarios, { only: values.only?.split(',') ?? [], family, check: values.protocol });
+const cases = chooseCases(scenarios, { only: values.only?.split(',') ?? [], family, check: values.protocol });
+if (typeof cases === 'string') {
+  process.stderr.write(`${cases}\n`);
+  process.exit(2);
+}
 const startedMs = performance.now();
 const runs = await runCases(cases, seed);
 const judged: Judged[] = runs.map((run) => ({ run, complaints: judge(run) }));
