@@ -12,7 +12,8 @@ import {
   type SeenResult,
 } from './seen.ts';
 
-const PROMISED_MS = 2_000;
+/** Longest time from the deadline of a check to its end, as the service promises. */
+export const PROMISED_MS = 2_000;
 /** Lost time during one check, milliseconds, that explains results which timed out. */
 const STARVED_MS = 1_000;
 /** Time after a step of the clock in which checks may still be created with the former time. */

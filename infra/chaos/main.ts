@@ -35,7 +35,11 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   rate: { description: 'Checks a second.', fallback: '8', isNumber: true },
   // See `RunOptions`.
   scale: { description: 'Factor of all durations, for trials.', fallback: '1', isNumber: true },
-  indulgence: { description: 'Milliseconds added to each bound, for trials.', fallback: '0', isNumber: true },
+  indulgence: {
+    description: 'Milliseconds added to the bounds of completion and recovery, for trials.',
+    fallback: '0',
+    isNumber: true,
+  },
   history: { description: 'File for every request and answer.' },
   judge: { description: 'Judges the history in this file and injects nothing.' },
   json: { description: 'File for the figures.' },
@@ -141,8 +145,11 @@ async function ofMonitors(): Promise<readonly Figure[]> {
 
 /** Prints the verdict on a recorded history. @returns the exit status */
 function verdict(file: string | undefined, more: Parameters<typeof report>[0]): number {
-  const tallies = file === undefined ? [] : judge(readHistory(file));
+  const records = file === undefined ? [] : readHistory(file);
+  const tallies = judge(records);
   for (const line of tallies.flatMap(describe)) print(line);
   print('');
-  return report([...(tallies.length > 0 ? goalsOf(tallies) : []), ...more], values.json);
+  const setups = records.filter((record) => record.kind === 'setup');
+  const indulgenceMs = Math.max(0, ...setups.map((setup) => setup.indulgenceMs));
+  return report([...(tallies.length > 0 ? goalsOf(tallies, indulgenceMs) : []), ...more], values.json);
 }
