@@ -67,10 +67,22 @@ async function guessAt({ coordinator, redisUrl }: FuzzBed, guesses: number): Pro
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
-  const secrets = [key, ...texts].map((text) => text.slice(-20));
-  const lines = [...seen, ...coordinator.errors];
-  const disclosures = lines.filter((line) => line.includes('vtg_') && secrets.some((secret) => line.includes(secret)));
+  const disclosures = disclosing([...seen, ...coordinator.errors], [key, ...texts]);
   return { guesses, ...counts, disclosures };
+}
+
+const END_LENGTH = 20;
+
+/** The texts that contain the last 20 characters of a key, with or without the rest of it. */
+export function disclosing(texts: readonly string[], keys: readonly string[]): readonly string[] {
+  const ends = new Set(keys.map((key) => key.slice(-END_LENGTH)));
+  const hasEnd = (word: string): boolean => {
+    for (let from = 0; from + END_LENGTH <= word.length; from += 1) {
+      if (ends.has(word.slice(from, from + END_LENGTH))) return true;
+    }
+    return false;
+  };
+  return texts.filter((text) => (text.match(/[\w-]+/g) ?? []).some(hasEnd));
 }
 
 /** Half of the guesses begin like the valid key: with its visible prefix. */

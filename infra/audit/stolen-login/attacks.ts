@@ -45,7 +45,7 @@ function largerRequests(thief: string): readonly Pick<Attack, 'name' | 'request'
       name: 'results of 500,000 fields',
       request: ['XADD', redisKeys.results(thief), '*', ...repeated('a', 1_000_000)],
     },
-    { name: 'a hint of 5 MB', request: ['PUBLISH', redisKeys.resultNotification(thief), LARGE] },
+    { name: 'a notification of 5 MB', request: ['PUBLISH', redisKeys.resultNotification(thief), LARGE] },
   ];
 }
 
@@ -90,8 +90,12 @@ export function attacksOf(thief: string): readonly Attack[] {
     { name: 'a heartbeat that is removed', request: ['DEL', redisKeys.heartbeat(thief)] },
     { name: 'a login with a password of 900 kB', request: ['AUTH', 'none', { bytes: 900_000 }] },
     { name: 'the protocol changed to and fro', request: ['HELLO', '3'] },
-    { name: 'a hint of 5 MB', isExcess: true, request: ['PUBLISH', redisKeys.resultNotification(thief), LARGE] },
-    { name: 'a script that coordinators loaded', request: ['EVALSHA', 'f'.repeat(40), '0'] },
+    {
+      name: 'a notification of 5 MB',
+      isExcess: true,
+      request: ['PUBLISH', redisKeys.resultNotification(thief), LARGE],
+    },
+    { name: 'a script by its digest', request: ['EVALSHA', 'f'.repeat(40), '0'] },
     { name: 'results of 5 MB', isExcess: true, request: ['XADD', redisKeys.results(thief), '*', 'data', LARGE] },
     { name: 'small results without end', request: ['XADD', redisKeys.results(thief), '*', 'a', 'b'] },
     {
