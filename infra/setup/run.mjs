@@ -91,6 +91,7 @@ function startUsage() {
  * anything.
  */
 function faultOfStart(words) {
+  if (words.includes('--watch')) return 'unexpected --watch; "npm run dev" restarts programs when their sources change';
   const flags = [...startUsage().matchAll(/^ {2}--([\w-]+)(?: ([A-Z]+))?(?:.*?(\d+) to (\d+))?/gm)];
   const options = flags.map(([, name, value]) => [
     name,

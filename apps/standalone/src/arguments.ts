@@ -12,7 +12,7 @@ export interface Arguments {
   /** CIDRs permitted as targets in addition to the policy. */
   readonly allow: readonly string[];
   readonly dataFolder: string;
-  /** Restarts coordinator and probes when one of their source files changes. */
+  /** Restarts coordinator and probes when one of their files changes; `npm run dev` sets it. */
   readonly watch: boolean;
 }
 
@@ -32,7 +32,6 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
   --rate-limit N   requests a minute for each endpoint, but for scrapes, and client address, 1 to 1000000 (default 20)
   --allow CIDR     targets to allow that the policy refuses, such as 127.0.0.0/8; may be repeated
   --data FOLDER    where data and logs are kept (default .vantage in the checkout)
-  --watch          restart coordinator and probes when one of their source files changes
   --help           this text
 
   REDIS_URL=redis://…  uses your own Redis; none is started then.
@@ -41,6 +40,7 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
   HOST is not read: the service listens on 127.0.0.1 alone.
 `;
 
+/** `watch` is not in the usage: `npm start` runs bundles, which do not change with their sources. */
 const options = {
   port: { type: 'string' },
   probes: { type: 'string', default: '3' },
