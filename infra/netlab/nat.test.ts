@@ -97,7 +97,6 @@ describe('address translation, as dublin-traceroute sees it', () => {
   ] as const) {
     itInNetlab(`hop by hop: ${nat}`, async () => {
       await withRules('r2', rules, async () => {
-        // dublin-traceroute comes first: it sends one packet per hop and flow, and Linux limits ICMP errors.
         const theirs = await byDublin();
         const own = ours(await lab!.trace(TARGET, { protocol: 'udp', maxHops: MAX_TTL }));
 

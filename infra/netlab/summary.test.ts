@@ -202,7 +202,7 @@ describe('the summary of a network whose truth is known', () => {
       [ipv4(4, 2), ipv4(3, 2)],
       [ipv6(4, 2), ipv6(3, 2)],
     ] as const) {
-      // The second trace: the kernel of the probe remembers the path MTU that the first one met.
+      // Only the second trace is looked at: by then the kernel of the probe knows the path MTU.
       await lab!.trace(target, { size: SMALL_MTU + 50 });
       const outcome = await lab!.trace(target, { size: SMALL_MTU + 50 });
       const summary = summaryOf('traceroute', target, outcome);

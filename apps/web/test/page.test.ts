@@ -581,7 +581,7 @@ describe('the page', () => {
 
     // The bundler may split the script.
     expect(files.length).toBeGreaterThanOrEqual(5);
-    // The document is smaller than 2 KiB uncompressed.
+    // The document, about 2 KiB, is counted uncompressed.
     expect(sizes.reduce((sum, size) => sum + size, document.length)).toBeLessThan(80 * 1024);
   });
 });

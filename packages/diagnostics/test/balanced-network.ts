@@ -27,7 +27,7 @@ const chain = (...names: readonly string[]): Network =>
 const end = chain('end', 'last', TARGET_NAME);
 
 /**
- * Networks whose paths a search must find: 2 to 16 paths, of different lengths, nested, crossed, in series, balanced by
+ * Networks whose paths a search must find: 1 to 16 paths, of different lengths, nested, crossed, in series, balanced by
  * packet.
  */
 export const networks: Readonly<Record<string, Network>> = {

@@ -4,7 +4,7 @@ import { readPresentedMessage } from '../src/types/dns/codec/message.ts';
 import { optRecord, readQuery, respond } from '@vantage/test-support/dns/wire';
 import { sampleRecords } from '@vantage/test-support/dns/samples';
 
-/** Hostile DNS messages, the same in each run. */
+/** Hostile DNS messages, the same for the same seed. */
 export interface HostileMessages {
   /** Uniformly random octets. */
   readonly random: () => Uint8Array;
@@ -45,7 +45,7 @@ export function decodeHostile(bytes: Uint8Array): string {
   }
 }
 
-/** Pseudo-random numbers from 0 to 1, the same in each run (mulberry32). */
+/** Pseudo-random numbers from 0 up to 1, the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

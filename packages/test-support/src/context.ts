@@ -22,8 +22,9 @@ export interface TestContextOptions<C extends AnyCheckType> extends Partial<Diag
 }
 
 /**
- * Creates a `DiagnosticContext` that admits only the given hosts, has no packets, and whose deadline aborts its
- * signal. Any part of the context can be replaced.
+ * Creates a `DiagnosticContext` that resolves only `localhost` and the given hosts, admits every address literal that
+ * it is not told to refuse, has no raw sockets, and whose deadline aborts its signal. Any part of the context can be
+ * replaced.
  */
 export function testContext<C extends AnyCheckType>(options: TestContextOptions<C> = {}): TestContext<C> {
   const { hosts = {}, refused = [], budgetMs = 60_000, ...overrides } = options;

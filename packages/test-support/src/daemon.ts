@@ -80,8 +80,8 @@ export async function temporaryFolder(): Promise<{
 }
 
 /**
- * Returns a port of loopback that is free for TCP and UDP, and stays so: it is outside of the kernel's ephemeral
- * range.
+ * Returns a port that is free for TCP and UDP and that the kernel gives to no socket of itself, because it is outside
+ * of the ephemeral range.
  */
 export async function freeServerPort(): Promise<number> {
   const [firstOfKernel = 32_768] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'ascii'))

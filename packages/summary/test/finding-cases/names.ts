@@ -27,11 +27,11 @@ const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '
 
 const redirected = (url: string) => ({ url, redirects: [redirectOf('https://example.com/')] });
 
-/** Cases of findings about names, addresses and DNS. */
 /** As many as a result holds, of a name that has more. */
 const addressesFrom = (first: number): string[] =>
   Array.from({ length: 20 }, (_, index) => `203.0.113.${first + index}`);
 
+/** Cases of findings about names, addresses and DNS. */
 export const nameCases: FindingCases = {
   name_not_resolved: {
     present: [

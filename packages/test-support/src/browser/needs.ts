@@ -22,7 +22,7 @@ export interface BrowserFolder {
   readonly contents: () => readonly string[];
   /** Starts to poll for browsers, so that `processes` also knows groups whose leader has exited. */
   readonly watch: () => void;
-  /** Pids of the process groups of all browsers of this process that were seen in the folder, without zombies. */
+  /** Pids of all processes, except zombies, of the browsers that this process was seen to start in the folder. */
   readonly processes: () => Promise<readonly number[]>;
   readonly remove: () => void;
 }

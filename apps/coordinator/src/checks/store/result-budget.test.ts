@@ -247,10 +247,10 @@ describe('a service whose Redis is small', () => {
     return creation.checkId;
   }
 
-  it('takes every check of one client while another fills it with results that cannot be compressed', async () => {
+  it('takes every check of one client while another fills it with large results', async () => {
     const first = await run('quiet', 'a small result');
     const filled: string[] = [];
-    // Twice the available memory, of results that do not compress.
+    // Twice the available memory as it comes in; two thirds of random hexadecimal digits are stored.
     for (let bytes = 0; bytes < 2 * MAX_MEMORY; bytes += 8 * 40_000) {
       const runs = Array.from({ length: 8 }, () => run('greedy', randomBytes(20_000).toString('hex')));
       filled.push(...(await Promise.all(runs)));

@@ -156,7 +156,7 @@ function removeNamespace(name: string): void {
     // Removed when empty, because others may use it.
     if (readdirSync('/etc/netns').length === 0) rmdirSync('/etc/netns');
   } catch {
-    // The socket was never created.
+    // The namespace was never created.
   }
 }
 

@@ -15,7 +15,7 @@ afterEach(closeAll);
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const MEBIBYTE = 1024 * 1024;
-/** Limit of additional memory, for a check and the server in one process; a flood is a hundred times larger. */
+/** Limit of additional memory, for a check and the server in one process. */
 const MEMORY_BYTES = 96 * MEBIBYTE;
 
 describe('what comes without a head', () => {
