@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { startFuzzBed, type FuzzBed } from './bed.ts';
 import { createRandom } from './random.ts';
-import { createRequests } from './requests.ts';
+import { createRequests, type FuzzRequest } from './requests.ts';
 import { fuzz } from './run.ts';
 
 const REQUESTS = 1_000;
@@ -37,16 +37,25 @@ describe('requests made from the OpenAPI document', () => {
     const document = (await (await fetch(`${bed.coordinator.url}/openapi.json`)).json()) as {
       readonly paths: Readonly<Record<string, object>>;
     };
-    const series = (seed: number): readonly string[] => {
+    const series = (seed: number): readonly FuzzRequest[] => {
       const next = createRequests(document, createRandom(seed), []);
-      return Array.from({ length: 200 }, () => next().bytes.toString('latin1'));
+      return Array.from({ length: 2_000 }, () => next());
     };
+    const [first, again, other] = [series(1), series(1), series(2)].map((requests) =>
+      requests.map(({ bytes }) => bytes.toString('latin1')),
+    );
 
-    expect(series(1)).toEqual(series(1));
-    expect(series(1)).not.toEqual(series(2));
-    for (const template of Object.keys(document.paths)) {
-      const [start = ''] = template.split('{');
-      expect(series(1).some((bytes) => bytes.split(' ')[1]!.startsWith(start))).toBe(true);
-    }
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+    const valid = series(1).filter(({ kind }) => kind === 'valid');
+    const operations = Object.entries(document.paths).flatMap(([template, item]) =>
+      Object.keys(item).map((method) => [method.toUpperCase(), template] as const),
+    );
+    const missing = operations.filter(([method, template]) => {
+      const form = new RegExp(`^${RegExp.escape(template).replaceAll(/\\\{\w+\\\}/g, '[^/?]+')}(\\?|$)`);
+      return !valid.some((request) => request.method === method && form.test(request.path));
+    });
+    expect(operations.length).toBeGreaterThan(30);
+    expect(missing).toEqual([]);
   });
 });

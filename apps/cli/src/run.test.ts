@@ -30,7 +30,8 @@ describe('what the program writes', () => {
     const results = { [HOSTILE]: result };
     const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', request, results };
     const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The page is cut off. ${HOSTILE}` };
-    const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [finding] };
+    const slow = { code: 'http_server_slow', severity: 'warning', text: `The answer took long. ${HOSTILE}` };
+    const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [slow, finding] };
     const difference = { subject: 'answers', certain: true, text: HOSTILE };
     const probes = { [HOSTILE]: { differences: [difference, { ...difference, certain: false }] } };
     const comparison = { result: 'different', sentence: HOSTILE, probes };
@@ -124,7 +125,7 @@ describe('what the program writes', () => {
   it('has every finding of the summary, of the screenshot too', async () => {
     const { output } = await written(['http', 'https://example.com']);
 
-    expect(output).toContain('  · The page is cut off. ');
+    for (const text of ['The answer took long.', 'The page is cut off.']) expect(output).toContain(`  · ${text} `);
   });
 
   it('says what was asked of a check that is shown', async () => {

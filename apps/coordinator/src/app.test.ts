@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { problemTypes } from '@vantage/contract';
 
 import { post, startHttpBed, type BedOptions, type HttpBed } from '../test/http-bed.ts';
 import { CHECK_ID } from '../test/http-fakes.ts';
@@ -114,6 +115,10 @@ describe('the service', () => {
 
     expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toContain('Nothing here');
+    for (const [name, { title }] of Object.entries(problemTypes)) {
+      const { status, text } = await ask(`/problems/${name}`);
+      expect([name, status, text.includes(`<h1>${title}</h1>`)]).toEqual([name, 200, true]);
+    }
   });
 
   it('serves pages that load nothing from elsewhere', async () => {

@@ -230,6 +230,10 @@ describe('the whole service on one machine', () => {
     const literal = client.startCheck({ type: 'tcp', host: '192.168.1.1', port: 80 });
 
     await expect(literal).rejects.toMatchObject({ status: 403, problem: { title: 'The target is refused by policy' } });
+    // The coordinator resolves no names.
+    for (const result of await check({ type: 'tcp', host: 'private.example.com', port: 80 })) {
+      expect(result).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy', source: 'probe' } });
+    }
   });
 
   it('runs a check on the probes asked for alone', async () => {

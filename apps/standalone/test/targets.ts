@@ -17,8 +17,8 @@ export interface Targets {
   readonly httpPort: number;
   readonly httpsPort: number;
   /**
-   * Answers 127.0.0.1 for names below example.com, also ::1 for `both.example.com`, NXDOMAIN for `missing.example.com`, and
-   * REFUSED for `refused.example.com`.
+   * Answers 127.0.0.1 for names below example.com, but 192.168.1.1 for `private.example.com`; also ::1 for
+   * `both.example.com`, NXDOMAIN for `missing.example.com`, and REFUSED for `refused.example.com`.
    */
   readonly dnsPort: number;
   /** File of the CA certificate of the HTTPS server. */
@@ -75,6 +75,7 @@ async function bind(
 }
 
 const A_RECORD = [0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 127, 0, 0, 1];
+const PRIVATE_A_RECORD = [...A_RECORD.slice(0, -4), 192, 168, 1, 1];
 const AAAA_RECORD = [0xc0, 12, 0, 28, 0, 1, 0, 0, 1, 44, 0, 16, ...Array<number>(15).fill(0), 1];
 
 /** Encodes a DNS response (RFC 1035 section 4): an address record, no data, NXDOMAIN, or REFUSED. */
@@ -91,7 +92,8 @@ function dnsAnswer(query: Buffer): Buffer {
   const exists = name.endsWith('example.com') && name !== 'missing.example.com';
   const rcode = name === 'refused.example.com' ? 5 : exists ? 0 : 3;
   const isBoth = name === 'both.example.com';
-  const record = rcode > 0 ? [] : type === 1 ? A_RECORD : type === 28 && isBoth ? AAAA_RECORD : [];
+  const ipv4 = name === 'private.example.com' ? PRIVATE_A_RECORD : A_RECORD;
+  const record = rcode > 0 ? [] : type === 1 ? ipv4 : type === 28 && isBoth ? AAAA_RECORD : [];
   const header = Buffer.alloc(12);
   header.writeUInt16BE(query.readUInt16BE(0), 0);
   header.writeUInt16BE(0x8180 | rcode, 2);

@@ -58,5 +58,6 @@ describe('readSettings', () => {
         '  PASSWORD cannot be read',
       ].join('\n'),
     );
+    expect(read).not.toThrow(/hunter/);
   });
 });

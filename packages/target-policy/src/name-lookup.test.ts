@@ -53,7 +53,9 @@ describe('the names of an address', () => {
   it('hold no control character', async () => {
     const names = await lookUp(() => ({ records: ['a\u001b[31m\n.example.com'] }));
 
-    expect((await names.reverse('8.8.4.4', never)).join('')).not.toMatch(/\p{Cc}/u);
+    const [name] = await names.reverse('8.8.4.4', never);
+    expect(name).toMatch(/^a.*\.example\.com$/);
+    expect(name).not.toMatch(/\p{Cc}/u);
   });
 
   it('are in the form in which DNS answers are shown: a blank is escaped', async () => {

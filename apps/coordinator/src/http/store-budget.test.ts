@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { post, startHttpBed, type HttpBed } from '../../test/http-bed.ts';
-import { CHECK_ID, stubChecks } from '../../test/http-fakes.ts';
+import { CHECK_ID, noMonitors, stubChecks } from '../../test/http-fakes.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 
 let bed: HttpBed | undefined;
 
@@ -12,28 +13,53 @@ afterEach(async () => {
 
 const never = new Promise<never>(() => undefined);
 const valid = { type: 'tcp', host: 'a.example', port: 443 };
+const OTHER_ID = CHECK_ID.replace('q', 'r');
+/** A key that may do everything. */
+const key = { name: 'all', scopes: ['check', 'read', 'monitor'], limit: 1_000, allow: [] } as unknown as ApiKey;
+
+/** Methods of a path of the OpenAPI document. */
+type Operations = Readonly<Record<string, { readonly responses: object }>>;
 
 describe('a store that says nothing', () => {
-  it('is reported by every endpoint, each with its limit', async () => {
+  it('is reported by every endpoint that needs it, each with its limit', async () => {
+    const silent = (): Promise<never> => never;
+    const monitors = { ...noMonitors, list: silent, read: silent, metrics: silent, eventsAfter: silent };
     bed = await startHttpBed({
-      checks: { ...stubChecks([], new Map()), create: () => never, read: () => never },
-      probes: { list: () => never, agents: () => never },
+      checks: { create: silent, read: silent, screenshot: silent },
+      probes: { list: silent, agents: silent },
+      live: { follow: silent },
+      monitors: { ...monitors, put: silent, remove: silent },
+      keys: { find: () => ({ key }), look: async () => undefined },
     });
-    const { ask } = bed;
+    const { paths } = (await bed.ask('/openapi.json')).json as { readonly paths: Readonly<Record<string, Operations>> };
+    const operations = Object.entries(paths).flatMap(([template, item]) =>
+      Object.entries(item).flatMap(([method, { responses }]) => ('503' in responses ? [`${method} ${template}`] : [])),
+    );
+    const bodies: Readonly<Record<string, object>> = {
+      'post /check': valid,
+      'put /monitors/{name}': { check: valid, every: '1m' },
+    };
+    const queries: Readonly<Record<string, string>> = { 'get /sd': '?module=icmp&target=a.example' };
+    // Ready is what this bed says it is, and a scrape waits for as long as it has time.
+    const asked = operations.filter((name) => !['get /readyz', 'get /probe'].includes(name));
 
-    const answers = await Promise.all([
-      ask('/check', post(valid)),
-      ask(`/check/${CHECK_ID}/results`),
-      ask('/probes'),
-      ask('/probes/agents'),
-    ]);
+    const answers = await Promise.all(
+      asked.map(async (name) => {
+        const [method, template] = name.split(' ') as [string, string];
+        const path = template.replace('{id}', CHECK_ID).replace('{other}', OTHER_ID).replace('{name}', 'web');
+        const headers = { Authorization: 'Bearer any', 'Content-Type': 'application/json' };
+        const body = name in bodies ? { body: JSON.stringify(bodies[name]) } : {};
+        return bed!.ask(`${path}${queries[name] ?? ''}`, { method: method.toUpperCase(), headers, ...body });
+      }),
+    );
 
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    expect(asked.length).toBeGreaterThan(15);
+    expect(answers.map(({ status }, index) => [asked[index], status])).toEqual(asked.map((name) => [name, 503]));
     for (const { headers } of answers) {
       expect(headers.get('Retry-After')).toBe('2');
       expect(headers.get('RateLimit')).toMatch(/; r=\d+; t=\d+$/);
     }
-  });
+  }, 60_000);
 
   it('lets nothing be started by a request that has been answered', async () => {
     const asked = Promise.withResolvers<boolean>();

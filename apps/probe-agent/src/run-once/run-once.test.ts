@@ -179,5 +179,8 @@ describe('one check from the shell of the probe’s machine', () => {
   it('has help for itself and for each type', async () => {
     expect((await run(['--help'])).output).toMatch(/without Redis.*traceroute/s);
     expect((await run(['dns', '--help'])).output).toMatch(/vantage-agent run dns NAME .*--trace.*--verbose/s);
+    for (const type of Object.keys(checkTypes)) {
+      expect((await run([type, '--help'])).output).toContain(`vantage-agent run ${type} `);
+    }
   });
 });

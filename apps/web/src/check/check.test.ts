@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Summary } from '@vantage/contract';
 import { createClient, ProblemError, type Client, type WatchOptions } from '@vantage/client';
 
+import { formDefinitions } from '../../build/check-forms.ts';
 import { asCurl, asMarkdown } from './copies.ts';
 import { cellsOf, codeWords, columnsOf } from './columns.ts';
 import { sortRows } from '../filter/rows.ts';
@@ -49,11 +50,15 @@ describe('copies of a check', () => {
 
   it('have every finding of the summary in Markdown, of the screenshot too', () => {
     const cut = { code: 'screenshot_incomplete', severity: 'info', text: 'The page is cut off at the limit of hosts.' };
-    const summary = { headline: 'Fine.', findings: [cut] } as unknown as Summary;
+    const slow = { code: 'http_server_slow', severity: 'warning', text: 'The answer took long to begin.' };
+    const summary = { headline: 'Fine.', findings: [slow, cut] } as unknown as Summary;
 
     const lines = asMarkdown(check, summary, 'https://vantage.example').split('\n');
 
-    expect(lines).toContain('- **info**: The page is cut off at the limit of hosts.');
+    expect(lines.filter((line) => line.startsWith('- '))).toEqual([
+      '- **warning**: The answer took long to begin.',
+      '- **info**: The page is cut off at the limit of hosts.',
+    ]);
   });
 
   it('have the balancers on the paths, with the answers over each of their ways', () => {
@@ -97,7 +102,14 @@ describe('the rows of the table', () => {
   });
 
   it('have columns for every type, and the common ones for a type that is not known', () => {
-    expect(columnsOf('whois').map(({ title }) => title)).toEqual(['Outcome', 'Time', 'Address']);
+    const common = columnsOf('whois');
+
+    expect(common.map(({ title }) => title)).toEqual(['Outcome', 'Time', 'Address']);
+    expect(
+      formDefinitions()
+        .map(({ type }) => type)
+        .filter((type) => columnsOf(type) === common),
+    ).toEqual([]);
     expect(codeWords('tls_handshake_failed')).toBe('TLS handshake failed');
   });
 });

@@ -163,18 +163,33 @@ describe('a hostile HTTP/1.1 answer', () => {
     expect(outcome).toMatchObject({ result: 'success', bodyBytes: truncated ? bytes - 1 : bytes, truncated });
   });
 
-  it('of a redirect that is followed is read to 16 KiB, and of one that is not as any other', async () => {
+  it('of a redirect that is followed is read to 16 KiB and a byte, and of one that is not as any other', async () => {
+    const asked: string[] = [];
+    let askedBefore: readonly string[] = [];
+    let isHeld = true;
+    const body = 'a'.repeat(40_000);
     const port = await startRaw((socket) => {
       socket.once('data', (request) => {
-        const next = request.toString().includes('/last') ? '' : 'Location: /last\r\n';
-        const status = next === '' ? 200 : 302;
-        socket.end(`HTTP/1.1 ${status} X\r\n${next}Content-Length: 40000\r\n\r\n${'a'.repeat(40_000)}`);
+        const path = request.toString().split(' ')[1]!;
+        asked.push(path);
+        const head = `Content-Length: ${body.length}\r\n\r\n`;
+        if (path === '/last') return void socket.end(`HTTP/1.1 200 X\r\n${head}${body}`);
+        const redirect = `HTTP/1.1 302 X\r\nLocation: /last\r\n${head}`;
+        if (!isHeld) return void socket.end(redirect + body);
+        // As much as is kept, then the byte that tells that there is more, and nothing behind it.
+        socket.write(redirect + body.slice(0, 16 * 1024));
+        void socketsRead().then(() => {
+          askedBefore = [...asked];
+          socket.write('a');
+        });
       });
     });
     const run = async (followRedirects: number) =>
       checkOf(`http://127.0.0.1:${port}/first`, { options: { followRedirects } });
 
     expect(await run(1)).toMatchObject({ statusCode: 200, bodyBytes: 40_000, redirects: [{ statusCode: 302 }] });
+    expect([askedBefore, asked]).toEqual([['/first'], ['/first', '/last']]);
+    isHeld = false;
     expect(await run(0)).toMatchObject({ statusCode: 302, bodyBytes: 40_000, truncated: false });
   });
 

@@ -10,6 +10,7 @@ import { testContext } from '@vantage/test-support/context';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { resettingPort } from '../../../test/resetting-port.ts';
 import { silentPort } from '../../../test/silent-port.ts';
+import { socketsRead } from '../../../test/sockets-read.ts';
 import { tcp } from './contract.ts';
 import { runTcp } from './run.ts';
 
@@ -113,13 +114,16 @@ describe('a tcp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('does nothing more when it was aborted before it began', async () => {
-    const { port } = await listen();
+  it('makes no connection when it was aborted before it began', async () => {
+    let connections = 0;
+    const { port } = await listen(() => (connections += 1));
 
     const outcome = await runTcp(params(port), testContext({ signal: AbortSignal.abort() }));
+    await socketsRead();
 
     expect(outcome).toMatchObject({ result: 'timeout', resolvedIp: null });
     expect(outcome.error).toMatchObject({ code: 'timed_out', phase: 'resolve' });
+    expect(connections).toBe(0);
   });
 
   itWithIpv6('connects over IPv6 where that is asked for', async () => {

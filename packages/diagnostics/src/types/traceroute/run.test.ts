@@ -163,10 +163,23 @@ describe('traceroute', () => {
     );
   });
 
-  it('never has more than sixteen packets under way', async () => {
+  it('has no more than sixteen packets under way, answered or not', async () => {
+    const rttMs = 300;
+    const sentAtMs: number[] = [];
     const { fake } = await traceOver(() => [], { queries: 10 }, { budgetMs: 2_300 });
+    await traceOver(
+      (sent) => {
+        if (sent.packet.length < 200) sentAtMs.push(performance.now());
+        return [sent.ttl < 30 ? expired(sent, router(sent.ttl), rttMs) : arrived(sent, rttMs)];
+      },
+      { queries: 10 },
+      { inTime: true },
+    );
+    const underWay = sentAtMs.map((ms, index) => sentAtMs.slice(0, index + 1).filter((at) => at > ms - rttMs).length);
 
     expect(ofTrace(fake).length).toBeLessThanOrEqual(16);
+    expect(sentAtMs.length).toBeGreaterThanOrEqual(300);
+    expect(Math.max(...underWay)).toBe(16);
   });
 
   it('takes no hop for silent whose answer came while the machine stood still', async () => {

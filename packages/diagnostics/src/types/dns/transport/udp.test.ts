@@ -72,9 +72,12 @@ describe('over UDP', () => {
     expect(asked.failure).toMatchObject({ code: 'timed_out', message: expect.stringContaining('another question') });
   });
 
-  it('what comes from another address or port is never seen', async () => {
+  it.each([
+    ['port', '127.0.0.1'],
+    ['address', '127.0.0.2'],
+  ])('what comes from another %s is not seen', async (_of, strange) => {
     const stranger = createSocket('udp4');
-    stranger.bind(0, '127.0.0.1');
+    stranger.bind(0, strange);
     await once(stranger, 'listening');
     const server = createSocket('udp4');
     server.bind(0, '127.0.0.1');
