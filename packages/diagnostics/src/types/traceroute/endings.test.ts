@@ -352,7 +352,8 @@ describe('what answers late', () => {
     const { outcome } = await traceOver(path(8), {}, { inTime: true });
 
     expect(outcome.hops).toHaveLength(8);
-    expect(performance.now() - startedMs).toBeLessThan(60_000);
+    // A missing answer is waited for at least a second.
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 });
 
