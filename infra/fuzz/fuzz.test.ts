@@ -52,7 +52,7 @@ describe('requests made from the OpenAPI document', () => {
       Object.keys(item).map((method) => [method.toUpperCase(), template] as const),
     );
     const missing = operations.filter(([method, template]) => {
-      const form = new RegExp(`^${RegExp.escape(template).replaceAll(/\\\{\w+\\\}/g, '[^/?]+')}(\\?|$)`);
+      const form = new RegExp(`^${template.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`);
       return !valid.some((request) => request.method === method && form.test(request.path));
     });
     expect(operations.length).toBeGreaterThan(30);
