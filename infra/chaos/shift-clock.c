@@ -3,7 +3,7 @@
  * 1. milliseconds by which the time of day is wrong; the monotonic clock stays right;
  * 2. milliseconds by which each flush of a file to disk takes longer;
  * 3. time at which the time of day stands still, milliseconds since the epoch; 0 lets it run;
- * 4. the only local port that new sockets may use; 0 allows all.
+ * 4. the only local port that the kernel may choose for new sockets; 0 allows all.
  * libfaketime cannot be used: Redis’ allocator asks for the time while it is being loaded.
  */
 #define _GNU_SOURCE

@@ -172,12 +172,14 @@ describe('a hostile HTTP/1.1 answer', () => {
       socket.once('data', (request) => {
         const path = request.toString().split(' ')[1]!;
         asked.push(path);
-        const head = `Content-Length: ${body.length}\r\n\r\n`;
-        if (path === '/last') return void socket.end(`HTTP/1.1 200 X\r\n${head}${body}`);
-        const redirect = `HTTP/1.1 302 X\r\nLocation: /last\r\n${head}`;
-        if (!isHeld) return void socket.end(redirect + body);
+        const status = path === '/last' ? '200 X' : '302 X\r\nLocation: /last';
+        const head = `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n`;
+        if (path === '/last' || !isHeld) {
+          socket.end(head + body);
+          return;
+        }
         // As much as is kept, then the byte that tells that there is more, and nothing behind it.
-        socket.write(redirect + body.slice(0, 16 * 1024));
+        socket.write(head + body.slice(0, 16 * 1024));
         void socketsRead().then(() => {
           askedBefore = [...asked];
           socket.write('a');
