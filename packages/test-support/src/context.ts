@@ -22,8 +22,8 @@ export interface TestContextOptions<C extends AnyCheckType> extends Partial<Diag
 }
 
 /**
- * Creates a `DiagnosticContext` that resolves only `localhost` and the given hosts, admits every address literal that
- * it is not told to refuse, has no raw sockets, and whose deadline aborts its signal. Any part of the context can be
+ * Creates a `DiagnosticContext` that resolves only `localhost` and the given hosts, admits every address literal except
+ * the refused ones, has no raw sockets, and whose deadline aborts its signal. Any part of the context can be
  * replaced.
  */
 export function testContext<C extends AnyCheckType>(options: TestContextOptions<C> = {}): TestContext<C> {
