@@ -72,6 +72,7 @@ describe('docker-compose.yml', () => {
   it('publishes on the loopback of the host alone, and Redis not at all', () => {
     const ports = Object.values(services).flatMap(({ ports }) => ports ?? []);
 
+    expect(ports.length).toBeGreaterThan(0);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     expect(services['redis']?.ports).toBeUndefined();
   });

@@ -74,7 +74,9 @@ describe('the built page', () => {
 
   it('escapes a base address', () => {
     const odd = openPage('https://vantage.example/a"b&c')!;
-    expect(odd.document(ask()).body.toString()).not.toContain('a"b');
+    const text = odd.document(ask()).body.toString();
+    expect(text).toContain('https://vantage.example/a&quot;b&amp;c');
+    expect(text).not.toContain('a"b');
   });
 
   it.each([
