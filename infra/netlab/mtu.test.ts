@@ -1,6 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { startCheckRunner } from './check-runner.ts';
@@ -129,6 +130,23 @@ afterAll(async () => {
   if (missing === null) removeNamespaces((name) => name.startsWith(`${PREFIX}-${process.pid}-`));
 });
 
+/** Lets r2 drop forwarded packets above a size, of one protocol; none with an empty rule. */
+async function drop(rule: string): Promise<void> {
+  const packages = await unpackPackages('nftables');
+  const libraries = `LD_LIBRARY_PATH=${packages.environment['LD_LIBRARY_PATH'] ?? ''}`;
+  const table = `table inet sizes {\nchain forward {\ntype filter hook forward priority 0;\n${rule}\n}\n}\n`;
+  inNode('r2', 'env', libraries, packages.program('nft'), 'delete table inet sizes');
+  expect(inNode('r2', 'env', libraries, packages.program('nft'), table)).toBe('');
+}
+
+/** True if the target answers datagrams of this size of `traceroute`, which no router may fragment. */
+function byTraceroute(host: string, bytes: number): boolean {
+  forgetPathMtus();
+  return inNode('probe', 'traceroute', '-n', '-F', '-q1', `-f${nodes.length - 1}`, '-m8', host, `${bytes}`).includes(
+    ' ms',
+  );
+}
+
 async function trace(host: string, options: object = {}): Promise<Traceroute> {
   const order = { type: 'traceroute', options, hide: false, partials: false, nameServer: null } as const;
   return (await runner!.run({ ...order, host })).outcome as Traceroute;
@@ -196,5 +214,35 @@ describe.each([4, 6] as const)('path MTU over IPv%i', (family) => {
       [2, 1_450],
       [3, 1_400],
     ]);
+  });
+
+  const large = { 4: 'ip length > 1400', 6: 'ip6 length > 1360' } as const;
+  const icmp = { 4: 'meta l4proto icmp', 6: 'meta l4proto icmpv6' } as const;
+  const arrives = { bytes: ORDINARY, arrives: true };
+  const vanishes = { bytes: ORDINARY, arrives: false };
+
+  itInNetlab('does not hide that a filter drops large packets of one protocol alone', async () => {
+    apply({ mtus: [ORDINARY, ORDINARY], silent: [] });
+    const sizes = async (): Promise<object> => {
+      const traces = await Promise.all((['udp', 'tcp'] as const).map((protocol) => trace(target, { protocol })));
+      return traces.map(({ reached, pathMtu, mtuBlackHole, fullSize }) => [reached, pathMtu, mtuBlackHole, fullSize]);
+    };
+
+    await drop(`${icmp[family]} ${large[family]} drop`);
+    expect(await sizes()).toEqual([arrives, arrives].map((full) => [true, 1_400, 1_401, full]));
+    expect(byTraceroute(target, ORDINARY)).toBe(true);
+    expect(byPing(family, target, ORDINARY)).toEqual({ answered: 0, isRefused: false });
+
+    await drop(`meta l4proto udp ${large[family]} drop`);
+    expect(await sizes()).toEqual([vanishes, arrives].map((full) => [true, ORDINARY, null, full]));
+    expect(byTraceroute(target, ORDINARY)).toBe(false);
+    expect(byTraceroute(target, 1_400)).toBe(true);
+    expect(byPing(family, target, ORDINARY)).toEqual({ answered: 3, isRefused: false });
+
+    await drop(`meta l4proto tcp ${large[family]} drop`);
+    expect(await sizes()).toEqual([arrives, vanishes].map((full) => [true, ORDINARY, null, full]));
+
+    await drop('');
+    expect(await sizes()).toEqual([arrives, arrives].map((full) => [true, ORDINARY, null, full]));
   });
 });

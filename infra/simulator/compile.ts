@@ -26,11 +26,12 @@ export function protocolNumber(protocol: Protocol, family: Family): number {
 }
 
 /** A router or the target as the simulator represents it. */
-export interface SimulatedPlace extends Omit<Router & SimulatedTarget, 'from' | 'refuse'> {
+export interface SimulatedPlace extends Omit<Router & SimulatedTarget, 'from' | 'refuse' | 'mtuOf'> {
   readonly addresses: readonly string[];
   readonly hop: number;
   next: readonly number[];
   by: string;
+  readonly mtuOf?: readonly number[];
   readonly refuse?: { readonly type: number; readonly code: number } & Omit<SimulatedRefusal, 4 | 6 | 'protocols'>;
 }
 
@@ -62,7 +63,7 @@ export function caseOf(scenario: Scenario, number: number, family: Family, check
   const entries = paths.map((path) => PROBES.map((_, probe) => maker.path(path, probe)));
   const { from, ...target } = scenario.target ?? {};
   const addresses = [from === 'elsewhere' ? elsewhereAddress(family, number) : address];
-  const end: SimulatedPlace = { ...withRefusal(target, family), addresses, hop: 0, next: [], by: 'flow' };
+  const end: SimulatedPlace = { ...withNumbers(target, family), addresses, hop: 0, next: [], by: 'flow' };
   const last = maker.places.length;
   for (const place of maker.places) place.next = place.next.map((next) => (next === TARGET ? last : next));
   return {
@@ -149,7 +150,7 @@ class Maker {
     if (address === undefined) this.waysAt.set(hop, way + 1);
     const own = address ?? routerAddress(this.family, this.number, hop, way);
     const addresses = this.addresses(from, own, hop, way);
-    const place = { ...withRefusal(router, this.family), addresses, hop, next, by };
+    const place = { ...withNumbers(router, this.family), addresses, hop, next, by };
     return this.places.push(place) - 1;
   }
 
@@ -162,17 +163,20 @@ class Maker {
   }
 }
 
-function withRefusal<T extends { readonly refuse?: SimulatedRefusal }>(
-  { refuse, ...place }: T,
+/** Replaces the names of protocols by their numbers. */
+function withNumbers<T extends { readonly refuse?: SimulatedRefusal; readonly mtuOf?: readonly Protocol[] }>(
+  { refuse, mtuOf, ...place }: T,
   family: Family,
-): Omit<T, 'refuse'> & Pick<SimulatedPlace, 'refuse'> {
-  if (refuse === undefined) return place;
+): Omit<T, 'refuse' | 'mtuOf'> & Pick<SimulatedPlace, 'refuse' | 'mtuOf'> {
+  const numbers = (protocols: readonly Protocol[]): readonly number[] =>
+    protocols.map((protocol) => protocolNumber(protocol, family));
+  const sized = { ...place, ...(mtuOf && { mtuOf: numbers(mtuOf) }) };
+  if (refuse === undefined) return sized;
   const { packets, protocols } = refuse;
   const [type, code] = refuse[family];
-  const numbers = protocols?.map((protocol) => protocolNumber(protocol, family));
   return {
-    ...place,
-    refuse: { type, code, ...(packets && { packets }), ...(numbers && { protocols: numbers }) },
+    ...sized,
+    refuse: { type, code, ...(packets && { packets }), ...(protocols && { protocols: numbers(protocols) }) },
   };
 }
 

@@ -14,6 +14,8 @@ interface Link {
   readonly lossBack?: number;
   /** Size of the largest packet that gets in, bytes; to larger ones the previous place sends an ICMP error. */
   readonly mtu?: number;
+  /** Protocols of which larger packets do not get in; all if absent. */
+  readonly mtuOf?: readonly Protocol[];
   /** MTU that the previous node reports instead of the true one. */
   readonly mtuWord?: number;
   /** True if packets that are too large vanish without an ICMP error. */
@@ -145,6 +147,8 @@ export interface Truth {
   readonly pathMtu?: number | null;
   /** Smallest packet that vanishes without an error; default none. */
   readonly mtuBlackHole?: number;
+  /** Full packets of the trace’s own protocol, udp or tcp; not compared if absent. */
+  readonly fullSize?: { readonly bytes: number; readonly arrives: boolean };
   /** True if packets of one flow take different paths, so that a trace does not reveal the links. */
   readonly isUnsteady?: boolean;
 }

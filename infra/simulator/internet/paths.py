@@ -59,7 +59,7 @@ class Case:
         ttl, trail, delay = packet.ttl, [], 0
         while True:
             place = self.places[node]
-            if len(packet.data) > place.get("mtu", 65_535):
+            if len(packet.data) > place.get("mtu", 65_535) and packet.protocol in place.get("mtuOf", [packet.protocol]):
                 return Fate("too big", before, trail, delay, node)
             if state.random.random() < place.get("loss", 0):
                 return Fate("lost", None, trail, delay, node)

@@ -1,5 +1,6 @@
 import type { Traceroute } from '../../netlab/test-lab.ts';
 import { PROBES } from '../addresses.ts';
+import { protocolNumber } from '../compile.ts';
 import type { Passage } from '../log.ts';
 import type { CaseRun } from '../run-cases.ts';
 import type { Complaint } from './complaint.ts';
@@ -19,7 +20,7 @@ export function judgeTraces(run: CaseRun): readonly Complaint[] {
   const looks = run.shares.map((share) => lookAt(run.of, share));
   return [
     ...looks.flatMap((look) =>
-      [...judgeHops(look), ...judgeEnd(look), ...judgeMtu(look)].map(({ kind, text }) => ({
+      [...judgeHops(look), ...judgeEnd(look), ...judgeMtu(look), ...judgeFullSize(look)].map(({ kind, text }) => ({
         kind,
         text: `${PROBES[look.share.probe]}: ${text}`,
       })),
@@ -151,6 +152,27 @@ function judgeMtu({ of, share, traced }: Look): readonly Complaint[] {
   return [
     ...(isWrong ? [mtuComplaint(`pathMtu is ${pathMtu}, in truth ${truth ?? `at most ${smallest}`}`)] : []),
     ...(mtuBlackHole === hole ? [] : [mtuComplaint(`mtuBlackHole is ${mtuBlackHole}, in truth ${hole}`)]),
+  ];
+}
+
+/** Complains about a statement on full packets that the log or the scenario contradicts; `true` needs an answered one, `false` none. */
+function judgeFullSize({ of, share, traced }: Look): readonly Complaint[] {
+  const { fullSize } = traced;
+  const { fullSize: truth } = of.scenario.truth ?? {};
+  const isOwn = of.check === 'udp' || of.check === 'tcp';
+  if (!isOwn) return fullSize === undefined ? [] : [mtuComplaint('fullSize of a protocol that has none')];
+  const isTrue = truth === undefined || (fullSize?.bytes === truth.bytes && fullSize.arrives === truth.arrives);
+  const wrong = isTrue
+    ? []
+    : [mtuComplaint(`fullSize is ${JSON.stringify(fullSize)}, in truth ${JSON.stringify(truth)}`)];
+  if (fullSize === undefined) return wrong;
+  const protocol = protocolNumber(of.check, of.family);
+  const large = share.passages.filter((one) => one.protocol === protocol && one.bytes === fullSize.bytes);
+  const isAnswered = large.some((passage) => isFromTarget(of, passage));
+  if (fullSize.arrives === isAnswered) return wrong;
+  return [
+    ...wrong,
+    mtuComplaint(`fullSize arrives: ${fullSize.arrives}, and ${isAnswered ? 'one was' : 'none was'} answered`),
   ];
 }
 

@@ -36,8 +36,42 @@ export const sizes: readonly Scenario[] = [
       verdicts: ['degraded' as const],
       pathMtu: mtu,
       mtuBlackHole: mtu + 1,
+      fullSize: { bytes: 1_500, arrives: false },
     },
   })),
+  {
+    // A filter drops large echo requests alone.
+    name: 'pmfilter',
+    path: [...routers(3), router({ mtu: 1_000, isBlackHole: true, mtuOf: ['icmp'] }), ...routers(2)],
+    checks: ['udp', 'tcp'],
+    families: [4],
+    truth: {
+      finds: [{ code: 'path_mtu_black_hole' }],
+      verdicts: ['up'],
+      pathMtu: 1_000,
+      mtuBlackHole: 1_001,
+      fullSize: { bytes: 1_500, arrives: true },
+    },
+  },
+  ...(['udp', 'tcp'] as const).map((protocol) => ({
+    // Large packets of this protocol vanish alone.
+    name: `pmhole${protocol}`,
+    path: [...routers(3), router({ mtu: 1_400, isBlackHole: true, mtuOf: [protocol] }), ...routers(2)],
+    checks: [protocol],
+    truth: {
+      finds: [{ code: 'path_mtu_black_hole' as const }],
+      verdicts: [protocol === 'udp' ? ('degraded' as const) : ('up' as const)],
+      pathMtu: 1_500,
+      fullSize: { bytes: 1_500, arrives: false },
+    },
+  })),
+  {
+    // Datagrams are refused as too big, echo requests are not.
+    name: 'pmreport',
+    path: [...routers(3), router({ mtu: 1_400, mtuOf: ['udp'] }), ...routers(2)],
+    checks: ['udp'],
+    truth: { pathMtu: 1_400, fullSize: { bytes: 1_400, arrives: true } },
+  },
   ...[0, 115, 240, 390].map((delayMs) => ({
     // A router refuses packets, and smaller ones vanish beyond it.
     name: `pmbhbeyond${delayMs}`,
@@ -47,6 +81,7 @@ export const sizes: readonly Scenario[] = [
       verdicts: ['degraded' as const],
       pathMtu: 1_300,
       mtuBlackHole: 1_301,
+      fullSize: { bytes: 1_400, arrives: false },
     },
   })),
   {

@@ -275,11 +275,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_mtu_black_hole: degrading(
     ['warning', 'info'],
-    'traceroute: `mtuBlackHole` is not null. A router that silently drops large packets and a filter that drops large pings look the same from outside: info if the trace reached the target with packets of that `size`.',
+    'traceroute: `mtuBlackHole` is not null, or `fullSize.arrives` is false. A router that silently drops large packets and a filter that drops large pings look the same from outside: info if the trace reached the target with packets of that `size`, or in `fullSize`. The text is certain if packets of both kinds vanish. Info if large SYNs vanish alone.',
   ),
   path_mtu_small: rule(
     ['warning', 'info'],
-    `traceroute: \`pathMtu\` below ${t.mtu.ordinary}, as a router or the probe’s own link reports; not if larger packets only vanish (\`mtuBlackHole\` is one byte more). Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes, unless the trace reached the target with larger packets.`,
+    `traceroute: \`pathMtu\` below ${t.mtu.ordinary}, as a router or the probe’s own link reports; not if larger packets only vanish (\`mtuBlackHole\` is one byte more). Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes, unless the trace reached the target with larger packets (\`size\`, \`fullSize\`).`,
   ),
   dscp_changed: rule(
     ['info'],

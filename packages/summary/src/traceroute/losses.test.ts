@@ -241,6 +241,56 @@ describe('a black hole for large packets', () => {
     );
   });
 
+  it.each([
+    [
+      'is one of echo requests alone if full packets of the trace arrive',
+      { pathMtu: 1_000, mtuBlackHole: 1_001, fullSize: { bytes: 1_500, arrives: true } },
+      'up',
+      'info',
+      'Large echo requests vanish on the way without an ICMP error, and small ones are answered: fra-1 from 1001 bytes on. UDP packets of 1,500 bytes arrive: a filter drops large pings, or other packets take another way.',
+    ],
+    [
+      'is one of echo requests alone if a router reports the size to other packets',
+      { pathMtu: 1_300, mtuBlackHole: 1_301, fullSize: { bytes: 1_300, arrives: true } },
+      'up',
+      'info',
+      'Large echo requests vanish on the way without an ICMP error, and small ones are answered: fra-1 from 1301 bytes on. UDP packets of 1,300 bytes arrive, and larger ones get an ICMP error: a filter drops large pings, or other packets take another way.',
+    ],
+    [
+      'is certain if full packets of the trace vanish too',
+      { pathMtu: 1_300, mtuBlackHole: 1_301, fullSize: { bytes: 1_500, arrives: false } },
+      'degraded',
+      'warning',
+      'Large packets vanish on the way without an ICMP error, and small ones are answered: echo requests of fra-1 from 1301 bytes on, and UDP packets of 1,500 bytes. Connections that send full packets hang there.',
+    ],
+    [
+      'is one of the protocol of the trace if echo requests of this size arrive',
+      { pathMtu: 1_500, mtuBlackHole: null, fullSize: { bytes: 1_500, arrives: false } },
+      'degraded',
+      'warning',
+      'UDP packets of 1,500 bytes vanish on the way without an ICMP error, and small ones are answered: fra-1. Echo requests of this size arrive: a filter drops large UDP packets, or they take another way, which drops full packets.',
+    ],
+    [
+      'is no degradation if it concerns large SYNs alone',
+      { protocol: 'tcp' as const, pathMtu: 1_500, mtuBlackHole: null, fullSize: { bytes: 1_500, arrives: false } },
+      'up',
+      'info',
+      'SYNs of 1,500 bytes vanish on the way without an ICMP error, and small ones are answered: fra-1. Echo requests of this size arrive: a filter drops SYNs with data, which connections do not send, or TCP takes another way, where those that send full packets hang.',
+    ],
+    [
+      'is seen if no echo request is answered',
+      { pathMtu: null, mtuBlackHole: null, fullSize: { bytes: 1_500, arrives: false } },
+      'degraded',
+      'warning',
+      'UDP packets of 1,500 bytes vanish on the way without an ICMP error, and small ones are answered: fra-1. Echo requests show nothing of it: a filter drops large UDP packets, or they take another way, which drops full packets.',
+    ],
+  ])('%s', (_name, fields, verdict, severity, text) => {
+    const summary = summaryOf('traceroute', { 'fra-1': trace([access, target], { protocol: 'udp', ...fields }) });
+
+    expect([summary.verdict, ...lines(summary)]).toEqual([verdict, `path_mtu_black_hole ${severity}: fra-1`]);
+    expect(textOf(summary, 'path_mtu_black_hole')).toBe(text);
+  });
+
   it('names the router that reported the MTU of the path, and none that reported a larger one', () => {
     const { hops = [], ...others } = trace([access, '192.0.2.1 3 3 3', '192.0.2.2 5 5 5', target], { pathMtu: 1_337 });
     const known = [undefined, 1_400, 1_337, undefined];

@@ -8,6 +8,8 @@ const transit = '192.0.2.1 5 5 5';
 const target = '203.0.113.1 9 9 9';
 const on = (path: readonly string[], fields: Parameters<typeof trace>[1] = {}) =>
   summaryOf('traceroute', { 'fra-1': trace(path, fields) });
+const fullDatagrams = (arrives: boolean) =>
+  on([access, target], { protocol: 'udp', fullSize: { bytes: 1_500, arrives } });
 /** Three packets per flow: index of the responder at each hop, `-` for none. */
 const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> =>
   branches.map((branch) => ({
@@ -178,10 +180,11 @@ export const pathCases: FindingCases = {
     present: [
       ['large packets vanish', on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 })],
       ['packets of the trace that arrive are smaller', on([access, target], { mtuBlackHole: 1_301, size: 1_300 })],
+      ['large datagrams vanish', fullDatagrams(false)],
     ],
     absent: [
       ['a router says what it carries', on([access, target], { pathMtu: 1_300, mtuBlackHole: null })],
-      ['nothing was measured', on([access, target], { pathMtu: null })],
+      ['large datagrams arrive, and nothing else was measured', fullDatagrams(true)],
     ],
   },
   path_mtu_small: {
@@ -192,7 +195,6 @@ export const pathCases: FindingCases = {
         'larger packets vanish, and no router reports it',
         on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 }),
       ],
-      ['it was not measured', on([access, target], { pathMtu: null })],
     ],
   },
 };

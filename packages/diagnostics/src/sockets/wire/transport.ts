@@ -39,15 +39,17 @@ export function compensation(flow: Flow, payload: Uint8Array, wanted: number): n
 export const TCP_FLAGS = { fin: 1, syn: 2, rst: 4, psh: 8, ack: 16 } as const;
 
 /** A TCP SYN with one option, the maximum segment size: some filters drop a SYN without any (RFC 9293 section 3.1). */
-export function tcpSyn(flow: Flow, sequence: number): Uint8Array {
-  const segment = new Uint8Array(24);
+export function tcpSyn(flow: Flow, sequence: number, data: Uint8Array = new Uint8Array()): Uint8Array {
+  const headerBytes = 24;
+  const segment = new Uint8Array(headerBytes + data.length);
   writeU16(segment, 0, flow.sourcePort);
   writeU16(segment, 2, flow.destinationPort);
   writeU32(segment, 4, sequence);
-  segment[12] = (segment.length / 4) << 4;
+  segment[12] = (headerBytes / 4) << 4;
   segment[13] = TCP_FLAGS.syn;
   writeU16(segment, 14, 65_535);
   segment.set([2, 4, 1460 >> 8, 1460 & 0xff], 20);
+  segment.set(data, headerBytes);
   writeU16(segment, 16, checksum(pseudoHeader(flow.source, flow.destination, IPPROTO.tcp, segment.length), segment));
   return segment;
 }

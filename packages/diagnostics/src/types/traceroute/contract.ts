@@ -15,6 +15,7 @@ import {
 import { withNetworks } from './annotate.ts';
 import { headerErrors, headerOptions, headerResults } from './options/header-options.ts';
 import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema } from './result-fields.ts';
+import { mtuResults } from './options/mtu-results.ts';
 import { multipathSchema } from './multipath-fields.ts';
 import {
   ALL_FLOWS,
@@ -32,6 +33,8 @@ import { roundErrors, roundOptions, roundResults } from './options/round-options
  * limit of a black hole to the byte.
  */
 export const MAX_MTU_PACKETS = 48;
+/** Most packets that test if the trace’s own protocol carries full size: up to three reports, three packets, five pairs. */
+export const MAX_FULL_SIZE_PACKETS = 16;
 /**
  * Bytes with which `traffic` counts packets: the largest packet of the search for the path MTU, and the least for a
  * packet of the trace.
@@ -98,24 +101,7 @@ export const traceroute = defineCheckType({
     echo: nullable(echoSchema),
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], { description: 'What was sent.' }),
     ...headerResults,
-    pathMtu: nullable(
-      Type.Integer({
-        minimum: 68,
-        maximum: 65_535,
-        description:
-          'Largest echo request, in bytes, that reached the target or that a router reported; null if unknown. None ' +
-          'larger than 1,500 is sent: the path may carry more.',
-      }),
-    ),
-    mtuBlackHole: nullable(
-      Type.Integer({
-        minimum: 69,
-        maximum: 65_535,
-        description:
-          'Smallest echo request, in bytes, that vanished without an ICMP error each time, while smaller ones are answered ' +
-          'by the target or a router that refuses them; null without such a black hole, or if none is proved.',
-      }),
-    ),
+    ...mtuResults,
     clock: nullable(
       Type.Enum(['kernel', 'process'], {
         description:
@@ -145,8 +131,10 @@ export const traceroute = defineCheckType({
     const traced = wantsAllFlows(options) ? most - forMtu : Math.min(most, planned + flows * FULL_TTL_PACKETS);
     const ofRounds = Math.min(hopsOf(options) * (rounds - 1), Math.max(0, most - traced - forMtu));
     const packets = traced + ofRounds;
-    const bytes = 2 * (packets * Math.max(PACKET_BYTES, size) + forMtu * MAX_MTU_BYTES);
-    return trafficOverFamilies(options, { packets: packets + forMtu, bytes });
+    const isFull = options.protocol !== 'icmp' && options.size === undefined;
+    const large = forMtu + (isFull ? Math.max(0, Math.min(MAX_FULL_SIZE_PACKETS, most - packets - forMtu)) : 0);
+    const bytes = 2 * (packets * Math.max(PACKET_BYTES, size) + large * MAX_MTU_BYTES);
+    return trafficOverFamilies(options, { packets: packets + large, bytes });
   },
   budgetMs: ({ options: { rounds = 0 } }) => 30_000 + rounds * 1_000,
   inputRules: [

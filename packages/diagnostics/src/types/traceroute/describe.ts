@@ -1,3 +1,5 @@
+import type { ResultFieldsOf } from '@vantage/contract';
+
 import type { Description } from '../../shared/description.ts';
 import { count, ms, told } from '../../shared/result-text.ts';
 import type { traceroute } from './contract.ts';
@@ -6,7 +8,7 @@ import { replyTexts, unansweredRounds } from './reply-texts.ts';
 import type { HopStats } from './options/round-options.ts';
 
 export const description: Description<typeof traceroute> = {
-  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, ...others }) => [
+  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, fullSize, protocol, echo, ...others }) => [
     told(hops, ({ length }) => count(length, 'hop')),
     told(others.rounds, (sent) => count(sent, 'round')),
     told(others.rounds === undefined ? null : silenceOf(unansweredRounds({ hops, ...others }))),
@@ -17,6 +19,7 @@ export const description: Description<typeof traceroute> = {
       : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
     told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on vanish`),
+    told(fullSizeOf({ fullSize, protocol, mtuBlackHole })),
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
     told(stopWords.get(stopReason ?? 'completed')),
   ],
@@ -38,6 +41,16 @@ export const description: Description<typeof traceroute> = {
     ...(multipath === undefined ? [] : multipathLines(multipath)),
   ],
 };
+
+type Sizes = Undefinable<Pick<ResultFieldsOf<typeof traceroute>, 'fullSize' | 'protocol' | 'mtuBlackHole'>>;
+type Undefinable<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** That packets of the protocol vanish in full size, or do not although echo requests do; null if they arrive as those do. */
+function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): string | null {
+  if (fullSize === undefined || (fullSize.arrives && typeof mtuBlackHole !== 'number')) return null;
+  const packets = protocol === 'tcp' ? 'SYNs' : `${protocol.toUpperCase()} packets`;
+  return `${packets} of ${fullSize.bytes} bytes ${fullSize.arrives ? 'arrive' : 'vanish'}`;
+}
 
 /** Null below two: one unanswered round at the end is ordinary loss. */
 function silenceOf(unanswered: number): string | null {

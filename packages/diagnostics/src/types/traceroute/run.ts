@@ -12,6 +12,7 @@ import { viewRounds } from './probing/rounds/view-rounds.ts';
 import { hopNames } from './hops/hop-names.ts';
 import { fullTtlOf, shownPath, type HopFormat } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
+import { sizeFields } from './mtu/size-fields.ts';
 import { multipathOf } from './multipath/multipath.ts';
 import { clockOf, partialsOf, roundsShown } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
@@ -65,8 +66,9 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
     const room = params.options.mostPackets - trace.packets.length - (mtu.echo()?.sent ?? 0);
     if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);
     showPartial(trace);
-    const [{ mtu: pathMtu, blackHole: mtuBlackHole }] = await Promise.all([
-      mtu.result(trace),
+    const flow = { ...plan, ...target, port: portOf(params.options), tag: payloadTag };
+    const [sizes] = await Promise.all([
+      sizeFields(trace, mtu, flow, params.options, packets, context),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
     const { hops, flows } = shownPath(trace, { ...format, hasReplies: true, nextMtus: mtu.reported(trace) });
@@ -79,8 +81,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       ...(multipath === undefined ? { flows } : { flows: flows.slice(0, 1), multipath }),
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
       fullTtl: fullTtlOf(trace, format, others.areAnswered()),
-      pathMtu,
-      mtuBlackHole,
+      ...sizes,
       echo: mtu.echo(),
       clock: clockOf(trace),
       ...progressFields(trace, plan),

@@ -65,7 +65,7 @@ function isBalanced({ hops = [], multipath }: Traceroute): boolean {
 function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
   const sizes = differentValue({ subject: 'mtu', name: 'pathMtu', label: 'path MTU' }, mtuOf(a), mtuOf(b));
   const [holeOfA, holeOfB] = [a.mtuBlackHole ?? null, b.mtuBlackHole ?? null];
-  if (mtuOf(a) === undefined || mtuOf(b) === undefined) return sizes;
+  if (mtuOf(a) === undefined || mtuOf(b) === undefined) return [...sizes, ...fullSizeDifferences(a, b)];
   const hole = {
     subject: 'mtu',
     name: 'mtuBlackHole',
@@ -74,7 +74,15 @@ function mtuDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
   const holes = differentValue(hole, holeOfA, holeOfB);
   // A search that ends early does not prove a black hole above the MTU that a router reports.
   const isUnproved = [a, b].some((one) => (one.mtuBlackHole ?? null) === null && mtuOf(one)! < thresholds.mtu.ordinary);
-  return [...sizes, ...(isUnproved ? holes.map(uncertainly) : holes)];
+  return [...sizes, ...(isUnproved ? holes.map(uncertainly) : holes), ...fullSizeDifferences(a, b)];
+}
+
+/** Differences of packets of the trace’s protocol in full size; none if the checks sent other protocols. */
+function fullSizeDifferences(a: Traceroute, b: Traceroute): readonly Difference[] {
+  if (a.protocol !== b.protocol || a.fullSize === undefined || b.fullSize === undefined) return [];
+  const what = { subject: 'mtu', name: 'fullSize', label: 'packets of full size' } as const;
+  const outcome = ({ fullSize }: Traceroute): string => (fullSize!.arrives ? 'arrive' : 'vanish without an error');
+  return differentValue(what, outcome(a), outcome(b));
 }
 
 function mtuOf({ pathMtu }: Traceroute): number | undefined {

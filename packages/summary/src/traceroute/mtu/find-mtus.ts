@@ -5,32 +5,79 @@ import { stepText, type Trace } from '../trace.ts';
 
 /**
  * Findings about packet sizes. The search sends echo requests: a filter for large ones looks like a path that drops large
- * packets, unless larger packets of the trace itself reached the target.
+ * packets, unless packets of the trace’s own protocol show more.
  */
 export function findMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   return [...blackHoles(traces), ...smallMtus(traces)];
 }
 
 function blackHoles(traces: readonly Trace[]): readonly FindingDraft[] {
-  const holes = traces.filter(({ probeResult }) => typeof probeResult.result.mtuBlackHole === 'number');
-  const isPassed = (trace: Trace): boolean => arrivedFrom(trace, holeOf(trace)!) !== undefined;
-  const [passed, others] = [holes.filter(isPassed), holes.filter((trace) => !isPassed(trace))];
+  const holes = traces.filter((trace) => typeof holeOf(trace) === 'number');
+  const passed = holes.filter((trace) => passedBy(trace) !== undefined);
+  const both = holes.filter((trace) => ownLost(trace) !== undefined);
+  const unknown = holes.filter((trace) => !passed.includes(trace) && !both.includes(trace));
+  const own = traces.filter((trace) => !holes.includes(trace) && ownLost(trace) !== undefined);
   return [
-    ...(others.length > 0 ? [blackHole(others)] : []),
+    ...(both.length > 0 ? [blackHole(both)] : []),
+    ...(unknown.length > 0 ? [echoHole(unknown)] : []),
+    ...(own.length > 0 ? [ownHole(own)] : []),
     // Packets of another protocol show that the path carries this size.
     ...(passed.length > 0 ? [echoFilter(passed)] : []),
   ];
 }
 
+/** Echo requests and packets of the trace’s protocol vanish. */
 function blackHole(holes: readonly Trace[]): FindingDraft {
+  const lost = listed(unique(holes.map((trace) => ownLost(trace)!)));
+  const text = `Large packets vanish on the way without an ICMP error, and small ones are answered: echo requests of ${sizesOf(holes)}, and ${lost}. Connections that send full packets hang there.`;
+  return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large packets vanish on the way');
+}
+
+/** Echo requests vanish, and nothing is known of other packets. */
+function echoHole(holes: readonly Trace[]): FindingDraft {
   const text = `Large echo requests vanish on the way without an ICMP error, and small ones are answered: ${sizesOf(holes)}. If it concerns other packets, too, connections that send full packets hang there; a filter for large pings looks the same.`;
   return buildFinding('path_mtu_black_hole', 'warning', resultsOf(holes), text, 'large pings vanish on the way');
 }
 
+/** Packets of the trace’s protocol vanish, and echo requests do not, or answer nothing. Connections send no SYNs of this size. */
+function ownHole(holes: readonly Trace[]): FindingDraft {
+  const lost = listed(unique(holes.map((trace) => ownLost(trace)!)));
+  const isTcp = holes.every(({ probeResult }) => probeResult.result.protocol === 'tcp');
+  const isEchoed = holes.every(({ probeResult: { result } }) => (result.pathMtu ?? 0) >= result.fullSize!.bytes);
+  const echoes = isEchoed ? ' Echo requests of this size arrive:' : ' Echo requests show nothing of it:';
+  const reason = isTcp
+    ? 'a filter drops SYNs with data, which connections do not send, or TCP takes another way, where those that send full packets hang'
+    : `a filter drops large UDP packets, or they take another way, which drops full packets`;
+  const text = `${lost} vanish on the way without an ICMP error, and small ones are answered: ${listed(resultsOf(holes).map(({ probe }) => probe))}.${echoes} ${reason}.`;
+  const brief = isTcp ? undefined : 'large UDP packets vanish on the way';
+  return buildFinding('path_mtu_black_hole', isTcp ? 'info' : 'warning', resultsOf(holes), text, brief);
+}
+
 function echoFilter(holes: readonly Trace[]): FindingDraft {
-  const arrived = unique(holes.map((trace) => arrivedFrom(trace, holeOf(trace)!)!));
-  const text = `Large echo requests vanish on the way without an ICMP error, and small ones are answered: ${sizesOf(holes)}. ${listed(arrived)} arrive: a filter drops large pings, or other packets take another way.`;
+  const arrived = unique(holes.map((trace) => passedBy(trace)!));
+  const text = `Large echo requests vanish on the way without an ICMP error, and small ones are answered: ${sizesOf(holes)}. ${listed(arrived)}: a filter drops large pings, or other packets take another way.`;
   return buildFinding('path_mtu_black_hole', 'info', resultsOf(holes), text);
+}
+
+/** Shows that packets of the trace’s protocol do not vanish as echo requests do; undefined if none does. */
+function passedBy(trace: Trace): string | undefined {
+  const { protocol = 'icmp', fullSize } = trace.probeResult.result;
+  const arrived = arrivedFrom(trace, holeOf(trace)!);
+  if (arrived !== undefined) return `${arrived} arrive`;
+  if (fullSize?.arrives !== true) return undefined;
+  // Smaller than the hole: the larger ones had the error of a router, which shows that they do not vanish there.
+  return `${protocol.toUpperCase()} packets of ${bytesText(fullSize.bytes)} arrive, and larger ones get an ICMP error`;
+}
+
+/** `UDP packets of 1,500 bytes`, if those of this size vanish. */
+function ownLost({ probeResult: { result } }: Trace): string | undefined {
+  const { protocol = 'icmp', fullSize } = result;
+  if (fullSize?.arrives !== false) return undefined;
+  return protocol === 'tcp' ? `SYNs of ${bytesText(fullSize.bytes)}` : `UDP packets of ${bytesText(fullSize.bytes)}`;
+}
+
+function bytesText(bytes: number): string {
+  return `${bytes.toLocaleString('en')} bytes`;
 }
 
 function sizesOf(holes: readonly Trace[]): string {
@@ -51,7 +98,10 @@ function smallMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   );
   const arrived = unique(small.flatMap((trace) => arrivedFrom(trace, reportedMtu(trace)! + 1) ?? []));
   const others = arrived.length === 0 ? '' : ` ${listed(arrived)} arrive all the same: they may take another way.`;
-  const text = `Echo requests of less than ${ordinary.toLocaleString('en')} bytes only fit the path, as a router or the probe’s link reports: ${values}.${others}`;
+  // The report may be one to a packet of the trace’s protocol.
+  const isOwn = small.some(({ probeResult: { result } }) => result.fullSize?.bytes === result.pathMtu);
+  const packets = isOwn ? 'Packets' : 'Echo requests';
+  const text = `${packets} of less than ${bytesText(ordinary)} only fit the path, as a router or the probe’s link reports: ${values}.${others}`;
   const isWarning = least < ipv6Minimum && arrived.length === 0;
   return [buildFinding('path_mtu_small', isWarning ? 'warning' : 'info', resultsOf(small), text)];
 }
@@ -70,11 +120,11 @@ function reporterText(trace: Trace): string {
   return step === undefined ? '' : `, behind ${stepText(step)}`;
 }
 
-/** `UDP packets of 1,500 bytes`, if the trace reached the target with packets of at least this size. */
+/** `UDP packets of 1,500 bytes`, if packets of at least this size reached the target. */
 function arrivedFrom({ probeResult: { result }, isReached }: Trace, bytes: number): string | undefined {
-  const { size, protocol = 'icmp' } = result;
-  if (!isReached || typeof size !== 'number' || size < bytes) return undefined;
-  return `${protocol.toUpperCase()} packets of ${size.toLocaleString('en')} bytes`;
+  const { size, protocol = 'icmp', fullSize } = result;
+  const arrived = fullSize?.arrives === true ? fullSize.bytes : isReached ? (size ?? 0) : 0;
+  return arrived < bytes ? undefined : `${protocol.toUpperCase()} packets of ${bytesText(arrived)}`;
 }
 
 function resultsOf(traces: readonly Trace[]): readonly Trace['probeResult'][] {

@@ -11,3 +11,8 @@ export function rtOf({ packets }: Trace): number | null {
   const atTarget = packets.filter(({ answer }) => answer?.kind === 'target');
   return median(atTarget.flatMap((packet) => rttOf(packet) ?? []));
 }
+
+/** True if a packet that counts at the last hop was not answered, or was refused by a router. */
+export function isLossy({ views }: Trace): boolean {
+  return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null || answer.kind === 'refused'));
+}

@@ -1,6 +1,6 @@
 import { pause } from '@vantage/timers';
 
-import type { Answer } from './try-bytes.ts';
+import type { Answer } from './try-packet.ts';
 
 /**
  * Sends a packet of `bytes` bytes, up to `tries` times while there is no answer. Undefined if packets or time did not
@@ -31,6 +31,14 @@ export const MAX_WAIT_MS = 4_000;
  */
 const PROVING_PAIRS = ['large', 'small', 'small', 'large', 'small', 'large', 'large', 'small'] as const;
 const PAIR_EVERY_MS = 250;
+
+/** The pairs of a proof: which packet of each is sent first, and the time between two pairs. */
+export interface Pairs {
+  readonly first: readonly ('large' | 'small')[];
+  readonly everyMs: number;
+}
+
+const ECHO_PAIRS: Pairs = { first: PROVING_PAIRS, everyMs: PAIR_EVERY_MS };
 
 /**
  * Narrows the sizes between those that are answered and those that vanish, two sizes at a time, each with one packet.
@@ -79,11 +87,12 @@ export async function prove(
   attempt: Try,
   { answered, vanished }: Bracket,
   signal: AbortSignal,
+  { first: firsts, everyMs }: Pairs = ECHO_PAIRS,
 ): Promise<'proved' | Exclude<Answer, { readonly kind: 'silent' }> | Inconclusive> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
-  const pairs = PROVING_PAIRS.map(async (first, index) => {
-    await pause(index * PAIR_EVERY_MS, ended).catch(() => undefined);
+  const pairs = firsts.map(async (first, index) => {
+    await pause(index * everyMs, ended).catch(() => undefined);
     if (ended.aborted) return undefined;
     const trySmall = (): ReturnType<Try> => attempt(answered, 1, 'small');
     const tryLarge = (): ReturnType<Try> => attempt(vanished, 1, 'large');
@@ -95,6 +104,6 @@ export async function prove(
   const seen = (await Promise.all(pairs)).filter((pair) => pair !== undefined);
   for (const { large } of seen) if (large !== undefined && large.kind !== 'silent') return large;
   if (seen.some(({ small }) => small?.kind === 'silent')) return 'unproved';
-  const isProved = seen.length === PROVING_PAIRS.length && seen.every(({ small, large }) => small && large);
+  const isProved = seen.length === firsts.length && seen.every(({ small, large }) => small && large);
   return isProved ? 'proved' : 'cut';
 }

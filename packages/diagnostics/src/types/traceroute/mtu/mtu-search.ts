@@ -5,9 +5,9 @@ import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket
 import { MAX_MTU_PACKETS } from '../contract.ts';
 import type { TraceOptions } from '../trace-options.ts';
 import { ASKING_BYTES, findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
-import { noteReport, type ReportedMtus } from './try-bytes.ts';
+import { noteReport, type ReportedMtus } from './try-packet.ts';
 import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
-import { isReached, rtOf } from '../hops/target-answers.ts';
+import { isLossy, isReached, rtOf } from '../hops/target-answers.ts';
 
 export interface MtuSearch {
   /**
@@ -24,7 +24,9 @@ export interface MtuSearch {
   readonly result: (trace: Trace) => Promise<PathMtu>;
   /** The target's answers so far; null if none were requested. */
   readonly echo: () => EchoCount | null;
-  /** Smallest MTU that each router reported to a packet of the search or of the trace, by its address. */
+  /** Smallest MTU that each router reported to a packet of the search, by its address; other packets may add to it. */
+  readonly reports: ReportedMtus;
+  /** The same with the packets of the trace. */
   readonly reported: (trace: Trace) => ReadonlyMap<string, number>;
   readonly stop: () => void;
 }
@@ -77,10 +79,11 @@ export function mtuSearch(
     result: async (trace) => {
       const isAnswered = isReached(trace) && trace.failure === null;
       if (!isAnswered && !isLarge) return { mtu: reportedMtu(trace), blackHole: null };
-      search(mostPackets - trace.packets.length);
+      search(Math.min(MAX_MTU_PACKETS, mostPackets - trace.packets.length));
       return withReported((await found) ?? UNKNOWN_MTU, trace, isAnswered && isLossy(trace));
     },
     echo: () => (echo.sent === 0 ? null : { ...echo }),
+    reports: reported,
     reported: (trace) => withReports(reported, trace, size),
     stop: () => {
       over.abort();
@@ -114,9 +117,4 @@ function reportedMtu({ packets }: Trace): number | null {
     answer?.error?.kind === 'too-big' && answer.error.mtu >= 68 ? [answer.error.mtu] : [],
   );
   return reported.length === 0 ? null : Math.min(...reported);
-}
-
-/** True if a packet that counts at the last hop was not answered, or was refused by a router. */
-function isLossy({ views }: Trace): boolean {
-  return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null || answer.kind === 'refused'));
 }

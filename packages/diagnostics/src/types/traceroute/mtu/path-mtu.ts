@@ -3,9 +3,12 @@ import type { Target } from '@vantage/contract';
 import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { PacketSocket } from '../../../sockets/packet-socket.ts';
 import { MAX_WAIT_MS, narrow, prove, type Bracket, type TooBig, type Try } from './black-hole.ts';
-import { sharedSocket, tryBytes, type Answer, type ReportedMtus, type SharedSocket } from './try-bytes.ts';
+import { attemptsOver } from './attempts.ts';
+import { tryBytes } from './try-bytes.ts';
+import { sharedSocket, type Answer, type ReportedMtus, type SharedSocket } from './try-packet.ts';
 
-const FIRST_BYTES = 1_500;
+/** Size of the first packet: none larger is sent. */
+export const FIRST_BYTES = 1_500;
 /** Smallest MTU of a link (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
 /**
@@ -21,18 +24,12 @@ const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const
 /** Packets of one size without an answer after which the size counts as vanished. */
 const TRIES = 2;
 /**
- * Most further packets of one size in place of unanswered ones during which this process stalled: their silence is no
- * evidence.
- */
-const STALLED_TRIES = 4;
-/**
  * Wait for an answer as a multiple of the round-trip time. It is short, because the pairs that prove a black hole
  * reveal a random loss.
  */
 const WAIT_RTTS = 1.5;
 /** Minimum wait for an answer. */
 const MIN_WAIT_MS = 250;
-const RESERVE_MS = 500;
 
 export interface PathMtu {
   /**
@@ -89,28 +86,21 @@ export async function findPathMtu(
     return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, longestMs * WAIT_RTTS));
   };
   let socket: SharedSocket | undefined;
-  let sequence = 0;
-  const attempt: Try = async (bytes, tries, proof) => {
-    const patienceMs = proof === undefined ? waitMs : () => MAX_WAIT_MS;
-    let answer: Answer | undefined;
-    let [left, stallsLeft] = [tries, STALLED_TRIES];
-    while (left > 0 && (answer === undefined || answer.kind === 'silent')) {
-      const isOver = sequence >= maxPackets || signal.aborted || remainingMs() < patienceMs() + RESERVE_MS;
-      if (isOver) return undefined;
-      sequence += 1;
-      answer = await tryBytes(socket!, target, sequence, bytes, patienceMs, signal);
-      if (answer.kind === 'unsent') sequence -= 1;
-      else echo.sent += 1;
-      if (answer.kind === 'arrived') echo.received += 1;
-      if (answer.kind === 'silent' && proof !== 'small') answer = lateAnswer(socket!, bytes) ?? answer;
-      if (answer.kind === 'silent' && answer.isStalled && stallsLeft > 0) stallsLeft -= 1;
-      else left -= 1;
-    }
-    return answer;
-  };
   try {
-    socket = sharedSocket(await opening, dscp, reported);
+    const shared = sharedSocket(await opening, { dscp }, reported);
+    socket = shared;
     signal.addEventListener('abort', () => socket?.close(), { once: true });
+    const limits = { maxPackets, waitMs, proofMs: () => MAX_WAIT_MS };
+    const attempt = attemptsOver(
+      shared,
+      limits,
+      (sequence, bytes, patienceMs) => tryBytes(shared, target, sequence, bytes, patienceMs, signal),
+      { signal, remainingMs },
+      ({ kind }) => {
+        if (kind !== 'unsent') echo.sent += 1;
+        if (kind === 'arrived') echo.received += 1;
+      },
+    );
     if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
     return await search(attempt, SMALLEST[target.family], signal);
   } catch {
@@ -119,13 +109,6 @@ export async function findPathMtu(
   } finally {
     socket?.close();
   }
-}
-
-/** The answer to a packet of this size that earlier answers imply, late ones included; undefined if they imply none. */
-function lateAnswer({ answers }: SharedSocket, bytes: number): Answer | undefined {
-  if (answers.largest >= bytes) return { kind: 'arrived' };
-  const mtu = answers.refused.get(bytes);
-  return mtu === undefined ? undefined : { kind: 'too-big', mtu };
 }
 
 async function search(attempt: Try, smallest: number, signal: AbortSignal): Promise<PathMtu> {

@@ -2,73 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 import type { Target } from '@vantage/contract';
 
-import { errnoOf } from '../../../sockets/errno.ts';
-import { probeClock } from '../../../sockets/clock/probe-clock.ts';
-import type { PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
+import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '@vantage/contract/address';
 import { readU16 } from '../../../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp } from '../../../sockets/wire/icmp.ts';
+import { tryPacket, type Answer, type SharedSocket } from './try-packet.ts';
 
 const ECHO_HEADER_BYTES = { 4: 28, 6: 48 } as const;
-/** Polling interval: the time to wait changes when the round-trip time becomes known. */
-const LOOK_EVERY_MS = 25;
-/** Shortest stall of the process that invalidates an attempt. */
-const STALL_MS = 50;
-const TTL = 64;
-/** Smallest MTU of a link (RFC 791). */
-const LEAST_MTU = 68;
 /** Size of an echo request's header, and of the random start of its payload that identifies it. */
 const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
-
-export type Answer =
-  | { readonly kind: 'arrived' }
-  /** `isStalled`: this process stalled while it waited, and may have missed an answer. */
-  | { readonly kind: 'silent'; readonly isStalled: boolean }
-  /** The kernel refused the packet as too large (EMSGSIZE): nothing was sent. */
-  | { readonly kind: 'unsent' }
-  | { readonly kind: 'too-big'; readonly mtu: number };
-
-/** Shares one socket among concurrent tries. */
-export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
-  readonly listeners: Set<Listener>;
-  readonly answers: Answers;
-}
-
-/** Answers to all tries so far, even after their timeout. */
-interface Answers {
-  /** Size of the largest echo request that the target answered. */
-  largest: number;
-  /** MTU that a router reported, by the size of the packet that it refused. */
-  readonly refused: Map<number, number>;
-  /** Smallest MTU that each router reported. */
-  readonly reported: ReportedMtus;
-  /** Longest round trip of a late answer, milliseconds; 0 if none was late. */
-  latestMs: number;
-  /** Shortest round trip to the target, milliseconds; infinite until it answers. */
-  rttMs: number;
-}
-
-/** Smallest MTU that each router reported, by its address. */
-export type ReportedMtus = Map<string, number>;
-
-interface Listener {
-  readonly packet: (received: ReceivedPacket) => void;
-  readonly lost: (error: Error) => void;
-}
-
-export function sharedSocket(socket: PacketSocket, dscp: number | undefined, reported: ReportedMtus): SharedSocket {
-  const listeners = new Set<Listener>();
-  socket.onPacket((received) => [...listeners].forEach(({ packet }) => packet(received)));
-  socket.onLost((error) => [...listeners].forEach(({ lost }) => lost(error)));
-  const send: PacketSocket['send'] = (packet, destination, ttl) => socket.send(packet, destination, ttl, { dscp });
-  return {
-    identifier: socket.identifier,
-    send,
-    close: socket.close,
-    listeners,
-    answers: { largest: 0, refused: new Map(), reported, latestMs: 0, rttMs: Infinity },
-  };
-}
 
 /** Sends an echo request of this size, including the IP header, with fragmentation forbidden. */
 export function tryBytes(
@@ -80,55 +22,10 @@ export function tryBytes(
   signal: AbortSignal,
 ): Promise<Answer> {
   const payload = randomBytes(bytes - ECHO_HEADER_BYTES[family]);
-  const request = echoRequest(family, socket.identifier, sequence, payload);
+  const packet = echoRequest(family, socket.identifier, sequence, payload);
   const destination = addressText(addressBytes(address));
-  return new Promise((resolve, reject) => {
-    const clock = probeClock();
-    let awaitedMs = clock.now();
-    const startedMs = performance.now() - awaitedMs;
-    let sentMs: number | undefined;
-    let receivedMs: number | undefined;
-    let isLate = false;
-    // If this process is busy, it may read the answer before the confirmation that the packet was sent.
-    const noteTimes = (): void => {
-      if (sentMs !== undefined && receivedMs !== undefined) noteRtt(socket.answers, receivedMs - sentMs, isLate);
-    };
-    const giveUp = (): void => {
-      isLate = true;
-      const stalledMs = performance.now() - clock.now() - startedMs;
-      settle({ kind: 'silent', isStalled: stalledMs >= STALL_MS });
-    };
-    // Timers run before sockets are read: the answer may have arrived.
-    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && setImmediate(giveUp), LOOK_EVERY_MS);
-    const settle = (answer: Answer): void => resolve(end(answer));
-    const fail = (error: unknown): void => reject(end(error));
-    // The listener stays until the socket is closed, for an answer that comes late.
-    const end = <T>(outcome: T): T => {
-      clearInterval(timer);
-      clock.stop();
-      signal.removeEventListener('abort', giveUp);
-      return outcome;
-    };
-    signal.addEventListener('abort', giveUp);
-    const onPacket = (received: ReceivedPacket): void => {
-      const answer = answerIn(received, family, request, destination);
-      if (answer === undefined) return;
-      note(socket.answers, bytes, answer, received.from);
-      if (answer.kind === 'arrived' || isLate) receivedMs = received.receivedMs;
-      noteTimes();
-      settle(answer);
-    };
-    const listener = { packet: onPacket, lost: fail };
-    socket.listeners.add(listener);
-    clock.owed(socket.send(request, address, TTL)).then(
-      (atMs) => {
-        awaitedMs = clock.now();
-        sentMs = atMs;
-        noteTimes();
-      },
-      (error: unknown) => (errnoOf(error) === 'EMSGSIZE' ? settle({ kind: 'unsent' }) : fail(error)),
-    );
-  });
+  const answer = (received: ReceivedPacket): Answer | undefined => answerIn(received, family, packet, destination);
+  return tryPacket(socket, { packet, address, bytes, answerIn: answer }, waitMs, signal);
 }
 
 /** The answer that a received packet is to this request; undefined if it is none. */
@@ -146,23 +43,6 @@ function answerIn(
   const { quoted } = message;
   const isOwn = quoted.destination === destination && isQuotationOf(request, quoted.payload);
   return message.kind === 'too-big' && isOwn ? { kind: 'too-big', mtu: message.mtu } : undefined;
-}
-
-function note(answers: Answers, bytes: number, answer: Answer, from: string): void {
-  if (answer.kind === 'arrived') answers.largest = Math.max(answers.largest, bytes);
-  if (answer.kind !== 'too-big') return;
-  answers.refused.set(bytes, answer.mtu);
-  noteReport(answers.reported, from, answer.mtu, bytes);
-}
-
-/** Notes the MTU that a router reported for a packet of this size, unless no link has it or it does not explain the error. */
-export function noteReport(reported: ReportedMtus, from: string, mtu: number, bytes: number): void {
-  if (mtu >= LEAST_MTU && mtu < bytes) reported.set(from, Math.min(mtu, reported.get(from) ?? mtu));
-}
-
-function noteRtt(answers: Answers, rttMs: number, isLate: boolean): void {
-  if (isLate) answers.latestMs = Math.max(answers.latestMs, rttMs);
-  else answers.rttMs = Math.min(answers.rttMs, rttMs);
 }
 
 /** Whether a quotation matches the packet: the header, and the quoted part of the random payload. */

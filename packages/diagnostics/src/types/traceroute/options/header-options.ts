@@ -70,7 +70,7 @@ function firstHopError(options: Asked): InputError | undefined {
 
 function sizeError({ protocol, size }: Asked): InputError | undefined {
   if (size === undefined || protocol !== 'tcp') return undefined;
-  return { path: '/options/size', message: 'must be absent for tcp: a SYN carries no data' };
+  return { path: '/options/size', message: 'must be absent for tcp: the SYNs of a trace carry no data' };
 }
 
 function sourcePortError(options: Asked): InputError | undefined {

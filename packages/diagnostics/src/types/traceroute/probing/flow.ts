@@ -71,6 +71,8 @@ const CHECKSUMS = 0xfffe;
  */
 export const LENGTHS = 127;
 const HEADER_BYTES = 8;
+/** Size of the header of a SYN, with its option. */
+const TCP_BYTES = 24;
 
 export function traceFlow(options: FlowOptions): TraceFlow {
   const canonical = { ...options, destination: addressText(addressBytes(options.destination)) };
@@ -151,8 +153,9 @@ function tcpFlow(options: FlowOptions): TraceFlow {
   const { family, identifier, source, destination, port } = options;
   const flow: Flow = { source, destination, sourcePort: identifier, destinationPort: port };
   const firstSequence = randomBytes(4).readUInt32BE();
+  const data = options.bytes === undefined ? new Uint8Array() : payloadTemplate({ ...options, headerBytes: TCP_BYTES });
   const indexOf = (sequence: number): number => (sequence - firstSequence) >>> 0;
-  const packet = (index: number): Uint8Array => tcpSyn(flow, (firstSequence + index) >>> 0);
+  const packet = (index: number): Uint8Array => tcpSyn(flow, (firstSequence + index) >>> 0, data);
 
   const match = (received: ReceivedPacket): FlowAnswer | undefined => {
     if (received.protocol === 'tcp') {
@@ -160,8 +163,9 @@ function tcpFlow(options: FlowOptions): TraceFlow {
       if (segment === undefined || received.from !== destination || !isAnswerTo(flow, segment)) return undefined;
       const { flags = 0, acknowledgment = 0 } = segment;
       if ((flags & (TCP_FLAGS.rst | TCP_FLAGS.ack)) === 0) return undefined;
-      // A SYN takes one number: SYN-ACK and RST acknowledge the next (RFC 9293 section 3.10.7).
-      return { index: indexOf(acknowledgment - 1), error: null };
+      // A SYN takes one number: SYN-ACK and RST acknowledge the next (RFC 9293 section 3.10.7), or the data too.
+      const index = indexOf(acknowledgment - 1);
+      return { index: index < data.length ? index : (index - data.length) >>> 0, error: null };
     }
     const error = quotedError(family, received);
     const quoted = error === undefined ? undefined : parseTcp(error.quoted.payload);

@@ -13,13 +13,15 @@ interface Wanted {
   readonly tag: string;
   readonly family: Family;
   readonly bytes?: number | undefined;
+  /** Size of the transport header; that of ICMP and UDP if absent. */
+  readonly headerBytes?: number;
 }
 
 /** Balancing bytes, a random cookie, room for a number, the tag, zeros up to the size. */
-export function payloadTemplate({ tag, bytes, family }: Wanted): Uint8Array {
+export function payloadTemplate({ tag, bytes, family, headerBytes = HEADER_BYTES }: Wanted): Uint8Array {
   const words = Buffer.from(tag).subarray(0, MAX_TAG_BYTES);
   const least = PREFIX_BYTES + words.length;
-  const wanted = bytes === undefined ? least : bytes - IP_HEADER_BYTES[family] - HEADER_BYTES;
+  const wanted = bytes === undefined ? least : bytes - IP_HEADER_BYTES[family] - headerBytes;
   const payload = new Uint8Array(Math.max(least, wanted));
   payload.set(randomBytes(COOKIE_BYTES), 2);
   payload.set(words, PREFIX_BYTES);

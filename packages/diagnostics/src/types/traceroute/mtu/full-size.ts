@@ -1,0 +1,126 @@
+import type { Family } from '@vantage/contract';
+
+import type { DiagnosticContext } from '../../../diagnostic.ts';
+import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
+import { traceFlow, type FlowOptions, type TraceFlow } from '../probing/flow.ts';
+import type { ProbeLoopFlow } from '../probing/probe-loop.ts';
+import type { Trace } from '../probing/trace-state.ts';
+import { isLossy, rtOf } from '../hops/target-answers.ts';
+import { attemptsOver } from './attempts.ts';
+import { MAX_WAIT_MS, prove, type Pairs, type Try } from './black-hole.ts';
+import { FIRST_BYTES } from './path-mtu.ts';
+import { sharedSocket, tryPacket, type Answer, type ReportedMtus } from './try-packet.ts';
+
+/** Whether packets of the trace’s own protocol arrive in full size. */
+export interface FullSize {
+  /** Size of the packets in bytes: 1,500, or the MTU that the probe’s link or a router reported to them. */
+  readonly bytes: number;
+  readonly arrives: boolean;
+}
+
+const TRIES = 3;
+/** Size of the packets that are sent for comparison. */
+const SMALL_BYTES = { 4: 128, 6: 148 } as const;
+/**
+ * Pairs that prove that large packets vanish, after `TRIES` of them did: by chance, large ones alone are lost with a probability of
+ * at most 1/5,000. They are sent a second apart, because many targets answer one packet a second.
+ */
+const FULL_SIZE_PAIRS: Pairs = { first: ['large', 'small', 'small', 'large', 'small'], everyMs: 1_000 };
+/** Minimum wait for an answer, in which a target that limits its answers may answer one again. */
+const MIN_WAIT_MS = 1_000;
+const WAIT_RTTS = 3;
+
+export interface FullSizeOptions extends Omit<FlowOptions, 'identifier' | 'bytes'> {
+  readonly maxPackets: number;
+  readonly reported: ReportedMtus;
+}
+
+/**
+ * Sends packets of full size in a flow of the trace that reached the target: filters drop large echo requests, load balancers send
+ * other protocols over other paths, and some networks drop large datagrams. Null if the packets prove neither.
+ *
+ * @param flows those of the trace, which has ended: the socket of one of them is used
+ */
+export async function sendFullSize(
+  trace: Trace,
+  flows: readonly ProbeLoopFlow[],
+  { maxPackets, reported, ...options }: FullSizeOptions,
+  { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
+): Promise<FullSize | null> {
+  const { socket, header } = flows[flowOf(trace)]!;
+  const shared = sharedSocket(socket, header, reported);
+  const sized = sizedFlows({ ...options, identifier: socket.identifier });
+  const { destination, family } = options;
+  const senders = new Set(trace.packets.flatMap(({ answer }) => (answer?.kind === 'target' ? [answer.from] : [])));
+  let isRefused = false;
+  const answerIn = (received: ReceivedPacket, flow: TraceFlow, sequence: number): Answer | undefined => {
+    const match = flow.match(received);
+    // A datagram of the target has no number, and may answer an earlier packet: it proves nothing.
+    if (match?.index !== sequence) return undefined;
+    if (match.error?.kind === 'too-big') return { kind: 'too-big', mtu: match.error.mtu };
+    const isOfTarget = match.error === null || (senders.has(received.from) && match.error.kind !== 'time-exceeded');
+    if (isOfTarget) return { kind: 'arrived' };
+    isRefused ||= match.error !== null && match.error.kind !== 'time-exceeded';
+    return undefined;
+  };
+  const waitMs = (): number => Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, (rtOf(trace) ?? 0) * WAIT_RTTS));
+  const attempt = attemptsOver(
+    shared,
+    { maxPackets, waitMs, proofMs: waitMs },
+    (sequence, bytes, patienceMs) => {
+      const flow = sized(bytes);
+      const own = (received: ReceivedPacket): Answer | undefined => answerIn(received, flow, sequence);
+      const packet = { packet: flow.packet(sequence), address: destination, bytes, answerIn: own };
+      return tryPacket(shared, packet, patienceMs, signal);
+    },
+    { signal, remainingMs },
+  );
+  const found = await search(attempt, family, isLossy(trace), signal).catch(() => null);
+  return isRefused ? null : found;
+}
+
+async function search(
+  attempt: Try,
+  family: Family,
+  isDoubtful: boolean,
+  signal: AbortSignal,
+): Promise<FullSize | null> {
+  const small = SMALL_BYTES[family];
+  for (let bytes = FIRST_BYTES; bytes > small;) {
+    const answer = await attempt(bytes, TRIES);
+    if (answer === undefined) return null;
+    if (answer.kind === 'arrived') return { bytes, arrives: true };
+    if (answer.kind === 'silent') {
+      if (isDoubtful) return null;
+      const proof = await prove(attempt, { answered: small, vanished: bytes }, signal, FULL_SIZE_PAIRS);
+      return proof === 'proved' ? { bytes, arrives: false } : null;
+    }
+    if (answer.kind === 'unsent') bytes -= 1;
+    else if (answer.mtu < bytes) bytes = answer.mtu;
+    else return null;
+  }
+  return null;
+}
+
+/** A flow of the trace whose packets to the target were answered; the first that reached it if there is none. */
+function flowOf({ views }: Trace): number {
+  const whole = views.findIndex(
+    ({ reached, atEnd }) => reached && atEnd.every(({ answer }) => answer?.kind === 'target'),
+  );
+  return whole === -1
+    ? Math.max(
+        0,
+        views.findIndex(({ reached }) => reached),
+      )
+    : whole;
+}
+
+/** The packets of a flow by their size. Each size has its own cookie. */
+function sizedFlows(options: FlowOptions): (bytes: number) => TraceFlow {
+  const flows = new Map<number, TraceFlow>();
+  return (bytes) => {
+    const flow = flows.get(bytes) ?? traceFlow({ ...options, bytes });
+    flows.set(bytes, flow);
+    return flow;
+  };
+}
