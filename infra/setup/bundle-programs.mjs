@@ -63,7 +63,7 @@ export async function bundlePrograms(names, { clean = false } = {}) {
     if (!clean && isWhole(dist, stamp, wanted)) continue;
     rmSync(stamp, { force: true });
     const files = await bundle(PROGRAMS[name]);
-    for (const file of files) write(join(dist, file.fileName), file.code);
+    for (const file of files) write(join(dist, file.fileName), inAscii(file.code));
     removeOthers(dist, new Set(files.map(({ fileName }) => fileName)), clean ? 0 : KEPT_MS);
     writeFileSync(stamp, [wanted, ...files.map(({ fileName }) => fileName)].join('\n'));
   }
@@ -98,6 +98,20 @@ async function bundle(entries) {
   });
   // The entries last: each is a program that starts from then on.
   return output.filter(({ type }) => type === 'chunk').toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry));
+}
+
+/**
+ * Writes other characters than ASCII as escapes, because V8 keeps the text of a program: two bytes for each character if any
+ * is above U+00FF. The raw text of a tagged template changes; its characters must be ASCII.
+ *
+ * @param {string} code
+ */
+export function inAscii(code) {
+  return code.replace(/(\\*)([^\0-\x7f])/g, (_, backslashes, character) => {
+    const escape = `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    // A backslash of its own before the character has no meaning, and would be one of the escape.
+    return (backslashes.length % 2 === 0 ? backslashes : backslashes.slice(1)) + escape;
+  });
 }
 
 /** Changes when a bundle would be another one. */

@@ -3,11 +3,14 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlink
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
 const root = join(import.meta.dirname, '../..');
+const bundler = join(root, 'infra/setup/bundle-programs.mjs');
+const { inAscii } = (await import(bundler)) as { readonly inAscii: (code: string) => string };
 
 function filesOf(dist: string): readonly string[] {
   return globSync('**/*.js', { cwd: dist }).toSorted();
@@ -21,7 +24,7 @@ function importsOf(text: string): readonly string[] {
 
 describe('the bundle of a program', () => {
   it.each(['coordinator', 'probe-agent', 'standalone'] as const)(
-    'imports nothing but modules of Node and its own files: %s',
+    'imports nothing but modules of Node and its own files, and is ASCII, which V8 keeps in half the memory: %s',
     (app) => {
       const dist = dirname(bundledProgram(app));
       // What the main file needs; other files may be of earlier builds.
@@ -35,9 +38,25 @@ describe('the bundle of a program', () => {
       }
 
       expect([...others]).toEqual([]);
+      expect([...files].filter((file) => /[^\0-\x7f]/.test(readFileSync(join(dist, file), 'utf8')))).toEqual([]);
       expect(files.size).toBeGreaterThan(app === 'standalone' ? 0 : 1);
     },
   );
+});
+
+describe('the text of a bundle in ASCII', () => {
+  it.each([
+    ['strings', String.raw`'π “\’ \\’ 🙂'`],
+    ['templates', '`π ${"é"} 🙂`'],
+    ['expressions', String.raw`'aπ🙂é'.replace(/[é-ü]|π/g, '-') + /^[🙂]$/u.test('🙂')`],
+    ['names', '(() => { const größe = 2; return größe; })()'],
+    ['comments', '/* – */ 1'],
+  ])('means the same: %s', (_, code) => {
+    const ascii = inAscii(code);
+
+    expect(ascii).toMatch(/^[\0-\x7f]*$/);
+    expect(runInNewContext(ascii)).toBe(runInNewContext(code));
+  });
 });
 
 describe('bundle-programs.mjs, in a copy of the checkout', () => {
