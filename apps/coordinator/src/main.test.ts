@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
-import { startCoreBed, type CoreBed } from '../test/core-bed.ts';
+import { startCoreBed, until, type CoreBed } from '../test/core-bed.ts';
 
 jest.setTimeout(60_000);
 
@@ -40,5 +41,24 @@ describe('a coordinator whose port is taken', () => {
 
     expect(said).toBe(`${named}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
     expect(status).toBe(1);
+  });
+});
+
+describe('a coordinator that listens', () => {
+  it('can return freed memory to the system', async () => {
+    const env = { HOST: '127.0.0.1', PORT: '0', REDIS_URL: bed.server.url };
+    const child = spawn(process.execPath, [bundledProgram('coordinator')], {
+      env: programEnv(env),
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    try {
+      await once(child, 'message');
+
+      // The library through which it calls malloc_trim.
+      await until(() => readFileSync(`/proc/${child.pid}/maps`, 'latin1').includes('/koffi.node'));
+    } finally {
+      child.kill();
+      await once(child, 'exit');
+    }
   });
 });

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 
 import { withoutSecrets } from '@vantage/contract';
+import { loadMemoryRelease } from '@vantage/diagnostics/libc';
 import { openGeo } from '@vantage/geo';
 import { askResolversAgainSoon } from '@vantage/settings';
 import { createNameResolver } from '@vantage/target-policy';
@@ -23,6 +24,8 @@ import { openTelemetry } from './telemetry/telemetry.ts';
 const NAME_TIMEOUT_MS = 500;
 /** Wait for Redis at the start; then the server listens and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
+/** Interval at which freed memory is returned to the system: malloc keeps 10 MiB that compiling and requests have freed. */
+const RELEASE_MEMORY_EVERY_MS = 10_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
   // Invalid options must be rejected before any connection is opened.
@@ -60,6 +63,8 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   compactHeap('--heap-growing-percent=50');
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });
+  const releaseMemory = await loadMemoryRelease();
+  if (releaseMemory !== undefined) setInterval(releaseMemory, RELEASE_MEMORY_EVERY_MS).unref();
 
   return async () => {
     stopping.abort();

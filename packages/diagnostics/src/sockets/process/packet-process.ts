@@ -17,6 +17,7 @@ import type { RawSocketLibrary } from './raw-sockets.ts';
 
 /** Maximum backlog for an agent that does not read; further packets are dropped, as by a full socket buffer. */
 const MAX_BACKLOG_BYTES = 1_048_576;
+const RELEASE_MEMORY_AFTER_MS = 10_000;
 
 async function main(): Promise<void> {
   const pipe = new Socket({ fd: 3, readable: true, writable: true });
@@ -35,11 +36,14 @@ async function main(): Promise<void> {
     const library = require('raw-socket') as RawSocketLibrary;
     answerNow({ op: 'ready', errno: '', reason: '' });
     const isFull = (): boolean => pipe.writableLength >= MAX_BACKLOG_BYTES;
-    const server = new PacketServer(library, await findLibc(), { answer, isFull });
+    const libc = await findLibc();
+    const server = new PacketServer(library, libc, { answer, isFull });
+    const releaseSoon = releaseAfter(libc?.trim);
     freeHeapOfStart();
     const reader = frameReader();
     pipe.on('data', (piece: Buffer) => {
       for (const body of reader.push(piece)) server.handle(decodeRequest(body));
+      releaseSoon();
     });
   } catch (error) {
     answerNow({ op: 'ready', errno: errnoOf(error), reason: Error.isError(error) ? error.message : String(error) });
@@ -55,6 +59,21 @@ function freeHeapOfStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NonNullable<typeof globalThis.gc>;
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+/**
+ * Returns freed memory to the system some time after the first request since the last return. It takes less than a
+ * millisecond, and changes no time of a packet, which are those of the kernel and from just before a packet is sent.
+ */
+function releaseAfter(release: (() => void) | undefined): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    if (release === undefined || timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      release();
+    }, RELEASE_MEMORY_AFTER_MS);
+  };
 }
 
 /**
