@@ -24,7 +24,8 @@ export interface NetworkLimit {
  * @param now monotonic, milliseconds
  */
 export function createNetworkLimit(limit: number, now: () => number = () => performance.now()): NetworkLimit {
-  const networks = new LRUCache<string, Counted>({ max: MAX_NETWORKS });
+  // `maxSize`, because `max` would allocate memory for all entries at once.
+  const networks = new LRUCache<string, Counted>({ maxSize: MAX_NETWORKS, sizeCalculation: () => 1 });
   return {
     take: (address, cost = 1) => {
       const key = networkOf(address);
