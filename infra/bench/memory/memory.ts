@@ -10,6 +10,7 @@ const CALLERS = 4;
 const SETTLE_MS = 10_000;
 const LIGHT_EVERY_MS = 1_000;
 const SAMPLE_EVERY_MS = 60_000;
+const SHOWN_SAMPLES = 6;
 const GOALS = { agentRss: 150, agentPss: 100, coordinatorRss: 150, growthPerHour: 5 };
 
 /**
@@ -89,7 +90,9 @@ async function growth(service: Service, minutes: number, progress: Progress): Pr
     unit: 'MiB an hour',
     atMost: GOALS.growthPerHour,
   });
+  const shown = samples.filter((_, index) => index > 0 && index % Math.ceil(minutes / SHOWN_SAMPLES) === 0);
   return [
+    ...shown.flatMap((sample) => show(sample, `at minute ${samples.indexOf(sample)}`, {})),
     ...show(samples.at(-1)!, `after ${name}`, GOALS),
     grown(
       'the agent (PSS)',
