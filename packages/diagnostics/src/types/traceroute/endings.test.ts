@@ -402,16 +402,60 @@ describe('a target that limits its errors', () => {
     for (const { hops = [] } of outcome.flows ?? []) expect(hops.length).toBeLessThanOrEqual(6);
   });
 
-  it('is placed by the TTL that it quotes, where the packets that were to end there were lost', async () => {
+  it.each([1, 3])('is where it quotes one hop left, if all of %i packets that end there are lost', async (queries) => {
+    let lost = 0;
     const { outcome } = await traceOver(
       (sent) => {
-        if (sent.protocol !== 'udp' || sent.ttl === 6) return [];
+        if (sent.protocol !== 'udp') return [];
+        if (sent.ttl === 6 && (lost += 1) <= queries) return [];
         return [sent.ttl < 6 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, TARGET, 0, sent.ttl - 5)];
+      },
+      { protocol: 'udp', queries },
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([...[1, 2, 3, 4, 5].map(router), TARGET]);
+  });
+
+  it('is where it quotes one hop left, if it answers one datagram in five seconds', async () => {
+    let answeredMs = -Infinity;
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.protocol !== 'udp') return [];
+        if (sent.ttl < 6) return [expired(sent, router(sent.ttl))];
+        if (sent.ttl === 6 || performance.now() - answeredMs < 5_000) return [];
+        answeredMs = performance.now();
+        return [unreachable(sent, 3, TARGET, 0, sent.ttl - 5)];
       },
       { protocol: 'udp' },
       { inTime: true },
     );
 
     expect(outcome.hops?.map(({ ip }) => ip)).toEqual([...[1, 2, 3, 4, 5].map(router), TARGET]);
+  });
+});
+
+describe('a target behind a tunnel that copies the TTL of the packets outwards', () => {
+  /** Hops 3 and 4 are silent routers of the tunnel, which take nothing from the TTL of the packet inside. */
+  const tunnelled = (sent: FakeSent): readonly FakeAnswer[] => {
+    if (sent.protocol !== 'udp' || sent.ttl === 3 || sent.ttl === 4) return [];
+    return [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, TARGET, 0, sent.ttl - 3)];
+  };
+
+  it.each([
+    ['one flow', {}],
+    ['one packet per hop', { queries: 1 }],
+    ['few hops', { maxHops: 5 }],
+    ['few hops and one packet per hop', { maxHops: 5, queries: 1 }],
+    ['several flows', { flows: 16, queries: 1 }],
+    ['all flows', { flows: 'all' }],
+    ['rounds', { rounds: 8 }],
+  ] as const)('is at the first hop that it answers, without loss: %s', async (_name, options) => {
+    const more = { inTime: true, budgetMs: 30_000 };
+    const { outcome } = await traceOver(tunnelled, { protocol: 'udp', ...options }, more);
+
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([router(1), router(2), null, null, TARGET]);
+    expect(outcome.hops?.[4]?.rtts).not.toContain(null);
+    expect(outcome).toMatchObject({ result: 'success', reached: true });
   });
 });

@@ -1,5 +1,7 @@
+import { doubtfulHops } from './doubtful-hops.ts';
 import { findLoop, type Loop } from './loop.ts';
 import { distanceOf, isAwaited, isFull, type TracePacket } from './trace.ts';
+import { targetDistance } from './tunnels.ts';
 
 export interface TraceLimits {
   /** Lowest TTL to send. */
@@ -53,13 +55,16 @@ export function viewFlows(
 ): readonly FlowView[] {
   const byFlow: TracePacket[][] = Array.from({ length: count }, () => []);
   for (const packet of packets) if (packet.isLeftOut !== true) byFlow[packet.flow]!.push(packet);
-  const ends = sharedEnds(byFlow.map((own) => endOf(own, limits)));
+  const counted = byFlow.flat();
+  const ends = sharedEnds(byFlow.map((own) => endOf(own, limits, counted)));
   const nearest = Math.min(...ends.map(({ end, reached }) => (reached ? (end ?? Infinity) : Infinity)));
   return byFlow.map((own, flow) => viewFlow(own, ends[flow]!, nearest, limits, stalled.has(flow)));
 }
 
 interface End {
   readonly end: number | null;
+  /** A nearer hop that may be the target's, by the TTL that it quotes. */
+  readonly doubt: number | null;
   readonly reached: boolean;
   /** Highest TTL that ran out at a router; 0 without any. */
   readonly lastExpired: number;
@@ -67,7 +72,7 @@ interface End {
   readonly routerAt: (ttl: number) => string | undefined;
 }
 
-function endOf(own: readonly TracePacket[], limits: TraceLimits): End {
+function endOf(own: readonly TracePacket[], limits: TraceLimits, packets: readonly TracePacket[]): End {
   const limited = own.filter((packet) => !isFull(packet));
   const lastExpired = Math.max(0, ...limited.filter(({ answer }) => answer?.kind === 'expired').map(({ ttl }) => ttl));
   const reached = own.some(({ answer }) => answer?.kind === 'target');
@@ -77,7 +82,9 @@ function endOf(own: readonly TracePacket[], limits: TraceLimits): End {
   const ends = reached ? distances : refused.map(({ ttl }) => ttl);
   const routerAt = (wanted: number): string | undefined =>
     limited.find(({ ttl, answer }) => ttl === wanted && answer?.kind === 'expired')?.answer?.from;
-  return { end: ends.length === 0 ? null : Math.min(...ends), reached, lastExpired, routerAt };
+  const nearest = ends.length === 0 ? null : Math.min(...ends);
+  const found = reached && nearest !== null ? targetDistance(nearest, own, packets) : { end: nearest, doubt: null };
+  return { ...found, reached, lastExpired, routerAt };
 }
 
 /**
@@ -92,13 +99,13 @@ function sharedEnds(ends: readonly End[]): readonly End[] {
       const last = routerAt(end - 1);
       return last !== undefined && last === own.routerAt(end - 1);
     });
-    return nearer.length === 0 ? own : { ...own, end: Math.min(...nearer.map(({ end }) => end!)) };
+    return nearer.length === 0 ? own : { ...own, end: Math.min(...nearer.map(({ end }) => end!)), doubt: null };
   });
 }
 
 function viewFlow(
   own: readonly TracePacket[],
-  { end, reached }: End,
+  { end, doubt, reached }: End,
   nearest: number,
   { firstHop, maxHops, queries }: TraceLimits,
   isStalled: boolean,
@@ -125,7 +132,7 @@ function viewFlow(
   const horizon = end ?? Math.min(maxHops, gapEnd, loop?.provedAt ?? maxHops);
   const mayScout = isStalled && end === null && loop === null && (reached || !isShort);
   const atEnd = countedAtEnd(beyond, reached ? 'target' : 'refused', queries);
-  const doubtful = end !== null && reached ? doubtfulHops(own, end, nearest, queries) : [];
+  const doubtful = end !== null && reached ? doubtfulHops(own, end, nearest, queries, doubt) : [];
   return {
     end,
     reached,
@@ -153,21 +160,6 @@ function countedAtEnd(
   const first = beyond.filter(({ round }) => round === undefined);
   const count = Math.max(queries, first.findIndex(({ answer }) => answer?.kind === kind) + 1);
   return [...first.slice(0, count), ...beyond.filter(({ round }) => round !== undefined)];
-}
-
-/**
- * The silent hop before the end, if it may be the target's: packets are lost, another flow has found the target
- * nearer, or the only packet sent there cannot distinguish a silent router from a lost packet. Also the silent hop
- * before the nearer target: if the other flow has a router there, the target is where that flow found it.
- */
-function doubtfulHops(own: readonly TracePacket[], end: number, nearest: number, queries: number): readonly number[] {
-  const isAnswered = (ttl: number): boolean => own.some((one) => one.ttl === ttl && one.answer !== null);
-  const isSilent = (ttl: number): boolean => !isAnswered(ttl) && own.some((one) => one.ttl === ttl && one.isGivenUp);
-  const isLost = ({ ttl, answer, isGivenUp }: TracePacket): boolean =>
-    answer === null && isGivenUp && (ttl >= end || isAnswered(ttl));
-  if (nearest < end) return [nearest - 1, end - 1].filter(isSilent);
-  const isDoubtful = end > 1 && !isAnswered(end - 1) && (own.some(isLost) || (queries === 1 && isSilent(end - 1)));
-  return isDoubtful ? [end - 1] : [];
 }
 
 export interface Wanted {

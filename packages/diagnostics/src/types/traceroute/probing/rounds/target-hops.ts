@@ -1,5 +1,5 @@
 import { GAP_LIMIT, viewFlows, type FlowView, type TraceLimits } from '../flow-view.ts';
-import { distanceOf, type TracePacket } from '../trace.ts';
+import type { TracePacket } from '../trace.ts';
 
 /** The hop of the target from a round on. */
 export interface TargetHop {
@@ -40,7 +40,8 @@ export function targetHopsOf(packets: readonly TracePacket[], limits: TraceLimit
     if (round === 1) continue;
     const expired = expiredAt(own);
     const furthest = Math.max(0, ...expired);
-    const nearest = Math.min(...own.flatMap((packet) => distanceOf(packet, furthest, limits) ?? []));
+    // Not by the quoted TTL: behind a tunnel it may be above 1 at the target's own hop.
+    const nearest = Math.min(...own.flatMap(({ ttl, answer }) => (answer?.kind === 'target' ? [ttl] : [])));
     const found = nearest === Infinity || nearest <= furthest ? null : nearest;
     if (now !== null && furthest >= now) now = found;
     else if (found !== null && (now === null || found < now)) now = found;
