@@ -56,7 +56,7 @@ export const importRules: readonly ImportRule[] = [
     except: ['packages/target-policy/**'],
   },
   {
-    modules: ['express', 'express-rate-limit'],
+    modules: ['express'],
     message: 'HTTP is the business of apps/coordinator/src/http alone.',
     except: [
       'apps/coordinator/src/http/**',

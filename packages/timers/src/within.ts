@@ -13,12 +13,18 @@ export async function within(promise: Promise<unknown> | undefined, milliseconds
  *
  * @throws the error of the work, or the one that `late` returns
  */
-export async function inTime<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const cancel = stallTolerantTimeout(milliseconds, () => reject(late()));
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    cancel();
-  }
+export function inTime<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = stallTolerantTimeout(milliseconds, () => reject(late()));
+    work.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error: Error) => {
+        cancel();
+        reject(error);
+      },
+    );
+  });
 }

@@ -6,6 +6,9 @@ import type { Express, Request, RequestHandler } from 'express';
 
 import { HttpProblem } from './problem.ts';
 
+/** Field of `response.locals`. */
+const ADDRESS = 'clientAddress';
+
 /**
  * The client's address: that of the socket, or from `X-Forwarded-For` of trusted proxies. Canonical text without a
  * zone; an IPv4-mapped address becomes IPv4.
@@ -13,7 +16,9 @@ import { HttpProblem } from './problem.ts';
  * @throws HttpProblem 400 if a proxy passed on an invalid address
  */
 export function clientAddress(request: Request): string {
-  const address = canonicalAddress(request.ip ?? '');
+  const { locals } = request.res!;
+  // A request asks several times, and Express reads all proxies each time.
+  const address = (locals[ADDRESS] ??= canonicalAddress(request.ip ?? '')) as string | undefined;
   if (address !== undefined) return address;
   throw new HttpProblem('invalid-http', 'The address of the caller in X-Forwarded-For is not an IP address.');
 }

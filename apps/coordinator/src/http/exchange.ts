@@ -45,11 +45,15 @@ const commonHeaders = Object.entries({
 export function openExchange(links: Links, log: Logger): RequestHandler {
   return (request, response, next) => {
     const requestId = randomUUID();
-    const instance = escapeText(pathWithoutSecrets(withPrefix(request.path, links.basePath)), 512);
+    // Read now: a router shortens it.
+    const { path } = request;
+    let instance: string | undefined;
     let child: Logger | undefined;
     const exchange: Exchange = {
       requestId,
-      instance,
+      get instance() {
+        return (instance ??= escapeText(pathWithoutSecrets(withPrefix(path, links.basePath)), 512));
+      },
       storeBudget: createStoreBudget(),
       get log() {
         return (child ??= log.child({ requestId }));
@@ -83,10 +87,11 @@ function pathWithoutSecrets(path: string): string {
 }
 
 /** Logs one line per request, at level debug for the health checks of orchestrators. */
-function logAnswer(request: Request, response: Response, { instance, requestId }: Exchange, log: Logger): void {
+function logAnswer(request: Request, response: Response, exchange: Exchange, log: Logger): void {
   const started = performance.now();
-  const quiet = /\/(healthz|readyz)$/.test(instance);
   response.once('close', () => {
+    if (!log.isLevelEnabled('info')) return;
+    const { instance, requestId } = exchange;
     const line = {
       requestId,
       method: request.method,
@@ -97,7 +102,7 @@ function logAnswer(request: Request, response: Response, { instance, requestId }
       ...nameOfKey(request),
       ...(response.writableFinished ? {} : { aborted: true }),
     };
-    if (quiet) log.debug(line, 'answered');
+    if (/\/(healthz|readyz)$/.test(instance)) log.debug(line, 'answered');
     else log.info(line, 'answered');
   });
 }

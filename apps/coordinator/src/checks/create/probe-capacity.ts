@@ -89,7 +89,9 @@ class LoadOfProbes implements ProbeCapacity {
     this.forgetOld();
     const capacity = heartbeat?.load.capacity ?? CAPACITY;
     const lane = this.laneOf(record.id, type);
-    let [total, slowest, jobs] = [0, 1, 0];
+    let total = 0;
+    let slowest = 1;
+    let jobs = 0;
     for (const one of this.lanes.get(record.id)!.values()) {
       total += this.share(one, capacity);
       jobs += one.jobs.size;
@@ -137,8 +139,8 @@ class LoadOfProbes implements ProbeCapacity {
 
   /** A slow job raises the average only when it ends: until then the age of the oldest job is a lower bound. */
   private expectedMs({ jobs, tookMs }: TypeUsage): number {
-    const [oldestAt = this.nowMs()] = jobs.values();
-    return Math.max(tookMs, this.nowMs() - oldestAt);
+    if (jobs.size === 0) return tookMs;
+    return Math.max(tookMs, this.nowMs() - jobs.values().next().value!);
   }
 
   private ended(checkId: string, probe: string): void {
@@ -157,6 +159,9 @@ class LoadOfProbes implements ProbeCapacity {
   private forgetOld(): void {
     if (this.nowMs() < this.lookForOldAt) return;
     this.lookForOldAt = this.nowMs() + LOOK_FOR_OLD_MS;
-    for (const [id, { endsAt }] of this.checks) if (endsAt <= this.nowMs()) this.removed(id);
+    const nowMs = this.nowMs();
+    this.checks.forEach(({ endsAt }, id) => {
+      if (endsAt <= nowMs) this.removed(id);
+    });
   }
 }

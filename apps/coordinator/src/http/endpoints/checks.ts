@@ -92,15 +92,15 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       await counter.counted();
       const { checkId, message } = fulfilled(answer);
       const body: CheckStart = { checkId, status: 'pending', message };
-      const bytes = Buffer.from(JSON.stringify(body));
+      const text = JSON.stringify(body);
       response
         .writeHead(202, {
           Location: links.path(`/check/${checkId}/results`),
           'Cache-Control': 'no-store',
           'Content-Type': 'application/json; charset=utf-8',
-          'Content-Length': bytes.length,
+          'Content-Length': Buffer.byteLength(text),
         })
-        .end(bytes);
+        .end(text);
     },
   };
 }

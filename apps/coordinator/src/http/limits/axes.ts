@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import { addressBytes } from '@vantage/contract/address';
 
@@ -77,7 +77,7 @@ function withCost(axis: Axis, cost: number): Axis {
 
 /** Pseudonym of a client as limits count it. */
 export function callerDigest(caller: Caller): string {
-  return createHash('sha256').update(callerKey(caller)).digest('base64url').slice(0, 16);
+  return hash('sha256', callerKey(caller), 'base64url').slice(0, 16);
 }
 
 /**

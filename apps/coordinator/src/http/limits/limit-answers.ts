@@ -9,7 +9,10 @@ import { WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
 /** Sets `RateLimit` and `RateLimit-Policy`. */
 export function showClientLimit(response: Response, bucket: Bucket, caller: Caller, count: Count): void {
-  if (!response.headersSent) response.set(limitHeaders([clientLimit(bucket, caller, count)]));
+  if (response.headersSent) return;
+  for (const [name, value] of Object.entries(limitHeaders([clientLimit(bucket, caller, count)]))) {
+    response.setHeader(name, value);
+  }
 }
 
 export function clientRefused({ limit, endpoint }: Bucket, caller: Caller, cost: number, resetMs: number): HttpProblem {
@@ -36,7 +39,7 @@ export function targetRefused(
 ): HttpProblem {
   const { policy, limit, says } = axes[axis]!;
   const limits = [clientLimit(bucket, caller, count), { name: policy, limit, left, resetMs }];
-  return new HttpProblem('rate-limited', says, {
+  return new HttpProblem('rate-limited', says(), {
     headers: { 'Retry-After': String(seconds(resetMs)), ...limitHeaders(limits) },
   });
 }

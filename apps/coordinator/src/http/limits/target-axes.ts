@@ -22,7 +22,7 @@ export interface TargetAxis extends Axis {
   /** Name of the policy in headers; a token. */
   readonly policy: string;
   /** Message to a refused client. */
-  readonly says: string;
+  readonly says: () => string;
 }
 
 /**
@@ -54,7 +54,7 @@ export function targetAxes(
     limit: target,
     cost,
     policy: 'target',
-    says:
+    says: () =>
       `The limit of ${target} probe-runs a minute at ${group} is reached, over all callers. ` +
       `This check would have cost ${cost}.`,
   }));
@@ -66,14 +66,14 @@ export function targetAxes(
         limit: targetPorts,
         member: `${host} ${purpose}/${port}`,
         policy: 'target-ports',
-        says: `The limit of ${targetPorts} different ports a minute at ${group} is reached, over all callers.`,
+        says: () => `The limit of ${targetPorts} different ports a minute at ${group} is reached, over all callers.`,
       },
       {
         key: `pairs:${callerKey(caller)}`,
         limit: mostPairs,
         member: `${host} ${port}`,
         policy: 'client-targets',
-        says:
+        says: () =>
           `The limit of ${mostPairs} different pairs of target and port a minute is reached for ${describeCaller(caller)}. ` +
           'Those of the last minute can be checked again.',
       },

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 import type { Response } from 'express';
 
 /**
@@ -7,8 +5,8 @@ import type { Response } from 'express';
  * requests are read whose clients gave up long ago. A socket is read once per turn of the event loop, so the end of the
  * connection is read in a later turn than the request.
  */
-export async function clientHasLeft(response: Response): Promise<boolean> {
-  await setImmediate();
-  await setImmediate();
-  return response.destroyed || response.req.socket.readableEnded;
+export function clientHasLeft(response: Response): Promise<boolean> {
+  return new Promise((resolve) => {
+    setImmediate(() => setImmediate(() => resolve(response.destroyed || response.req.socket.readableEnded)));
+  });
 }

@@ -151,7 +151,8 @@ export function endOf(
   load: number,
   loadOf = (candidate: Candidate): number => candidate.load,
 ): number {
-  let [low, high] = [0, candidates.length];
+  let low = 0;
+  let high = candidates.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (loadOf(candidates[middle]!) <= load) low = middle + 1;
