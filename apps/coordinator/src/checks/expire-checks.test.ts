@@ -17,7 +17,7 @@ import {
 import { createRedisClock } from '../redis/clock.ts';
 import { CheckExpiry } from './expire-checks.ts';
 import { createCounters } from './store/counters.ts';
-import { createDeadlines } from './store/deadlines.ts';
+import { createDeadlines, type Deadlines } from './store/deadlines.ts';
 import { createJobQueues } from './store/job-queues.ts';
 
 let bed: CoreBed;
@@ -162,19 +162,27 @@ describe('the deadline of a check', () => {
     expect(await bed.redis.hget(redisKeys.check(held), 'completedAt')).not.toBeNull();
   });
 
+  it('asks Redis no more for a check of several probes, and nothing for one that it has ended', async () => {
+    const checks = await startAlone(['fra-1'], ['fra-1', 'nyc-1']);
+    const counted = counting(bed.redis);
+    // Until the result budget has counted them, completed checks are still due.
+    const expiry = expiryOn(counted.redis, { forget: () => undefined });
+    for (const id of checks) await bed.redis.zadd(redisKeys.deadlines, 1, id);
+
+    await expiry.look();
+    await expiry.settled();
+    const ending = checks.map(counted.commandsOf);
+    await expiry.look();
+    await expiry.settled();
+
+    expect(await Promise.all(checks.map((id) => bed.redis.hget(redisKeys.check(id), 'pending')))).toEqual(['0', '0']);
+    expect(ending[1]).toBe(ending[0]);
+    expect(checks.map(counted.commandsOf)).toEqual(ending);
+    await bed.redis.zrem(redisKeys.deadlines, ...checks);
+  });
+
   it('counts a result that was written in time and not yet taken in by anyone', async () => {
-    await bed.core.close();
-    const lonely = bed.startCore();
-    await until(async () => (await lonely.ready()).healthyProbes === probeIds.length);
-    const creation = await lonely.checks.create({
-      checkType: echo,
-      submittedHost: 'h',
-      limit: 1,
-      probes: ['fra-1'],
-      params: { host: 'h', options: { budget: 600_000 } },
-    });
-    const id = creation.created ? creation.checkId : '';
-    await lonely.close();
+    const [id = ''] = await startAlone(['fra-1']);
     await report(bed.redis, 'fra-1', id, success('while none ran'));
     await passDeadline(bed.redis, id);
 
@@ -186,12 +194,24 @@ describe('the deadline of a check', () => {
   });
 });
 
+/** Starts a check of each list of probes, with a coordinator that no longer runs then. */
+async function startAlone(...lists: readonly (readonly string[])[]): Promise<readonly string[]> {
+  await bed.core.close();
+  const lonely = bed.startCore();
+  await until(async () => (await lonely.ready()).healthyProbes === probeIds.length);
+  const params = { host: 'h', options: { budget: 600_000 } };
+  const request = { checkType: echo, submittedHost: 'h', limit: 1, params };
+  const creations = await Promise.all(lists.map((probes) => lonely.checks.create({ ...request, probes })));
+  await lonely.close();
+  return creations.map((creation) => (creation.created ? creation.checkId : ''));
+}
+
 /** The expiry task of a coordinator whose agents write nothing. */
-function expiryOn(redis: Redis): CheckExpiry {
+function expiryOn(redis: Redis, changed: Partial<Deadlines> = {}): CheckExpiry {
   return new CheckExpiry({
     redis,
     clock: createRedisClock(),
-    deadlines: createDeadlines(redis),
+    deadlines: { ...createDeadlines(redis), ...changed },
     queues: createJobQueues(redis, quiet),
     ingest: { drain: async () => undefined },
     screenshots: { end: async () => undefined },
@@ -215,4 +235,20 @@ function heldUp(connection: Redis, id: string, open: Promise<void>): Redis {
       };
     },
   });
+}
+
+/** A connection that counts the commands about each check. */
+function counting(connection: Redis): { readonly redis: Redis; readonly commandsOf: (id: string) => number } {
+  const given: string[] = [];
+  const redis = new Proxy(connection, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...values: unknown[]): unknown => {
+        given.push(values.map(String).join(' '));
+        return value.apply(target, values);
+      };
+    },
+  });
+  return { redis, commandsOf: (id) => given.filter((one) => one.includes(id)).length };
 }

@@ -2,7 +2,8 @@ import { within } from '@vantage/timers';
 
 import type { RedisClock } from '../redis/clock.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
-import { readCheck, type CheckRecord } from './store/check-records.ts';
+import { readAwaited } from './store/check-records.ts';
+import type { Deadlines } from './store/deadlines.ts';
 import { timeoutResult } from './store/synthetic-results.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import type { MasterGate } from '../redis/server-state/master-gate.ts';
@@ -56,9 +57,18 @@ interface Ending {
 export class CheckExpiry {
   readonly #dependencies: ExpiryDependencies;
   readonly #endings = new Map<string, Ending>();
+  /** Completed checks that are due until the result budget has counted them: they need no further ending. */
+  #ended = new Set<string>();
 
   constructor(dependencies: ExpiryDependencies) {
-    this.#dependencies = dependencies;
+    const { deadlines, redis } = dependencies;
+    const forget: Deadlines['forget'] = (id, stored) => {
+      this.#ended.add(id);
+      deadlines.forget(id, stored);
+    };
+    this.#dependencies = { ...dependencies, deadlines: { ...deadlines, forget } };
+    // What was to be forgotten is not, because the next server may lack the completion.
+    redis.on('close', () => this.#ended.clear());
   }
 
   /**
@@ -72,12 +82,14 @@ export class CheckExpiry {
     await this.#waitForCapacity();
     const sentAt = performance.now();
     // Checks that are ending are still in the set of due checks.
-    const limit = AT_ONCE + this.#endings.size;
+    const limit = AT_ONCE + this.#endings.size + this.#ended.size;
     const { nowMs, due } = await onStore(redis, () => deadlines.due(limit));
     clock.observe(nowMs, sentAt);
     if (isGrace() || !gate.isOpen()) return false;
 
-    for (const id of due) if (!this.#endings.has(id)) this.#end(id, nowMs);
+    this.#ended = new Set(due.filter((id) => this.#ended.has(id)));
+    const drain = this.#drainOnce();
+    for (const id of due) if (!this.#endings.has(id) && !this.#ended.has(id)) this.#end(id, nowMs, drain);
     return due.length === limit;
   }
 
@@ -93,9 +105,19 @@ export class CheckExpiry {
     else if (endings.length >= AT_ONCE) await Promise.race(endings.map(({ done }) => done));
   }
 
-  #end(id: string, nowMs: number): void {
+  /** Reads the stream of each probe once for all checks that are due now: what was written in time is in it. */
+  #drainOnce(): (probe: string) => Promise<void> {
+    const drains = new Map<string, Promise<void>>();
+    return (probe) => {
+      const drain = drains.get(probe) ?? this.#dependencies.ingest.drain(probe, HELD_MS);
+      drains.set(probe, drain);
+      return drain;
+    };
+  }
+
+  #end(id: string, nowMs: number, drain: (probe: string) => Promise<void>): void {
     const { redis, log } = this.#dependencies;
-    const done = onStore(redis, () => endCheck(this.#dependencies, id, nowMs)).then(
+    const done = onStore(redis, () => endCheck(this.#dependencies, id, nowMs, drain)).then(
       () => void this.#endings.delete(id),
       (error: unknown) => {
         this.#endings.delete(id);
@@ -106,24 +128,20 @@ export class CheckExpiry {
   }
 }
 
-async function endCheck(dependencies: ExpiryDependencies, id: string, nowMs: number): Promise<void> {
-  const { redis, ingest, deadlines } = dependencies;
-  const early = await readKept(redis, id);
-  if (early === undefined) return deadlines.forget(id);
-  // The coordinator that completed the check may have died before counting it.
-  if (early.completedAt !== null) return deadlines.forget(id, early.stored);
+async function endCheck(
+  dependencies: ExpiryDependencies,
+  id: string,
+  nowMs: number,
+  drain: (probe: string) => Promise<void>,
+): Promise<void> {
+  const { redis, deadlines, counters, screenshots } = dependencies;
   // Results written in time count even if they have not been read yet.
-  await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
-  const record = await readCheck(redis, id);
+  await within(Promise.all((await readAwaited(redis, id)).map(drain)), LAST_LOOK_MS);
+  const record = await readKept(redis, id);
   if (record === undefined) return deadlines.forget(id);
+  // The coordinator that completed the check may have died before counting it.
+  if (record.completedAt !== null) return deadlines.forget(id, record.stored);
   const ended = { probes: pendingProbes(record), nowMs, makeResult: timedOut };
-  dependencies.counters.probesTimedOut += await settleUnanswered(dependencies, id, record, ended);
-  if (record.screenshot.state === 'pending') await dependencies.screenshots.end(id);
-}
-
-/** The probes that still owe a final result or the screenshot. */
-function awaited(record: CheckRecord): readonly string[] {
-  const { state, probe } = record.screenshot;
-  const photographers = state === 'pending' && probe !== null ? [probe] : [];
-  return [...new Set([...pendingProbes(record), ...photographers])];
+  counters.probesTimedOut += await settleUnanswered(dependencies, id, record, ended);
+  if (record.screenshot.state === 'pending') await screenshots.end(id);
 }

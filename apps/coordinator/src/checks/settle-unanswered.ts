@@ -47,7 +47,7 @@ export async function settleUnanswered(
   if (probes.length === 0) return 0;
   // Removes the jobs first: if Redis fails in between, the next poll finds the results still missing and repeats both
   // steps.
-  const removed = await Promise.allSettled(probes.map((probe) => queues.removeWaiting(redis, probe, id)));
+  const removed = await queues.removeWaiting(redis, probes, id);
   for (const [index, outcome] of removed.entries()) {
     if (outcome.status === 'fulfilled') counters.jobsRemoved += outcome.value ? 1 : 0;
     else if (isStoreFault(outcome.reason)) throw outcome.reason;

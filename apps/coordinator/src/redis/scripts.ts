@@ -16,6 +16,11 @@ export function defineScript(flags: 'allow-oom' | 'no-writes' | '', body: string
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 
+/** The error for a text that a script caught, such as `WRONGTYPE …`. */
+export function replyError(text: string): Error {
+  return Object.assign(new Error(text), { name: 'ReplyError' });
+}
+
 /** Loads scripts, so that the first run of each is not slower. */
 export async function loadScripts(redis: Redis, scripts: readonly Script[]): Promise<void> {
   await Promise.all(scripts.map((script) => redis.script('LOAD', script.lua)));

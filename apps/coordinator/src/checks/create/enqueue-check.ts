@@ -3,7 +3,7 @@ import { isCluster } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { CLOCK_STEP_MS } from '../../redis/clock.ts';
-import { defineScript, runScript } from '../../redis/scripts.ts';
+import { defineScript, replyError, runScript } from '../../redis/scripts.ts';
 import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../store/check-records.ts';
 import { recordLua } from '../store/check-scripts.ts';
 import { JOB_OPTIONS, type JobQueues } from '../store/job-queues.ts';
@@ -154,9 +154,7 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
     if (said === 'refused') throw new NotGranted();
     if (said.length === 0) return jobs.map(() => ({ status: 'fulfilled', value: undefined }));
     return said.map((error) =>
-      error === ''
-        ? { status: 'fulfilled', value: undefined }
-        : { status: 'rejected', reason: Object.assign(new Error(error), { name: 'ReplyError' }) },
+      error === '' ? { status: 'fulfilled', value: undefined } : { status: 'rejected', reason: replyError(error) },
     );
   };
 }

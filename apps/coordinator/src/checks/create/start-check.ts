@@ -178,8 +178,8 @@ async function takeBack(
   photographers: readonly string[],
 ): Promise<void> {
   await Promise.allSettled([
-    ...probes.map((probe) => queues.removeWaiting(redis, probe, id)),
-    ...photographers.map((probe) => queues.removeWaiting(redis, probe, screenshotJobId(id))),
+    queues.removeWaiting(redis, probes, id),
+    queues.removeWaiting(redis, photographers, screenshotJobId(id)),
     removeCheck(redis, id),
   ]);
 }

@@ -47,7 +47,7 @@ function blindWatcher(): { readonly at: (ms: number) => Promise<void> } {
     probes: async () => [],
     queues: {
       add: async () => undefined,
-      removeWaiting: async () => false,
+      removeWaiting: async () => [],
       close: async () => undefined,
     },
     accept: createAcceptScreenshot(),

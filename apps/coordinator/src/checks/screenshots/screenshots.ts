@@ -143,7 +143,7 @@ class PassedOnScreenshots implements CheckScreenshots {
   /** Removes the job. Its agent drops it at the deadline in any case. Never rejects. */
   private readonly takeBack = async (id: string, probe: string): Promise<void> => {
     const { redis, queues } = this.dependencies;
-    await queues.removeWaiting(redis, probe, screenshotJobId(id)).catch(() => undefined);
+    await queues.removeWaiting(redis, [probe], screenshotJobId(id));
   };
 
   private readonly giveUp = async (

@@ -181,6 +181,16 @@ export function screenshotOf(shot: string | undefined, asked: string | undefined
   return { state: 'pending', probe: asked?.split(',').at(-1) ?? null, reason: null };
 }
 
+/** The probes of a check that may still write into it; none if it is unknown or completed. */
+export async function readAwaited(redis: Redis, id: string): Promise<readonly string[]> {
+  const fields = ['probes', 'completedAt', 'shot', 'shotAsked'] as const;
+  const [probes, completedAt, shot, asked] = await redis.hmget(redisKeys.check(id), ...fields);
+  if (typeof probes !== 'string' || typeof completedAt === 'string') return [];
+  const { state, probe } = screenshotOf(shot ?? undefined, asked ?? undefined);
+  const photographers = state === 'pending' && probe !== null ? [probe] : [];
+  return [...new Set([...probes.split(','), ...photographers])];
+}
+
 /** The type of a check; undefined if there is no such check. */
 export async function readCheckType(redis: Redis, id: string): Promise<string | undefined> {
   return (await redis.hget(redisKeys.check(id), 'type')) ?? undefined;

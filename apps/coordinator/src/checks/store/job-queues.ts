@@ -5,7 +5,7 @@ import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import type { Log } from '../../redis/log.ts';
-import { defineScript, runScript } from '../../redis/scripts.ts';
+import { defineScript, replyError, runScript } from '../../redis/scripts.ts';
 
 /** Finished jobs are removed: results travel by the result stream. */
 export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
@@ -17,15 +17,24 @@ const MAX_EVENTS = 10;
 const CLOSE_WITHIN_MS = 500;
 
 /**
- * Removes a waiting job. BullMQ's own removal would follow keys that the agent may have written.
- * KEYS wait list, job. ARGV job id. Returns 1 if it was waiting.
+ * Removes a waiting job from queues. BullMQ's own removal would follow keys that the agent may have written.
+ * KEYS wait list and job of each queue. ARGV job id. Returns for each queue 1 if the job was waiting, 0, or an error. Searches from
+ * the end of the list at which agents take jobs, where those are that waited until their deadline.
  */
 export const removeWaitingJobScript = defineScript(
   'allow-oom',
   `
-if redis.call('LREM', KEYS[1], 0, ARGV[1]) == 0 then return 0 end
-redis.call('DEL', KEYS[2])
-return 1
+local said = {}
+for i = 1, #KEYS, 2 do
+  local removed = redis.pcall('LREM', KEYS[i], -1, ARGV[1])
+  if type(removed) == 'table' then
+    removed = removed.err
+  elseif removed == 1 then
+    redis.call('DEL', KEYS[i + 1])
+  end
+  said[#said + 1] = removed
+end
+return said
 `,
 );
 
@@ -36,8 +45,16 @@ export interface JobQueues {
    * another one waits for it without limit.
    */
   readonly add: (probe: string, job: Job, jobId?: string) => Promise<void>;
-  /** Removes a waiting job; false if it is not waiting. */
-  readonly removeWaiting: (redis: Redis, probe: string, jobId: string) => Promise<boolean>;
+  /**
+   * Removes a waiting job of some probes, on a single server with one command.
+   *
+   * @returns for each probe false if it was not waiting, or the error of its queue
+   */
+  readonly removeWaiting: (
+    redis: Redis,
+    probes: readonly string[],
+    jobId: string,
+  ) => Promise<readonly PromiseSettledResult<boolean>[]>;
   readonly close: () => Promise<void>;
 }
 
@@ -84,13 +101,34 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
       // If gateways miss this message, they poll the queues.
       void connection.publish(redisKeys.jobsAdded, probe).catch(() => undefined);
     },
-    removeWaiting: async (redis, probe, jobId) =>
-      (await runScript(redis, removeWaitingJobScript, [queueKey(probe, 'wait'), queueKey(probe, jobId)], [jobId])) ===
-      1,
+    removeWaiting: async (redis, probes, jobId) => {
+      const groups = isCluster(redis) || probes.length === 0 ? probes.map((probe) => [probe]) : [probes];
+      const outcomes = await Promise.all(groups.map((group) => removeFrom(redis, group, jobId)));
+      return outcomes.flat();
+    },
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => within(queue.close(), CLOSE_WITHIN_MS)));
     },
   };
+}
+
+/** @param probes with queues on one server */
+async function removeFrom(
+  redis: Redis,
+  probes: readonly string[],
+  jobId: string,
+): Promise<readonly PromiseSettledResult<boolean>[]> {
+  const keys = probes.flatMap((probe) => [queueKey(probe, 'wait'), queueKey(probe, jobId)]);
+  try {
+    const said = (await runScript(redis, removeWaitingJobScript, keys, [jobId])) as readonly (number | string)[];
+    return said.map((one) =>
+      typeof one === 'string'
+        ? { status: 'rejected', reason: replyError(one) }
+        : { status: 'fulfilled', value: one === 1 },
+    );
+  } catch (reason) {
+    return probes.map(() => ({ status: 'rejected', reason }));
+  }
 }
 
 /** Key layout of BullMQ: `<prefix>:<queue>:<part or job id>`. */
