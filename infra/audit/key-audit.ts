@@ -1,9 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
-import { programEnv } from '@vantage/test-support/programs/program-env';
 
-import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
+import { addKey, startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
 export interface KeyReport {
   readonly guesses: number;
@@ -41,7 +38,7 @@ export function mostLookedUp(minutes: number): number {
 }
 
 async function guessAt({ coordinator, redisUrl }: FuzzBed, guesses: number): Promise<KeyReport> {
-  const key = addKey(redisUrl);
+  const key = addKey(redisUrl, 'check,read');
   const texts = Array.from({ length: guesses }, (_, index) => guess(key, index));
   const seen: string[] = [];
   const counts = { lookedUp: 0, accepted: 0, rightRefused: 0, serverErrors: 0, longestMs: 0 };
@@ -90,14 +87,4 @@ function guess(key: string, index: number): string {
   const [, prefix = ''] = key.split('_');
   const secret = randomBytes(32).toString('base64url');
   return `vtg_${index % 2 === 0 ? prefix : 'abcd1234'}_${secret}`;
-}
-
-function addKey(redisUrl: string): string {
-  const args = [bundledProgram('coordinator', 'admin/main'), 'key:add', 'audit', '--scopes', 'check,read'];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--limit', '1000000'], {
-    encoding: 'utf8',
-    env: programEnv({ REDIS_URL: redisUrl }),
-  });
-  if (status !== 0) throw new Error(`the key was not added: ${stderr}`);
-  return stdout.trim();
 }

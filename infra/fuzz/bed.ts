@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type Heartbeat } from '@vantage/contract';
 import { openProbeRecords } from '@vantage/coordinator';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
+import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
 
 import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-process.ts';
@@ -12,6 +15,8 @@ import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-
 export interface FuzzBed {
   readonly coordinator: CoordinatorProcess;
   readonly redisUrl: string;
+  /** Takes the jobs of both probes that wait, and answers none: a probe that takes no jobs is degraded. */
+  readonly takeJobs: () => Promise<void>;
   /** Takes a job like an agent, and writes the result unless it is undefined. */
   readonly report: (probe: string, checkId: string, result: string | undefined) => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -28,6 +33,17 @@ const heartbeat: Heartbeat = {
   draining: false,
   capabilities: { types: [...checkTypeNames], ipv4: true, ipv6: true, screenshot: false },
 };
+
+/** Adds an API key whose limit is out of reach, and returns its text. */
+export function addKey(redisUrl: string, scopes: string): string {
+  const args = [bundledProgram('coordinator', 'admin/main'), 'key:add', 'infra', '--scopes', scopes];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--limit', '1000000'], {
+    encoding: 'utf8',
+    env: programEnv({ REDIS_URL: redisUrl }),
+  });
+  if (status !== 0) throw new Error(`the key was not added: ${stderr}`);
+  return stdout.trim();
+}
 
 /** @param env of the coordinator, in addition to the common settings */
 export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): Promise<FuzzBed> {
@@ -74,6 +90,9 @@ export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): 
   return {
     coordinator,
     redisUrl: server.url,
+    takeJobs: async () => {
+      await redis.del(PROBES.map((probe) => `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`));
+    },
     report: async (probe, checkId, result) => {
       const jobs = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}`;
       await Promise.all([redis.lrem(`${jobs}:wait`, 0, checkId), redis.del(`${jobs}:${checkId}`)]);

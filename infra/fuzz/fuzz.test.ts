@@ -25,9 +25,9 @@ describe('requests made from the OpenAPI document', () => {
 
       expect(report.faults).toEqual([]);
       expect(report).toMatchObject({ serverErrors: 0, hangs: 0, logged: [] });
-      // The run was effective: checks were started and read, and each kind of refusal occurred.
+      // The run was effective: checks were started and read, monitors written, and each kind of refusal occurred.
       expect([...report.byStatus.keys()]).toEqual(
-        expect.arrayContaining([200, 202, 204, 304, 400, 401, 403, 404, 405, 413, 415, 431]),
+        expect.arrayContaining([200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 413, 415, 431]),
       );
     },
     WITHIN_MS,
@@ -38,7 +38,7 @@ describe('requests made from the OpenAPI document', () => {
       readonly paths: Readonly<Record<string, object>>;
     };
     const series = (seed: number): readonly FuzzRequest[] => {
-      const next = createRequests(document, createRandom(seed), []);
+      const next = createRequests(document, createRandom(seed), { checkIds: [], key: 'vtg_any' });
       return Array.from({ length: 2_000 }, () => next());
     };
     const [first, again, other] = [series(1), series(1), series(2)].map((requests) =>

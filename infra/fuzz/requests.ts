@@ -44,14 +44,18 @@ const urls = [
   'http://[2606:4700::1111]/',
 ];
 
-/**
- * Generates requests for every operation of an OpenAPI document in turn.
- *
- * @param checkIds ids of checks that the service has created, growing during the run
- */
-export function createRequests(document: Json, random: Random, checkIds: readonly string[]): () => FuzzRequest {
+export interface RequestOptions {
+  /** Ids of checks that the service has created, growing during the run. */
+  readonly checkIds: readonly string[];
+  /** A valid API key, for the operations that need one. */
+  readonly key: string;
+}
+
+/** Generates requests for every operation of an OpenAPI document in turn. */
+export function createRequests(document: Json, random: Random, { checkIds, key }: RequestOptions): () => FuzzRequest {
   const sample = createSampler(document, random);
   const operations = operationsOf(document);
+  const sampleBody = bodySampler(operations, sample, random);
   let turn = 0;
 
   const parameterValue = (parameter: Json): string => {
@@ -80,11 +84,15 @@ export function createRequests(document: Json, random: Random, checkIds: readonl
     );
     const query = new URLSearchParams(of('query').map(([name, value]): [string, string] => [name, value])).toString();
     const schema = bodySchema(operation);
-    const body = schema === undefined ? undefined : JSON.stringify(withTarget(sample(schema), random));
+    const body = schema === undefined ? undefined : JSON.stringify(sampleBody(schema));
     const type: readonly (readonly [string, string])[] =
       body === undefined ? [] : [['Content-Type', 'application/json']];
     const headers = of('header').filter(([, value]) => /^[\x20-\x7e]*$/.test(value));
-    return { method, path: query === '' ? path : `${path}?${query}`, headers: [...type, ...headers], body };
+    const authorization: readonly (readonly [string, string])[] = needsKey(operation)
+      ? [['Authorization', `Bearer ${key}`]]
+      : [];
+    const all = [...type, ...authorization, ...headers];
+    return { method, path: query === '' ? path : `${path}?${query}`, headers: all, body };
   };
 
   return () => {
@@ -109,9 +117,31 @@ function operationsOf(document: Json): readonly Operation[] {
   return [...all, ...withBody, ...withBody, ...withBody, ...withBody, ...withBody];
 }
 
+/** False also for an operation whose key is optional: it has an empty alternative. */
+function needsKey({ security }: Json): boolean {
+  const alternatives = (security as readonly Json[] | undefined) ?? [];
+  return alternatives.length > 0 && alternatives.every((one) => Object.keys(one).length > 0);
+}
+
 function bodySchema(operation: Json): Json | undefined {
   const content = (operation['requestBody'] as Json | undefined)?.['content'] as Json | undefined;
   return (content?.['application/json'] as Json | undefined)?.['schema'] as Json | undefined;
+}
+
+/** @returns a function that makes the body of a request by its schema */
+function bodySampler(
+  operations: readonly Operation[],
+  sample: ReturnType<typeof createSampler>,
+  random: Random,
+): (schema: Json) => unknown {
+  const checkSchema = bodySchema(operations.find(({ template }) => template === '/check')!.operation)!;
+  return (schema) => {
+    const body = sample(schema) as Json;
+    if (!('check' in body)) return withTarget(body, random);
+    // The document has no schema for the check of a monitor. Webhooks are refused: the service has no secret to sign them.
+    const { webhooks: _webhooks, ...monitor } = body;
+    return { ...monitor, check: withTarget(sample(checkSchema), random) };
+  };
 }
 
 /** A schema cannot express which hosts and probes exist, nor that only one of two fields may be present. */

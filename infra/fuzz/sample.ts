@@ -29,6 +29,9 @@ const candidates: readonly string[] = [
   'qPUXvL1sQx2rGJm0Zf7N4w',
   '1',
   '0',
+  '1m',
+  '1 of 2',
+  '2xx',
 ];
 
 /**
