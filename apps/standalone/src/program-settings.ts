@@ -3,7 +3,7 @@ import { mallocSettings } from './node-flags.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Settings of the coordinator that the flags determine; all others come from the environment. */
+/** Settings that this program gives to the coordinator; all others come from the environment. */
 export function coordinatorEnv(
   args: Arguments,
   env: Env,

@@ -71,7 +71,7 @@ export async function startService(
   };
 }
 
-/** Last lines of each log, since the folder is removed after the test. */
+/** The end of each log, since the folder is removed after the test. */
 function logsIn(dataFolder: string): string {
   const folder = join(dataFolder, 'logs');
   const logs = existsSync(folder) ? readdirSync(folder) : [];

@@ -30,7 +30,7 @@ export interface RunningBareQueue {
   readonly stop: () => Promise<void>;
 }
 
-/** @param lastsMs of each job */
+/** @param lastsMs duration of each job */
 export async function startBareQueue(probes: number, lastsMs: number): Promise<RunningBareQueue> {
   const redis = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
   const start = async (side: string): ReturnType<typeof startWorker> =>
@@ -57,7 +57,7 @@ export async function startBareQueue(probes: number, lastsMs: number): Promise<R
   };
 }
 
-/** @param lastsMs of each job */
+/** @param lastsMs duration of each job */
 export async function bareQueue(
   probes: number,
   lastsMs: number,

@@ -10,8 +10,8 @@ export interface Outbox {
   /** Resolves when the entry was confirmed or dropped. */
   readonly add: (entry: Entry) => Promise<void>;
   /**
-   * Takes the oldest entries that are not in flight and marks them as in flight, up to `window` in total. Few of them
-   * are screenshots.
+   * Takes the oldest entries that are not in flight and marks them as in flight, up to `window` in total. At most
+   * `SCREENSHOTS_IN_FLIGHT` of them are screenshots.
    */
   readonly take: (window: number) => readonly Entry[];
   readonly confirm: (entry: Entry) => void;

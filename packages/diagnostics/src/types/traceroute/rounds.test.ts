@@ -140,7 +140,7 @@ describe('rounds of a traceroute', () => {
 });
 
 describe('rounds in which a router refuses packets to a target that answered others', () => {
-  /** A path whose target's packets the router at `hop` refuses in some rounds. */
+  /** A path on which the router at `hop` refuses, in some rounds, the packets that go beyond it. */
   const refusing = (hop: number, code: number, isRefused: (number: number) => boolean) => {
     const sent = new Map<number, number>();
     return path(4, (one) => {

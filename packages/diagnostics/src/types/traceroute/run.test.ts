@@ -375,7 +375,7 @@ describe('traceroute', () => {
   });
 
   it('sends no more than 640 packets, those that ask for the path MTU among them', async () => {
-    // A target that answers only the very last packet, so that all are sent and it counts as reached.
+    // The target is as far as `maxHops` allows, so that packets with every TTL are needed.
     const { outcome, fake } = await traceOver(
       (sent) => [sent.ttl < 64 ? expired(sent, router(sent.ttl), 1) : arrived(sent, 1)],
       { maxHops: 64, queries: 10 },
