@@ -9,8 +9,8 @@ import type { Browser } from 'puppeteer-core';
 import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, summaryOf, type Showcase } from './showcase.ts';
-import { httpCheck, pingCheck, tracerouteCheck, worldChecks } from './world.ts';
-import { crowd, crowded, widelyTraced } from './world/crowd.ts';
+import { httpCheck, pingCheck, tcpCheck, tracerouteCheck, worldChecks } from './world.ts';
+import { crowd, crowded, isLate, widelyTraced, withDeadlineMissed } from './world/crowd.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
 
@@ -183,6 +183,26 @@ describe('the page of a check from a hundred probes', () => {
     await untilCount('.strip-row .row-name', 100);
     expect((await names()).slice(-unmeasured.length).toSorted()).toEqual(unmeasured.toSorted());
   });
+
+  itInBrowser(
+    'has the probes that missed the deadline at the end of each chart, if they measured nothing',
+    async () => {
+      for (const [check, chart] of [
+        [httpCheck, '.http-view .strip-row'],
+        [pingCheck, '.ping-view .strip-row'],
+        [tcpCheck, '.port-view .attempts'],
+      ] as const) {
+        showcase.checks.set(check.testId, withDeadlineMissed(crowded(check)));
+        await open(`/c/${check.testId}`);
+        const names = (await tab.page.evaluate(
+          `[...document.querySelectorAll('${chart} .row-name')].slice(0, 12).map((e) => e.innerText)`,
+        )) as readonly string[];
+
+        expect(names).toHaveLength(12);
+        expect(names.filter((id) => isLate(id))).toEqual([]);
+      }
+    },
+  );
 
   itInBrowser('copies its rows as Markdown in the order that is shown', async () => {
     await tab.page.browserContext().overridePermissions(showcase.url, ['clipboard-read', 'clipboard-write']);

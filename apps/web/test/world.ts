@@ -8,7 +8,7 @@ import { tcpCheck, udpCheck } from './world/port-checks.ts';
 import { tracerouteCheck } from './world/traceroute-check.ts';
 
 export { world } from './world/probes.ts';
-export { httpCheck, pingCheck, tracerouteCheck };
+export { httpCheck, pingCheck, tcpCheck, tracerouteCheck };
 
 /** One check of each type, from all probes. */
 export const worldChecks: readonly Check[] = [

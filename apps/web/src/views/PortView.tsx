@@ -31,9 +31,8 @@ const stateWords: Readonly<Record<string, string>> = {
 export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX.Element {
   const rows = resultsOf<'tcp' | 'udp'>({ rows: all }) as readonly (readonly [string, PortResult])[];
   const answered = rows.filter(([, { result }]) => result !== 'pending');
-  // Groups in which the port is open come last, as rows with success do.
   const groups = groupMembers(answered, ([, result]) => result.state ?? result.error?.code ?? 'none').toSorted(
-    ([a], [b]) => Number(a?.[1].state === 'open') - Number(b?.[1].state === 'open'),
+    ([a], [b]) => rank(a![1]) - rank(b![1]),
   );
   const port = answered.find(([, result]) => result.port !== undefined)?.[1].port;
   return (
@@ -69,6 +68,11 @@ export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX
       </div>
     </Section>
   );
+}
+
+/** Groups in which the port is open come after the others, as rows with success do, and last those without an attempt. */
+function rank({ state, attempts = [] }: PortResult): number {
+  return attempts.length === 0 ? 2 : Number(state === 'open');
 }
 
 export function Attempts({ result }: { readonly result: PortResult }): JSX.Element {

@@ -40,9 +40,15 @@ function overFamilies(props: ViewProps): ViewProps {
   };
 }
 
-/** A chart that is not shown whole begins with rows that have something to show. */
-function rank({ result }: Result): number {
-  return result === 'error' ? 1 : 0;
+/** Fields that charts, graph and cards show. */
+const SHOWN = ['packets', 'timings', 'hops', 'attempts', 'rcode', 'ip'];
+
+/**
+ * A chart that is not shown whole begins with rows that have something to show. The outcome does not tell which: at the
+ * deadline a probe has timed out with the results that it had until then, often none.
+ */
+function rank(result: Result): number {
+  return SHOWN.some((name) => Object.keys(result[name] ?? {}).length > 0) ? 0 : 1;
 }
 
 /** Resolves when the view can be drawn at once, or its code cannot be loaded now. */

@@ -37,6 +37,26 @@ export function crowded(check: Check): Check {
   return { ...check, results };
 }
 
+/** True for the probes, more than half of the crowd, that `withDeadlineMissed` lets miss the deadline. */
+export function isLate(id: string): boolean {
+  return Object.keys(crowd).indexOf(id) % 5 < 3;
+}
+
+/** A check in which the coordinator has ended the jobs of many probes at the deadline, before their first result. */
+export function withDeadlineMissed(check: Check): Check {
+  const message = 'The probe did not answer before the deadline of the check.';
+  const late = {
+    result: 'timeout' as const,
+    rt: null,
+    resolvedIp: null,
+    error: { code: 'probe_timeout' as const, phase: 'dispatch' as const, source: 'probe' as const, message },
+    startedAt: null,
+    finishedAt: check.completedAt,
+  };
+  const results = Object.entries(check.results).map(([id, result]) => [id, isLate(id) ? late : result]);
+  return { ...check, results: Object.fromEntries(results) as Check['results'] };
+}
+
 /** A trace of the crowd in which each probe meets six distinct routers. */
 export function widelyTraced(check: Check): Check {
   const { results } = crowded(check);
