@@ -47,7 +47,7 @@ export const thresholds = {
      * of the samples.
      */
     rtt: { plusMs: 5, share: 0.2, spreads: 3, minSamples: 3 },
-    /** Thresholds of times that each check measured once. */
+    /** Thresholds of times that a check measured less often than `minSamples`, such as once. */
     single: { plusMs: 100, times: 2 },
     /** Significance level for differences in times and in loss, over all probes together. */
     byChance: 0.01,

@@ -31,7 +31,7 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
             {shown.map(({ probe, difference: { subject, name, family, a, b, certain } }) => (
               <tr key={`${probe} ${family} ${subject} ${name}`}>
                 <th scope="row">{family === undefined ? probe : `${probe} IPv${family}`}</th>
-                <td>{name === null ? subject : `${subject}: ${name}`}</td>
+                <td>{subjectText(subject, name)}</td>
                 <td>{valueText(a)}</td>
                 <td>{valueText(b)}</td>
                 <td>
@@ -45,6 +45,12 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
       {more}
     </Section>
   );
+}
+
+function subjectText(subject: string, name: string | null): string {
+  // The figures below have the first handshake or the average of a probe, so this names what differs from them.
+  if (subject === 'rtt') return 'round trip (median)';
+  return name === null ? subject : `${subject}: ${name}`;
 }
 
 function valueText(values: readonly string[]): string {

@@ -125,7 +125,35 @@ describe('a comparison names', () => {
       'ping',
       ping([20, 21, 20, 22]),
       ping([80, 82, 81, 80]),
-      ['round trip 21 ms → 81 ms, measured 4 times each'],
+      ['median round trip 21 ms → 81 ms, measured 4 times each'],
+    ],
+    [
+      'a longer round trip of two handshakes',
+      'tcp',
+      tcp('open', [2, 4]),
+      tcp('open', [300, 340]),
+      ['median round trip 3 ms → 320 ms, measured 2 times each'],
+    ],
+    [
+      'a longer round trip, of which the checks have different numbers',
+      'tcp',
+      tcp('open', [2]),
+      tcp('open', [300, 340, 345]),
+      ['median round trip 2 ms → 340 ms, measured once and 3 times'],
+    ],
+    [
+      'a longer round trip of three packets and of six',
+      'ping',
+      ping([20, 21, 20]),
+      ping([80, 82, 81, 80, 82, 81]),
+      ['median round trip 20 ms → 81 ms, measured 3 and 6 times'],
+    ],
+    [
+      'a longer round trip of one handshake',
+      'tcp',
+      tcp('open', [2]),
+      tcp('open', [300]),
+      ['round trip 2 ms → 300 ms, measured once each'],
     ],
     [
       'a longer phase, which is measured once',
@@ -179,7 +207,7 @@ describe('a comparison of two traces names', () => {
   it.each<[string, object, object]>([
     ['path MTU', balanced({ pathMtu: 1_500 }), balanced({ pathMtu: 1_400 })],
     [
-      'round trip',
+      'median round trip',
       { ...balanced({}), ...trace(['198.51.100.1 1', '198.51.100.2/198.51.100.3 2 2', '203.0.113.1 9 9 9 9 9 9']) },
       trace(['198.51.100.1 1', '198.51.100.2/198.51.100.3 2 2', '203.0.113.1 90 90 90 90 90 90']),
     ],
@@ -197,6 +225,12 @@ describe('a comparison does not name', () => {
     ['a round trip within the spread', 'ping', ping([20, 45, 30, 60]), ping([50, 70, 90, 75])],
     ['a round trip a little longer', 'ping', ping([20, 20, 20, 20]), ping([23, 23, 23, 23])],
     ['one slow packet', 'ping', ping([20, 20, 20, 20]), ping([20, 20, 20, 400])],
+    [
+      'one slow handshake of two, in whose middle no handshake was',
+      'tcp',
+      tcp('open', [30.2, 287]),
+      tcp('open', [0.08, 0.09]),
+    ],
     ['one lost packet', 'ping', ping([20, 20, 20, 20]), ping([20, 20, 20, null])],
     ['records in another order', 'dns', dns(['A 192.0.2.1', 'A 192.0.2.2']), dns(['A 192.0.2.2', 'A 192.0.2.1'])],
     [
@@ -262,8 +296,30 @@ describe('the whole of a comparison', () => {
     );
 
     expect(differences.map(({ text }) => text)).toEqual([
-      'round trip longer: fra-1 21 ms → 81 ms and nyc-1 21 ms → 81 ms',
-      'round trip 81 ms → 21 ms, measured 4 times each',
+      'median round trip longer: fra-1 21 ms → 81 ms and nyc-1 21 ms → 81 ms',
+      'median round trip 81 ms → 21 ms, measured 4 times each',
+    ]);
+  });
+
+  it('says of no probe how often another one measured', () => {
+    const { differences } = compared(
+      'ping',
+      {
+        'fra-1': ping([20, 21, 20]),
+        'nyc-1': ping([20, 21, 20, 22]),
+        'syd-1': ping([20, 21, 20]),
+        'waw-1': ping([20, 21, 20]),
+      },
+      {
+        'fra-1': ping([80, 82, 81]),
+        'nyc-1': ping([80, 82, 81, 80]),
+        'syd-1': ping([20, 21, 20]),
+        'waw-1': ping([20, 21, 20]),
+      },
+    );
+
+    expect(differences.map(({ certain, text }) => [certain, text])).toEqual([
+      [false, 'median round trip longer: fra-1 20 ms → 81 ms and nyc-1 21 ms → 81 ms, few measurements each'],
     ]);
   });
 

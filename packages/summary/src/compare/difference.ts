@@ -69,6 +69,7 @@ export const FEW_PACKETS = ', too few packets to exclude chance';
 export function differentTime(named: Named, change: TimeChange | undefined): readonly DifferenceDraft[] {
   if (change === undefined) return [];
   const { aMs, bMs, chance, samples } = change;
+  const median = named.subject === 'rtt' && Math.max(...samples) > 1 ? 'median ' : '';
   const [a, b] = [aMs, bMs].map((value) => Math.round(value * 1_000) / 1_000);
   return [
     {
@@ -79,9 +80,16 @@ export function differentTime(named: Named, change: TimeChange | undefined): rea
       a: [ms(aMs)],
       b: [ms(bMs)],
       amounts: { a: a!, b: b!, unit: 'ms' },
-      text: `${named.label} ${ms(aMs)} → ${ms(bMs)}, measured ${samples === 1 ? 'once' : `${samples} times`} each`,
+      text: `${median}${named.label} ${ms(aMs)} → ${ms(bMs)}${samplesText(samples)}`,
     },
   ];
+}
+
+/** The reason for doubt of a difference in times: `, measured 4 times each`, `, measured once and 3 times`. */
+function samplesText([a, b]: TimeChange['samples']): string {
+  const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+  if (a === b) return `, measured ${times(a)} each`;
+  return `, measured ${a > 1 && b > 1 ? a : times(a)} and ${times(b)}`;
 }
 
 /** The difference as a certain one; the reason for doubt leaves its text. */
@@ -91,7 +99,9 @@ export function certainly({ text, ...difference }: DifferenceDraft): DifferenceD
 
 /** The text without the number of samples, or that of packets, as the reason for doubt. */
 export function withoutSamples(text: string): string {
-  return text.replace(/, measured (?:once|\d+ times) each$/, '').replace(FEW_PACKETS, '');
+  return text
+    .replace(/, measured (?:once|\d+)(?: times)?(?: each| and (?:once|\d+ times))$/, '')
+    .replace(FEW_PACKETS, '');
 }
 
 /** Adds the address family to the text of a difference that concerns only one of both families. */

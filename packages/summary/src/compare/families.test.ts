@@ -28,7 +28,7 @@ describe('a comparison of checks over both families', () => {
     const textsOf = (b: Result<'tcp'>): readonly string[] =>
       compared('tcp', { 'fra-1': tcp(20) }, { 'fra-1': b }).probes['fra-1']!.differences.map(({ text }) => text);
 
-    expect(textsOf(tcp(4_900))).toEqual([expect.stringMatching(/^round trip/)]);
+    expect(textsOf(tcp(4_900))).toEqual([expect.stringMatching(/^median round trip/)]);
     expect(textsOf(tcp(4_900, { stalled: 4_000 }))).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('a comparison of checks over both families', () => {
   it('finds nothing in equal checks, and the times of one family in others', () => {
     expect(textsIn(over(fast, slow), over(fast, slow))).toEqual([]);
     expect(textsIn(over(fast, fast), over(fast, slow))).toEqual([
-      expect.stringMatching(/^over IPv6 round trip 21 ms → 81 ms/),
+      expect.stringMatching(/^over IPv6 median round trip 21 ms → 81 ms/),
     ]);
   });
 

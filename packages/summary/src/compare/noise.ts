@@ -8,26 +8,35 @@ export interface TimeChange {
   readonly bMs: number;
   /** Probability that samples of the same distribution are separated in this direction. */
   readonly chance: number;
-  /** Samples of the check that has fewer. */
-  readonly samples: number;
+  /** Number of samples of each check. */
+  readonly samples: readonly [a: number, b: number];
 }
 
 /**
  * The difference of two sets of round-trip times, if it is large: the medians differ by more than each of
  * `thresholds.compare.rtt`, which are a time, a share and a multiple of the spread of either set, and no sample of one set
  * lies among those of the other. With more samples than `minSamples`, the largest one may be ignored. With fewer, the rule
- * for single times applies.
+ * for single times applies to the two samples that are closest to each other: the middle of two samples is a time that
+ * no packet had.
  */
 export function rttChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
   const { minSamples } = thresholds.compare.rtt;
   if (a.length === 0 || b.length === 0) return undefined;
-  if (a.length < minSamples || b.length < minSamples) return singleChange(median(a), median(b));
+  if (a.length < minSamples || b.length < minSamples) return fewChange(a, b);
   const sorted = [a, b].map((samples) => samples.toSorted((x, y) => x - y)) as [number[], number[]];
   const trimmed = sorted.map((samples) => (samples.length > minSamples ? samples.slice(0, -1) : samples)) as [
     number[],
     number[],
   ];
   return distance(...sorted) ?? distance(...trimmed);
+}
+
+function fewChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
+  const [aMs, bMs] = [median(a), median(b)];
+  const [low, high] = aMs < bMs ? [a, b] : [b, a];
+  const [highestOfLow, lowestOfHigh] = [Math.max(...low), Math.min(...high)];
+  const isLarge = highestOfLow < lowestOfHigh && singleChange(highestOfLow, lowestOfHigh) !== undefined;
+  return isLarge ? { aMs, bMs, ...weightOf(a.length, b.length) } : undefined;
 }
 
 /** @param a in ascending order, as `b` */
@@ -53,7 +62,7 @@ export function singleChange(aMs: number, bMs: number): TimeChange | undefined {
 
 function weightOf(a: number, b: number): Pick<TimeChange, 'chance' | 'samples'> {
   // Only one of all ways to divide the samples between the two checks separates them so.
-  return { chance: chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 }), samples: Math.min(a, b) };
+  return { chance: chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 }), samples: [a, b] };
 }
 
 /** True if chance does not explain that this many of the compared probes differ in one direction. */

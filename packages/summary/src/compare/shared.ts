@@ -1,7 +1,7 @@
 import { differenceSubjects, type Difference, type SharedDifference } from '@vantage/contract';
 
 import { byText } from '../probe-result.ts';
-import { listed } from '../words.ts';
+import { listed, unique } from '../words.ts';
 import { overFamily, type DifferenceDraft } from './difference.ts';
 import { isBeyondChance } from './noise.ts';
 
@@ -97,7 +97,16 @@ function textOf(own: readonly Own[], isCertainOfAll: boolean): string {
   const what =
     difference.text.split(' ')[0] === 'lost' ? `${isMore ? 'more' : 'less'} loss` : timeText(difference, isMore);
   const values = own.map(({ probe, difference: { a, b } }) => `${probe} ${a[0]} → ${b[0]}`);
-  return `${what}: ${listed(values, NAMED)}${isCertainOfAll ? '' : `, ${difference.text.split(', ').at(-1)}`}`;
+  return `${what}: ${listed(values, NAMED)}${isCertainOfAll ? '' : `, ${doubtOf(own)}`}`;
+}
+
+/** The reason for doubt, which the texts have at their end. */
+function doubtOf(own: readonly Own[]): string {
+  const reasons = unique(own.map(({ difference }) => difference.text.split(', ').at(-1)!));
+  if (reasons.length === 1) return reasons[0]!;
+  return reasons.every((reason) => /^measured (?:once|\d)/.test(reason))
+    ? 'few measurements each'
+    : 'unsure for different reasons';
 }
 
 /** `round trip longer`, from the text of one probe. */
