@@ -5,6 +5,7 @@ export interface RecentCheck {
   readonly host: string;
   /** ISO 8601. */
   readonly at: string;
+  /** A verdict, or `gone` if the service no longer has the check. */
   readonly verdict?: string;
   /** Body of the request, if this browser sent it. */
   readonly request?: unknown;
@@ -34,6 +35,11 @@ export function remember(check: RecentCheck): void {
       ? [check, ...rest]
       : before.map((other) => (other.id === check.id ? { ...other, ...check, at: other.at } : other)),
   );
+}
+
+/** Adds the verdict of a check that is still in the list. */
+export function rememberVerdict(id: string, verdict: string): void {
+  write(recentChecks().map((check) => (check.id === id ? { ...check, verdict } : check)));
 }
 
 export function forget(id: string): void {

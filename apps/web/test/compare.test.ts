@@ -17,7 +17,7 @@ import {
 } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, type Showcase } from './showcase.ts';
-import { httpCheck, pingCheck, tracerouteCheck, worldChecks } from './world.ts';
+import { httpCheck, pingCheck, tcpCheck, tracerouteCheck, worldChecks } from './world.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
 
@@ -40,11 +40,22 @@ const laterPage = later(httpCheck, 'httpLaterAAAAAAAAAAAAA', () => ({
   statusCode: 302,
   timings: { dns: 5, connect: 20, tls: 25, firstByte: 900, download: 5, total: 955 },
 }));
+const laterPort = later(tcpCheck, 'portLaterAAAAAAAAAAAAA', () => ({
+  rt: 1287.4,
+  attempts: [1287.4, 1300, 1304.9].map((rt) => ({ rt, error: null })),
+}));
 
 const views = [
   ['a path', `/c/${tracerouteCheck.testId}/compare/${laterTrace.testId}`, '192.0.2.250'],
   ['phases', `/c/${httpCheck.testId}/compare/${laterPage.testId}`, 'Status 200 → 302'],
+  ['round trips', `/c/${tcpCheck.testId}/compare/${laterPort.testId}`, 'edian round trip'],
 ] as const;
+
+/** Texts of the table cells that lie outside of what the element shows before it is scrolled. */
+function hiddenCells(selector: string): string {
+  return `[...document.querySelectorAll('${selector} :is(th, td)')].filter((cell) =>
+    cell.getBoundingClientRect().right > cell.closest('.scroll').getBoundingClientRect().right + 1).map((cell) => cell.innerText)`;
+}
 
 describe('the comparison of two checks', () => {
   let browser: Browser | undefined;
@@ -57,7 +68,7 @@ describe('the comparison of two checks', () => {
   afterAll(async () => browser?.close());
 
   beforeEach(async () => {
-    showcase = await startShowcase({ checks: [...worldChecks, laterTrace, laterPage] });
+    showcase = await startShowcase({ checks: [...worldChecks, laterTrace, laterPage, laterPort] });
     if (browser !== undefined) tab = await openTab(browser, showcase.url);
   });
   afterEach(async () => {
@@ -84,6 +95,7 @@ describe('the comparison of two checks', () => {
 
         expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(await axeViolations(tab.page)).toEqual([]);
+        expect(await tab.page.evaluate(hiddenCells('[aria-label="Differences by probe"]'))).toEqual([]);
         if (process.env['SHOTS'] !== undefined) {
           writeFileSync(
             `${process.env['SHOTS']}/${name.replace(' ', '-')}-${width}-${scheme}.png`,
@@ -94,6 +106,20 @@ describe('the comparison of two checks', () => {
       expect(tab.faults).toEqual([]);
     });
   }
+
+  itInBrowser('has both values of a port in view on a phone, and shows that a wide table can be scrolled', async () => {
+    await tab.page.setViewport({ width: 390, height: 900 });
+    await tab.page.goto(`${showcase.url}/c/${tcpCheck.testId}/compare/${laterPort.testId}`);
+    await untilText(tab.page, 'edian round trip');
+
+    expect(await textOf(tab.page, '.differences td')).toBe('round trip (median)');
+    const figures = '[aria-label="Figures by probe"]';
+    const hidden = (await tab.page.evaluate(hiddenCells(figures))) as readonly string[];
+    expect(hidden.filter((text) => /\d m?s/.test(text.replaceAll('\u00A0', ' ')))).toEqual([]);
+    expect(await tab.page.evaluate(`getComputedStyle(document.querySelector('${figures}')).backgroundImage`)).toMatch(
+      /gradient.*gradient/,
+    );
+  });
 
   /** Makes the check one that was started in this browser. */
   const startedHere = (request: object): Promise<unknown> => {
@@ -138,6 +164,11 @@ describe('the comparison of two checks', () => {
     const figures = await textOf(tab.page, '[aria-label="Figures by probe"]');
     expect(figures).toContain('Average');
     expect(figures).toContain(probe);
+
+    // No page of the new check was opened, and the list knows its verdict.
+    await tab.page.evaluate(`document.querySelector('header a').click()`);
+    await untilTrue(tab.page, `document.querySelector('.recent li')?.innerText.includes('partial')`);
+    expect(await tab.page.evaluate(`document.querySelector('.recent li a').pathname`)).toBe(`/c/${again.testId}`);
     expect(tab.faults).toEqual([]);
   });
 

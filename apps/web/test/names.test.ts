@@ -575,10 +575,17 @@ describe('checks and mistakes on the page', () => {
   });
 
   itInBrowser('are found among many', async () => {
-    await tab.page.evaluateOnNewDocument(`localStorage.setItem('vantage.recent', JSON.stringify(
-      Array.from({ length: 30 }, (_, n) => ({ id: 'recent_' + n, type: 'ping', host: 'h' + n + '.example', at: '2026-11-20T21:00:00Z' }))))`);
+    await tab.page.evaluateOnNewDocument(`localStorage['vantage.recent'] ??= JSON.stringify(
+      Array.from({ length: 30 }, (_, n) => ({ id: 'recent_' + n, type: 'ping', host: 'h' + n + '.example', at: '2026-11-20T21:00:00Z' })))`);
     await open('/', 'h7.example');
     expect(await tab.page.evaluate(`document.querySelectorAll('.recent li').length`)).toBe(8);
+    // The service does not know them: it is asked once about each that is listed.
+    await untilTrue(tab.page, `document.querySelector('.recent ul').innerText.match(/\\bgone\\b/g)?.length === 8`);
+    await tab.page.reload();
+    await untilText(tab.page, 'h7.example');
+    expect(showcase.asked.filter((path) => path.endsWith('/summary')).toSorted()).toEqual(
+      Array.from({ length: 8 }, (_, n) => `/check/recent_${n}/summary`),
+    );
     await tab.page.type('.recent input', 'h23');
 
     await untilTrue(tab.page, `document.querySelectorAll('.recent li').length === 1`);

@@ -49,5 +49,7 @@ export function ComparedFigures({ comparison, a, b }: Compared): JSX.Element | n
 }
 
 function bothText(first: string, second: string): string {
-  return first === second ? first : `${first} → ${second}`;
+  if (first === second) return first;
+  // A line may end behind the arrow, not between a number and its unit.
+  return `${first} →\n${second}`.replaceAll(' ', '\u00A0');
 }

@@ -9,6 +9,7 @@ import { ago } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Link } from '../parts/router.tsx';
 import { forget, forgetAll, onOtherTab, recentChecks, type RecentCheck } from '../recent.ts';
+import { useVerdicts } from './use-verdicts.ts';
 
 /** Maximum number of rows. */
 const FIRST = 8;
@@ -18,6 +19,7 @@ export function Recent(): JSX.Element {
   const [checks, setChecks] = useState(recentChecks);
   const [sought, seek] = useState('');
   useEffect(() => onOtherTab(() => setChecks(recentChecks())), []);
+  useVerdicts(checks.slice(0, FIRST), () => setChecks(recentChecks()));
   const words = sought.trim().toLowerCase();
   const found = checks.filter((check) => words === '' || textOf(check).includes(words));
   return (
