@@ -21,12 +21,16 @@ export const TARGET = '203.0.113.1';
 /** One trace of a path with load balancers, as a probe reports it; flows have new ports each time. */
 export function traced(path: readonly Segment[], options: TraceOptions, random: Random): ReturnType<typeof trace> {
   const { flows, queries, balancing, loss = 0, silent = new Set<string>() } = options;
-  const way = (): readonly string[] => [
-    ...path.flatMap((segment) =>
-      typeof segment === 'string' ? [segment] : segment[Math.floor(random() * segment.length)]!,
-    ),
-    TARGET,
-  ];
+  // Loops, because trials take millions of ways.
+  const way = (): readonly string[] => {
+    const hops: string[] = [];
+    for (const segment of path) {
+      if (typeof segment === 'string') hops.push(segment);
+      else for (const hop of segment[Math.floor(random() * segment.length)]!) hops.push(hop);
+    }
+    hops.push(TARGET);
+    return hops;
+  };
   const longest = path.reduce(
     (sum, part) => sum + (typeof part === 'string' ? 1 : Math.max(...part.map((p) => p.length))),
     1,

@@ -12,16 +12,17 @@ export function canonicalPath(trace: Trace): CanonicalPath {
   const steps = presentSteps(trace).map((step, ...others) => (isAtHop(trace, step) ? step : onTheWay(step, ...others)));
   const last = steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0;
   const hops = Array.from({ length: last }, (_, index) => {
-    const own = steps.filter(({ hop }) => hop === index + 1).flatMap(({ routers }) => routers);
-    return [...unique(own.map(({ ip }) => shown(ip, 45)))];
+    const own = steps.filter(({ hop }) => hop === index + 1);
+    return [...unique(own.flatMap(({ routers }) => routers.map(({ ip }) => shown(ip, 45))))];
   });
   return { hash: hashOf(JSON.stringify(hops)), hops };
 }
 
 /** True if the sender of a hop's ICMP error is at this hop of some flow. */
 function isAtHop({ ways }: Trace, { hop, icmp }: Step): boolean {
-  const own = ways.flatMap(({ steps }) => steps.filter((step) => step.hop === hop));
-  return own.some(({ routers }) => routers.some(({ ip }) => ip === icmp?.from));
+  const from = icmp?.from;
+  if (from === undefined || from === null) return false;
+  return ways.some(({ steps }) => steps.some((step) => step.hop === hop && step.routers.some(({ ip }) => ip === from)));
 }
 
 const [OFFSET, PRIME] = [0xcbf29ce484222325n, 0x100000001b3n];

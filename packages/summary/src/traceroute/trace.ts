@@ -110,8 +110,9 @@ function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly 
 /** Removes a router that rejected a packet before this hop: it belongs to another hop. */
 export function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
   const from = step.icmp?.from;
+  if (from === undefined || from === null) return step;
   const standsBefore = steps.slice(0, index).some(({ routers }) => routers.some(({ ip }) => ip === from));
-  if (from === undefined || from === null || !standsBefore) return step;
+  if (!standsBefore) return step;
   return { ...step, routers: step.routers.filter(({ ip }) => ip !== from) };
 }
 
@@ -130,16 +131,22 @@ function seenBy(
   known: readonly Router[],
 ): Pick<Step, 'routers' | 'isPrivate' | 'responders' | 'sent' | 'lost'> {
   const counts = new Map<number, number>();
-  for (const index of answers) if (index !== null) counts.set(index, (counts.get(index) ?? 0) + 1);
-  const routers = [...counts]
-    .toSorted(([, a], [, b]) => b - a)
-    .flatMap(([index]) => known.find(({ ip }) => ip === responders[index]?.ip) ?? []);
-  const lost = answers.filter((index) => index === null).length;
+  let lost = 0;
+  for (const index of answers) {
+    if (index === null) lost += 1;
+    else counts.set(index, (counts.get(index) ?? 0) + 1);
+  }
+  const found = [...counts.keys()];
+  const routers: Router[] = [];
+  for (const index of counts.size < 2 ? found : found.toSorted((a, b) => counts.get(b)! - counts.get(a)!)) {
+    const router = known.find(({ ip }) => ip === responders[index]?.ip);
+    if (router !== undefined) routers.push(router);
+  }
   // `isPrivate` is also true for a responder that the result omits because of its size limit.
   return {
     routers,
     isPrivate: routers.length === 0 && counts.size > 0,
-    responders: [...counts.keys()],
+    responders: found,
     sent: answers.length,
     lost,
   };
