@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { openProbeRecords } from '@vantage/coordinator';
-
 import { runProbeAdmin } from '../apps/coordinator/src/admin/commands.ts';
 import { readAdminConfig } from '../apps/coordinator/src/admin/config.ts';
+// Not from `@vantage/coordinator`, which would load the whole coordinator.
+import { openProbeRecords } from '../apps/coordinator/src/probes/registry/open-probe-records.ts';
 
 /** Writes records for the probes of benchmarks, chaos and labs, without coordinates. */
 export async function recordProbes(redisUrl: string, ids: readonly string[]): Promise<void> {

@@ -8,12 +8,8 @@ import { bundlePrograms } from '../command/bundle-programs.ts';
 import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
-import { tryFuzz, tryHostileInputs } from './api-audit.ts';
-import { guessKeys, mostLookedUp } from './key-audit.ts';
-import { networkMissing, runCanaryAudit, transports, type CanaryTransport } from './canaries/index.ts';
-import { auditGateway } from './gateway/figures.ts';
-import { auditPipelines } from './pipelined-requests.ts';
-import { tryStolenLogin } from './stolen-login/index.ts';
+import type { tryHostileInputs } from './api-audit.ts';
+import type { CanaryTransport } from './canaries/index.ts';
 
 interface Row {
   readonly part: string;
@@ -49,12 +45,13 @@ bundlePrograms();
 
 const progress = openProgress('audit');
 const { print } = progress;
+// Each loads what it needs, which takes half a second, when it is its turn.
 const audits = {
   api: auditApi,
-  pipelines: () => auditPipelines(print),
+  pipelines: async () => (await import('./pipelined-requests.ts')).auditPipelines(print),
   keys: auditKeys,
   login: auditLogin,
-  gateway: () => auditGateway(seconds, print),
+  gateway: async () => (await import('./gateway/figures.ts')).auditGateway(seconds, print),
 };
 const figures: Figure[] = [];
 for (const [part, audit] of Object.entries(audits)) {
@@ -66,6 +63,8 @@ progress.stop();
 process.exitCode = report(figures, values.json);
 
 async function auditApi(): Promise<readonly Figure[]> {
+  const { tryFuzz, tryHostileInputs } = await import('./api-audit.ts');
+  const { networkMissing } = await import('./canaries/index.ts');
   const missing = networkMissing();
   const rows: readonly Row[] = [
     fromApi('hostile targets, ports and options, to the coordinator', await tryHostileInputs()),
@@ -107,6 +106,7 @@ function printRows(rows: readonly Row[]): void {
 }
 
 async function auditKeys(): Promise<readonly Figure[]> {
+  const { guessKeys, mostLookedUp } = await import('./key-audit.ts');
   const guessingSince = performance.now();
   const keys = await guessKeys(KEY_GUESSES);
   const mostKeys = mostLookedUp((performance.now() - guessingSince) / 60_000);
@@ -125,6 +125,7 @@ async function auditKeys(): Promise<readonly Figure[]> {
 }
 
 async function auditLogin(): Promise<readonly Figure[]> {
+  const { tryStolenLogin } = await import('./stolen-login/index.ts');
   const [quiet, ...attacked] = await tryStolenLogin(seconds);
   print('a stolen agent’s login: what another client of Redis sees meanwhile');
   for (const { name, p99Ms, longestMs, busyP99Ms, endedAfterMs, refused, firstRefusal } of [quiet!, ...attacked]) {
@@ -176,12 +177,14 @@ function fromApi(
 }
 
 async function eachTransport(): Promise<readonly Row[]> {
+  const { transports } = await import('./canaries/index.ts');
   const rows: Row[] = [];
   for (const transport of transports) rows.push(await tryCanaries(transport));
   return rows;
 }
 
 async function tryCanaries(transport: CanaryTransport): Promise<Row> {
+  const { runCanaryAudit } = await import('./canaries/index.ts');
   const { jobs, wronglyAccepted, unanswered, touches, longestMs } = await runCanaryAudit({ transport });
   return {
     part: `jobs by ${transport}, without a coordinator’s checks`,

@@ -15,14 +15,11 @@ import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress, type Progress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { chooseFaults, storeOf } from './choose-faults.ts';
-import { faults } from './faults/index.ts';
+import type { Fault } from './faults/index.ts';
 import { describe, goalsOf } from './goals.ts';
 import { openHistory, readHistory, type History } from './history.ts';
 import { judge } from './judge.ts';
-import { monitorFigures } from './monitors/figures.ts';
-import { overloadFigures } from './overload.ts';
 import { inNamespace, isInNamespace, preparePartitions } from './partition.ts';
-import { runChaos } from './run.ts';
 import type { StoreKind } from './store.ts';
 
 const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whole service under load.', {
@@ -69,7 +66,9 @@ async function runInNamespace(): Promise<number> {
   return code ?? 1;
 }
 
+// What takes half a second to load is loaded here: for the help and in the process outside of the namespace it would be for nothing.
 async function breakAll(): Promise<void> {
+  const { faults } = await import('./faults/index.ts');
   const wanted = chooseFaults(faults, values);
   if (typeof wanted === 'string') return refuse(wanted);
   if (wanted.length === 0 && !PARTS.some(isWanted)) return refuse('no fault matches all of the given flags');
@@ -98,7 +97,7 @@ function refuse(reason: string): void {
 }
 
 /** @returns the reasons why faults were skipped */
-async function runAll(all: typeof faults, history: History, progress: Progress): Promise<readonly string[]> {
+async function runAll(all: readonly Fault[], history: History, progress: Progress): Promise<readonly string[]> {
   const shared = {
     rate: Number(values.rate),
     scale: Number(values.scale),
@@ -117,6 +116,7 @@ async function runAll(all: typeof faults, history: History, progress: Progress):
     return faults.length > 0 ? [{ store: store as StoreKind, share, faults }] : [];
   });
   const whole = wanted.reduce((sum, { share }) => sum + share, 0);
+  const { runChaos } = await import('./run.ts');
   const reasons: string[] = [];
   for (const { store, share, faults } of wanted) {
     const screenshots = store === 'single' && values.scale === '1';
@@ -134,12 +134,14 @@ function isWanted(name: string): boolean {
 async function overload(): Promise<readonly Figure[]> {
   if (!isWanted('overload')) return [];
   print('· overload: three times the sustainable rate for a minute, then a minute and a half of rest');
+  const { overloadFigures } = await import('./overload.ts');
   return overloadFigures({ seed: Number(values.seed), loadMs: 60_000, print });
 }
 
 async function ofMonitors(): Promise<readonly Figure[]> {
   if (!isWanted('monitors')) return [];
   print('· monitors: 500 every ten seconds, for some minutes, while coordinators are killed');
+  const { monitorFigures } = await import('./monitors/figures.ts');
   return monitorFigures({ seed: Number(values.seed), monitors: 500, durationMs: 200_000, print });
 }
 

@@ -2,13 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type Heartbeat } from '@vantage/contract';
-import { openProbeRecords } from '@vantage/coordinator';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 import { Redis } from 'ioredis';
 
+// Not from `@vantage/coordinator`, which would load the whole coordinator.
+import { openProbeRecords } from '../../apps/coordinator/src/probes/registry/open-probe-records.ts';
 import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-process.ts';
 
 /** A coordinator with a separate Redis, and two simulated probes: no packet is sent to any target. */

@@ -7,8 +7,6 @@ import { bundlePrograms } from '../command/bundle-programs.ts';
 import { endWithChildren } from '../command/end-with-children.ts';
 import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
-import { startFuzzBed } from './bed.ts';
-import { fuzz } from './run.ts';
 
 const values = flagsOfProcess('npm run -s fuzz --', 'Sends requests made from the OpenAPI document.', {
   minutes: { description: 'How long.', fallback: '1', isNumber: true },
@@ -24,6 +22,8 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
 
 endWithChildren();
 bundlePrograms();
+// Not loaded for the help, because that takes half a second.
+const [{ startFuzzBed }, { fuzz }] = await Promise.all([import('./bed.ts'), import('./run.ts')]);
 const bed = await startFuzzBed();
 const progress = openProgress('fuzz', { totalMs: minutes * 60_000 });
 try {
