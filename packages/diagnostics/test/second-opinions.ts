@@ -105,17 +105,16 @@ export async function chromiumOpinion({
     env: { ...process.env, HOME: home },
     args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
   });
+  // One page for all: a new one costs as much as its visit, and a visit of another host has a new renderer anyway.
+  const page = await browser.newPage();
   return {
     visit: async ({ host, port }) => {
-      const page = await browser.newPage();
       const open = (): Promise<string> =>
         page.goto(`https://${host}:${port}/`, { timeout: 0 }).then(
           (response) => String(response?.status()),
           (error: unknown) => /ERR_[A-Z_]+/.exec(String(error))?.[0] ?? String(error),
         );
-      const seen = await undisturbed(open);
-      await page.close();
-      return seen;
+      return undisturbed(open);
     },
     close: async () => {
       await browser.close();
