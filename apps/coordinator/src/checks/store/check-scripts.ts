@@ -37,7 +37,8 @@ return 'OK'
 
 /**
  * Lua at the end of every settling script: completes the check when nothing is pending. KEYS check, results, partials.
- * ARGV retention (ms); the third is 1 to return the check. Uses the variables `pending` and `said` of the script.
+ * ARGV: the first is the retention (ms); the third is 1 if the check is to be returned. Uses the variables `pending` and
+ * `said` of the script.
  */
 export const completion = `
 if pending == 0 then

@@ -24,7 +24,10 @@ const payloads: ReadonlyMap<number, MakePayload> = new Map([
   [19302, stunPayload],
 ]);
 
-/** The SOA record of the root (RFC 1035 section 4.1), which every resolver has; other servers answer REFUSED. */
+/**
+ * A query (RFC 1035 section 4.1) for the SOA record of the root, which every resolver can answer; other servers answer
+ * REFUSED.
+ */
 function dnsPayload(): Uint8Array {
   const header = [...randomBytes(2), 0x01, 0x00, 0, 1, 0, 0, 0, 0, 0, 0];
   return Uint8Array.from([...header, 0, 0, 6, 0, 1]);
