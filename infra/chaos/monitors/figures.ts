@@ -28,8 +28,8 @@ export async function monitorFigures({
     // Time for another coordinator to take over, run and evaluate the ticks that the killed one had claimed.
     await sleep(2 * EVERY_MS);
     const evaluatedMs = Date.now() - EVERY_MS;
-    const read = await trial.read();
-    const ledger = judgeTicks(read, await trial.starts(), EVERY_MS, evaluatedMs);
+    const observed = { monitors: await trial.read(), changes: await trial.changes(), starts: await trial.starts() };
+    const ledger = judgeTicks(observed, EVERY_MS, evaluatedMs);
     ledger.notes.slice(0, NOTES).forEach((note) => print(`  ! ${note}`));
     const name = (what: string): string => `monitors, coordinators killed: ${what}`;
     return [

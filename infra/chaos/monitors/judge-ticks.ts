@@ -1,6 +1,15 @@
 import type { Monitor } from '@vantage/contract';
 
-import type { Starts } from './service.ts';
+import type { StateChange, Starts } from './service.ts';
+
+/** What a trial has left, read in this order. */
+export interface Observed {
+  /** All monitors with all their runs: none was changed, and there were no more runs than are kept. */
+  readonly monitors: readonly Monitor[];
+  /** All changes of their states. */
+  readonly changes: readonly StateChange[];
+  readonly starts: Starts;
+}
 
 export interface TickLedger {
   /** Due ticks between the first and the last run of each monitor. */
@@ -9,7 +18,7 @@ export interface TickLedger {
   readonly lost: number;
   /** Checks that the probe started twice or that are in no run, and ticks with more than one check. */
   readonly doubled: number;
-  /** Monitors that are bad when they are read. */
+  /** Turns of monitors to bad, also of those that are ok again. */
   readonly alarms: number;
   /** Delays of the checks at a probe after the due times of their ticks, milliseconds. */
   readonly delaysMs: readonly number[];
@@ -19,30 +28,27 @@ export interface TickLedger {
 }
 
 /**
- * Compares the runs that clients read with the jobs that the probe started.
+ * Compares the runs that clients read with the jobs that the probe started, and counts alarms.
  *
- * @param monitors with all their runs: no monitor was changed, and there were no more runs than are kept
- * @param starts read after the monitors
- * @param everyMs interval of all of them
+ * @param everyMs interval of all monitors
  * @param evaluatedMs ticks whose check began before it have a run by now, milliseconds since the epoch
+ * @throws for a monitor without a change of its state: its first run changes it from unknown
  */
-export function judgeTicks(
-  monitors: readonly Monitor[],
-  starts: Starts,
-  everyMs: number,
-  evaluatedMs: number,
-): TickLedger {
+export function judgeTicks({ monitors, changes, starts }: Observed, everyMs: number, evaluatedMs: number): TickLedger {
   const begun = new Map<string, number[]>();
   for (const [id, atMs] of starts) begun.set(id, [...(begun.get(id) ?? []), atMs]);
   const notes: string[] = [];
   const known = new Set<string>();
-  let [due, lost, alarms, longestPauseMs] = [0, 0, 0, 0];
+  let [due, lost, longestPauseMs] = [0, 0, 0];
   const again = [...begun].filter(([, times]) => times.length > 1);
   let doubled = again.length;
   for (const [id, times] of again) notes.push(`check ${id} began ${times.length} times`);
   const delaysMs: number[] = [];
-  for (const { name, state, runs } of monitors) {
-    if (state === 'bad') alarms += 1;
+  const changed = new Set(changes.map(({ monitor }) => monitor));
+  const alarms = changes.filter(({ to }) => to === 'bad');
+  for (const { monitor } of alarms) notes.push(`${monitor} turned bad`);
+  for (const { name, runs } of monitors) {
+    if (!changed.has(name)) throw new Error(`The changes of ${name} are missing.`);
     const checks = Map.groupBy(runs, ({ scheduledAt }) => Date.parse(scheduledAt));
     const times = [...checks.keys()].toSorted((a, b) => a - b);
     for (let at = times[0]!; at <= times.at(-1)!; at += everyMs) {
@@ -61,5 +67,5 @@ export function judgeTicks(
   }
   const unknown = [...begun].flatMap(([id, [at = 0]]) => (known.has(id) || at > evaluatedMs ? [] : [id]));
   for (const id of unknown) notes.push(`check ${id} is in no run`);
-  return { due, lost, doubled: doubled + unknown.length, alarms, delaysMs, longestPauseMs, notes };
+  return { due, lost, doubled: doubled + unknown.length, alarms: alarms.length, delaysMs, longestPauseMs, notes };
 }

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { redisKeys, type Monitor, type MonitorEvent } from '@vantage/contract';
 import { freePort } from '@vantage/redis-server';
-import type { Monitor } from '@vantage/contract';
+import { Redis } from 'ioredis';
 
 import { end, startWorker } from '../../bench/load/processes.ts';
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
@@ -24,6 +25,9 @@ const MANY = '1000000000';
  */
 export type Starts = readonly (readonly [id: string, atMs: number])[];
 
+/** A monitor and the state to which it has changed. */
+export type StateChange = Pick<Extract<MonitorEvent, { readonly kind: 'state' }>, 'monitor' | 'to'>;
+
 /** Three coordinators with monitors at one simulated probe, which always succeeds. */
 export interface MonitorTrial {
   readonly store: Store;
@@ -33,6 +37,8 @@ export interface MonitorTrial {
   readonly starts: () => Promise<Starts>;
   /** Reads the monitors over HTTP from any coordinator that answers. */
   readonly read: () => Promise<readonly Monitor[]>;
+  /** Reads the changes of their states from Redis, which keeps the last 100 events of a monitor. */
+  readonly changes: () => Promise<readonly StateChange[]>;
   readonly stop: () => Promise<void>;
 }
 
@@ -80,7 +86,9 @@ export async function startMonitorTrial(monitors: number, kind: 'single' | 'sent
     }
     for (const { url } of coordinators) await untilProbesAreUp(url, 1);
     const urls = coordinators.map(({ url }) => url);
-    return { store, coordinators, names, starts: keepStarts(child), read: () => readMonitors(urls, names), stop };
+    const read = (): Promise<readonly Monitor[]> => readMonitors(urls, names);
+    const changes = (): Promise<readonly StateChange[]> => readChanges(store, names);
+    return { store, coordinators, names, starts: keepStarts(child), read, changes, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -104,6 +112,17 @@ function keepStarts(child: ChildProcess): () => Promise<Starts> {
     all.push(...more);
     return all;
   };
+}
+
+async function readChanges(store: Store, names: readonly string[]): Promise<readonly StateChange[]> {
+  const redis = new Redis(await store.masterPort(), '127.0.0.1');
+  try {
+    const streams = await Promise.all(names.map((name) => redis.xrange(redisKeys.monitorEvents(name), '-', '+')));
+    const events = streams.flat().map(([, fields]) => JSON.parse(fields[1]!) as MonitorEvent);
+    return events.filter((event) => event.kind === 'state');
+  } finally {
+    redis.disconnect();
+  }
 }
 
 async function readMonitors(urls: readonly string[], names: readonly string[]): Promise<readonly Monitor[]> {
