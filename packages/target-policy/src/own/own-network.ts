@@ -20,7 +20,7 @@ export interface OwnAddresses {
   readonly others?: readonly string[];
 }
 
-/** Address literal or configured name of the agent's Redis. */
+/** A server of the agent's Redis: `host` is an address or a configured name. */
 export interface ProtectedEndpoint {
   readonly host: string;
   readonly port: number;
