@@ -114,7 +114,7 @@ export function createApp(options: AppOptions): Express {
   // Strict routing: each resource has exactly one path, as caches, rate limits and the OpenAPI document assume.
   const router = express.Router({ caseSensitive: true, strict: true });
   const health = [showHealth, showReadiness(options.readiness, options.warnings)];
-  const endpoints = options.isGatewayOnly === true ? health : [...health, ...publicEndpoints(options, links, web)];
+  const endpoints = options.isGatewayOnly === true ? health : [...publicEndpoints(options, links, web), ...health];
   mount(router, endpoints, options.keys);
 
   const app = express();

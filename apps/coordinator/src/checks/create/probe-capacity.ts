@@ -86,19 +86,20 @@ class LoadOfProbes implements ProbeCapacity {
   }
 
   readonly hasCapacity: ProbeCapacity['hasCapacity'] = ({ record, heartbeat, waiting = 0, queued }, type) => {
-    this.forgetOld();
+    const nowMs = this.nowMs();
+    this.forgetOld(nowMs);
     const capacity = heartbeat?.load.capacity ?? CAPACITY;
     const lane = this.laneOf(record.id, type);
     let total = 0;
     let slowest = 1;
     let jobs = 0;
     for (const one of this.lanes.get(record.id)!.values()) {
-      total += this.share(one, capacity);
+      total += this.share(one, capacity, nowMs);
       jobs += one.jobs.size;
-      if (one.jobs.size > 0) slowest = Math.max(slowest, this.expectedMs(one));
+      if (one.jobs.size > 0) slowest = Math.max(slowest, expectedMs(one, nowMs));
     }
     if (queued !== undefined && Math.max(queued, jobs) >= MOST_QUEUED) return false;
-    if (total >= 1 || this.share(lane, capacity) >= SHARE_OF_TYPE) return false;
+    if (total >= 1 || this.share(lane, capacity, nowMs) >= SHARE_OF_TYPE) return false;
     // Jobs of other coordinators are known only by the length of the queue at the last refresh.
     return waiting === 0 || (waiting / capacity) * slowest < this.longestWaitMs;
   };
@@ -110,7 +111,9 @@ class LoadOfProbes implements ProbeCapacity {
       if (probe !== undefined) this.ended(checkId, probe);
     });
     const jobs = probes.map((probe) => ({ probe, type, addedAt }));
-    this.checks.set(checkId, { jobs, endsAt: addedAt + lastsMs, stopListening });
+    const endsAt = addedAt + lastsMs;
+    this.lookForOldAt = Math.min(this.lookForOldAt, endsAt);
+    this.checks.set(checkId, { jobs, endsAt, stopListening });
     for (const probe of probes) this.laneOf(probe, type).jobs.set(checkId, addedAt);
   };
 
@@ -132,15 +135,9 @@ class LoadOfProbes implements ProbeCapacity {
   }
 
   /** The share of a probe's capacity that jobs of a type use; at 1, another one would wait too long. */
-  private share(usage: TypeUsage, capacity: number): number {
-    const most = (capacity * this.longestWaitMs) / Math.max(this.expectedMs(usage), 1);
+  private share(usage: TypeUsage, capacity: number, nowMs: number): number {
+    const most = (capacity * this.longestWaitMs) / Math.max(expectedMs(usage, nowMs), 1);
     return usage.jobs.size / Math.max(capacity, most);
-  }
-
-  /** A slow job raises the average only when it ends: until then the age of the oldest job is a lower bound. */
-  private expectedMs({ jobs, tookMs }: TypeUsage): number {
-    if (jobs.size === 0) return tookMs;
-    return Math.max(tookMs, this.nowMs() - jobs.values().next().value!);
   }
 
   private ended(checkId: string, probe: string): void {
@@ -156,12 +153,19 @@ class LoadOfProbes implements ProbeCapacity {
   }
 
   /** Forgets checks whose end was missed, also those that started after a longer one. */
-  private forgetOld(): void {
-    if (this.nowMs() < this.lookForOldAt) return;
-    this.lookForOldAt = this.nowMs() + LOOK_FOR_OLD_MS;
-    const nowMs = this.nowMs();
+  private forgetOld(nowMs: number): void {
+    if (nowMs < this.lookForOldAt) return;
+    let nextEnd = Number.POSITIVE_INFINITY;
     this.checks.forEach(({ endsAt }, id) => {
       if (endsAt <= nowMs) this.removed(id);
+      else nextEnd = Math.min(nextEnd, endsAt);
     });
+    this.lookForOldAt = Math.max(nextEnd, nowMs + LOOK_FOR_OLD_MS);
   }
+}
+
+/** A slow job raises the average only when it ends: until then the age of the oldest job is a lower bound. */
+function expectedMs({ jobs, tookMs }: TypeUsage, nowMs: number): number {
+  if (jobs.size === 0) return tookMs;
+  return Math.max(tookMs, nowMs - jobs.values().next().value!);
 }

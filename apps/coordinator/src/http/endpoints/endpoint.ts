@@ -48,10 +48,11 @@ function mountPath(router: Router, path: string, endpoints: readonly Endpoint[],
       .end();
   });
   // Other methods count toward the limit of the first endpoint.
-  const endpointOf = (request: Request): Endpoint =>
-    endpoints.find((endpoint) => methodsOf(endpoint).includes(request.method)) ?? endpoints[0]!;
+  const byMethod = new Map(endpoints.flatMap((endpoint) => methodsOf(endpoint).map((method) => [method, endpoint])));
   // The router handles both exceptions and rejections.
-  router.all(path, (request, response) => handle(endpointOf(request), keys, allow, request, response));
+  router.all(path, (request, response) =>
+    handle(byMethod.get(request.method) ?? endpoints[0]!, keys, allow, request, response),
+  );
 }
 
 function methodsOf({ method }: Endpoint): readonly string[] {
@@ -73,7 +74,7 @@ async function handle(
     throw refusal;
   }
   await limit?.(request, response);
-  if (!methodsOf(endpoint).includes(request.method)) {
+  if (request.method !== endpoint.method && !methodsOf(endpoint).includes(request.method)) {
     throw new HttpProblem('method-not-allowed', `This path answers ${allow}.`, { headers: { Allow: allow } });
   }
   // Evaluated before the handler starts, because it validates the request and may throw.
