@@ -23,7 +23,10 @@ export function writePackage(folder: string, manifest: object, readme: string): 
   for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(root, name), join(folder, name));
 }
 
-/** Links to other pages of the repository lead nowhere from a package: their text stays, and a sentence names the folder. */
+/**
+ * Replaces links to other pages of the repository, which lead nowhere from a package, by their text, and adds a sentence
+ * that names their folder.
+ */
 function withoutFileLinks(readme: string): string {
   const text = readme.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1');
   return text === readme

@@ -56,8 +56,8 @@ export const thresholds = {
     /** Significance level for a change of a path. */
     pathByChance: 1e-5,
     /**
-     * Levels at which a trace should have met a way that only the other one shows: if all ways are used evenly, and by the
-     * share of flows that it has there.
+     * A trace should have met a way that only the other trace shows if the chance of missing it is at most this: if all
+     * ways are used evenly, and if this way has the share of the flows that it has in the other trace.
      */
     missingWay: { evenly: 0.035, byShare: 0.1 },
   },

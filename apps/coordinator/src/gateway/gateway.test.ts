@@ -685,8 +685,8 @@ describe('a gateway under attack', () => {
     agent.send({ t: 'time', id: count + 1 });
     await until(() => agent.received.filter(({ t }) => t === 'time').length > count);
 
-    // A burst of 576 is allowed, then 576 a second.
-    expect(performance.now() - since).toBeGreaterThan(1_000);
+    // A burst of 576 is allowed, then 576 a second: the whole takes 4.9 s.
+    expect(performance.now() - since).toBeGreaterThan(4_500);
   });
 
   it('reads the results of jobs at any rate, and shares a rate among all else that agents send', async () => {

@@ -31,7 +31,7 @@ export interface KnownProbe {
 /** Probes are listed for this long after their last heartbeat. */
 const LISTED_FOR_MS = 24 * 60 * 60 * 1_000;
 
-/** True for probes that were seen in the last 24 hours, never yet, or are suspended. */
+/** True for a probe that was seen in the last 24 hours, was never seen, or is suspended. */
 export function isListed({ alive, lastSeenMs, switchedOff }: KnownProbe, nowMs: number): boolean {
   return alive || switchedOff !== undefined || lastSeenMs === undefined || nowMs - lastSeenMs <= LISTED_FOR_MS;
 }
