@@ -283,3 +283,51 @@ describe('loss on all ways of a search', () => {
     expect(texts.filter((text) => text !== '')).toEqual([]);
   });
 });
+
+describe('a clean path whose routers and target limit their answers as Linux does', () => {
+  const limits = (): { readonly burst: number; readonly perSecond: number } => ({ burst: 6, perSecond: 1 });
+  const findings = async (network: string, options: Options, slowMs: number, runs: number) => {
+    const slow = (name: string): number => (name === 'first.1.0' ? slowMs : 0);
+    const lossy = await findingsOver(networks[network]!, { limits, slow }, 'path_loss', options, runs);
+    const stopped = await findingsOver(networks[network]!, { limits, slow }, 'flows_stop', options, runs);
+    return [...lossy, ...stopped].filter((text) => text !== '');
+  };
+
+  it.each(
+    ['straight', '2 long ways', 'unequal by 3', '8 long ways', 'nested'].flatMap((network) =>
+      (['icmp', 'udp'] as const).map((protocol) => ({ network, protocol })),
+    ),
+  )('has neither loss nor a broken way: %j', async ({ network, protocol }) => {
+    for (const slowMs of [0, 3, 30]) {
+      for (const options of [
+        { flows: 16, queries: 1 },
+        { flows: 8, queries: 2 },
+      ]) {
+        expect(await findings(network, { ...options, protocol }, slowMs, Math.ceil(RUNS / 2))).toEqual([]);
+      }
+    }
+  });
+
+  it('has no broken way where the first answers of a limited hop are those of one way', async () => {
+    // In the 53rd run the first six flows take one way, and get all of the answers.
+    const { findings: found } = await summaryOver(long, { limits, slow: () => 0 }, 53, { flows: 16, queries: 1 });
+
+    expect(found.map(({ code }) => code)).not.toContain('flows_stop');
+  });
+});
+
+describe('loss behind a balancer whose ways have different round trips', () => {
+  it.each(['2 long ways', '8 long ways'])('is found by a packet of each of 16 flows: %s', async (network) => {
+    const slow = (name: string): number => (name === 'first.1.0' ? 3 : 0);
+    const loss = (name: string): number => (name === 'end' ? 0.3 : 0);
+    const texts = await findingsOver(
+      networks[network]!,
+      { loss, slow },
+      'path_loss',
+      { flows: 16, queries: 1 },
+      2 * RUNS,
+    );
+
+    expect(texts.filter((text) => text !== '').length).toBeGreaterThanOrEqual(1.5 * RUNS);
+  });
+});

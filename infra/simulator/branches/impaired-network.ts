@@ -23,6 +23,8 @@ export interface Impairments {
   /** Probability that a packet is lost on its way into a node. */
   readonly loss?: (name: string) => number;
   readonly limits?: (name: string) => Limit | undefined;
+  /** Milliseconds by which a node lengthens the round trip of the packets that it gets. */
+  readonly slow?: (name: string) => number;
   /** After this many packets of the trace, nothing gets beyond this node. */
   readonly breaks?: { readonly after: number; readonly at: string };
   /** After this many packets the flows change their paths. */
@@ -30,6 +32,11 @@ export interface Impairments {
 }
 
 const MTU_SEARCH_BYTES = 200;
+
+/** The answer of the target by the protocol of the packet. */
+function atTarget(sent: FakeSent, rttMs: number): FakeAnswer {
+  return sent.protocol === 'udp' ? { ...unreachable(sent, 3, sent.destination), rttMs } : arrived(sent, rttMs);
+}
 
 /** The address of a node by the order of names in the network. */
 export function addressOf(network: Network, name: string): string {
@@ -43,12 +50,11 @@ export function impairedNetwork(
   impairments: Impairments,
   seed: number,
 ): (sent: FakeSent) => readonly FakeAnswer[] {
-  const { holes = [], gone = [], refuses, hidden, silent, loss, limits, breaks, rehashes = Infinity } = impairments;
+  const { holes = [], gone = [], refuses, hidden, loss, slow, breaks, rehashes = Infinity } = impairments;
   const from = (name: string): string =>
     hidden?.(name) === true ? addressOf(network, name).replace(/^203\.0\.113/, '10.0.0') : addressOf(network, name);
   const random = randomOf(seed);
   const choices = new Map<string, number>();
-  const buckets = new Map<string, { tokens: number; atMs: number }>();
   let sentCount = 0;
   const nextOf = (name: string, flow: number): string => {
     const { next, by } = network[name]!;
@@ -58,7 +64,29 @@ export function impairedNetwork(
     choices.set(key, choice);
     return next[choice]!;
   };
-  const answers = (name: string): boolean => {
+  const answers = answerer(impairments);
+  return (sent) => {
+    if (sent.packet.length >= MTU_SEARCH_BYTES) return [arrived(sent)];
+    sentCount += 1;
+    const isBroken = breaks !== undefined && sentCount > breaks.after;
+    let name = FIRST;
+    let rttMs = sent.ttl;
+    for (let hop = 1; ; hop += 1) {
+      rttMs += slow?.(name) ?? 0;
+      if (gone.includes(name) || random() < (loss?.(name) ?? 0)) return [];
+      if (name === TARGET_NAME) return answers(name) ? [atTarget(sent, rttMs)] : [];
+      if (hop === sent.ttl) return answers(name) ? [expired(sent, from(name), rttMs)] : [];
+      if (refuses?.(name, sent.identifier) === true) return answers(name) ? [unreachable(sent, 13, from(name))] : [];
+      if (holes.includes(name) || (isBroken && breaks.at === name)) return [];
+      name = nextOf(name, sent.identifier);
+    }
+  };
+}
+
+/** Whether a node answers a packet now, which takes a token of its limit. */
+function answerer({ silent, limits }: Impairments): (name: string) => boolean {
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
+  return (name) => {
     const limit = limits?.(name);
     if (silent?.(name) === true) return false;
     if (limit === undefined) return true;
@@ -70,19 +98,5 @@ export function impairedNetwork(
     if (bucket.tokens < 1) return false;
     bucket.tokens -= 1;
     return true;
-  };
-  return (sent) => {
-    if (sent.packet.length >= MTU_SEARCH_BYTES) return [arrived(sent)];
-    sentCount += 1;
-    const isBroken = breaks !== undefined && sentCount > breaks.after;
-    let name = FIRST;
-    for (let hop = 1; ; hop += 1) {
-      if (gone.includes(name) || random() < (loss?.(name) ?? 0)) return [];
-      if (name === TARGET_NAME) return answers(name) ? [arrived(sent)] : [];
-      if (hop === sent.ttl) return answers(name) ? [expired(sent, from(name))] : [];
-      if (refuses?.(name, sent.identifier) === true) return answers(name) ? [unreachable(sent, 13, from(name))] : [];
-      if (holes.includes(name) || (isBroken && breaks.at === name)) return [];
-      name = nextOf(name, sent.identifier);
-    }
   };
 }

@@ -2,7 +2,7 @@ import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { chanceOfMore, type Sample } from './chance.ts';
-import { weightOfLimits } from './limits.ts';
+import { isLimitLikely, weightOfLimits } from './limits.ts';
 import { HIDDEN_ROUTER, meaningOf, refuserText } from './refusals.ts';
 import { countOf, listed, unique } from '../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
@@ -57,7 +57,11 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const isLimited =
     last !== undefined && (probeResult.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
   const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
-  const answering = alive.filter((step) => !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1));
+  // Hops that answer a burst and then no more answer the flows that come first, whichever way these go.
+  const answering = alive.filter(
+    (step) =>
+      !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1) && !isLimitLikely(trace, step),
+  );
   const isAsked = (step: Step): boolean => answering.some((other) => other.hop === step.hop);
   const { sent, lost } = sampleOf(own.flatMap((way) => way.steps).filter(isAsked));
   if (sent === 0 || sent > lost) return 1;

@@ -1,3 +1,4 @@
+import { thresholds } from '../thresholds.ts';
 import { targetIndex, type Step, type Trace } from './trace.ts';
 
 /** Probability of an outcome that contradicts the token bucket: send times are inexact, and other packets take tokens. */
@@ -29,7 +30,9 @@ export interface Suspect {
  */
 export function weightOfLimits(suspects: readonly Suspect[]): number {
   const sumOf = (rows: readonly Rows[]): number => rows.reduce((sum, one) => sum + weightOfRows(one), 0);
-  const target = sumOf(suspects.map(({ trace }) => rowsOf(trace, trace.steps[targetIndex(trace)!]!)));
+  const target = sumOf(
+    suspects.flatMap(({ trace }) => (isAtSeveralHops(trace) ? [] : rowsOf(trace, trace.steps[targetIndex(trace)!]!))),
+  );
   const seen = suspects.flatMap(({ trace, routers }) => routers.map((step) => ({ trace, step })));
   const byRouter = Map.groupBy(
     seen,
@@ -39,11 +42,26 @@ export function weightOfLimits(suspects: readonly Suspect[]): number {
   return routers.reduce((sum, weight) => sum + Math.log(IN_ANY_ORDER + (1 - IN_ANY_ORDER) * Math.exp(weight)), target);
 }
 
-function rowsOf({ probeResult }: Trace, { hop }: Step): Rows {
-  const { hops = [], flows = [] } = probeResult.result;
+/** True if a limit explains which packets a hop answered ten times better than chance does. */
+export function isLimitLikely(trace: Trace, step: Step): boolean {
+  return weightOfRows(rowsOf(trace, step)) > Math.log(thresholds.lossOverLimit);
+}
+
+/** True if ways of different lengths lead to the target: it answers the packets of several hops with one limit. */
+function isAtSeveralHops({ steps, target, branching }: Trace): boolean {
+  return branching.length === 0 && steps.filter(({ routers }) => routers.some(({ ip }) => ip === target)).length > 1;
+}
+
+/** Of several flows the first pass over the hops: packets that are sent again later have other distances in time. */
+function rowsOf(trace: Trace, { hop }: Step): Rows {
+  const { hops = [], flows = [] } = trace.probeResult.result;
+  const first = flows.length < 2 || trace.branching.length > 0 ? undefined : trace.steps[0]?.sent;
   const all = (hops.find((one) => one.hop === hop)?.rtts ?? []).map((rtt) => rtt !== null);
   const reaching = flows.filter(({ reached }) => reached);
-  return { all, ofFlows: reaching.map((flow) => (flow.hops[hop - 1] ?? []).map((responder) => responder !== null)) };
+  return {
+    all: all.slice(0, first),
+    ofFlows: reaching.map((flow) => (flow.hops[hop - 1] ?? []).map((responder) => responder !== null)),
+  };
 }
 
 /**
