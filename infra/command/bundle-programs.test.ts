@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 const root = join(import.meta.dirname, '../..');
-/** Also in the text of a source that another writes, whose files need not exist. */
+/** An import; also one in a template from which a source is written, whose files need not exist. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*'([^']+)'/g;
 
 /** Sources and packages that a source imports, directly or through others. */

@@ -80,8 +80,8 @@ const DISPATCH_P99_MS = 250;
 const SHARE = 0.95;
 
 /**
- * True if the rate was sustained: nearly all started checks were answered and dispatched in time, none late, none
- * refused. The reference is the number started, not the rate, because arrivals are random.
+ * The rate holds if nearly all started checks were answered and dispatched in time, none late, none refused. The
+ * reference is the number started, not the rate, because arrivals are random.
  *
  * @param wanted probe runs per second, for the message
  */

@@ -20,7 +20,10 @@ export const thresholds = {
   lossOverLimit: 10,
   /** Significance level for a hop without loss, used to locate where loss begins. */
   beginByChance: 0.01,
-  /** Share of the packets of other flows lost beyond a hop from which on packets of one flow do not count as independent. */
+  /**
+   * If more than this share of the packets of other flows is lost beyond a hop, the packets of one flow do not count as
+   * independent.
+   */
   sharedLoss: 0.1,
   /** Unanswered full-TTL packets of a flow that prove the target silent. */
   fullTtlAsked: 5,
