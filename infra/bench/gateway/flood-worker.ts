@@ -11,7 +11,7 @@ import { enrol, makeKey, prove, type SimulatedKey } from './simulated-keys.ts';
 const [, , redisUrl = '', url = '', prefix = '', count = '1'] = process.argv;
 
 const MOST_WAITING_BYTES = 1_048_576;
-/** Random, so that compression saves only the quarter that base64 adds. */
+/** Random, so that compression saves only what base64 adds, a quarter of the text. */
 const data = JSON.stringify({ x: randomBytes(20_000).toString('base64') });
 
 function connect(agent: SimulatedKey): Promise<WebSocket> {
