@@ -194,7 +194,7 @@ describe('the graph of any paths', () => {
     }
   });
 
-  it('leads from each probe to each node of its path, and to one end', () => {
+  it('leads from each probe to each node of its path, and to an end', () => {
     for (const { check, nodes, edges, ends } of graphs) {
       const traced = Object.keys(check.results).filter((probe) => tracesIn(check.results[probe]!).length > 0);
       expect(nodes.filter(({ kind }) => kind === 'probe').map(({ id }) => id)).toEqual(
