@@ -63,5 +63,9 @@ export const thresholds = {
      * ways are used evenly, and if this way has the share of the flows that it has in the other trace.
      */
     missingWay: { evenly: 0.035, byShare: 0.1 },
+    /** Significance level for a way that a load balancer has lost or gained for good, over all runs that are considered. */
+    wayByChance: 1e-6,
+    /** Number of runs that must show such a way, and of those that must not. */
+    runsWithWay: 3,
   },
 } as const;

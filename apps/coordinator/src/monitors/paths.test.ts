@@ -86,7 +86,54 @@ const working = ['198.51.100.1', '198.51.100.2', '198.51.100.3', TARGET];
 const moved = ['198.51.100.1', '198.51.100.8', '198.51.100.3', TARGET];
 const broken = ['198.51.100.1', '198.51.100.8', '*', '*', '*', '*', '*'];
 
+/** A traceroute result whose flows take these ways in turn, which differ at single hops. */
+function balancedOver(...ways: readonly (readonly string[])[]): object {
+  const plain = traced(ways[0]!, true) as { readonly hops: readonly Readonly<Record<string, unknown>>[] };
+  const hops = plain.hops.map((hop, index) => {
+    const ips = [...new Set(ways.map((way) => way[index]!))];
+    return { ...hop, responders: ips.map((ip) => ({ ...(hop['responders'] as readonly object[])[0], ip, rtts: [1] })) };
+  });
+  const indexOf = (way: readonly string[], hop: number): number =>
+    hops[hop]!.responders.findIndex((one) => (one as unknown as { readonly ip: string }).ip === way[hop]);
+  const flows = Array.from({ length: 16 }, (_, flow) => {
+    const way = ways[flow % ways.length]!;
+    return { reached: true, stopReason: 'completed', hops: way.map((_ip, hop) => [indexOf(way, hop)]) };
+  });
+  return { ...plain, hops, flows };
+}
+
 describe('the paths of a monitor', () => {
+  it('make an event when a load balancer loses a way for good', async () => {
+    const check = { type: 'traceroute', host: 'target.example', probes: PROBES.slice(0, 1) };
+    let result = balancedOver(working, moved);
+    const answering = setInterval(() => void answerJobs('fra-1', result).catch(() => undefined), 20);
+    const changes = async (): Promise<readonly MonitorEvent[]> => {
+      const stored = await bed.core.monitors.eventsAfter('ways', '0-0').catch(() => undefined);
+      return (stored?.events ?? []).map(({ event }) => event).filter(({ kind }) => kind === 'path');
+    };
+    const ticked = async (): Promise<number> => (await bed.core.monitors.read('ways'))?.runs[0]?.tick ?? 0;
+    try {
+      await putMonitor(bed.redis, 'ways', { owner: 'api', request: { check, every: '10s' } }, Date.now());
+      await until(async () => (await ticked()) >= 6);
+      expect(await changes()).toEqual([]);
+      result = balancedOver(working);
+      await until(async () => (await changes()).length > 0);
+      const later = (await ticked()) + 4;
+      await until(async () => (await ticked()) >= later);
+
+      expect(await changes()).toEqual([
+        expect.objectContaining({
+          probes: ['fra-1'],
+          change: 'ways',
+          sentence:
+            'Path at hop 2: 198.51.100.2 or 198.51.100.8 → 198.51.100.2, fewer ways of a load balancer (fra-1).',
+        }),
+      ]);
+    } finally {
+      clearInterval(answering);
+    }
+  }, 120_000);
+
   it('make an event when they change, and a sentence when the monitor turns bad', async () => {
     const check = { type: 'traceroute', host: 'target.example', probes: PROBES };
     const request = {

@@ -79,9 +79,10 @@ export const pathEventSchema = Type.Object(
     before: Type.Array(checkIdSchema, { maxItems: 100, description: 'Checks with the paths before.' }),
     probes: Type.Array(Type.String(), { maxItems: 100, description: 'Probes that see the change.' }),
     change: Type.Optional(
-      Type.Enum(['path', 'hop'], {
+      Type.Enum(['path', 'ways', 'hop'], {
         description:
           '`hop`: single hops answered from other addresses, another router or the same one by another interface, as after a change of its way back; ' +
+          '`ways`: a load balancer lost or gained ways, as several runs prove together; ' +
           '`path`: hops in a row did, or there are more hops or fewer, from one probe at least. Absent in events of earlier releases.',
       }),
     ),
@@ -91,7 +92,7 @@ export const pathEventSchema = Type.Object(
     additionalProperties: false,
     title: 'Path event',
     description:
-      'Other addresses answered at hops of the path from some probes to the target of a traceroute, or there are more hops or fewer. Load balancing is no change.',
+      'Other addresses answered at hops of the path from some probes to the target of a traceroute, or there are more hops or fewer, or ways of a load balancer. Balancing over the same ways is no change.',
   },
 );
 

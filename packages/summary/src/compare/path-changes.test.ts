@@ -5,7 +5,7 @@ import { traced, type Segment, type TraceOptions } from '../../test/balanced-pat
 import { CHECK_ID } from '../../test/cases.ts';
 import { seeded, type Random } from '../../test/generate.ts';
 import { trace } from '../../test/results.ts';
-import { followPath, pathChangeSentence, reachedFrom } from './path-changes.ts';
+import { followPath, followWays, MOST_PATH_RUNS, pathChangeSentence, reachedFrom } from './path-changes.ts';
 
 // Allows for a busy machine.
 jest.setTimeout(180_000);
@@ -27,27 +27,83 @@ function checkOf(result: ReturnType<typeof trace>): Check {
   return { ...check, createdAt: at, completedAt: at, results: { 'fra-1': result } };
 }
 
+const checksOf = (runs: readonly { readonly check: Check }[]): readonly Check[] => runs.map(({ check }) => check);
+
 /** Follows runs as a monitor does; returns the numbers of those with a change. */
 function changesOver(runs: number, traceAt: (run: number, random: Random) => ReturnType<typeof trace>): number[] {
   const random = seeded(7);
   const changes: number[] = [];
   let baseline: Check | undefined;
+  let recent: readonly { readonly check: Check; readonly hash: string }[] = [];
   for (let run = 0; run < runs; run += 1) {
     const check = checkOf(traceAt(run, random));
     const step = baseline === undefined ? undefined : followPath(baseline, check, 'fra-1');
     if (step !== undefined && step.text !== null) changes.push(run);
+    if (step !== undefined && step.hash !== null) {
+      recent = [...(step.text === null ? recent : []), { check, hash: step.hash }].slice(-MOST_PATH_RUNS);
+      const isMixed = new Set(recent.map(({ hash }) => hash)).size > 1;
+      const ways = isMixed ? followWays(checksOf(recent), 'fra-1') : undefined;
+      if (ways !== undefined) {
+        changes.push(run);
+        recent = recent.slice(-ways.later);
+      }
+    }
     if (step?.isBaseline === true || (baseline === undefined && reachedFrom(check).length > 0)) baseline = check;
   }
   return changes;
 }
 
 describe('the path of a monitor', () => {
+  // `npm run -s bench -- paths --only changes` does 10,000 of each.
   it.each([
-    ['packet', 0],
-    ['packet', 0.1],
-    ['flow', 0],
-  ] as const)('does not change in 10,000 runs over balancers by %s with a loss of %d', (balancing, loss) => {
-    expect(changesOver(10_000, (_, random) => traced(path, { ...options, balancing, loss }, random))).toEqual([]);
+    [4_000, 'packet', 0],
+    [2_000, 'packet', 0.1],
+    [4_000, 'flow', 0],
+  ] as const)('does not change in %i runs over balancers by %s with a loss of %d', (runs, balancing, loss) => {
+    expect(changesOver(runs, (_, random) => traced(path, { ...options, balancing, loss }, random))).toEqual([]);
+  });
+
+  it.each<[string, readonly Segment[], Partial<TraceOptions>, readonly Segment[]]>([
+    ['a balancer of flows has lost a way', path, { balancing: 'flow' }, path.with(1, '198.51.100.2')],
+    ['a balancer of packets has lost a way', path, {}, path.with(1, '198.51.100.2')],
+    ['a balancer has gained a way', path.with(1, '198.51.100.2'), { balancing: 'flow' }, path],
+    ['a balancer has gained a way, with loss', path.with(1, '198.51.100.2'), { balancing: 'flow', loss: 0.05 }, path],
+    [
+      'one of four ways is gone',
+      path,
+      { balancing: 'flow' },
+      path.with(3, [['192.0.2.2'], ['192.0.2.3'], ['192.0.2.4']]),
+    ],
+  ])('shows in few runs that %s, once', (_reason, before, more, after) => {
+    const changes = changesOver(30, (run, random) =>
+      traced(run < 10 ? before : after, { ...options, ...more }, random),
+    );
+
+    expect(changes).toHaveLength(1);
+    expect(changes[0]).toBeGreaterThanOrEqual(10);
+    expect(changes[0]).toBeLessThan(20);
+  });
+
+  it('says which ways are gone', () => {
+    const random = seeded(5);
+    const checks = Array.from({ length: 10 }, (_, run) =>
+      checkOf(traced(run < 5 ? path : path.with(1, '198.51.100.2'), { ...options, balancing: 'flow' }, random)),
+    );
+
+    expect(followWays(checks.slice(0, 5), 'fra-1')).toBeUndefined();
+    expect(followWays(checks, 'fra-1')).toEqual({
+      text: 'path at hop 2: 198.51.100.2 or 198.51.100.3 → 198.51.100.2 in AS64510 (Access Net), fewer ways of a load balancer',
+      later: 5,
+    });
+  });
+
+  it('has no lost way if its router falls silent', () => {
+    const silent = new Set(['198.51.100.3']);
+    const changes = changesOver(60, (run, random) =>
+      traced(path, { ...options, balancing: 'flow', ...(run < 10 ? {} : { silent }) }, random),
+    );
+
+    expect(changes).toEqual([]);
   });
 
   it('changes in the run after each real change, and in no other', () => {

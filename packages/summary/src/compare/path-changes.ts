@@ -3,8 +3,9 @@ import type { Check, PathComparison } from '@vantage/contract';
 import { ofType, probeResultsOf } from '../probe-result.ts';
 import { isSilent, tracesOf, type Trace } from '../traceroute/trace.ts';
 import { listed } from '../words.ts';
-import { comparePaths } from './path/compare-paths.ts';
-import { kindOfChange, pathDifferences } from './path/path-text.ts';
+import { comparePaths, isComparable } from './path/compare-paths.ts';
+import { lastingChange } from './path/lasting-ways.ts';
+import { kindOfChange, lastingText, pathDifferences } from './path/path-text.ts';
 
 /** Conclusion from a later traceroute of a probe about its path. */
 export interface PathStep {
@@ -15,6 +16,8 @@ export interface PathStep {
   readonly change: 'path' | 'hop';
   /** Whether the later trace is the one to compare further traces with. */
   readonly isBaseline: boolean;
+  /** Hash of the later path: `followWays` finds nothing in runs that all have the same. Null if the path is not compared. */
+  readonly hash: string | null;
 }
 
 /** @returns probes with a trace that reached the target, with which later traces can be compared */
@@ -32,15 +35,42 @@ export function followPath(baseline: Check, check: Check, probe: string): PathSt
   if (b === undefined) return undefined;
   const comparison = comparePaths(a, b);
   const { relation } = comparison;
+  const isCompared = relation !== 'not_compared' && b.isReached;
   const isFuller = a === undefined || knownHops(b) >= knownHops(a);
   const [difference] = relation === 'changed' ? pathDifferences(comparison, a, b) : [];
   return {
     relation,
     text: difference?.text ?? null,
     change: kindOfChange(comparison.changes),
+    hash: isCompared ? comparison.b!.hash : null,
     isBaseline:
       relation === 'changed' || (b.isReached && relation !== 'unsure' && (relation !== 'compatible' || isFuller)),
   };
+}
+
+/** Ways that a load balancer has lost or gained for good. */
+export interface WaysStep {
+  readonly text: string;
+  /** Number of the last runs that have the new ways. */
+  readonly later: number;
+}
+
+/** Most runs that `followWays` considers. */
+export const MOST_PATH_RUNS = 16;
+
+/**
+ * Compares the last runs of a monitor at a probe, whose paths did not change for certain, for ways of load balancers: undefined if
+ * none was lost or gained, or if that is not proved yet.
+ *
+ * @param checks oldest first
+ */
+export function followWays(checks: readonly Check[], probe: string): WaysStep | undefined {
+  const traces = checks.flatMap((check) => finalTraces(check).find((trace) => trace.probeResult.probe === probe) ?? []);
+  const last = traces.at(-1);
+  if (last === undefined) return undefined;
+  const own = traces.filter((trace) => trace.isReached && isComparable(trace, last));
+  const found = own.at(-1) === last ? lastingChange(own.slice(-MOST_PATH_RUNS)) : undefined;
+  return found === undefined ? undefined : { text: lastingText(found.changes, last), later: found.later };
 }
 
 /** Formats the changes of all probes as one sentence: `Path at hop 3: … → … (fra-1 and nyc-1).` */

@@ -107,7 +107,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
     ? { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, messageId: `msg_${drawId()}`, webhooks, event }
     : undefined;
   const isOurs = await commitRun(redis, name, next, {
-    state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), pathChecks: paths?.pathChecks },
+    state: { ...state, ...(turned ? { traceId: trace.traceId } : {}), ...known(paths) },
     run,
     task,
     lookMs: nowMs + LEASE_MS + budgetMs,
@@ -127,11 +127,15 @@ async function pathsOf(
   before: MonitorState | undefined,
   reading: ReturnType<ReadStored>,
 ): Promise<PathFollowing | undefined> {
-  const known = before?.pathChecks;
   const isTrace = reading.valid && reading.definition.accepted.checkType.type === 'traceroute';
   if (!isTrace) return undefined;
-  if (check === undefined) return { pathChecks: known ?? {}, change: undefined };
-  return await followPaths(check, known ?? {}, read, stopping);
+  const { pathChecks = {}, pathRuns = {} } = before ?? {};
+  if (check === undefined) return { pathChecks, pathRuns, change: undefined };
+  return await followPaths(check, { pathChecks, pathRuns }, read, stopping);
+}
+
+function known(paths: PathFollowing | undefined): Pick<MonitorState, 'pathChecks' | 'pathRuns'> {
+  return { pathChecks: paths?.pathChecks, pathRuns: paths?.pathRuns };
 }
 
 function pathEvent(

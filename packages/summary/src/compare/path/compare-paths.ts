@@ -28,7 +28,8 @@ export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathCo
   return { relation: doubtful.length > 0 ? 'unsure' : 'compatible', ...paths, changes: [...doubtful] };
 }
 
-function isComparable(a: Trace, b: Trace): boolean {
+/** True for traces to one address with one protocol. */
+export function isComparable(a: Trace, b: Trace): boolean {
   return a.target !== null && a.target === b.target && protocolOf(a) === protocolOf(b);
 }
 

@@ -5,8 +5,8 @@ import type { Trace, Way } from '../../traceroute/trace.ts';
 import { thresholds } from '../../thresholds.ts';
 import { targetHopOf } from './flows.ts';
 
-/** Flows of one trace at one hop. */
-interface HopFlows {
+/** Flows of one trace, or of several, at one hop. */
+export interface HopFlows {
   readonly total: number;
   /** Number of flows that each router answered. */
   readonly of: ReadonlyMap<string, number>;
@@ -20,11 +20,20 @@ interface HopFlows {
  */
 export function missingWays(a: Trace, b: Trace, pathA: CanonicalPath, pathB: CanonicalPath): readonly PathChange[] {
   const last = Math.min(pathA.hops.length, pathB.hops.length);
-  const changes: PathChange[] = [];
-  for (let hop = 1; hop <= last; hop += 1) {
+  const hops = Array.from({ length: last }, (_, index) => index + 1).filter((hop) => {
     const [ofA, ofB] = [flowsAt(a, hop), flowsAt(b, hop)];
-    if (!lacksWay(ofA, ofB) && !lacksWay(ofB, ofA)) continue;
-    const [inA, inB] = [[...pathA.hops[hop - 1]!], [...pathB.hops[hop - 1]!]];
+    return lacksWay(ofA, ofB) || lacksWay(ofB, ofA);
+  });
+  return changesAt(hops.map((hop) => ({ hop, a: pathA.hops[hop - 1]!, b: pathB.hops[hop - 1]! })));
+}
+
+/** The routers of two paths at some hops; hops in a row are one change. */
+export function changesAt(
+  hops: readonly { readonly hop: number; readonly a: readonly string[]; readonly b: readonly string[] }[],
+): readonly PathChange[] {
+  const changes: PathChange[] = [];
+  for (const { hop, a, b } of hops) {
+    const [inA, inB] = [[...a], [...b]];
     const before = changes.at(-1);
     if (before !== undefined && before.hopA! + before.a.length === hop) {
       before.a.push(inA);
@@ -60,7 +69,7 @@ function chanceOfAtMost(most: number, trials: number, chance: number): number {
   return sum;
 }
 
-function flowsAt(trace: Trace, hop: number): HopFlows {
+export function flowsAt(trace: Trace, hop: number): HopFlows {
   return trace.branching.length > 0 ? flowsOnLinks(trace, hop) : flowsOfWays(trace.ways, hop, trace.target);
 }
 

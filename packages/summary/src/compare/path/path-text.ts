@@ -35,6 +35,13 @@ export function pathDifferences(
   ];
 }
 
+/** The ways of a load balancer that are gone or new, as a sentence. */
+export function lastingText(changes: readonly PathChange[], b: Trace): string {
+  const [change] = changes;
+  const more = changes.length === 1 ? '' : ` and at ${countOf(changes.length - 1, 'other place')}`;
+  return `path ${changeText(change!, b, b)}${more}, ${waysText(changes)}`;
+}
+
 /** True if as many hops differ at the same place: a router may answer by another interface since its way back changed. */
 function mayBeInterfaces(changes: readonly PathChange[]): boolean {
   return changes.every(({ hopA, hopB, a, b }) => hopA !== null && hopA === hopB && a.length === b.length);
