@@ -5,6 +5,8 @@ export interface Config {
   /** API key; undefined without one. */
   readonly key: string | undefined;
   readonly colors: boolean;
+  /** True if the terminal cannot move its cursor. */
+  readonly isDumb: boolean;
 }
 
 const DEFAULT_SERVER = 'http://127.0.0.1:8080';
@@ -13,9 +15,11 @@ const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 export function readConfig(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): Config {
   // Any non-empty value disables colours (no-color.org).
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
+  const isDumb = env['TERM'] === 'dumb';
   return {
     server: env['VANTAGE_URL'] || DEFAULT_SERVER,
     key: env['VANTAGE_KEY'] || undefined,
-    colors: isTerminal && !noColor && env['TERM'] !== 'dumb',
+    colors: isTerminal && !noColor && !isDumb,
+    isDumb,
   };
 }

@@ -71,6 +71,7 @@ function overview(columns: number | undefined): string {
     ['monitors', 'The checks that repeat, and their state; see: vantage help monitors.'],
     ['completion SHELL', 'A script for bash, zsh or fish.'],
     ['help COMMAND', 'The flags of a check type or of another command.'],
+    ['version', 'The version of this program.'],
   ];
   return `${wrapText('Measures a host from the probes of a Vantage service.', columns)}
 

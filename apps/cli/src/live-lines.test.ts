@@ -18,7 +18,7 @@ function output(terminal: object): { readonly written: () => string; readonly wr
 describe('lines on a terminal', () => {
   it('are written over those before', () => {
     const screen = { ...output({ isTTY: true, columns: 80, rows: 24 }) };
-    const { show, print } = openScreen(screen);
+    const { show, print } = openScreen(screen, false);
 
     show(['one', 'two']);
     show(['three', 'four']);
@@ -27,10 +27,20 @@ describe('lines on a terminal', () => {
     expect(screen.written()).toBe('one\ntwo\n\u001B[2A\u001B[0Jthree\nfour\n\u001B[2A\u001B[0Jdone\n');
   });
 
+  it('are not shown on one that cannot move its cursor, which prints the permanent ones', () => {
+    const screen = output({ isTTY: true, columns: 80, rows: 24 });
+    const { show, print } = openScreen(screen, true);
+
+    show(['one']);
+    print(['done']);
+
+    expect(screen.written()).toBe('done\n');
+  });
+
   it('are cut where they would wrap, by what is seen of them', () => {
     const screen = output({ isTTY: true, columns: 6, rows: 24 });
 
-    openScreen(screen).show(['\u001B[32mabc\u001B[0mdefgh']);
+    openScreen(screen, false).show(['\u001B[32mabc\u001B[0mdefgh']);
 
     expect(screen.written()).toBe('\u001B[32mabc\u001B[0mde\n');
   });
@@ -38,7 +48,7 @@ describe('lines on a terminal', () => {
   it('are cut earlier where characters take two columns', () => {
     const screen = output({ isTTY: true, columns: 6, rows: 24 });
 
-    openScreen(screen).show(['東京、日本', 'a東京', '\u001B[32m😀😀😀\u001B[0m']);
+    openScreen(screen, false).show(['東京、日本', 'a東京', '\u001B[32m😀😀😀\u001B[0m']);
 
     expect(screen.written()).toBe('東京\na東京\n\u001B[32m😀😀\u001B[0m\n');
   });
@@ -46,7 +56,7 @@ describe('lines on a terminal', () => {
   it('are no more than there is room for', () => {
     const screen = output({ isTTY: true, columns: 80, rows: 3 });
 
-    openScreen(screen).show(['1', '2', '3', '4']);
+    openScreen(screen, false).show(['1', '2', '3', '4']);
 
     expect(screen.written()).toBe('1\n2\n');
   });
@@ -54,7 +64,7 @@ describe('lines on a terminal', () => {
   it('are there on a terminal that does not know its size', () => {
     const screen = output({ isTTY: true, columns: 0, rows: 0 });
 
-    openScreen(screen).show(['one', 'two']);
+    openScreen(screen, false).show(['one', 'two']);
 
     expect(screen.written()).toBe('one\ntwo\n');
   });
@@ -63,7 +73,7 @@ describe('lines on a terminal', () => {
 describe('lines elsewhere', () => {
   it('are those that stay', () => {
     const file = output({});
-    const { show, print } = openScreen(file);
+    const { show, print } = openScreen(file, false);
 
     show(['one']);
     print(['done']);

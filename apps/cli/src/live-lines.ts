@@ -14,10 +14,11 @@ type Output = Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTTY' | '
 
 const ESCAPE = '\u001B[';
 
-export function openScreen(output: Output): Screen {
+/** @param isDumb true for a terminal that cannot move its cursor (`TERM=dumb`) */
+export function openScreen(output: Output, isDumb: boolean): Screen {
   let shown = 0;
   const back = (): string => (shown === 0 ? '' : `${ESCAPE}${shown}A${ESCAPE}0J`);
-  const isTerminal = output.isTTY === true;
+  const isTerminal = output.isTTY === true && !isDumb;
 
   const clear = (): void => {
     if (shown > 0) output.write(back());

@@ -71,7 +71,7 @@ describe('what the program writes', () => {
     let [output, errors] = ['', ''];
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const status = await runCli(words, {
-      config: { server: base, key: given.key, colors: false },
+      config: { server: base, key: given.key, colors: false, isDumb: false },
       version: '0.0.0',
       output: { write: (text: string | Uint8Array) => ((output += String(text)), true) },
       errors: { write: (text: string | Uint8Array) => ((errors += String(text)), true) },

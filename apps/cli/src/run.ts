@@ -68,7 +68,7 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
     return exitStatus.invalid;
   }
   const client = createClient({ baseUrl, key });
-  const screen = openScreen(output);
+  const screen = openScreen(output, config.isDumb);
   let checkId: string | undefined;
   try {
     return await execute(command, { client, screen, started: (id) => (checkId = id) }, options);

@@ -66,6 +66,20 @@ describe('the results as CSV', () => {
     });
   });
 
+  it('have a list of pairs that has a column as JSON, and omit others', () => {
+    const result = {
+      result: 'success',
+      headers: [
+        ['server', 'a'],
+        ['x', 'b'],
+      ],
+      hops: [{ hop: 1 }],
+    };
+    const [, row] = asCsv([['fra-1', result]], {}, undefined, ['result', 'headers']).split('\r\n');
+
+    expect(row).toBe('fra-1,,,,,success,"[[""server"",""a""],[""x"",""b""]]"');
+  });
+
   it('have the columns that are asked for, whatever the results are, and an object as JSON', () => {
     const columns = ['result', 'error.code', 'headers', 'timings.total'];
     const [success] = asCsv(

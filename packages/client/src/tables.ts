@@ -81,13 +81,14 @@ function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Read
     : Object.fromEntries(Object.entries(probeColumns).map(([column, name]) => [column, probe[name]]));
 }
 
-/** @param columns an object that has a column is written into it as JSON: its fields may have any name */
+/** @param columns an object or a list of pairs that has a column is written into it as JSON: the names are those of others, as of headers */
 function flatten(value: object, columns: ReadonlySet<string>, prefix = ''): Record<string, unknown> {
   const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {
     if (prefix === '' && name === 'screenshot') return [];
     if (Array.isArray(field)) {
       const items = field.map((item: unknown) => (name === 'answers' && answersOf.has(prefix) ? dataOf(item) : item));
-      return items.some(isObject) ? [] : [[`${prefix}${name}`, items.join(' ')]];
+      if (!items.some(isObject)) return [[`${prefix}${name}`, items.join(' ')]];
+      return columns.has(`${prefix}${name}`) ? [[`${prefix}${name}`, field]] : [];
     }
     const path = `${prefix}${name}`;
     if (isObject(field) && !columns.has(path)) return Object.entries(flatten(field, columns, `${path}.`));

@@ -11,7 +11,7 @@ import { runCli } from '../run.ts';
 async function errorsFrom(server: string): Promise<readonly [number, string]> {
   let errors = '';
   const status = await runCli(['me'], {
-    config: { server, key: undefined, colors: false },
+    config: { server, key: undefined, colors: false, isDumb: false },
     version: '0.0.0',
     output: { write: () => true },
     errors: { write: (text: string | Uint8Array) => ((errors += String(text)), true) },

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 
+import { isUntrustedIssuer } from '@vantage/contract';
 import { WebSocket } from 'ws';
 
 import type { TrustedProxies } from '../../app.ts';
@@ -8,6 +9,9 @@ import { checkProxies } from './check-proxies.ts';
 import { error, ok, reasonOf, warning, type DoctorFinding } from './finding.ts';
 
 const ANSWERS_MS = 10_000;
+const UNTRUSTED = 'its certificate leads to no CA that this machine trusts, as agents and other clients may not either';
+const TRUST_IT =
+  'Set NODE_EXTRA_CA_CERTS to a PEM file with that CA for this command, and VANTAGE_CA_FILE for agents, or use a certificate of a public CA.';
 /** Remaining validity that is a warning. ACME clients renew 30 days before the end, so this little means a failed renewal. */
 const WARN_DAYS = 14;
 
@@ -46,6 +50,7 @@ async function checkHealth(url: string): Promise<DoctorFinding> {
     return error('service', `${url}/healthz answers ${response.status}, not as a coordinator does.`, remedy);
   } catch (fault) {
     const cause = Error.isError(fault) && fault.cause !== undefined ? fault.cause : fault;
+    if (isUntrustedIssuer(cause)) return error('service', `${url} answers, but ${UNTRUSTED}.`, TRUST_IT);
     return error('service', `${url} cannot be reached from this machine: ${reasonOf(cause)}.`, remedy);
   }
 }

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -169,6 +170,22 @@ describe('the doctor, of a deployment in order', () => {
       expect.stringMatching(/^warning: Agents cannot connect to .*404/),
     ]);
     expect(faults(report, 'service')).toEqual([]);
+  });
+
+  (opensslVersion() === null ? it.skip : it)('notices that a private CA signed the certificate', async () => {
+    const mint = certificateMint();
+    const own = mint.issue({ subject: '/CN=web', names: ['IP:127.0.0.1'] });
+    mint.close();
+    const server = createTlsServer(own, (_request, response) => response.end('{"status":"ok"}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const report = await examine({ ...env, PUBLIC_URL: url });
+    server.close();
+
+    expect(faults(report, 'service')).toEqual([
+      `error: ${url} answers, but its certificate leads to no CA that this machine trusts, as agents and other clients may not either.`,
+    ]);
+    expect(report.findings.find(({ check }) => check === 'service')?.remedy).toContain('NODE_EXTRA_CA_CERTS');
   });
 
   it('notices that the public address is that of another program, and of none', async () => {
