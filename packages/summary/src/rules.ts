@@ -255,7 +255,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_cut: degrading(
     ['warning', 'info'],
-    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers the echo requests sent with the trace (`echo`) and none of its packets, which makes it `degraded` and not `down`. Info if the target answers the trace, if time ran out before it was asked with the full TTL five times, or if it leaves half of the packets of the probes that reach it unanswered or answered another trace of the probe meanwhile (`fullTtl.answersOthers`): such silence does not count.',
+    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers the echo requests sent with the trace (`echo`) and none of its packets, which makes it `degraded` and not `down`; if its `size` is at least `mtuBlackHole`, the text names that as the cause. Info if the target answers the trace, if time ran out before it was asked with the full TTL five times, or if it leaves half of the packets of the probes that reach it unanswered or answered another trace of the probe meanwhile (`fullTtl.answersOthers`): such silence does not count.',
   ),
   flows_stop: degrading(
     ['warning'],

@@ -8,6 +8,7 @@ import { findBrokenBranches } from './broken-branches.ts';
 import { deadWays, findDeadWays } from './dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
 import { findMtus } from './mtu/find-mtus.ts';
+import { findSizeCuts, isCutBySize } from './mtu/size-cut.ts';
 import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
@@ -174,9 +175,9 @@ function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
 /** Findings about traces that ended before their path: no evidence about the last router seen. */
 function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => endReason(trace) === 'cut');
-  const byEcho = cut.filter(({ probeResult }) => answersEchoAlone(probeResult.result));
-  const others = cut.filter((trace) => !byEcho.includes(trace));
-  return [...echoAlone(byEcho), ...cutShort(others)];
+  const byEcho = cut.filter((trace) => answersEchoAlone(trace.probeResult.result) && !isCutBySize(trace));
+  const others = cut.filter((trace) => !byEcho.includes(trace) && !isCutBySize(trace));
+  return [...findSizeCuts(cut), ...echoAlone(byEcho), ...cutShort(others)];
 }
 
 /**

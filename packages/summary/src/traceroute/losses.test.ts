@@ -304,6 +304,29 @@ describe('a black hole for large packets', () => {
     );
   });
 
+  it.each([
+    ['icmp', 1_500, 1_001, 'ICMP packets of 1,500 bytes'],
+    ['udp', 1_400, 1_201, 'UDP packets of 1,400 bytes'],
+  ] as const)(
+    'is the cause if packets of the size of the request vanish: %s',
+    (protocol, size, mtuBlackHole, packets) => {
+      const fields = { protocol, size, pathMtu: mtuBlackHole - 1, mtuBlackHole, stopReason: 'gap_limit' as const };
+      const silence = { fullTtl: { rtts: [null, null, null], icmp: null }, echo: { sent: 30, received: 12 } };
+      const cut = trace([access, '192.0.2.1 5 5 5', '* * *', '* * *'], { ...fields, ...silence });
+      const summary = summaryOf('traceroute', { 'fra-1': cut });
+
+      expect([summary.verdict, ...lines(summary)]).toEqual([
+        'degraded',
+        'path_cut warning: fra-1',
+        'path_mtu_black_hole warning: fra-1',
+      ]);
+      expect(summary.headline).toContain(`packets of ${size.toLocaleString('en')} bytes vanish on the way`);
+      expect(textOf(summary, 'path_cut')).toBe(
+        `The ${packets} of the trace get no answer from beyond hop 2, and echo requests of fra-1 vanish from ${mtuBlackHole} bytes on, while smaller ones are answered: the path does not seem to carry the \`size\` of the request.`,
+      );
+    },
+  );
+
   it('does not hide that larger packets than a router reports arrive', () => {
     const larger = trace([access, target], { protocol: 'udp', pathMtu: 1_000, size: 1_500 });
     const summary = summaryOf('traceroute', { 'fra-1': larger });

@@ -1,0 +1,30 @@
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { listed, naming, unique } from '../../words.ts';
+import { isSilent, type Trace } from '../trace.ts';
+
+/** True if packets of the size that the request has chosen got no answer, and smaller echo requests than that vanish, too. */
+export function isCutBySize({ probeResult: { result }, isReached }: Trace): boolean {
+  const { size, mtuBlackHole } = result;
+  return !isReached && typeof size === 'number' && typeof mtuBlackHole === 'number' && size >= mtuBlackHole;
+}
+
+/** Finding: the packets of the trace are larger than those that the path carries; small ones are answered. */
+export function findSizeCuts(traces: readonly Trace[]): readonly FindingDraft[] {
+  const cut = traces.filter(isCutBySize);
+  if (cut.length === 0) return [];
+  const { size, protocol = 'icmp' } = cut[0]!.probeResult.result;
+  const packets = `${protocol.toUpperCase()} packets of ${size!.toLocaleString('en')} bytes`;
+  const holes = listed(unique(cut.map(({ probeResult }) => String(probeResult.result.mtuBlackHole))));
+  const hops = listed(unique(cut.map(({ steps }) => String(steps.findLast((step) => !isSilent(step))?.hop ?? 0))));
+  const results = cut.map(({ probeResult }) => probeResult);
+  const text = `The ${packets} of the trace get no answer from beyond hop ${hops}, and echo requests of ${naming(results)} vanish from ${holes} bytes on, while smaller ones are answered: the path does not seem to carry the \`size\` of the request.`;
+  return [
+    buildFinding(
+      'path_cut',
+      'warning',
+      results,
+      text,
+      `packets of ${size!.toLocaleString('en')} bytes vanish on the way`,
+    ),
+  ];
+}
