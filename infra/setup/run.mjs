@@ -99,6 +99,8 @@ function faultOfStart(words) {
   ]);
   try {
     const { values } = parseArgs({ args: words, options: Object.fromEntries(options) });
+    const twice = flags.find(([, name, value]) => value !== undefined && name !== 'allow' && values[name]?.length > 1);
+    if (twice !== undefined) return `--${twice[1]} is given ${values[twice[1]].length} times; expected once`;
     for (const [, name, , least, most] of flags.filter(([, , value]) => value === 'N')) {
       const wrong = values[name]?.find((text) => !/^\d+$/.test(text) || +text < +least || +text > +most);
       if (wrong !== undefined) return `invalid --${name} "${wrong}"; expected an integer from ${least} to ${most}`;

@@ -45,6 +45,7 @@ describe('npm start in a fresh checkout', () => {
     [['--allow', '300.1.1.1/8'], 'invalid --allow "300.1.1.1/8"; expected a CIDR'],
     [['--allow', '127.0.0.0/8,::1/129'], 'invalid --allow "::1/129"; expected a CIDR'],
     [['--watch'], 'unexpected --watch; "npm run dev" restarts programs when their sources change'],
+    [['--port', '1', '--port=2'], '--port is given 2 times; expected once'],
     [['--probes=many'], 'invalid --probes "many"; expected an integer'],
     [['--prot', '80'], "Unknown option '--prot'"],
     [['--data'], "Option '--data <value>' argument missing"],
