@@ -6,7 +6,7 @@ import { itNeeding } from '@vantage/test-support/needs';
 import type { Summary } from '../../packages/contract/src/index.ts';
 import { summarize } from '../../packages/summary/src/index.ts';
 import { startCheckRunner } from './check-runner.ts';
-import { IP, removeNamespaces, removeOrphans } from './namespaces.ts';
+import { configure, IP, removeNamespaces, removeOrphans, writeSettings } from './namespaces.ts';
 import { netlabMissing } from './netlab.ts';
 
 const missing = netlabMissing();
@@ -20,33 +20,30 @@ const address = (link: number, end: number): string => `10.61.${link}.${end}`;
 const [fra, nyc] = [address(0, 1), address(6, 2)];
 const nodes = [...new Set(links.flat())];
 
-function ip(node: string | undefined, ...args: string[]): void {
-  execFileSync(IP, [...(node === undefined ? [] : ['-n', named(node)]), ...args], { stdio: 'pipe' });
-}
-
 /** Routes a target from a node over a next hop: a link and the end of it, 1 or 2. */
 function route(node: string, target: string, [link, end]: readonly [number, number]): void {
-  ip(node, 'route', 'replace', target, 'via', address(link, end));
+  configure(named(node), [`route replace ${target} via ${address(link, end)}`]);
 }
 
 function build(): void {
   for (const node of nodes) {
-    ip(undefined, 'netns', 'add', named(node));
-    ip(node, 'link', 'set', 'lo', 'up');
-    const settings = ['ip_forward=1', 'conf.all.rp_filter=0', 'conf.default.rp_filter=0', 'icmp_ratelimit=0'];
-    for (const setting of settings) {
-      execFileSync(IP, ['netns', 'exec', named(node), 'sysctl', '-qw', `net.ipv4.${setting}`], { stdio: 'pipe' });
-    }
+    configure(undefined, [`netns add ${named(node)}`]);
+    configure(named(node), ['link set lo up']);
+    writeSettings(named(node), {
+      'ipv4/ip_forward': 1,
+      'ipv4/conf/all/rp_filter': 0,
+      'ipv4/conf/default/rp_filter': 0,
+      'ipv4/icmp_ratelimit': 0,
+    });
   }
   for (const [index, [a = '', b = '']] of links.entries()) {
     const [ofA, ofB] = [`l${index}a`, `l${index}b`];
-    ip(a, 'link', 'add', ofA, 'type', 'veth', 'peer', 'name', ofB, 'netns', named(b));
+    configure(named(a), [`link add ${ofA} type veth peer name ${ofB} netns ${named(b)}`]);
     for (const [node, name, end] of [
       [a, ofA, 1],
       [b, ofB, 2],
     ] as const) {
-      ip(node, 'address', 'add', `${address(index, end)}/24`, 'dev', name);
-      ip(node, 'link', 'set', name, 'up');
+      configure(named(node), [`address add ${address(index, end)}/24 dev ${name}`, `link set ${name} up`]);
     }
   }
   route('fra', 'default', [0, 2]);

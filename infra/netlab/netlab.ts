@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 
-import { IP, removeNamespaces, removeOrphans } from './namespaces.ts';
+import { configure, IP, removeNamespaces, removeOrphans, writeSettings } from './namespaces.ts';
 import { impairments } from './impairments.ts';
 import { hosts, ipv4, ipv6, links, nodes, routes, USER_LINK, type NodeName } from './topology.ts';
 import { startUserLink } from './user-link.ts';
@@ -58,7 +58,11 @@ export async function createNetlab(): Promise<Netlab> {
     return child;
   };
   try {
-    for (const node of nodes) addNode(namespace(node), node);
+    configure(
+      undefined,
+      nodes.map((node) => `netns add ${namespace(node)}`),
+    );
+    for (const node of nodes) setUpNode(namespace(node), node);
     for (const [index, link] of links.entries()) addLink(namespace, index, link);
     await addUserLink(namespace, start);
     for (const node of nodes) addRoutes(namespace(node), node);
@@ -76,12 +80,11 @@ export async function createNetlab(): Promise<Netlab> {
   return { run, start, remove };
 }
 
-function addNode(name: string, node: NodeName): void {
-  ip(`netns add ${name}`);
+function setUpNode(name: string, node: NodeName): void {
   const isLimited = node === 'limited';
   // Without limits on ICMP errors, except on `limited`: real routers may have them, and the tests compare results with
   // the ground truth.
-  const settings = {
+  writeSettings(name, {
     'ipv4/ip_forward': 1,
     // The mask lifts the limit, not `icmp_ratelimit`: at 0 it empties the token bucket that route refusals use.
     'ipv4/icmp_ratemask': isLimited ? 6_168 : 0,
@@ -96,16 +99,12 @@ function addNode(name: string, node: NodeName): void {
     'ipv6/conf/all/accept_dad': 0,
     'ipv6/icmp/ratelimit': isLimited ? 4_000 : 0,
     'ipv6/fib_multipath_hash_policy': 1,
-  };
-  const script = Object.entries(settings).map(([key, value]) => `echo ${value} > /proc/sys/net/${key}`);
-  execFileSync(IP, ['netns', 'exec', name, 'sh', '-ec', script.join('\n')], { stdio: 'pipe' });
-  batch(name, ['link set lo up']);
+  });
+  configure(name, ['link set lo up']);
   if (node !== 'silent') return;
   // Drops packets that the router itself sends to the probe; forwarded packets do not come from `lo`.
-  batch(name, [
-    'rule add pref 1 iif lo to 10.200.1.0/24 blackhole',
-    '-6 rule add pref 1 iif lo to fd00:200:1::/64 blackhole',
-  ]);
+  configure(name, ['rule add pref 1 iif lo to 10.200.1.0/24 blackhole'], 4);
+  configure(name, ['rule add pref 1 iif lo to fd00:200:1::/64 blackhole'], 6);
 }
 
 function addLink(
@@ -115,12 +114,12 @@ function addLink(
 ): void {
   const [first, second] = sides;
   const [near, far] = [`to${index}a`, `to${index}b`];
-  ip(`-n ${namespace(first)} link add ${near} type veth peer name ${far} netns ${namespace(second)}`);
+  configure(namespace(first), [`link add ${near} type veth peer name ${far} netns ${namespace(second)}`]);
   for (const [node, device, side] of [
     [first, near, 1],
     [second, far, 2],
   ] as const) {
-    if (mtu !== undefined) batch(namespace(node), [`link set ${device} mtu ${mtu}`]);
+    if (mtu !== undefined) configure(namespace(node), [`link set ${device} mtu ${mtu}`]);
     setUp(namespace(node), device, number, side);
   }
 }
@@ -132,13 +131,13 @@ async function addUserLink(namespace: (node: NodeName) => string, start: Netlab[
   const router = { ipv4: ipv4(number, 77), ipv6: ipv6(number, 77) };
   await startUserLink((program, ...args) => start(first, program, ...args), { near, far, router, impairments });
   // The process keeps its handle of a device that is moved.
-  ip(`-n ${namespace(first)} link set ${far} netns ${namespace(second)}`);
+  configure(namespace(first), [`link set ${far} netns ${namespace(second)}`]);
   setUp(namespace(first), near, number, 1);
   setUp(namespace(second), far, number, 2);
 }
 
 function setUp(name: string, device: string, network: number, side: 1 | 2): void {
-  batch(name, [
+  configure(name, [
     `link set ${device} up`,
     `address add ${ipv4(network, side)}/24 dev ${device}`,
     `address add ${ipv6(network, side)}/64 dev ${device} nodad`,
@@ -146,17 +145,17 @@ function setUp(name: string, device: string, network: number, side: 1 | 2): void
 }
 
 function addRoutes(name: string, node: NodeName): void {
-  for (const network of hosts[node] ?? []) {
-    batch(name, [`address add ${ipv4(network, 99)}/32 dev lo`, `address add ${ipv6(network, 99)}/128 dev lo nodad`]);
-  }
-  batch(
-    name,
+  const hosted = (hosts[node] ?? []).flatMap((network) => [
+    `address add ${ipv4(network, 99)}/32 dev lo`,
+    `address add ${ipv6(network, 99)}/128 dev lo nodad`,
+  ]);
+  configure(name, hosted);
+  const [routes4, routes6] = [
     routes[node].map((route) => `route add ${fill(route, (network) => `10.200.${network}.0/24`, ipv4)}`),
-  );
-  batch(
-    name,
-    routes[node].map((route) => `-6 route add ${fill(route, (network) => `fd00:200:${network}::/64`, ipv6)}`),
-  );
+    routes[node].map((route) => `route add ${fill(route, (network) => `fd00:200:${network}::/64`, ipv6)}`),
+  ];
+  configure(name, routes4, 4);
+  configure(name, routes6, 6);
 }
 
 function fill(
@@ -170,16 +169,4 @@ function fill(
       /\{via (\d+)\.([12])\}/g,
       (_, network, side) => `via ${address(Number(network), Number(side) as 1 | 2)}`,
     );
-}
-
-function batch(name: string, lines: readonly string[]): void {
-  for (const line of lines) ip(`-n ${name} ${line}`);
-}
-
-function ip(line: string): void {
-  execFileSync(
-    IP,
-    line.split(' ').filter((word) => word !== ''),
-    { stdio: 'pipe' },
-  );
 }

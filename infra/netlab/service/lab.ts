@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
 
-import { IP, removeNamespaces, removeOrphans } from '../namespaces.ts';
+import { configure, IP, removeNamespaces, removeOrphans, writeSettings } from '../namespaces.ts';
 import { HUB } from './hub.ts';
 import type { WorldPlan, WorldRequest } from './world.ts';
 
@@ -42,13 +42,13 @@ export interface ServiceLabOptions extends Pick<WorldPlan, 'transport'> {
 }
 
 const PREFIX = 'vantage-service';
-const settings = [
-  'ip_forward=1',
-  'conf.all.rp_filter=0',
-  'conf.default.rp_filter=0',
-  'icmp_ratemask=0',
-  'icmp_msgs_per_sec=100000',
-];
+const settings = {
+  'ipv4/ip_forward': 1,
+  'ipv4/conf/all/rp_filter': 0,
+  'ipv4/conf/default/rp_filter': 0,
+  'ipv4/icmp_ratemask': 0,
+  'ipv4/icmp_msgs_per_sec': 100_000,
+};
 
 export async function openServiceLab(options: ServiceLabOptions): Promise<ServiceLab> {
   removeOrphans(PREFIX);
@@ -143,33 +143,31 @@ async function startService(
 }
 
 function build({ links, routes, probes }: ServiceLabOptions): void {
-  const ip = (node: string | undefined, line: string): void => {
-    const args = line.split(' ').filter(Boolean);
-    execFileSync(IP, node === undefined ? args : ['-n', named(node), ...args], { stdio: 'pipe' });
-  };
   const ends = links.map((line) => line.split(' ') as [a: string, ofA: string, b: string, ofB: string]);
   for (const node of new Set(['hub', ...ends.flatMap(([a, , b]) => [a, b])])) {
-    ip(undefined, `netns add ${named(node)}`);
-    ip(node, 'link set lo up');
-    for (const setting of settings) {
-      execFileSync(IP, ['netns', 'exec', named(node), 'sysctl', '-qw', `net.ipv4.${setting}`], { stdio: 'pipe' });
-    }
+    configure(undefined, [`netns add ${named(node)}`]);
+    configure(named(node), ['link set lo up']);
+    writeSettings(named(node), settings);
   }
   const connect = (device: string, [a, ofA, b, ofB]: (typeof ends)[number]): void => {
-    ip(a, `link add ${device}a type veth peer name ${device}b netns ${named(b)}`);
-    ip(a, `address add ${ofA}/24 dev ${device}a`);
-    ip(b, `address add ${ofB}/24 dev ${device}b`);
-    ip(a, `link set ${device}a up`);
-    ip(b, `link set ${device}b up`);
+    configure(named(a), [
+      `link add ${device}a type veth peer name ${device}b netns ${named(b)}`,
+      `address add ${ofA}/24 dev ${device}a`,
+      `link set ${device}a up`,
+    ]);
+    configure(named(b), [`address add ${ofB}/24 dev ${device}b`, `link set ${device}b up`]);
   };
   for (const [index, link] of ends.entries()) connect(`l${index}`, link);
-  ip('hub', `address add ${HUB}/32 dev lo`);
+  configure(named('hub'), [`address add ${HUB}/32 dev lo`]);
   for (const [index, probe] of probes.entries()) {
     connect(`h${index}`, ['hub', `10.66.${index + 1}.1`, probe, `10.66.${index + 1}.2`]);
-    ip(probe, `route add ${HUB}/32 via 10.66.${index + 1}.1`);
+    configure(named(probe), [`route add ${HUB}/32 via 10.66.${index + 1}.1`]);
   }
-  for (const line of routes) {
-    const [node = '', command = ''] = line.split(': ');
-    ip(node, command);
+  const ofNodes = Map.groupBy(routes, (line) => line.split(': ', 1)[0]!);
+  for (const [node, lines] of ofNodes) {
+    configure(
+      named(node),
+      lines.map((line) => line.slice(node.length + 2)),
+    );
   }
 }
