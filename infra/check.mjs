@@ -14,7 +14,8 @@ if (given.some((word) => word === '--help' || word === '-h')) {
 const jest = ['--conditions=vantage-source', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const checks = [
   { title: 'format', program: 'oxfmt', args: ['--check'] },
-  { title: 'types', program: 'tsc', args: ['-b'] },
+  // Four checkers for each program do much work twice, and the compiler collects its garbage too often: half of the CPU time.
+  { title: 'types', program: 'tsc', args: ['-b', '--checkers', '1'], env: { GOGC: '400' } },
   { title: 'lint', program: 'oxlint', args: ['--deny-warnings', '--report-unused-disable-directives'] },
   { title: 'dead code', program: 'knip', args: [] },
   {
@@ -34,11 +35,11 @@ if (given.length > 0) {
   });
   if (status !== 0) process.exit(status ?? 1);
 }
-for (const { title, program, args } of checks) {
+for (const { title, program, args, env = {} } of checks) {
   console.error(`\n── ${title}`);
   const { status } = spawnSync(program === 'node' ? node.executable : program, args, {
     cwd: repository,
-    env: { ...process.env, PATH: node.path },
+    env: { ...process.env, PATH: node.path, ...env },
     stdio: 'inherit',
   });
   if (status !== 0) {
