@@ -19,6 +19,7 @@ export function oddHost(typed: string, facts: TypeFacts): TargetMistake | undefi
     autonomousSystem(typed) ??
     credentials(parts, facts) ??
     zone(parts, facts) ??
+    wideAddress(parts, facts) ??
     oddCharacter(parts, facts) ??
     oddPort(parts, facts) ??
     oddAddress(parts, facts)
@@ -78,6 +79,18 @@ function zone({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMista
   }
   const message = `“%${id}” names an interface of one machine, which probes do not know.`;
   return mistake(message, facts, { scheme, authority: `[${address}]${port}`, rest });
+}
+
+/** An address in letters of another width, as an input method for Chinese or Japanese writes them: `１９２.０.２.１`. */
+function wideAddress({ scheme, authority, rest }: Parts, facts: TypeFacts): TargetMistake | undefined {
+  const plain = authority.normalize('NFKC').replaceAll('。', '.');
+  if (plain === authority || !isAddress(readTarget(plain).host)) return undefined;
+  const message = `“${authority}” only looks like ${plain}: its characters are of another width.`;
+  return mistake(message, facts, { scheme, authority: plain, rest });
+}
+
+export function isAddress(host: string): boolean {
+  return isDecimalQuad(host) || /^[\da-f]*:[\da-f:.]*:[\da-f.]*$/i.test(host);
 }
 
 /** Punctuation that neither hosts nor names in the DNS have. */

@@ -6,6 +6,7 @@ const types = ['ping', 'http', 'dns', 'tcp', 'udp', 'traceroute', 'info'];
 const facts = {
   ping: { type: 'ping', hostKind: 'host', hasPort: false, types },
   http: { type: 'http', hostKind: 'url', hasPort: false, types },
+  traceroute: { type: 'traceroute', hostKind: 'host', hasPort: false, types },
   dns: { type: 'dns', hostKind: 'name', hasPort: false, types },
   tcp: { type: 'tcp', hostKind: 'host', hasPort: true, types },
 } as const;
@@ -66,6 +67,56 @@ describe('a mistake in a target', () => {
       'MX a.example',
       /no blanks/,
       [{ type: 'dns', host: 'a.example', recordType: 'MX' }],
+    ],
+    [
+      'a record type that an address does not have',
+      ...(['dns', '192.0.2.1 MX'] as const),
+      /no blanks/,
+      [
+        { type: 'dns', host: '192.0.2.1', recordType: 'PTR' },
+        { type: 'info', host: '192.0.2.1' },
+      ],
+    ],
+    [
+      'an address in a command for names',
+      ...(['ping', 'dig 2001:db8::1'] as const),
+      /no blanks/,
+      [
+        { type: 'dns', host: '2001:db8::1', recordType: 'PTR' },
+        { type: 'info', host: '2001:db8::1' },
+      ],
+    ],
+    [
+      'a list',
+      ...(['traceroute', '192.0.2.1, "b.example"; [2001:db8::1],'] as const),
+      /no blanks/,
+      [
+        { type: 'traceroute', host: '192.0.2.1' },
+        { type: 'traceroute', host: 'b.example' },
+        { type: 'traceroute', host: '2001:db8::1' },
+      ],
+    ],
+    [
+      'digits of another width',
+      'ping',
+      '１９２.０.２。１',
+      /looks like 192\.0\.2\.1/,
+      [{ type: 'ping', host: '192.0.2.1' }],
+    ],
+    [
+      'digits of another width in a URL',
+      ...(['http', 'http://１９２．０．２．１:8080/a'] as const),
+      /looks like 192\.0\.2\.1:8080/,
+      [{ type: 'http', host: 'http://192.0.2.1:8080/a' }],
+    ],
+    [
+      'the port of http in a path',
+      ...(['ping', 'example.com:80/a'] as const),
+      /“\/a” is part of a URL/,
+      [
+        { type: 'ping', host: 'example.com' },
+        { type: 'http', host: 'http://example.com:80/a' },
+      ],
     ],
     ['a sentence', 'ping', 'is a.example a host', /no blanks/, [{ type: 'ping', host: 'a.example' }]],
     [

@@ -1,4 +1,4 @@
-import { oddHost } from './odd-host.ts';
+import { isAddress, oddHost } from './odd-host.ts';
 import type { TargetFix, TargetMistake, TypeFacts } from './target-fix.ts';
 import { hostFor, portIn, readTarget } from './target-text.ts';
 
@@ -52,7 +52,8 @@ const commands: Readonly<Record<string, string>> = {
 const recordTypes = new Set('A AAAA CAA CNAME DNSKEY DS HTTPS MX NAPTR NS PTR SOA SRV SVCB TLSA TXT'.split(' '));
 
 function blanks(typed: string, { type, types }: TypeFacts): TargetMistake {
-  const words = withoutFlags(typed.split(/\s+/));
+  // Without what separates or encloses the words of a list.
+  const words = withoutFlags(typed.split(/\s+/)).map((word) => word.replace(/^["'“”„‘’(<]+|["'“”‘’)>,;]+$/g, ''));
   const first = words[0]?.toLowerCase() ?? '';
   const named = types.find((name) => name === (commands[first] ?? first));
   const hosts = words.map(hostIn).filter((host) => host !== undefined);
@@ -86,12 +87,21 @@ function fixesOf(
 ): readonly TargetFix[] {
   if (host.includes('://')) return urlFixes(host, type);
   const number = port ?? given;
+  if (type === 'dns' && isAddress(host) && recordType !== 'PTR') return addressFixes(host);
   const record = recordType !== undefined && type === 'dns' ? { recordType } : {};
   if (port !== undefined && type === 'http') return [{ type, host: `${host}:${port}` }];
   if (number !== undefined && takesPort.has(type)) return [{ type, host, port: Number(number) }];
   // The port was typed on purpose: only a check that has one measures what was asked.
   const tcp = port === undefined ? [] : [{ type: 'tcp', host, port: Number(port) }];
   return [...tcp, { type, host, ...record }];
+}
+
+/** An address has PTR records only. */
+function addressFixes(host: string): readonly TargetFix[] {
+  return [
+    { type: 'dns', host, recordType: 'PTR' },
+    { type: 'info', host },
+  ];
 }
 
 function hasNoPort(type: string): boolean {
@@ -117,7 +127,7 @@ function withoutFlags(words: readonly string[]): readonly string[] {
 
 function hostIn(word: string): { readonly host: string; readonly port?: string } | undefined {
   if (word.includes('://') || /^[0-9a-f]*:[0-9a-f:.]*:[0-9a-f.]*$/i.test(word)) return { host: word };
-  return /^[^.:/]+(?:\.[^.:/]+)+(?::\d{1,5})?$/.test(word) ? readTarget(word) : undefined;
+  return /^(?:[^.:/]+(?:\.[^.:/]+)+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(word) ? readTarget(word) : undefined;
 }
 
 function otherScheme(typed: string, { type, hostKind }: TypeFacts): TargetMistake | undefined {
@@ -171,7 +181,7 @@ function notAHost(typed: string, { type, hasPort }: TypeFacts): TargetMistake | 
       message,
       fixes: [
         { type, host: bare.host },
-        { type: 'http', host: `https://${typed}` },
+        { type: 'http', host: hostFor('url', typed) },
       ],
     };
   }

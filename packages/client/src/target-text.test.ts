@@ -18,6 +18,11 @@ describe('a typed target', () => {
   it.each([
     ['url', 'example.com', 'https://example.com'],
     ['url', 'example.com:8443', 'https://example.com:8443'],
+    ['url', 'example.com:80', 'http://example.com:80'],
+    ['url', '[2001:db8::1]:80', 'http://[2001:db8::1]:80'],
+    ['url', 'example.com:8443/a?b', 'https://example.com:8443/a?b'],
+    ['url', 'example.com:80/a', 'http://example.com:80/a'],
+    ['url', 'example.com/a:80', 'https://example.com/a:80'],
     ['url', '2001:db8::1', 'https://[2001:db8::1]'],
     ['url', 'http://example.com/x', 'http://example.com/x'],
     ['url', '', ''],

@@ -24,18 +24,22 @@ export function readTarget(text: string): TypedTarget {
  * @param hostKind of the check type
  */
 export function hostFor(hostKind: 'host' | 'url' | 'name', text: string): string {
-  const { host, port, isUrl } = readTarget(text);
-  if (hostKind === 'url') {
-    if (isUrl || host === '') return host;
-    const name = host.includes(':') ? `[${host}]` : host;
-    return `https://${name}${port === undefined ? '' : `:${port}`}`;
-  }
+  const { host, isUrl } = readTarget(text);
+  if (hostKind === 'url') return isUrl || host === '' ? host : urlOf(text.trim());
   if (!isUrl) return host;
   try {
     return new URL(host).hostname.replace(/^\[|\]$/g, '');
   } catch {
     return host;
   }
+}
+
+/** The URL that a text without a scheme means: with https, but on the port of http. */
+function urlOf(text: string): string {
+  const [, authority = '', rest = ''] = /^([^/?#]*)(.*)$/s.exec(text) ?? [];
+  const { host, port } = readTarget(authority);
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${port === '80' ? 'http' : 'https'}://${name}${port === undefined ? '' : `:${port}`}${rest}`;
 }
 
 /** Port in the text: `:8443`, or the default of the URL's scheme. */

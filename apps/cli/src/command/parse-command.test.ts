@@ -48,6 +48,7 @@ describe('the words on the command line', () => {
     ['ping example.com --from de --from jp', { type: 'ping', host: 'example.com', locations: ['de', 'jp'] }],
     ['ping example.com --probes fra-1,nyc-1', { type: 'ping', host: 'example.com', probes: ['fra-1', 'nyc-1'] }],
     ['http example.com', { type: 'http', host: 'https://example.com' }],
+    ['http example.com:80', { type: 'http', host: 'http://example.com:80' }],
     ['http example.com:8443', { type: 'http', host: 'https://example.com:8443' }],
     ['tcp example.com:443', { type: 'tcp', host: 'example.com', port: 443 }],
     ['tcp https://example.com/', { type: 'tcp', host: 'example.com', port: 443 }],

@@ -106,6 +106,23 @@ describe('an http check', () => {
     ]);
   });
 
+  it('names the URL without TLS for a server that does not speak it', async () => {
+    const port = await serve((_request, response) => response.end('hello'));
+
+    const { result, error } = await checkOf(`https://127.0.0.1:${port}/`);
+
+    expect([result, error]).toEqual([
+      'failure',
+      {
+        code: 'tls_handshake_failed',
+        phase: 'tls',
+        source: 'target',
+        message: `What the server sent is not TLS. If it speaks HTTP without TLS, its URL is http://127.0.0.1:${port}/.`,
+      },
+    ]);
+    expect((await checkOf(`http://127.0.0.1:${port}/`)).result).toBe('success');
+  });
+
   it('connects only to the address that was admitted, whatever the name may resolve to', async () => {
     const port = await serve((request, response) => response.end(request.headers.host));
     const context = testContext<Http>({ hosts: { 'only-here.invalid': ['127.0.0.1'] } });

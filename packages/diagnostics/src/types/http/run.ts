@@ -157,12 +157,23 @@ function statusFailure({ head }: Step): Failure | null {
 }
 
 /** A refusal by the policy is attributed to the target if a redirect led there; other failures name the place. */
-function fromRedirect(failure: Failure, redirects: Redirects, { origin }: URL): Failure {
+function fromRedirect(failure: Failure, redirects: Redirects, url: URL): Failure {
+  const { origin } = url;
   const [first] = redirects;
-  if (first === undefined) return failure;
+  if (first === undefined) return withPlainUrl(failure, url);
   if (failure.code === 'target_refused_by_policy') return { ...failure, code: 'redirect_refused', source: 'target' };
   if (URL.parse(first.url)?.origin === origin) return failure;
   return { ...failure, message: `${failure.message} This was at ${boundText(origin, 256)}, to which it redirects.` };
+}
+
+/** The message of `shared/error-codes.ts` for all errors of TLS that bytes of another protocol cause. */
+const NOT_TLS = 'What the server sent is not TLS.';
+
+/** A server that does not speak TLS may speak HTTP: clients choose https for a host without a scheme. */
+function withPlainUrl(failure: Failure, { hostname, port }: URL): Failure {
+  if (failure.message !== NOT_TLS) return failure;
+  const url = `http://${boundText(hostname, 256)}:${port === '' ? 443 : port}/`;
+  return { ...failure, message: `${failure.message} If it speaks HTTP without TLS, its URL is ${url}.` };
 }
 
 /**
