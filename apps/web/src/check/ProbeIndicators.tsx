@@ -20,7 +20,7 @@ export function ProbeIndicators(props: {
           key={probe}
           type="button"
           tabIndex={-1}
-          class={`lamp ${toneOf(result.result)}`}
+          class={`lamp ${toneOf(result)}`}
           title={probe}
           onClick={() => props.onChoose(probe)}
         />

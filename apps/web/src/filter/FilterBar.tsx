@@ -43,7 +43,7 @@ export function FilterBar(props: {
             aria-pressed={view.outcome === outcome}
             onClick={() => onChange({ outcome: view.outcome === outcome ? '' : outcome })}
           >
-            {outcome === '' ? null : <ToneMark tone={toneOf(rows[0]![1].result)} />}
+            {outcome === '' ? null : <ToneMark tone={toneOf(rows[0]![1])} />}
             {outcome === '' ? `All ${total}` : `${outcome} ${rows.length}`}
           </button>
         ))}

@@ -25,7 +25,7 @@ export function mapProbesOf(
       name: `${id}, ${nameOf(id)}`,
       latitude: probe?.latitude ?? null,
       longitude: probe?.longitude ?? null,
-      tone: toneOf(result.result),
+      tone: toneOf(result),
       label: shown.has(id) ? labelOf(check.type, result) : undefined,
       isFaint: !shown.has(id),
     };

@@ -11,8 +11,15 @@ const outcomeTones: Readonly<Record<string, Tone>> = {
   pending: 'wait',
 };
 
-export function toneOf(result: string): Tone {
-  return outcomeTones[result] ?? 'mute';
+interface Rated {
+  readonly result: string;
+  readonly error?: { readonly code: string; readonly source: string } | null;
+}
+
+/** Tone of a result. A failure of the probe or of its resolver says nothing about the target. */
+export function toneOf({ result, error }: Rated): Tone {
+  const saysNothing = error?.source === 'probe' || error?.code.startsWith('dns_resolver_');
+  return result === 'failure' && saysNothing === true ? 'mute' : (outcomeTones[result] ?? 'mute');
 }
 
 const marks: Readonly<Record<Tone, string>> = {

@@ -71,7 +71,7 @@ export function ProbeRow(props: {
 const SHORT = 15;
 
 function Cells({ columns, result }: { readonly columns: readonly Column[]; readonly result: Result }): JSX.Element {
-  const tone = toneOf(result.result);
+  const tone = toneOf(result);
   return (
     <>
       {columns.slice(1).map((column) => {

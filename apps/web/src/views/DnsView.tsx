@@ -29,7 +29,7 @@ export function DnsView({ check, rows, nameOf, onChoose }: ViewProps): JSX.Eleme
         {groups.map((members) => (
           <div key={answerKey(members[0]![1])} class="group">
             <p class="group-head">
-              <Badge tone={toneOf(members[0]![1].result)}>{titleOf(members[0]![1])}</Badge>
+              <Badge tone={toneOf(members[0]![1])}>{titleOf(members[0]![1])}</Badge>
               <span class="note">{plural(members.length, 'probe')}</span>
             </p>
             <Records records={shownRecords(members[0]![1])} />

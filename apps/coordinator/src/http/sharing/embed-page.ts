@@ -32,7 +32,7 @@ export const EMBED_HEADERS = { 'Content-Security-Policy': POLICY, 'X-Robots-Tag'
 /** Renders a check for an iframe: verdict, headline, and a row per probe, failed ones first. */
 export function embedPage(links: Links, { check, name, word, tone, headline }: ShownCheck, probes: Probes): Buffer {
   const rows = Object.entries(check?.results ?? {}).map(([probe, result]) => ({ probe, result, ...outcomeOf(result) }));
-  rows.sort((one, other) => one.order - other.order || one.probe.localeCompare(other.probe, 'en'));
+  rows.sort((one, other) => one.order - other.order || one.probe.localeCompare(other.probe, 'en', { numeric: true }));
   const { markup } = html`<!doctype html>
     <html lang="en">
       <head>
@@ -81,11 +81,20 @@ function tableOf(rows: readonly Row[], probes: Probes): Html {
 
 function outcomeOf(result: Readonly<Record<string, unknown>>): { outcome: string; tone: string; order: number } {
   const outcome = typeof result['result'] === 'string' ? result['result'] : '';
-  if (!isFinal(result)) return { outcome: 'pending', tone: 'neutral', order: 2 };
-  if (outcome === 'success') return { outcome, tone: 'good', order: 3 };
-  if (outcome === 'error') return { outcome: 'not measured', tone: 'neutral', order: 1 };
+  if (!isFinal(result)) return { outcome: 'pending', tone: 'neutral', order: 3 };
+  if (outcome === 'success') return { outcome, tone: 'good', order: 4 };
+  if (outcome === 'error') return { outcome: 'not measured', tone: 'neutral', order: 2 };
   const { code } = (result['error'] ?? {}) as { readonly code?: unknown };
-  return { outcome: typeof code === 'string' ? code.replaceAll('_', ' ') : outcome, tone: 'bad', order: 0 };
+  const words = typeof code === 'string' ? code.replaceAll('_', ' ') : outcome;
+  return outcome === 'timeout'
+    ? { outcome: words, tone: 'warn', order: 1 }
+    : { outcome: words, tone: saysNothing(result) ? 'neutral' : 'bad', order: 0 };
+}
+
+/** True if the probe or its resolver failed, which says nothing about the target. */
+function saysNothing(result: Readonly<Record<string, unknown>>): boolean {
+  const { code, source } = (result['error'] ?? {}) as { readonly code?: unknown; readonly source?: unknown };
+  return source === 'probe' || (typeof code === 'string' && code.startsWith('dns_resolver_'));
 }
 
 function linkOf(links: Links, { testId, createdAt }: NonNullable<ShownCheck['check']>): Html {

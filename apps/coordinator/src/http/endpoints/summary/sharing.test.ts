@@ -195,6 +195,37 @@ describe('the embed of a check', () => {
     expect(text.indexOf('par-1')).toBeGreaterThan(0);
   });
 
+  it('has the rows of a table of the page: its order of outcomes and names, and its colours', async () => {
+    const [success] = Object.values(mixed().results);
+    const withError = (result: string, code: string): object => ({
+      ...success,
+      result,
+      rt: null,
+      error: { code, phase: 'connect', source: code.startsWith('probe_') ? 'probe' : 'target', message: 'No.' },
+    });
+    const results = {
+      'r-10': withError('timeout', 'probe_timeout'),
+      'r-9': withError('timeout', 'probe_timeout'),
+      'r-2': withError('error', 'probe_offline'),
+      'r-11': success,
+      'r-3': withError('failure', 'connection_refused'),
+      'r-4': withError('failure', 'dns_resolver_unreachable'),
+    };
+    const { ask } = await start({ ...mixed(), results } as Check);
+
+    const { text } = await ask(embed);
+
+    const rows = [...text.matchAll(/<th scope="row">\s*(\S+)\s*<\/th>\s*<td class="(\w+)">([^<]+)</g)];
+    expect(rows.map(([, ...cells]) => cells)).toEqual([
+      ['r-3', 'bad', 'connection refused'],
+      ['r-4', 'neutral', 'dns resolver unreachable'],
+      ['r-9', 'warn', 'probe timeout'],
+      ['r-10', 'warn', 'probe timeout'],
+      ['r-2', 'neutral', 'not measured'],
+      ['r-11', 'good', 'success'],
+    ]);
+  });
+
   it('loads itself again while the check is pending', async () => {
     const { ask } = await start(tcpCheck('pending'));
 

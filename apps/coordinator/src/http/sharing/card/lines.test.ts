@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { nameLinesOf, widthOf } from './lines.ts';
+import { linesOf, nameLinesOf, widthOf } from './lines.ts';
 
 const WIDTH = 1056;
 
@@ -20,5 +20,15 @@ describe('the name on a card', () => {
 
   it('is whole if it has room', () => {
     expect(nameLinesOf('tcp db.example.com:443', 'name', WIDTH, 2)).toEqual(['tcp db.example.com:443']);
+  });
+});
+
+describe('the lines of a headline', () => {
+  it('do not part a number from its unit', () => {
+    const text = 'The port is open (median round trip 0.064 ms).';
+    const width = widthOf('The port is open (median round trip 0.064', 'text') + 4;
+
+    expect(linesOf(text, 'text', width, 4)).toEqual(['The port is open (median round trip', '0.064 ms).']);
+    expect(linesOf('20 of 40 probes', 'text', widthOf('20 of 40', 'text') + 4, 4)).toEqual(['20 of 40', 'probes']);
   });
 });

@@ -14,7 +14,7 @@ export function widthOf(text: string, style: StyleName): number {
 export function linesOf(text: string, style: StyleName, width: number, most: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/(?<= )/)) {
+  for (const word of text.split(/(?<= )(?!(?<=\d )(?:ms|s|%)(?![a-z]))/)) {
     for (const part of widthOf(word.trimEnd(), style) > width ? Array.from(word) : [word]) {
       if (line !== '' && widthOf((line + part).trimEnd(), style) > width) {
         lines.push(line.trimEnd());
