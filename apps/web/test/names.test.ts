@@ -135,12 +135,17 @@ describe('checks and mistakes on the page', () => {
   itInBrowser('say what a link asks for that the page does not know', async () => {
     for (const [query, note] of [
       ['type=smtp&host=www.example.com', 'The link is for a check of the type “smtp”, which does not exist.'],
+      [
+        'type=smtp&from=DE&utm_source=x',
+        'The link is for a check of the type “smtp”, which does not exist. The link has “from”, which a ping check does not have: it is left out.',
+      ],
       ['type=ping&from=DE%2CJP', 'The link has “from”, which a ping check does not have: it is left out.'],
       [
         'port=1&from=DE&a=1',
         'The link has “port”, “from” and “a”, which a ping check does not have: they are left out.',
       ],
       ['type=tcp&port=1', ''],
+      ['utm_source=x&utm_medium=mail&fbclid=1', ''],
     ] as const) {
       await open(`/?${query}`, 'measured from');
       expect(await textOf(tab.page, '#host-error')).toBe(note);

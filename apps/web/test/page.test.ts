@@ -114,6 +114,84 @@ describe('the page', () => {
     await untilTrue(tab.page, `document.querySelectorAll('.pin:not(.is-faint)').length === 2`);
   });
 
+  itInBrowser('never puts the probes without a place over those with one', async () => {
+    const unplaced = Object.entries(world)
+      .slice(0, 8)
+      .flatMap(([id, probe]) =>
+        ['a', 'b'].map((mark) => [`${id}${mark}`, { ...probe, latitude: null, longitude: null }]),
+      );
+    await reopen({ probes: { ...world, ...Object.fromEntries(unplaced) } as typeof world });
+    const covered = `(() => {
+      const boxes = (selector) => [...document.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
+      return boxes('.elsewhere span, .elsewhere .pin').filter((one) => boxes('.pins .pin').some((other) =>
+        one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom)).length;
+    })()`;
+    for (const width of [390, 768, 1280]) {
+      await tab.page.setViewport({ width, height: 900 });
+      await open('/', 'Place not stated');
+      await untilTrue(tab.page, `document.querySelectorAll('.elsewhere .pin').length === 16`);
+      expect([width, await tab.page.evaluate(covered)]).toEqual([width, 0]);
+      // The pins are placed by shares of the size of the map.
+      const sizes = `['.land', '.pins'].map((e) => Math.round(document.querySelector(e).getBoundingClientRect().height))`;
+      const [land, pins] = (await tab.page.evaluate(sizes)) as [number, number];
+      expect([width, pins]).toEqual([width, land]);
+      expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    }
+    if (process.env['SHOTS'] !== undefined) {
+      await tab.page.setViewport({ width: 390, height: 900 });
+      await tab.page.screenshot({ path: `${process.env['SHOTS']}/unplaced.png` });
+    }
+  });
+
+  itInBrowser('has no colour of failure for a resolver that cannot be reached, which proves nothing', async () => {
+    const error = {
+      code: 'dns_resolver_unreachable',
+      message: 'It cannot be reached.',
+      phase: 'connect',
+      source: 'resolver',
+    };
+    const check = worldChecks.find(({ type }) => type === 'dns')!;
+    const results = Object.fromEntries(
+      Object.entries(check.results).map(([id, result]) => [
+        id,
+        { ...result, result: 'failure', rt: null, error, rcode: undefined, answers: undefined, answerKind: undefined },
+      ]),
+    );
+    showcase.checks.set(check.testId, { ...check, results: results });
+    await open(`/c/${check.testId}`, 'Unknown');
+    await untilTrue(tab.page, `document.querySelector('[data-probe]') !== null`);
+
+    expect(await tab.page.evaluate(`document.querySelectorAll('main .bad').length`)).toBe(0);
+    expect(await tab.page.evaluate(`document.querySelectorAll('.lamp.mute').length`)).toBe(Object.keys(results).length);
+  });
+
+  itInBrowser('breaks the name of a time zone where it has parts', async () => {
+    const check = worldChecks.find(({ type }) => type === 'info')!;
+    const results = Object.fromEntries(
+      Object.entries(check.results).map(([id, result]) => [id, { ...result, timezone: 'America/Los_Angeles' }]),
+    );
+    showcase.checks.set(check.testId, { ...check, results: results });
+    await tab.page.setViewport({ width: 390, height: 900 });
+    await open(`/c/${check.testId}`, 'America/');
+    // A box for each line of each part: more boxes than parts are a part that is broken.
+    const lines = `(() => {
+      const value = [...document.querySelectorAll('dt')].find((e) => e.innerText === 'Time zone').nextSibling;
+      const walker = document.createTreeWalker(value, NodeFilter.SHOW_TEXT);
+      const parts = [];
+      for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        parts.push([node.textContent, range.getClientRects().length]);
+      }
+      return parts;
+    })()`;
+    expect(await tab.page.evaluate(lines)).toEqual([
+      ['America/', 1],
+      ['Los_', 1],
+      ['Angeles', 1],
+    ]);
+  });
+
   itInBrowser('shows how agents are connected, and those that wait', async () => {
     await open('/status', 'by gateway');
 

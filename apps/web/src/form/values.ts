@@ -117,10 +117,13 @@ function textOf(value: unknown): string {
     .join('\n');
 }
 
+/** Parameters that chats, mails and advertisements add to links. */
+const OF_CAMPAIGNS = /^(?:utm_\w+|[a-z]*clid|mc_[ce]id)$/i;
+
 /** The parameters of a link that the form does not have. */
 export function strangersIn(form: FormDefinition, query: URLSearchParams): readonly string[] {
   const known = new Set(['type', 'host', ...namesOf(form)]);
-  return [...new Set(query.keys())].filter((name) => !known.has(name));
+  return [...new Set(query.keys())].filter((name) => !known.has(name) && !OF_CAMPAIGNS.test(name));
 }
 
 function namesOf({ fields, selection, options }: FormDefinition): readonly string[] {

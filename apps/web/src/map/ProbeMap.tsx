@@ -67,11 +67,13 @@ export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
   const elsewhere = probes.filter((probe) => !byId.has(probe.id));
   return (
     <div class={pins.length > MOST_LABELS ? 'map many' : 'map'} aria-hidden="true">
-      <land.View />
-      <div class="pins">
-        {pins.map((pin) => (
-          <MapPin key={pin.id} pin={pin} probe={byId.get(pin.id)!} side={sides.get(pin.id)} onChoose={onChoose} />
-        ))}
+      <div class="world">
+        <land.View />
+        <div class="pins">
+          {pins.map((pin) => (
+            <MapPin key={pin.id} pin={pin} probe={byId.get(pin.id)!} side={sides.get(pin.id)} onChoose={onChoose} />
+          ))}
+        </div>
       </div>
       {elsewhere.length === 0 ? null : (
         <div class="elsewhere">

@@ -77,12 +77,16 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
 /** What a link asks for and the page cannot do: without a word the check would be another one. */
 function noteOf(query: URLSearchParams): string | undefined {
   const type = query.get('type');
-  if (type !== null && formOf(type) === undefined)
-    return `The link is for a check of the type “${type.slice(0, 40)}”, which does not exist.`;
   const form = formOf(type) ?? forms[0]!;
   const names = strangersIn(form, query).map((name) => `“${name.slice(0, 40)}”`);
-  if (names.length === 0) return undefined;
-  return `The link has ${listed(names)}, which a ${form.type} check does not have: ${names.length === 1 ? 'it is' : 'they are'} left out.`;
+  const notes = [];
+  if (type !== null && formOf(type) === undefined)
+    notes.push(`The link is for a check of the type “${type.slice(0, 40)}”, which does not exist.`);
+  if (names.length > 0)
+    notes.push(
+      `The link has ${listed(names)}, which a ${form.type} check does not have: ${names.length === 1 ? 'it is' : 'they are'} left out.`,
+    );
+  return notes.length === 0 ? undefined : notes.join(' ');
 }
 
 function listed(names: readonly string[]): string {

@@ -27,11 +27,11 @@ export function Sentence({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** A domain name that may continue on the next line after each dot. */
+/** A domain name or the name of a time zone, which may continue on the next line after each dot, slash and underscore. */
 export function Dotted({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
-      {text.split(/(?<=\w\.)(?=\w)/).map((label, index) => (
+      {text.split(/(?<=\w\.|\w[/_])(?=\w)/).map((label, index) => (
         <Fragment key={index}>
           {index === 0 ? null : <wbr />}
           {label}

@@ -4,6 +4,7 @@ import { codeWords } from '../check/columns.ts';
 import { ProbeChips } from '../check/CheckVerdict.tsx';
 import { plural } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
+import { Dotted } from '../parts/prose.tsx';
 import { Section } from '../parts/section.tsx';
 import { Badge, toneOf } from '../parts/tone.tsx';
 import { groupMembers } from './group.ts';
@@ -61,7 +62,7 @@ function AddressCard(props: {
     <div class="group address">
       <p class="group-head">
         {ip === undefined || ip === null ? (
-          <Badge tone={toneOf(result.result)}>{codeWords(error?.code ?? 'no address')}</Badge>
+          <Badge tone={toneOf(result)}>{codeWords(error?.code ?? 'no address')}</Badge>
         ) : (
           <strong class="address-text">{ip}</strong>
         )}
@@ -93,7 +94,7 @@ export function AddressFacts({ result }: { readonly result: FieldsOf<'info'> }):
         ['Organization', result.org === result.isp ? null : result.org],
         ['Prefix', result.prefix],
         ['Place', [...new Set(place)].join(', ')],
-        ['Time zone', result.timezone],
+        ['Time zone', typeof result.timezone === 'string' ? <Dotted text={result.timezone} /> : null],
         ['Coordinates', typeof result.latitude === 'number' ? `${result.latitude}, ${result.longitude}` : null],
         ['All addresses', (result.addresses ?? []).length > 1 ? result.addresses!.join(', ') : null],
       ]}
