@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 
 import { releaseMemoryAfterJobs } from './release-memory.ts';
 
-const times = { afterMs: 1_000, againMs: 100 };
+const times = { afterMs: 1_000, againMs: 100, atLatestMs: 20_000 };
 
 describe('the release of memory after jobs', () => {
   let released = 0;
@@ -40,6 +40,16 @@ describe('the release of memory after jobs', () => {
 
     resolve();
     await running;
+    jest.advanceTimersByTime(100);
+    expect(released).toBe(1);
+  });
+
+  it('waits for such a moment for a limited time', () => {
+    const run = releaseMemoryAfterJobs(release, times);
+    void run(() => new Promise(() => undefined));
+    jest.advanceTimersByTime(20_900);
+    expect(released).toBe(0);
+
     jest.advanceTimersByTime(100);
     expect(released).toBe(1);
   });

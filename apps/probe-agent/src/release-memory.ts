@@ -1,7 +1,9 @@
 /** Time from the first job after a release until memory is released again. */
-const AFTER_MS = 10_000;
+const AFTER_MS = 5_000;
 /** Interval of retries while jobs run: a release would delay them, because it blocks the process for a millisecond. */
 const AGAIN_MS = 250;
+/** Longest wait for such a moment: an agent that always has jobs keeps no more than others. */
+const AT_LATEST_MS = 10_000;
 
 /**
  * Returns memory to the system after jobs. V8 compiles the code of the checks in small blocks, which malloc keeps when
@@ -12,14 +14,18 @@ const AGAIN_MS = 250;
  */
 export function releaseMemoryAfterJobs(
   release: (() => void) | undefined,
-  { afterMs = AFTER_MS, againMs = AGAIN_MS } = {},
+  { afterMs = AFTER_MS, againMs = AGAIN_MS, atLatestMs = AT_LATEST_MS } = {},
 ): (run: () => Promise<void>) => Promise<void> {
   if (release === undefined) return (run) => run();
   let running = 0;
   let timer: NodeJS.Timeout | undefined;
+  let waitedMs = 0;
   const look = (): void => {
-    if (running > 0) return lookIn(againMs);
-    timer = undefined;
+    if (running > 0 && waitedMs < atLatestMs) {
+      waitedMs += againMs;
+      return lookIn(againMs);
+    }
+    [timer, waitedMs] = [undefined, 0];
     release();
   };
   const lookIn = (milliseconds: number): void => {
