@@ -22,7 +22,7 @@ export interface TlsEnd {
   readonly cert: Buffer;
 }
 
-/** Creates a certificate for the public address. */
+/** Creates a CA and its certificate for the host of `GATEWAY_URL`. */
 export async function makeTlsEnd(folder: string): Promise<TlsEnd> {
   await ensureTls(folder, { hosts: [new URL(GATEWAY_URL).hostname] });
   const file = (name: string): string => join(folder, 'redis', name);

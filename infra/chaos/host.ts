@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The clock, the disk and the local ports that one process of a trial sees. */
 export interface Host {
-  /** Environment variables of a process that is to see them. */
+  /** Environment variables that give a process this clock, disk and local ports. */
   readonly environment: Readonly<Record<string, string>>;
   /** Steps the wall clock of the process and its children; 0 restores the real one. */
   readonly stepClock: (offMs: number) => void;

@@ -19,7 +19,7 @@ interface Manifest {
   readonly exports?: Readonly<Record<string, string | { readonly 'vantage-source': string }>>;
 }
 
-/** Sources of the entries of all packages but that of the tests, whose entries are files. */
+/** Source of each entry in `exports` of a package. Without test-support: it exports every file by the pattern `./*`. */
 const entries = new Map(
   globSync('packages/*/package.json', { cwd: root })
     .filter((file) => !file.startsWith('packages/test-support/'))

@@ -8,7 +8,7 @@ import { addressOf, impairedNetwork, type Impairments } from './impaired-network
 
 jest.setTimeout(600_000);
 
-/** Runs of each row; more are run by hand. */
+/** Runs of each row; the environment variable `RUNS` sets more. */
 const RUNS = Number(process.env['RUNS'] ?? 4);
 const facts = new Map<string, ProbeFacts>();
 const at = '2026-01-01T00:00:00.000Z';

@@ -5,7 +5,7 @@ import { thresholds } from './thresholds.ts';
 export interface FindingRule {
   /** Possible severities, in descending order. */
   readonly severities: readonly FindingSeverity[];
-  /** True if the finding makes a target that all probes reach `degraded`, unless its severity is `info`. */
+  /** True if the finding changes the verdict `up` to `degraded`, unless its severity is `info`. */
   readonly degrades: boolean;
   /** Condition of the finding and of its severities. */
   readonly rule: string;

@@ -71,7 +71,7 @@ const rootRow = {
 };
 const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
 
-/** A result whose target name was not resolved. */
+/** A result without an address because the resolver failed, refused or was silent. */
 const ofResolver = (code: FailureCode) =>
   bad(
     code,

@@ -17,7 +17,7 @@ export interface Proof {
   readonly token?: string;
 }
 
-/** What an agent does after a refusal: connect again at once or after a pause, or end the process. */
+/** After a refusal: reconnect after the usual delay (`retry`) or the longer one of a refusal (`wait`), or end the process (`end`). */
 export type AfterRefusal = 'retry' | 'wait' | 'end';
 
 /** The identity of this agent at the service. */

@@ -23,7 +23,7 @@ const PART = {
   headers: expect.arrayContaining([[expect.any(String), expect.any(String)]]),
 };
 const HEAD = { rt: expect.any(Number), statusCode: 200 };
-/** A coded body that ends before its coding does. */
+/** Expected outcome of a compressed body that is cut off. */
 const cut = { result: 'failure', truncated: true, error: { code: 'http_decode_failed' } };
 
 describe('a hostile HTTP/1.1 answer', () => {

@@ -75,7 +75,7 @@ const BYTE_UNITS: Readonly<Record<string, number>> = Object.fromEntries(
   ]),
 );
 
-/** A number of bytes with units of two: `10MB`, `512KiB`. */
+/** A size in bytes with binary units: `512KiB`; `10MB` is 10 MiB too, as in blackbox_exporter. */
 export const bytes = scalar((text) => {
   if (/^[-+]?0$/.test(text)) return 0;
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)([A-Za-z]+)/g)];

@@ -20,7 +20,7 @@ export interface AccessWatch {
   /** Calls the listener for every change, including a removal, until the returned function is called. */
   readonly onChange: (listener: OnAccess) => () => void;
   /**
-   * Reads the changes. Concurrent calls share one read.
+   * Reads the changes. A call during a read causes one further read; both end after it.
    *
    * @throws StoreUnavailable
    */

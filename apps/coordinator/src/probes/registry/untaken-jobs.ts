@@ -13,7 +13,7 @@ export interface JobsReading {
 
 /** Time after which a waiting job is a fault: an agent with free slots takes it within a round trip, and reports it within two seconds. */
 const UNTAKEN_FOR_MS = 6_000;
-/** Wait for an agent without free slots: longer than any check, so a slot becomes free before. */
+/** The same for an agent without free slots: longer than any check, by the end of which a slot is free. */
 const FULL_FOR_MS = LONGEST_CHECK_MS + 15_000;
 /** Duration of the status: a degraded probe may get no job with which to prove its recovery. */
 const HOLDS_FOR_MS = 60_000;

@@ -1,4 +1,4 @@
-/** The size of every picture, CSS pixels and device pixels alike. */
+/** Size of the viewport and of every screenshot, in CSS pixels, which are device pixels here. */
 export const VIEWPORT = { width: 1280, height: 800 } as const;
 
 export interface BrowserFlagOptions {

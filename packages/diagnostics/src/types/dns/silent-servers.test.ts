@@ -50,7 +50,7 @@ afterAll(async () => {
   await authority?.close();
 });
 
-/** Failure of a check that asks unbound about a name whose servers are silent. */
+/** Failure of a dns check of the name over the unbound at this port; null if it has none. */
 async function failureAt(host: string, port = unbound!.port): Promise<Failure | null> {
   const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true, nsid: false, trace: false };
   // Unbound tries silent servers for longer than this.

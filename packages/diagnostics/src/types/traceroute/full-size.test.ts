@@ -8,7 +8,7 @@ import { MAX_FULL_SIZE_PACKETS, MAX_PACKETS } from './contract.ts';
 
 jest.setTimeout(300_000);
 
-/** Runs of each case of chance; more are run by hand. */
+/** Seeds of each randomized case; the environment variable `RUNS` sets more. */
 const RUNS = Number(process.env['RUNS'] ?? 12);
 const DISTANCE = 4;
 /** Packets of the trace are smaller, those that ask for sizes larger, but for the small ones of the pairs. */

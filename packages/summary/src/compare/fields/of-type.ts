@@ -69,7 +69,7 @@ export const askedFields: Readonly<Record<string, readonly (readonly [keyof Aske
   ],
 };
 
-/** Sent and lost packets or handshakes; undefined for other types, closed ports and doubtful times. */
+/** Sent and lost packets (ping, traceroute) or handshakes (tcp); undefined for other types, for a closed port, and for tcp if the probe stalled. */
 export function lossOf(type: string, probeResult: ProbeResult): Sample | undefined {
   const { result } = probeResult;
   if (hasDoubtfulTimes(type, probeResult)) return undefined;
