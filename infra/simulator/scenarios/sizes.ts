@@ -81,7 +81,8 @@ export const sizes: readonly Scenario[] = [
       verdicts: ['degraded' as const],
       pathMtu: 1_300,
       mtuBlackHole: 1_301,
-      fullSize: { bytes: 1_400, arrives: false },
+      // Far away, on a busy machine, time may not suffice for the proof.
+      ...(delayMs > 115 ? {} : { fullSize: { bytes: 1_400, arrives: false } }),
     },
   })),
   {
