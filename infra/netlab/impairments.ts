@@ -30,8 +30,13 @@ export interface LinkImpairments {
 
 /** Delay of the link; below 10 ms, where `ping` prints hundredths of a millisecond. */
 export const DELAY_MS = 9;
-/** Delay of the network `remote`, longer than it takes to show the answers of nearer hops. */
+/** Delay of the network `remote`. */
 const FAR_MS = 60;
+/**
+ * Delay of the network `slow`: longer than it takes to show the answers of nearer hops on a busy machine, and shorter than the silence
+ * after which a trace probes further hops (`STALL_MS`).
+ */
+const SLOW_MS = 400;
 export const LABELS = [16_001, 24_123] as const;
 /** Delay of a late reply, longer than the four seconds for which ping awaits a reply. */
 const LATE_MS = 4_300;
@@ -45,6 +50,7 @@ export const impairments: Readonly<Record<number, LinkImpairments>> = {
   [networks.labelled]: { mpls: LABELS },
   [networks.distant]: { delayMs: DELAY_MS },
   [networks.remote]: { delayMs: FAR_MS },
+  [networks.slow]: { delayMs: SLOW_MS },
   [networks.even]: { delayMs: DELAY_MS },
   [networks.lossy]: { delayMs: DELAY_MS, lose: [2, 5, 8, 11, 14] },
   [networks.doubling]: { delayMs: DELAY_MS, copies: { 1: 1, 3: 2 } },

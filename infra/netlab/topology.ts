@@ -79,9 +79,11 @@ export const networks = {
   late: 105,
   /** Same as `distant`; link 9 also loses packets by chance. */
   lossyDistant: 106,
+  /** Same as `remote`, with a longer delay. */
+  slow: 107,
 } as const;
 
-const distantNetworks = [networks.distant, networks.remote, networks.lossyDistant];
+const distantNetworks = [networks.distant, networks.remote, networks.lossyDistant, networks.slow];
 const targetNetworks = [networks.behindSilent, networks.diamond, networks.behindLimited, ...distantNetworks];
 const farNetworks = [
   networks.labelled,
