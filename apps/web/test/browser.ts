@@ -83,5 +83,6 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export async function axeViolations(page: Page): Promise<unknown> {
   const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary) })))`;
-  return await page.evaluate(`${axe}; ${run}`);
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
+  return await page.evaluate(run);
 }
