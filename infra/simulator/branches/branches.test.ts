@@ -331,3 +331,70 @@ describe('loss behind a balancer whose ways have different round trips', () => {
     expect(texts.filter((text) => text !== '').length).toBeGreaterThanOrEqual(1.5 * RUNS);
   });
 });
+
+describe('flows that die behind a router that all flows pass', () => {
+  const straight = networks['straight']!;
+  /** A bundle of four links behind the node, one of which is dead. */
+  const behind = (dead: string, link = 1): Impairments => ({
+    drops: (name, flow) => name === dead && flow % 4 === link,
+  });
+  const numbered = [
+    { flows: 16, queries: 1, protocol: 'udp' },
+    { flows: 10, queries: 3, protocol: 'udp' },
+    { flows: 8, queries: 2 },
+  ] as const;
+
+  it.each(['last', 'b', FIRST].flatMap((dead) => numbered.map((options) => [dead, options] as const)))(
+    'are counted, with the router: behind %s, %j',
+    async (dead, options) => {
+      for (let seed = 1; seed <= RUNS; seed += 1) {
+        const { verdict, findings } = await summaryOver(straight, behind(dead, seed % 4), seed, options);
+        const texts = findings.flatMap(({ code, text }) => (code === 'flows_stop' ? [text] : []));
+
+        expect(texts).toEqual([expect.stringMatching(/^\d+ of \d+ flows of fra-1 do(es)? not reach the target: /)]);
+        expect(texts[0]).toContain(`beyond hop ${['first', 'a', 'b', 'end', 'last'].indexOf(dead) + 1}, `);
+        expect(verdict).toBe('degraded');
+      }
+    },
+  );
+
+  it.each(numbered.slice(1))('are counted on a path with loss: %j', async (options) => {
+    const faults = { ...behind('last'), loss: (name: string) => (name === 'a' ? 0.02 : 0) };
+    const texts = await findingsOver(straight, faults, 'flows_stop', options);
+
+    expect(texts.filter((text) => text !== '').length).toBeGreaterThanOrEqual(RUNS / 2);
+  });
+
+  const limit = (of: (name: string) => boolean, burst: number, perSecond: number): Impairments => ({
+    limits: (name) => (of(name) ? { burst, perSecond } : undefined),
+  });
+  const isTarget = (name: string): boolean => name === TARGET_NAME;
+  it.each<[string, Network, Impairments]>([
+    ['nothing is wrong', straight, {}],
+    ['30 % of the packets are lost', straight, { loss: (name) => (name === 'last' ? 0.3 : 0) }],
+    ['60 % of the packets are lost', straight, { loss: (name) => (name === 'last' ? 0.6 : 0) }],
+    ...[1, 3, 6, 12].flatMap((burst) =>
+      [0.1, 0.3, 1, 3, 10].flatMap((perSecond): readonly [string, Network, Impairments][] => [
+        [`the target answers ${burst}, then ${perSecond} a second`, straight, limit(isTarget, burst, perSecond)],
+        [`all nodes answer ${burst}, then ${perSecond} a second`, straight, limit(() => true, burst, perSecond)],
+      ]),
+    ),
+    [
+      'all nodes limit their answers, and 2 % is lost at each hop',
+      straight,
+      { ...limit(() => true, 6, 1), loss: () => 0.02 },
+    ],
+    [
+      'the target limits its answers, and 30 % is lost',
+      straight,
+      { ...limit(isTarget, 6, 1), loss: (n) => (n === 'a' ? 0.3 : 0) },
+    ],
+    ['a balancer by packet has a broken way', byPacket, { holes: ['first.1.0'] }],
+    ['a balancer by packet has a way that is gone', byPacket, { gone: ['first.1.0'] }],
+  ])('are none if %s', async (_reason, network, impairments) => {
+    const texts: string[] = [];
+    for (const options of numbered) texts.push(...(await findingsOver(network, impairments, 'flows_stop', options)));
+
+    expect(texts.filter((text) => text !== '')).toEqual([]);
+  });
+});

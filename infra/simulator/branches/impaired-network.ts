@@ -16,6 +16,8 @@ export interface Impairments {
   readonly gone?: readonly string[];
   /** True for nodes that do not forward a flow and say so (communication administratively prohibited). */
   readonly refuses?: (name: string, flow: number) => boolean;
+  /** True for nodes that silently do not forward a flow. */
+  readonly drops?: (name: string, flow: number) => boolean;
   /** Nodes with a private address, which results hide. */
   readonly hidden?: (name: string) => boolean;
   /** Nodes that forward and do not answer. */
@@ -77,6 +79,7 @@ export function impairedNetwork(
       if (name === TARGET_NAME) return answers(name) ? [atTarget(sent, rttMs)] : [];
       if (hop === sent.ttl) return answers(name) ? [expired(sent, from(name), rttMs)] : [];
       if (refuses?.(name, sent.identifier) === true) return answers(name) ? [unreachable(sent, 13, from(name))] : [];
+      if (impairments.drops?.(name, sent.identifier) === true) return [];
       if (holes.includes(name) || (isBroken && breaks.at === name)) return [];
       name = nextOf(name, sent.identifier);
     }

@@ -93,7 +93,8 @@ export const findingCodes = {
   path_refused: 'A router refused to forward the packets.',
   path_stops: 'Nothing answers beyond a hop.',
   path_cut: 'The trace ended before the path did: hop limit, time limit, or a protocol that the target ignores.',
-  flows_stop: 'Some flows end on the path, others reach the target: one of several parallel paths is broken.',
+  flows_stop:
+    'Some flows end on the path, others reach the target: one of several parallel paths is broken, or a filter drops them.',
   path_loss: 'Loss begins at one hop and continues to the target.',
   loss_at_target: 'Packets are lost at the target’s hop only.',
   rate_limited_hop: 'Answers of a router are missing, and fewer of the hops beyond it.',

@@ -25,6 +25,11 @@ export const thresholds = {
    * independent.
    */
   sharedLoss: 0.1,
+  /**
+   * Of flows that are cut behind a router which others pass: unanswered packets with the full TTL of each (`full`), answers
+   * of the target to other flows after a lost packet (`answeredLater`), and most unanswered packets at the end (`lostLast`).
+   */
+  cutFlows: { full: 3, answeredLater: 3, lostLast: 2 },
   /** Unanswered full-TTL packets of a flow that prove the target silent. */
   fullTtlAsked: 5,
   /**

@@ -18,7 +18,7 @@ export function chanceOfMore(more: Sample, less: Sample): number {
 }
 
 /** Logarithm of the binomial coefficient. */
-function choices(of: number, count: number): number {
+export function choices(of: number, count: number): number {
   let sum = 0;
   for (let i = 1; i <= count; i += 1) sum += Math.log((of - count + i) / i);
   return sum;

@@ -34,7 +34,7 @@ export function deadWays(trace: Trace): readonly Way[] {
 }
 
 /** The routers of a step; those with withheld addresses by their place among the responders of the hop. */
-function placesIn({ hop, routers, isPrivate, responders }: Step): readonly string[] {
+export function placesIn({ hop, routers, isPrivate, responders }: Step): readonly string[] {
   return isPrivate ? responders.map((index) => `${hop} ${index}`) : routers.map(({ ip }) => ip);
 }
 
@@ -80,7 +80,7 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   );
 }
 
-function sampleOf(steps: readonly Step[]): Sample {
+export function sampleOf(steps: readonly Step[]): Sample {
   return steps.reduce((sum, { sent, lost }) => ({ sent: sum.sent + sent, lost: sum.lost + lost }), {
     sent: 0,
     lost: 0,
@@ -130,6 +130,6 @@ function forkText(trace: Trace, { steps }: Way): string {
   return fork === undefined ? '' : `the ways behind ${stepText(fork)}`;
 }
 
-function lastOf({ steps }: Way): Step | undefined {
+export function lastOf({ steps }: Way): Step | undefined {
   return steps.findLast((step) => !isSilent(step));
 }

@@ -13,6 +13,7 @@ import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';
+import { findCutFlows } from './flows/cut-flows.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { findRefusals, refusalOf, type PathRefusal } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
@@ -44,6 +45,7 @@ export function findEnds(
     ...unheard(silent.filter(isUnproved)),
     ...cuts(traces),
     ...findDeadWays(traces),
+    ...findCutFlows(traces),
     ...findBrokenBranches(traces),
     ...findMtus(traces),
     ...findHeaders(traces),

@@ -524,6 +524,34 @@ describe('an ICMP error', () => {
   });
 });
 
+describe('an ICMP error to some flows of a trace', () => {
+  const flow = (last: number) => ({
+    reached: last === 0,
+    stopReason: last === 0 ? ('completed' as const) : ('unreachable' as const),
+    hops: [[0], [0], [last]],
+  });
+  const summaryWith = (flows: readonly number[]) => {
+    const rows = [access, '192.0.2.1 5 5 5 5', '203.0.113.1/192.0.2.1 9 9 9 9 !H'];
+    const count = flows.filter((last) => last === 1).length;
+    const made = trace(rows, { flows: flows.map(flow), stopReason: 'completed' });
+    const hops = made.hops!.map((hop) => ({ ...hop, icmp: hop.icmp && { ...hop.icmp, from: '192.0.2.1', count } }));
+    return summaryOf('traceroute', { 'fra-1': { ...made, hops } });
+  };
+
+  it('of a router that leads others to the target is a fault', () => {
+    const summary = summaryWith([0, 1, 0, 1]);
+
+    expect([summary.verdict, ...lines(summary)]).toEqual(['degraded', 'path_refused warning: fra-1']);
+    expect(textOf(summary, 'path_refused')).toBe(
+      'A router said that the host is unreachable (!H) to all packets of 2 of 4 flows of fra-1 to the target: hop 2, 192.0.2.1 in AS64511 (Transit Net). Others passed it.',
+    );
+  });
+
+  it('to one packet is worth a note', () => {
+    expect(summaryWith([0, 1, 0, 0]).verdict).toBe('up');
+  });
+});
+
 describe('a target that answers the first datagrams alone', () => {
   const rows = [access, '192.0.2.1 5 5 * *', '203.0.113.1 9 9 * *'];
 

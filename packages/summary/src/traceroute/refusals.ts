@@ -3,7 +3,7 @@ import { groupBy } from '../probe-result.ts';
 import { isTooLarge } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, naming, shown, unique } from '../words.ts';
-import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace } from './trace.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Icmp, type Step, type Trace, type Way } from './trace.ts';
 
 /** Annotations of `traceroute` for ICMP errors. */
 const marks: ReadonlyMap<string, string> = new Map([
@@ -129,10 +129,32 @@ function othersText(own: readonly PathRefusal[]): string {
   return own.every(({ trace }) => trace.isReached) ? ' Others reached the target.' : '';
 }
 
+/** Number of packets that got such an error. */
+function errorsIn(own: readonly PathRefusal[]): number {
+  return own.reduce((sum, { answered }) => sum + (answered?.icmp?.count ?? 0), 0);
+}
+
 /** True if a router refused packets that were sent far enough for the target, although the target answered others. */
 function isBeforeTarget({ trace, answered }: PathRefusal): boolean {
   const index = targetIndex(trace);
   return index !== undefined && trace.steps[index] === answered && answered!.refused > 0;
+}
+
+/** Flows without an answer of the target whose packets this router refused, of a trace that others reach the target in. */
+function endedBy({ trace, ip, answered }: PathRefusal): readonly Way[] {
+  if (!trace.isReached) return [];
+  const isIts = ({ refusal }: Way): boolean =>
+    refusal !== null && (ip === null ? refusal === answered?.icmp : refusal.from === ip);
+  return trace.ways.filter((way) => !way.isReached && isIts(way));
+}
+
+/** `5 of 16 flows of fra-1`, for each trace with such flows; empty without any. */
+function flowsText(own: readonly PathRefusal[]): string {
+  const shares = [...Map.groupBy(own, ({ trace }) => trace)].flatMap(([{ ways, probeResult }, ofTrace]) => {
+    const ended = new Set(ofTrace.flatMap(endedBy)).size;
+    return ended === 0 ? [] : [`${ended} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`];
+  });
+  return shares.length === 0 ? '' : listed(shares, 3);
 }
 
 function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly FindingDraft[] {
@@ -157,13 +179,17 @@ function told(refusals: readonly PathRefusal[], isPassing: boolean): readonly Fi
     const others = late[0] === undefined ? othersText(own) : ` The target answered from ${late[0]} on.`;
     const rest = isPassing && !isOfTarget ? others : '';
     const places = listed(unique(own.map((one) => one.where)), 3);
+    const flows = isPassing && !isOfTarget ? flowsText(own) : '';
+    const ofFlows = flows === '' ? undefined : ` all packets of ${flows} to the target`;
     const packets =
-      refused > 0
+      ofFlows ??
+      (refused > 0
         ? ` ${refused} of ${countOf(sum('sent'), 'packet')} of ${naming(probeResults)} to the target`
-        : `${some} packets of ${naming(probeResults)}`;
+        : `${some} packets of ${naming(probeResults)}`);
     const text = `${sender} said that ${meaningOf(mark)} to${packets}: ${places}.${rest}`;
     const brief = isPassing ? `${where} refuses some packets (${shown(mark, 16)})` : `the path ends at ${where}`;
-    const isLoss = refused >= thresholds.lostPackets || late.length > 0;
+    const isLoss =
+      Math.max(refused, ofFlows === undefined ? 0 : errorsIn(own)) >= thresholds.lostPackets || late.length > 0;
     const isInfo = isPassing ? !isLoss : probeResults.every(({ result }) => isTooLarge(result));
     return buildFinding('path_refused', isInfo ? 'info' : 'warning', probeResults, text, brief);
   });

@@ -1,6 +1,7 @@
 import { bad, summaryOf, type Result } from '../cases.ts';
 import { multipath, ping, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
+import { cut, flowsOf } from './flows.ts';
 import { placeAt } from './place-at.ts';
 
 const access = '198.51.100.1 1 1 1';
@@ -10,13 +11,6 @@ const on = (path: readonly string[], fields: Parameters<typeof trace>[1] = {}) =
   summaryOf('traceroute', { 'fra-1': trace(path, fields) });
 const fullDatagrams = (arrives: boolean) =>
   on([access, target], { protocol: 'udp', fullSize: { bytes: 1_500, arrives } });
-/** Three packets per flow: index of the responder at each hop, `-` for none. */
-const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> =>
-  branches.map((branch) => ({
-    reached: !branch.endsWith('-'),
-    stopReason: branch.endsWith('-') ? 'gap_limit' : 'completed',
-    hops: branch.split(' ').map((index) => Array.from({ length: 3 }, () => (index === '-' ? null : Number(index)))),
-  }));
 /** A search for all paths over two ways, one of which ends before the target. */
 const all = (ways: readonly string[], marks: Parameters<typeof multipath>[1]) =>
   on([...balanced, '192.0.2.3 3 3', target], {
@@ -118,6 +112,7 @@ export const pathCases: FindingCases = {
         'a way is silent right behind the balancer',
         all(['192.0.2.1 > *1 0/9', '*1 > *2 0/6'], { '192.0.2.1': 'flow', '*1': 'broken' }),
       ],
+      ['flows are silent beyond a router that all pass', cut('9 * 9 9 9 * 9 9', 12)],
       ['a router refuses all packets of a way', all(['192.0.2.1 > !192.0.2.12 6/6'], { '192.0.2.1': 'flow' })],
     ],
     absent: [
@@ -129,6 +124,8 @@ export const pathCases: FindingCases = {
         'one flow was last seen where others pass',
         on([...balanced, '192.0.2.3 3 * 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 0 - -', '0 1 0 0') }),
       ],
+      ['the last flows are silent, as with a limit', cut('9 9 9 9 9 9 * *', 12)],
+      ['flows are silent beyond a router that all pass, and got few packets', cut('9 * 9 9 9 * 9 9', 4)],
       ['the agent did not prove it', all(deadWay, { '192.0.2.1': 'flow' })],
       ['the balancer chooses by packet', all(deadWay, { '192.0.2.1': 'packet', '192.0.2.12': 'broken' })],
       [

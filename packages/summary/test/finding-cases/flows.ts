@@ -1,0 +1,25 @@
+import type { Summary } from '@vantage/contract';
+
+import { summaryOf, type Result } from '../cases.ts';
+import { trace } from '../results.ts';
+
+/** Three packets per flow: index of the responder at each hop, `-` for none. */
+export const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> =>
+  branches.map((branch) => ({
+    reached: !branch.endsWith('-'),
+    stopReason: branch.endsWith('-') ? 'gap_limit' : 'completed',
+    hops: branch.split(' ').map((index) => Array.from({ length: 3 }, () => (index === '-' ? null : Number(index)))),
+  }));
+
+/** Eight flows of one packet per hop, two of which are silent beyond the transit router; `order` is that of the target's answers. */
+export const cut = (order: string, full: number): Summary =>
+  summaryOf('traceroute', {
+    'fra-1': trace(['198.51.100.1 1 1 1 1 1 1 1 1', '192.0.2.1 5 5 5 5 5 5 5 5', `203.0.113.1 ${order}`], {
+      flows: order.split(' ').map((rtt) => ({
+        reached: rtt !== '*',
+        stopReason: rtt === '*' ? 'gap_limit' : 'completed',
+        hops: [[0], [0], [rtt === '*' ? null : 0]],
+      })),
+      fullTtl: { rtts: Array.from({ length: full }, () => null), icmp: null },
+    }),
+  });
