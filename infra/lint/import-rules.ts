@@ -56,7 +56,7 @@ export const importRules: readonly ImportRule[] = [
     except: ['packages/target-policy/**'],
   },
   {
-    modules: ['express'],
+    modules: ['express', 'express-rate-limit'],
     message: 'HTTP is the business of apps/coordinator/src/http alone.',
     except: [
       'apps/coordinator/src/http/**',

@@ -140,7 +140,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
   const { checkTypes, checks, probes, log, retentionSeconds } = options;
   const buckets = bucketsOf(options.rateLimits);
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
-  const limit = (bucket: Bucket) => limitRate(bucket, window);
+  const limit = (bucket: Bucket) => limitRate(bucket, window, log);
   const judgeRequest = createRequestJudge(checkTypes, options.judgeTarget);
   const readRequest = requestReaderOf(judgeRequest);
   const document = (): JsonObject =>
@@ -157,7 +157,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
     retentionSeconds,
     stopping: options.stopping,
     compressed,
-    limitCreate: limitEarly(buckets.createCheck, window),
+    limitCreate: limitEarly(buckets.createCheck, window, log),
     limitRead: limit(buckets.readCheck),
     targetLimits: options.targetLimits,
   };
@@ -172,7 +172,7 @@ function publicEndpoints(options: AppOptions, links: Links, web: Page | undefine
     ...showShared({ ...options, links, limit: limit(buckets.showSummary) }),
     listProbes(probes, limit(buckets.listProbes), compressed),
     listAgents(probes, limit(buckets.listProbes), compressed),
-    ...scrapeEndpoints(options, judgeRequest, links, limitEarly(buckets.scrape, window)),
+    ...scrapeEndpoints(options, judgeRequest, links, limitEarly(buckets.scrape, window, log)),
     ...monitorEndpoints(options, streams, limit(buckets.readMonitors)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     ...documentation({ web, readPreview, document, links, checkTypes }),

@@ -1,4 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import type { Request, Response } from 'express';
+import { rateLimit, type RateLimitInfo, type RateLimitRequestHandler } from 'express-rate-limit';
+import type { Logger } from 'pino';
 
 import { callerOf, type Caller } from '../caller.ts';
 import { callerAxes, callerKey, limitOf } from './axes.ts';
@@ -7,6 +11,7 @@ import { clientRefused, showClientLimit, targetRefused } from './limit-answers.t
 import { createRefusals, type Refusals } from './refusals.ts';
 import type { SharedWindow } from './shared-window.ts';
 import type { TargetAxis } from './target-axes.ts';
+import { WINDOW_MS, type Count } from './window.ts';
 
 /**
  * Counts a request. Sets `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08), and
@@ -45,16 +50,31 @@ export interface EarlyLimit {
   readonly refuseKnown: (request: Request, response: Response) => void;
 }
 
-export function limitRate(bucket: Bucket, window: SharedWindow): Limit {
-  return limitEarly(bucket, window).count;
+export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
+  return limitEarly(bucket, window, log).count;
 }
 
 /** @param nowMs monotonic clock */
-export function limitEarly(bucket: Bucket, window: SharedWindow, nowMs = (): number => performance.now()): EarlyLimit {
+export function limitEarly(
+  bucket: Bucket,
+  window: SharedWindow,
+  log: Logger,
+  nowMs = (): number => performance.now(),
+): EarlyLimit {
   const refusals = createRefusals(nowMs);
+  const counting = new AsyncLocalStorage<Counted>();
+  const limiter = createLimiter(bucket, counting, log, (asked) => countRequest(bucket, window, refusals, asked));
   return {
-    count: async (request, response, asked) =>
-      countRequest(bucket, window, refusals, { ...PLAIN, ...asked, caller: callerOf(request), response }),
+    count: async (request, response, asked) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      counting.run({ ...PLAIN, ...asked, caller: callerOf(request), response }, () => {
+        void limiter(request, response, (error?: unknown) => {
+          if (error === undefined) resolve();
+          else reject(asError(error));
+        });
+      });
+      return promise;
+    },
     refuseKnown: (request, response) => {
       const caller = callerOf(request);
       const resetMs = refusals.leftMs(callerKey(caller));
@@ -71,20 +91,60 @@ interface Counted extends Asked {
   readonly response: Response;
 }
 
-/** @throws HttpProblem 429 if a limit of the client or of a target refuses the request */
+/** @param counting express-rate-limit passes only the key to its store; this carries the rest */
+function createLimiter(
+  bucket: Bucket,
+  counting: AsyncLocalStorage<Counted>,
+  log: Logger,
+  count: (asked: Counted) => Promise<Count>,
+): RateLimitRequestHandler {
+  return rateLimit({
+    windowMs: WINDOW_MS,
+    limit: () => limitOf(counting.getStore()!.caller, bucket.limit),
+    // The library's headers identify a client by a hash that is reversible for IPv4, and shared caches store headers.
+    standardHeaders: false,
+    legacyHeaders: false,
+    keyGenerator: () => callerKey(counting.getStore()!.caller),
+    store: {
+      increment: async () => {
+        const { hits, resetMs } = await count(counting.getStore()!);
+        return { totalHits: hits, resetTime: new Date(Date.now() + resetMs) };
+      },
+      // The interface of a store requires these two; they are not used.
+      decrement: () => undefined,
+      resetKey: () => undefined,
+    },
+    handler: (request) => {
+      const { resetTime } = (request as typeof request & { readonly rateLimit: RateLimitInfo }).rateLimit;
+      const { caller, cost } = counting.getStore()!;
+      throw clientRefused(bucket, caller, cost, resetTime!.getTime() - Date.now());
+    },
+    // `callerOf` validates the address; a forwarded address from an untrusted proxy is deliberately ignored.
+    validate: { keyGeneratorIpFallback: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
+    logger: {
+      error: (error, message) => log.error({ err: error }, message ?? 'express-rate-limit'),
+      warn: (error, message) => log.warn({ err: error }, message ?? 'express-rate-limit'),
+    },
+  });
+}
+
+/** @throws HttpProblem 429 if the limit of a target refuses the request */
 async function countRequest(
   bucket: Bucket,
   window: SharedWindow,
   refusals: Refusals,
   { caller, cost, targets, onLikely, grant, response }: Counted,
-): Promise<void> {
+): Promise<Count> {
   const client = callerAxes(caller, bucket.limit, cost);
   const count = await window.count(bucket, { client, target: targets, grant }, onLikely);
   const { refusedBy } = count;
   if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
   showClientLimit(response, bucket, caller, count);
   // Remembered for ordinary requests only: one of higher cost may be refused although an ordinary one would be admitted.
-  if (count.admitted) return;
-  if (cost === 1) refusals.remember(client[0]!.key, count.resetMs);
-  throw clientRefused(bucket, caller, cost, count.resetMs);
+  if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
+  return count;
+}
+
+function asError(thrown: unknown): Error {
+  return Error.isError(thrown) ? thrown : new Error('a limiter failed', { cause: thrown });
 }
