@@ -41,7 +41,7 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
 
 /** Traces in which loss can be located: without outages of the target, and without the rounds of its pauses. */
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
-  const counted = traces.map(withoutPause);
+  const counted = traces.map((trace) => withoutPause(trace, traces.length));
   return counted.filter(
     (trace) =>
       trace.isFinal &&

@@ -12,6 +12,19 @@ export function untilEnd(
   target: string,
   agent: 'new' | 'old' = 'new',
 ): ReturnType<typeof summaryOf> {
+  return summaryOf('traceroute', { 'fra-1': resultUntilEnd(first, second, target, agent) });
+}
+
+/** Summary of traces of which that of `fra-1` alone lost packets, all to the target. */
+export function untilEndOfOne(target: string, probes: number): ReturnType<typeof summaryOf> {
+  const [all, others] = ['.'.repeat(target.length), Array.from({ length: probes - 1 }, (_, index) => `ber-${index}`)];
+  return summaryOf('traceroute', {
+    'fra-1': resultUntilEnd(all, all, target, 'new'),
+    ...Object.fromEntries(others.map((probe) => [probe, resultUntilEnd(all, all, all, 'new')])),
+  });
+}
+
+function resultUntilEnd(first: string, second: string, target: string, agent: 'new' | 'old'): Result<'traceroute'> {
   const rounds = target.length;
   const rows = [first, second, target].map((answers, index) => {
     const ip = ['198.51.100.1', '192.0.2.1', '203.0.113.1'][index]!;
@@ -36,8 +49,7 @@ export function untilEnd(
   const indexOf = (one: string): number | null => (one === '*' ? null : one !== '!' ? 0 : agent === 'old' ? 1 : null);
   const hops = [first, second, target].map((answers) => Array.from(answers, indexOf));
   const flows: NonNullable<Result<'traceroute'>['flows']> = [{ reached: true, stopReason: 'completed', hops }];
-  const traced = { ...trace(['203.0.113.1 5']), hops: rows, flows, rounds, stopReason: 'completed' as const };
-  return summaryOf('traceroute', { 'fra-1': traced });
+  return { ...trace(['203.0.113.1 5']), hops: rows, flows, rounds, stopReason: 'completed' };
 }
 
 const kept = '............';

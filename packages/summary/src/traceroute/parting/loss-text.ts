@@ -46,7 +46,7 @@ export function lossText(losses: readonly Loss[], working: readonly Trace[]): st
   if (common === undefined)
     return `${who} show no router in common before loss shows: ${what} (${sharesOf(first!)}), and the working ones ${rest}`;
   const parts = `they part ${partingNetworkText(common, onward)}, ${what} (${sharesOf(first!)})`;
-  return `${who} show ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward)} and ${rest}`;
+  return `${who} show ${stepText(common)} as the last router in common before loss shows: ${parts}, and the working ones go on${onwardText(onward, first![0]!.trace.target)} and ${rest}`;
 }
 
 function forkOf(loss: Loss, working: readonly Trace[]): LossyFork {

@@ -8,8 +8,10 @@ export function partingNetworkText(at: Step, onward: Step | undefined): string {
   return next === undefined || next === own ? `in ${own}` : `between ${own} and ${next}`;
 }
 
-export function onwardText(onward: Step | undefined): string {
-  return onward === undefined ? '' : ` over ${stepText(onward)}`;
+/** @param target the address that the working probes reach, which is no router on the way */
+export function onwardText(onward: Step | undefined, target: string | null): string {
+  if (onward === undefined) return '';
+  return onward.routers[0]?.ip === target ? ' to the target' : ` over ${stepText(onward)}`;
 }
 
 function networkOf(step: Step | undefined): string | undefined {

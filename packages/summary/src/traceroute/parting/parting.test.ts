@@ -33,7 +33,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     expect(sentence({ 'ber-1': fails, 'fra-1': works })).toBe(
       'Paths from the failing ber-1 and from the working fra-1 show hop 3, 192.0.2.2 in AS64511 (Transit Net) as the last router in common: ' +
         'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the failing ones, ' +
-        'and the working ones go on over hop 4, 203.0.113.1 in AS64512 (Target Net).',
+        'and the working ones go on to the target.',
     );
   });
 
@@ -163,7 +163,7 @@ describe('the sentence about the paths of a monitor that turned bad', () => {
     [
       'one behind the last router in common',
       [access(2), '192.0.2.1 3 3', '192.0.2.2 5 5', ...silence],
-      'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the TCP packets of the failing ones, and the working ones go on over',
+      'beyond it, between AS64511 (Transit Net) and AS64512 (Target Net), nothing answers the TCP packets of the failing ones, and the working ones go on to the target',
     ],
     [
       'one before any router in common',

@@ -131,12 +131,13 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   );
   const who = `Paths from the failing ${namesOf(broken)} and from the working ${namesOf(working)}`;
   if (first === undefined) return `${who} show no router in common: ${lowered(endsText(broken))}`;
-  const [{ at, onward }] = first as [Fork];
+  const [{ at, onward, trace }] = first as [Fork];
+  const goesOn = `the working ones go on${onwardText(onward, trace.target)}`;
   const some = first.length === broken.length ? '' : ` (of ${namesOf(first.map(({ trace }) => trace))})`;
   const common = `${who} show ${stepText(at)} as the last router in common${some}`;
   // A hop that one of them does not show may be a further router in common.
   if (first.some(({ isGapped }) => isGapped)) {
-    return `${common}: ${lowered(endsText(broken))}, the working ones go on${onwardText(onward)}, and where they part is not known, since hops in between are not known`;
+    return `${common}: ${lowered(endsText(broken))}, ${goesOn}, and where they part is not known, since hops in between are not known`;
   }
   const isEnd = first.length === broken.length && first.every((one) => lastAnswer(one.trace) === one.at);
   const network = partingNetworkText(at, onward);
@@ -145,7 +146,7 @@ function partsText(broken: readonly Broken[], working: readonly Trace[]): string
   const silence = `beyond it${network === 'there' ? '' : `, ${network},`} nothing answers ${packets}the failing ones`;
   const end = isRefused ? 'the failing ones go no further' : silence;
   const parts = isEnd ? end : `they part ${network}, ${lowered(endsText(broken))}`;
-  return `${common}: ${parts}, and the working ones go on${onwardText(onward)}`;
+  return `${common}: ${parts}, and ${goesOn}`;
 }
 
 function forkOf(trace: Broken, working: readonly Trace[]): Fork | undefined {

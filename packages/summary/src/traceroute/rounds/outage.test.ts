@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { untilEnd } from '../../../test/finding-cases/outages.ts';
+import { untilEnd, untilEndOfOne } from '../../../test/finding-cases/outages.ts';
 
 const kept = '............';
 const found = ({ findings }: ReturnType<typeof untilEnd>): readonly string[] =>
@@ -52,6 +52,15 @@ describe('a target that stops answering during the rounds', () => {
     expect(found(summary)).toEqual([
       'warning target_pauses: The target fell silent during the check, and came back: it answered none of rounds 11 to 17 of 30 of fra-1 (the last hop that still answered is hop 1, 198.51.100.1 in AS64510 (Access Net)).',
     ]);
+  });
+
+  it('is no silence where chance has the occasions of many probes', () => {
+    const target = '.....*.........****...........';
+    const codes = (probes: number): readonly string[] => untilEndOfOne(target, probes).findings.map(({ code }) => code);
+
+    expect(codes(1)).toContain('target_pauses');
+    expect(codes(16)).not.toContain('target_pauses');
+    expect(codes(16)).toContain('loss_at_target');
   });
 
   it('has other loss counted without its silence', () => {

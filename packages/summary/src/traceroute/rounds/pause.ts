@@ -17,8 +17,12 @@ export interface Pause {
   readonly alive: Step | undefined;
 }
 
-/** The one long silence of the target within the rounds, if chance does not explain it. Refused packets are no silence. */
-export function pauseOf(trace: Trace): Pause | undefined {
+/**
+ * The one long silence of the target within the rounds, if chance does not explain it. Refused packets are no silence.
+ *
+ * @param probes of how many this is one: chance has as many occasions
+ */
+export function pauseOf(trace: Trace, probes: number): Pause | undefined {
   const { isFinal, steps, probeResult } = trace;
   const { rounds = 1, hops = [] } = probeResult.result;
   const index = targetIndex(trace);
@@ -28,14 +32,14 @@ export function pauseOf(trace: Trace): Pause | undefined {
   // One packet per round goes to the target. With another number of packets, an entry does not tell its round.
   if (refused > 0 || rtts.length !== rounds) return undefined;
   const span = longestGap(rtts);
-  if (span === undefined || !isProved(rtts, span)) return undefined;
+  if (span === undefined || !isProved(rtts, span, probes)) return undefined;
   const alive = lastAlive(trace, hop, span, rounds);
   return { trace, from: span[0] + 1, to: span[1], rounds, alive };
 }
 
 /** The trace without the packets of its pause, so that they count as no loss of its path. */
-export function withoutPause(trace: Trace): Trace {
-  const pause = pauseOf(trace);
+export function withoutPause(trace: Trace, probes: number): Trace {
+  const pause = pauseOf(trace, probes);
   if (pause === undefined) return trace;
   const { probeResult } = trace;
   const span: Span = [pause.from - 1, pause.to];
@@ -69,19 +73,21 @@ function gapsIn(rtts: readonly (number | null)[]): readonly Span[] {
  * A target that limits its answers is silent again and again, or after the first round, which has many packets; random loss makes no
  * run so long, wherever it begins.
  */
-function isProved(rtts: readonly (number | null)[], [start, end]: Span): boolean {
+function isProved(rtts: readonly (number | null)[], [start, end]: Span, probes: number): boolean {
   const { silent, gaps, byChance } = thresholds.outage;
   const others = [...rtts.slice(0, start), ...rtts.slice(end)];
   const lost = others.filter((rtt) => rtt === null).length;
   const longest = Math.max(0, ...gapsIn(others).map(([from, to]) => to - from));
   const length = end - start;
   const chance = chanceOfMore({ sent: length, lost: length }, { sent: others.length, lost });
-  return start > 1 && length >= Math.max(silent, gaps * longest) && chance * (rtts.length - length - 1) <= byChance;
+  return (
+    start > 1 && length >= Math.max(silent, gaps * longest) && chance * (rtts.length - length - 1) * probes <= byChance
+  );
 }
 
 /** Finding: the target fell silent for some rounds, and came back. */
 export function findPauses(traces: readonly Trace[]): readonly FindingDraft[] {
-  const pauses = traces.flatMap((trace) => pauseOf(trace) ?? []);
+  const pauses = traces.flatMap((trace) => pauseOf(trace, traces.length) ?? []);
   if (pauses.length === 0) return [];
   const who = listed(
     pauses.map(
