@@ -166,7 +166,7 @@ describe('the deadline of a check', () => {
     const checks = await startAlone(['fra-1'], ['fra-1', 'nyc-1']);
     const counted = counting(bed.redis);
     // Until the result budget has counted them, completed checks are still due.
-    const expiry = expiryOn(counted.redis, { forget: () => undefined });
+    const expiry = expiryOn(counted.redis, { forget: () => undefined }, () => 0);
     for (const id of checks) await bed.redis.zadd(redisKeys.deadlines, 1, id);
 
     await expiry.look();
@@ -179,6 +179,42 @@ describe('the deadline of a check', () => {
     expect(ending[1]).toBe(ending[0]);
     expect(checks.map(counted.commandsOf)).toEqual(ending);
     await bed.redis.zrem(redisKeys.deadlines, ...checks);
+  });
+
+  it('removes a deadline that Redis refused to remove, a second later', async () => {
+    const [id = ''] = await startAlone(['fra-1']);
+    const refused = refusingOnce(bed.redis, 'zrem');
+    let nowMs = 0;
+    const expiry = expiryOn(refused, {}, () => nowMs);
+    await bed.redis.zadd(redisKeys.deadlines, 1, id);
+    const look = async (): Promise<string | null> => {
+      await expiry.look();
+      await expiry.settled();
+      return await bed.redis.zscore(redisKeys.deadlines, id);
+    };
+
+    expect([await look(), await look(), await look()]).toEqual(['1', '1', '1']);
+    nowMs = 1_000;
+    expect([await look(), await look()]).toEqual(['1', null]);
+  });
+
+  it('ends a check again whose completion a promoted replica does not have', async () => {
+    const [id = ''] = await startAlone(['fra-1']);
+    const keys = [redisKeys.check(id), redisKeys.checkResults(id)];
+    const before = await Promise.all(keys.map((key) => bed.redis.dumpBuffer(key)));
+    let nowMs = 0;
+    const expiry = expiryOn(bed.redis, { forget: () => undefined }, () => nowMs);
+    await bed.redis.zadd(redisKeys.deadlines, 1, id);
+    await expiry.look();
+    await expiry.settled();
+    await Promise.all(keys.map((key, index) => bed.redis.restore(key, 0, before[index]!, 'REPLACE')));
+
+    nowMs = 1_000;
+    await expiry.look();
+    await expiry.settled();
+
+    expect(await bed.redis.hget(redisKeys.check(id), 'pending')).toBe('0');
+    await bed.redis.zrem(redisKeys.deadlines, id);
   });
 
   it('counts a result that was written in time and not yet taken in by anyone', async () => {
@@ -207,8 +243,8 @@ async function startAlone(...lists: readonly (readonly string[])[]): Promise<rea
 }
 
 /** The expiry task of a coordinator whose agents write nothing. */
-function expiryOn(redis: Redis, changed: Partial<Deadlines> = {}): CheckExpiry {
-  return new CheckExpiry({
+function expiryOn(redis: Redis, changed: Partial<Deadlines> = {}, nowMs?: () => number): CheckExpiry {
+  const dependencies = {
     redis,
     clock: createRedisClock(),
     deadlines: { ...createDeadlines(redis), ...changed },
@@ -220,7 +256,8 @@ function expiryOn(redis: Redis, changed: Partial<Deadlines> = {}): CheckExpiry {
     isGrace: () => false,
     gate: { isOpen: () => true },
     log: quiet,
-  });
+  };
+  return new CheckExpiry(dependencies, nowMs);
 }
 
 /** A connection that delays the commands about one check. */
@@ -232,6 +269,22 @@ function heldUp(connection: Redis, id: string, open: Promise<void>): Redis {
       return async (...given: unknown[]): Promise<unknown> => {
         if (given.some((one) => String(one).includes(id))) await open;
         return value.apply(redis, given);
+      };
+    },
+  });
+}
+
+/** A connection that refuses a command the first time, as a Redis does that cannot write its file. */
+function refusingOnce(connection: Redis, command: string): Redis {
+  let isRefused = false;
+  return new Proxy(connection, {
+    get: (redis, name) => {
+      const value: unknown = Reflect.get(redis, name);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]): unknown => {
+        if (name !== command || isRefused) return value.apply(redis, given);
+        isRefused = true;
+        return Promise.reject(new Error('MISCONF Errors writing to the AOF file'));
       };
     },
   });

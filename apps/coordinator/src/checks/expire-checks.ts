@@ -28,6 +28,12 @@ const LONGEST_ENDING_MS = 10_000;
 /** Longest wait for the last results: a probe that never stops writing must not delay the end of a check. */
 const LAST_LOOK_MS = 500;
 
+/**
+ * Time after which an ended check that is still due is looked at again: Redis may have refused to remove its deadline, or
+ * a promoted replica may lack its completion.
+ */
+const LOOK_AGAIN_MS = 1_000;
+
 /** At a deadline, entries that a coordinator has claimed for longer than this are taken over. */
 const HELD_MS = 500;
 
@@ -56,18 +62,21 @@ interface Ending {
  */
 export class CheckExpiry {
   readonly #dependencies: ExpiryDependencies;
+  readonly #nowMs: () => number;
   readonly #endings = new Map<string, Ending>();
-  /** Completed checks that are due until the result budget has counted them: they need no further ending. */
-  #ended = new Set<string>();
+  /** When each check was completed that is due until the result budget has counted it: it needs no further ending soon. */
+  #ended = new Map<string, number>();
 
-  constructor(dependencies: ExpiryDependencies) {
+  /** @param nowMs monotonic clock */
+  constructor(dependencies: ExpiryDependencies, nowMs = (): number => performance.now()) {
+    this.#nowMs = nowMs;
     const { deadlines, redis } = dependencies;
     const forget: Deadlines['forget'] = (id, stored) => {
-      this.#ended.add(id);
+      this.#ended.set(id, nowMs());
       deadlines.forget(id, stored);
     };
     this.#dependencies = { ...dependencies, deadlines: { ...deadlines, forget } };
-    // What was to be forgotten is not, because the next server may lack the completion.
+    // The next server may lack the completions.
     redis.on('close', () => this.#ended.clear());
   }
 
@@ -87,7 +96,10 @@ export class CheckExpiry {
     clock.observe(nowMs, sentAt);
     if (isGrace() || !gate.isOpen()) return false;
 
-    this.#ended = new Set(due.filter((id) => this.#ended.has(id)));
+    const isDue = new Set(due);
+    for (const [id, endedAt] of this.#ended) {
+      if (!isDue.has(id) || this.#nowMs() - endedAt >= LOOK_AGAIN_MS) this.#ended.delete(id);
+    }
     const drain = this.#drainOnce();
     for (const id of due) if (!this.#endings.has(id) && !this.#ended.has(id)) this.#end(id, nowMs, drain);
     return due.length === limit;
