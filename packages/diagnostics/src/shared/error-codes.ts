@@ -13,7 +13,9 @@ type Table = Readonly<Record<string, ErrorMeaning>>;
 
 const closed = target('connection_closed', 'The target closed the connection.');
 const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe have no version of TLS in common.');
-const notTls = target('tls_handshake_failed', 'What the server sent is not TLS.');
+/** Message of all errors of TLS that bytes of another protocol cause. */
+export const NOT_TLS = 'What the server sent is not TLS.';
+const notTls = target('tls_handshake_failed', NOT_TLS);
 const alert = (message: string): ErrorMeaning => target('tls_handshake_failed', message);
 
 /** A server with OpenSSL whose renegotiation is refused closes the connection with handshake_failure. */

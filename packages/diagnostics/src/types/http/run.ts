@@ -1,6 +1,7 @@
 import { roundMs, singleFamily, type Failure, type ParamsOf } from '@vantage/contract';
 
 import { outcomeOf } from '../../shared/classify-error.ts';
+import { NOT_TLS } from '../../shared/error-codes.ts';
 import type { TlsRules } from '../../tls/rules.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { boundText } from '../../shared/bounded-text.ts';
@@ -165,9 +166,6 @@ function fromRedirect(failure: Failure, redirects: Redirects, url: URL): Failure
   if (URL.parse(first.url)?.origin === origin) return failure;
   return { ...failure, message: `${failure.message} This was at ${boundText(origin, 256)}, to which it redirects.` };
 }
-
-/** The message of `shared/error-codes.ts` for all errors of TLS that bytes of another protocol cause. */
-const NOT_TLS = 'What the server sent is not TLS.';
 
 /** A server that does not speak TLS may speak HTTP: clients choose https for a host without a scheme. */
 function withPlainUrl(failure: Failure, { hostname, port }: URL): Failure {
