@@ -144,13 +144,20 @@ describeInLab('the traffic of a check (skipped without root and network namespac
     return { toTarget: stats64.rx, fromTarget: stats64.tx };
   };
 
-  /** Packets in transit at the end of the check have arrived once the counters stay constant. */
+  /** Connections on which the target may still send: those that are neither closed nor only waiting for late packets. */
+  const openConnections = (): Promise<string> =>
+    lab.run('target', '/usr/bin/ss', '-Htn', 'state', 'connected', 'exclude', 'time-wait', 'exclude', 'fin-wait-2');
+
+  /** A server that was not scheduled yet sends even after the check: its connections end before the counters are read. */
   const countSettled = async (): Promise<Counted> => {
     let last = await countLink();
     for (;;) {
+      const isQuiet = (await openConnections()) === '';
       const next = await countLink();
-      if (next.fromTarget.packets === last.fromTarget.packets && next.toTarget.packets === last.toTarget.packets)
-        return next;
+      const isConstant =
+        next.fromTarget.packets === last.fromTarget.packets && next.toTarget.packets === last.toTarget.packets;
+      if (isQuiet && isConstant) return next;
+      process.stderr.write(`wait ${isConstant} ${isQuiet ? '' : await openConnections()}\n`);
       last = next;
     }
   };
