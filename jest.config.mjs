@@ -27,7 +27,7 @@ export default {
   testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
   // Far more than any test takes: machines may be busy or stall.
-  testTimeout: 60_000,
+  testTimeout: 300_000,
   // A worker without an open handle needs more than the default 500 ms to exit on a busy machine, and would be killed.
   workerGracefulExitTimeout: 10_000,
 };

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { readFlags } from './read-flags.ts';
-
-jest.setTimeout(120_000);
 
 const flags = {
   minutes: { description: 'How long.', fallback: '5', isNumber: true },

@@ -7,13 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { freePort } from '@vantage/redis-server';
 
 import { packagesMissing, unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
-
-jest.setTimeout(120_000);
 
 const noNginx = await packagesMissing(['nginx', 'libnginx-mod-stream']);
 const itWithNginx = itNeeding(noNginx, process.env['CI']);
@@ -49,7 +47,7 @@ beforeAll(async () => {
     if (!log.includes('Address already in use')) throw new Error(`nginx ended:\n${log}`);
     rmSync(join(folder, 'error.log'));
   }
-}, 120_000);
+});
 
 /** Starts nginx; false if it ended. */
 async function answers(packages: UnpackedPackages, coordinator: number): Promise<boolean> {

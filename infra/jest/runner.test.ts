@@ -3,9 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-
-jest.setTimeout(300_000);
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const repository = join(import.meta.dirname, '../..');
 const JEST = "import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';\n";

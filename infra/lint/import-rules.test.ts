@@ -73,7 +73,7 @@ describe('the import rules', () => {
       { cwd: tree, encoding: 'utf8', timeout: 100_000 },
     );
     found = (JSON.parse(lint.stdout) as { readonly diagnostics: readonly Finding[] }).diagnostics;
-  }, 120_000);
+  });
 
   afterAll(() => rmSync(tree, { recursive: true }));
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import type { Summary } from '../../packages/contract/src/index.ts';
@@ -68,8 +68,6 @@ const start =
     spawn(IP, ['netns', 'exec', named(node), command, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 
 let runners: readonly ReturnType<typeof startCheckRunner>[] = [];
-
-jest.setTimeout(120_000);
 
 beforeAll(() => {
   if (missing !== null) return;

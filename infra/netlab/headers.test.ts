@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { afterAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, describe, expect } from '@jest/globals';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
@@ -17,7 +17,6 @@ const tools = missing === null ? await unpackPackages('tcpdump', 'nftables') : u
 afterAll(() => lab?.close());
 
 // Allows for a busy machine.
-jest.setTimeout(120_000);
 
 const targets = [
   { family: 4, target: ipv4(4, 2) },

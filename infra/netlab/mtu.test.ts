@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
@@ -113,8 +113,6 @@ function forgetPathMtus(): void {
 }
 
 let runner: ReturnType<typeof startCheckRunner> | undefined;
-
-jest.setTimeout(200_000);
 
 beforeAll(() => {
   if (missing !== null) return;

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, describe, expect } from '@jest/globals';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
@@ -19,7 +19,6 @@ const [dublin, nft] =
 afterAll(() => lab?.close());
 
 // Allows for a busy machine.
-jest.setTimeout(180_000);
 
 const TARGET = ipv4(4, 2);
 const [PROBE, OUTSIDE] = [ipv4(1, 1), '10.200.2.77'];

@@ -37,7 +37,7 @@ beforeAll(async () => {
   lab = createServicesLab();
   checks = startLabChecks(lab);
   await filterPackets(lab);
-}, 120_000);
+});
 
 afterAll(async () => {
   await checks?.stop();

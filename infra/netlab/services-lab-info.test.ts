@@ -45,7 +45,7 @@ beforeAll(async () => {
   if (missing !== null) return;
   knot = await startKnot({ zones });
   geo = await openGeo({ log: { info: () => undefined, warn: () => undefined } });
-}, 60_000);
+});
 
 afterAll(async () => {
   await geo?.close();

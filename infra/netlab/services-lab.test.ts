@@ -35,7 +35,7 @@ beforeAll(async () => {
   checks = startLabChecks(lab);
   await filterPackets(lab);
   daemons = await Promise.all(labServices.map((service) => startService(lab, service)));
-}, 120_000);
+});
 
 afterAll(async () => {
   await checks?.stop();

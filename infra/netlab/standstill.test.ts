@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { startCheckRunner, type CheckRunner } from './check-runner.ts';
 import { createNetlab, netlabMissing, type Netlab } from './netlab.ts';
 import type { Ping, Traceroute } from './test-lab.ts';
 import { ipv4, ipv6, networks } from './topology.ts';
-
-jest.setTimeout(120_000);
 
 const STOPPED_MS = 4_000;
 const ROUNDS = 9;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-import { afterAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, describe, expect } from '@jest/globals';
 
 import type { Summary } from '../../packages/contract/src/index.ts';
 import { itNeeding } from '@vantage/test-support/needs';
@@ -16,7 +16,6 @@ const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
 // Allows for a busy machine.
-jest.setTimeout(120_000);
 
 const probe = 'lab-1';
 

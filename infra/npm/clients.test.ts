@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { startService, temporaryFolder, type Service } from '../../apps/standalone/test/service.ts';
-
-jest.setTimeout(300_000);
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);

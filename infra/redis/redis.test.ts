@@ -7,14 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { agentRights } from '@vantage/contract';
 import { findRedisServer, freePort } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
 import { ensureTls } from '../../apps/coordinator/src/admin/tls/tls-folder.ts';
-
-jest.setTimeout(120_000);
 
 const password = 'a-password-of-the-test-that-is-long';
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));

@@ -1,4 +1,4 @@
-import { describe, expect, jest } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 
 import { itNeeding } from '@vantage/test-support/needs';
 import { netlabMissing } from '../netlab/netlab.ts';
@@ -13,8 +13,6 @@ const SEED = 1;
 const cases = shareOf(scenarios);
 // All cases run before the tests, many of them concurrently, since most of the time is waiting.
 const runs = missing === null ? await runCases(cases, SEED) : [];
-
-jest.setTimeout(120_000);
 
 describe('the results of a network that logs every packet', () => {
   for (const [index, { scenario, family, check }] of cases.entries()) {

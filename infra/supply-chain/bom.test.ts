@@ -28,7 +28,7 @@ describe('bills of materials', () => {
   const read = (name: string): Bom => JSON.parse(readFileSync(join(folder, `${name}.cdx.json`), 'utf8')) as Bom;
   const names = (bom: Bom): readonly string[] => bom.components.map(({ name }) => name);
 
-  beforeAll(() => writePackageBoms(folder), 300_000);
+  beforeAll(() => writePackageBoms(folder));
   afterAll(() => rmSync(folder, { recursive: true }));
 
   function faultsOf(bom: unknown): unknown {

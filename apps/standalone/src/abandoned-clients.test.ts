@@ -3,15 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from '@vantage/client';
 import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 import { openBrowser, openTab } from '../../web/test/browser.ts';
 import { itInBrowser } from '../../web/test/it-in-browser.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
-
-jest.setTimeout(180_000);
 
 const ROUNDS = 60;
 const CLI = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));

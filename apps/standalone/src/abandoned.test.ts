@@ -75,12 +75,12 @@ describe.each([
     unfollowed = start(6, OTHER).then(completed);
     // A test reports the failure.
     for (const result of [abandonedByOne, unfollowed]) result.catch(() => undefined);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     capture?.kill();
     await bed?.stop();
-  }, 120_000);
+  });
 
   const packets = (): number => captured.split('\n').filter((line) => line.includes('echo request')).length;
 
@@ -135,19 +135,19 @@ describe.each([
     expect(result.rounds).toBeGreaterThan(2);
     expect(result.rounds).toBeLessThan(ROUNDS);
     expect(packets()).toBe(sent);
-  }, 120_000);
+  });
 
   it('goes on for the clients that are left', async () => {
     const result = await abandonedByOne;
 
     expect(result.rounds).toBe(12);
     expect(result).not.toHaveProperty('roundsEnded');
-  }, 120_000);
+  });
 
   it('runs to its end if no client has followed it', async () => {
     const result = await unfollowed;
 
     expect(result.rounds).toBe(6);
     expect(result).not.toHaveProperty('roundsEnded');
-  }, 120_000);
+  });
 });

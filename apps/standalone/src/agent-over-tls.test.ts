@@ -73,14 +73,14 @@ beforeAll(async () => {
   });
   const [{ port }] = (await once(coordinator, 'message')) as [{ readonly port: number }];
   coordinatorUrl = `http://127.0.0.1:${port}`;
-}, 300_000);
+});
 
 afterAll(async () => {
   target.close();
   await Promise.all(children.map(end));
   await redis.stop();
   rmSync(folder, { recursive: true });
-}, 120_000);
+});
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -67,7 +67,7 @@ describe('a monitor that turns bad', () => {
       server?.close();
     }
     data.remove();
-  }, 120_000);
+  });
 
   async function startAlerting(scraped: string): Promise<void> {
     const packages = await unpackPackages(...PACKAGES);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
@@ -10,8 +10,6 @@ import { itNeeding } from '@vantage/test-support/needs';
 import { SERVER_PACKAGES } from '../test/mail-and-file-servers.ts';
 import { startScrapeTargets, ZONE, type ScrapeTargets } from '../test/scrape-targets.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
-
-jest.setTimeout(180_000);
 
 const EXPORTER = ['prometheus-blackbox-exporter'];
 const missing = await packagesMissing(EXPORTER, ['prometheus'], ['knot', 'knot-dnsutils'], ...SERVER_PACKAGES);
@@ -105,14 +103,14 @@ describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporte
         answers(`${prometheusUrl}/-/ready`),
       ),
     );
-  }, 300_000);
+  });
 
   afterAll(async () => {
     for (const daemon of daemons.toReversed()) await daemon.stop();
     await service?.stop();
     await targets?.close();
     data.remove();
-  }, 120_000);
+  });
 
   async function query(expression: string, at: number): Promise<readonly Sample[]> {
     const asked = new URLSearchParams({ query: expression, time: String(at) });

@@ -19,13 +19,13 @@ describe('a module with options of requests in Vantage and in blackbox_exporter'
     if (missing !== null) return;
     targets = await startRequestTargets(data.folder);
     both = await startSideBySide(data.folder, `modules:\n${requestModules(targets)}`, targets.files.ca);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await both?.stop();
     await targets?.close();
     data.remove();
-  }, 120_000);
+  });
 
   for (const [what, module, target, success] of requestCases) {
     itSideBySide(`has the same series for ${what}`, async () => {

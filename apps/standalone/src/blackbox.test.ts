@@ -55,13 +55,13 @@ describe('a scrape of Vantage and one of blackbox_exporter with the same modules
     if (missing !== null || process.getuid?.() !== 0) return;
     targets = await startScrapeTargets(data.folder);
     both = await startSideBySide(data.folder, MODULES + dialogueModules(targets.dialogues), targets.caFile);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await both?.stop();
     await targets?.close();
     data.remove();
-  }, 120_000);
+  });
 
   const cases: readonly (readonly [what: string, module: string, target: (of: ScrapeTargets) => string])[] = [
     ['an address that answers', 'icmp', () => '127.0.0.1'],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check } from '@vantage/contract';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 
@@ -32,8 +32,6 @@ function twice<T>(make: () => T): readonly T[] {
   return [make(), make()];
 }
 
-jest.setTimeout(120_000);
-
 describe('vantage on the command line', () => {
   const data = temporaryFolder();
   let program: string;
@@ -51,7 +49,7 @@ describe('vantage on the command line', () => {
       ),
       RATE_LIMIT_ME: '3',
     });
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await service?.stop();

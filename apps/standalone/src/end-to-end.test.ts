@@ -37,7 +37,7 @@ describe('the whole service on one machine', () => {
     });
     conformance = await validatingFetch(service.url);
     client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
-  }, 300_000);
+  });
 
   afterAll(async () => {
     const status = await service?.stop();

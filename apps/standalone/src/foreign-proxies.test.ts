@@ -57,7 +57,7 @@ afterEach(async () => {
   await Promise.all(started.map((proxy) => proxy.stop()));
   started = [];
   await service?.stop();
-}, 120_000);
+});
 
 afterAll(() => {
   target.closeAllConnections();

@@ -25,13 +25,13 @@ beforeAll(async () => {
   await once(target, 'listening');
   targetUrl = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
   service = await startGatewayService();
-}, 300_000);
+});
 
 afterAll(async () => {
   await service.stop();
   target.closeAllConnections();
   target.close();
-}, 120_000);
+});
 
 /** Polls until a condition holds; the test's own time limit bounds it. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -97,32 +97,28 @@ describe('an agent at a gateway', () => {
     expect([...load.checks.keys()].map((path) => [path, asked.get(path)])).toEqual(
       [...load.checks.keys()].map((path) => [path, 1]),
     );
-  }, 300_000);
+  });
 
   it.each([
     ['collects bytes and sends them together', collect],
     ['sends each byte alone', sendSingly],
-  ])(
-    'works through a proxy that %s, the first ones after the upgrade too',
-    async (name, pass) => {
-      const port = await freePort();
-      const proxy = await startProxy(await freePort(), port, pass);
-      const probe = name.startsWith('collects') ? 'lumps-1' : 'bytes-1';
-      const own = await service.startCoordinator({ ...settings, PUBLIC_URL: proxy.url, PORT: String(port) });
-      service.route(own);
-      const env = { VANTAGE_URL: proxy.url, VANTAGE_STATE_FOLDER: join(service.folder, `state-${probe}`) };
-      const agent = service.startAgent({ VANTAGE_TOKEN: await service.invite(probe), ...env });
-      await until(() => isUp(probe));
-      const check = await service.startCheck({ type: 'http', host: `${targetUrl}/${probe}`, probes: [probe] });
-      const { results } = await service.completed(check);
-      await stop(agent);
-      await stop(own);
-      proxy.close();
+  ])('works through a proxy that %s, the first ones after the upgrade too', async (name, pass) => {
+    const port = await freePort();
+    const proxy = await startProxy(await freePort(), port, pass);
+    const probe = name.startsWith('collects') ? 'lumps-1' : 'bytes-1';
+    const own = await service.startCoordinator({ ...settings, PUBLIC_URL: proxy.url, PORT: String(port) });
+    service.route(own);
+    const env = { VANTAGE_URL: proxy.url, VANTAGE_STATE_FOLDER: join(service.folder, `state-${probe}`) };
+    const agent = service.startAgent({ VANTAGE_TOKEN: await service.invite(probe), ...env });
+    await until(() => isUp(probe));
+    const check = await service.startCheck({ type: 'http', host: `${targetUrl}/${probe}`, probes: [probe] });
+    const { results } = await service.completed(check);
+    await stop(agent);
+    await stop(own);
+    proxy.close();
 
-      expect(results[probe]).toMatchObject({ result: 'success', statusCode: 200 });
-    },
-    180_000,
-  );
+    expect(results[probe]).toMatchObject({ result: 'success', statusCode: 200 });
+  });
 });
 
 type Pass = (to: Socket) => (bytes: Buffer) => void;

@@ -37,13 +37,13 @@ beforeAll(async () => {
   service = await startGatewayService();
   [first, second] = await Promise.all([service.startCoordinator(), service.startCoordinator()]);
   service.route(first);
-}, 300_000);
+});
 
 afterAll(async () => {
   await service.stop();
   target.closeAllConnections();
   target.close();
-}, 120_000);
+});
 
 function hold(): void {
   ({ promise: held, resolve: release } = Promise.withResolvers<void>());
@@ -88,7 +88,7 @@ describe('an agent with an address and a token', () => {
     expect(results['fra-1']).toMatchObject({ result: 'success', statusCode: 200 });
     expect(status).toBe(0);
     expect(statSync(join(state, 'key.json')).mode & 0o777).toBe(0o600);
-  }, 180_000);
+  });
 
   it('is enrolled by a command, and starts without the token', async () => {
     const token = await service.invite('fra-6');
@@ -106,7 +106,7 @@ describe('an agent with an address and a token', () => {
     });
     expect(refused).toMatchObject({ status: 1, output: expect.stringContaining('The token has been used up') });
     expect(agent.log()).not.toContain('agent enrolled');
-  }, 300_000);
+  });
 
   it('keeps its work while a command enrols its state folder once more', async () => {
     hold();
@@ -122,7 +122,7 @@ describe('an agent with an address and a token', () => {
     expect(agent.log()).not.toContain('has taken over');
     expect(enrolled).toMatchObject({ status: 0, output: expect.stringContaining('An agent of it is connected.') });
     expect(results['fra-9']).toMatchObject({ result: 'success' });
-  }, 180_000);
+  });
 
   it('waits while another agent uses its state folder, and works again after that', async () => {
     const older = await enrol('fra-7');
@@ -138,7 +138,7 @@ describe('an agent with an address and a token', () => {
     await end(older.process);
 
     expect([retired, wasRetired]).toEqual([true, false]);
-  }, 180_000);
+  });
 
   it('finishes a job whose gateway is killed, and delivers its result by another one', async () => {
     hold();
@@ -159,7 +159,7 @@ describe('an agent with an address and a token', () => {
     expect(asked - before).toBe(2);
     expect(next.results['fra-2']).toMatchObject({ result: 'success' });
     expect(agent.log()).toContain('no connection to the gateway');
-  }, 180_000);
+  });
 
   it('is disconnected when it is suspended, gets no work, and comes back', async () => {
     hold();
@@ -194,7 +194,7 @@ describe('an agent with an address and a token', () => {
     });
     expect(suspended).toMatchObject({ status: 'offline', reason: expect.stringContaining('maintenance') });
     expect(results['fra-3']).toMatchObject({ result: 'success' });
-  }, 180_000);
+  });
 
   it.each([
     [
@@ -207,25 +207,21 @@ describe('an agent with an address and a token', () => {
       /altnames/,
       async () => ({ VANTAGE_URL: `https://localhost:${service.port}` }),
     ],
-  ])(
-    'refuses %s, also if Node accepts all, and says so',
-    async (_reason, said, given) => {
-      service.route(second);
-      const token = await service.invite('fra-4');
-      const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', VANTAGE_TOKEN: token, ...(await given()) };
-      const agent = service.startAgent({
-        ...env,
-        VANTAGE_STATE_FOLDER: join(service.folder, `state-${_reason.length}`),
-      });
-      await until(() => agent.log().includes('no connection to the gateway'));
-      await end(agent.process);
+  ])('refuses %s, also if Node accepts all, and says so', async (_reason, said, given) => {
+    service.route(second);
+    const token = await service.invite('fra-4');
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', VANTAGE_TOKEN: token, ...(await given()) };
+    const agent = service.startAgent({
+      ...env,
+      VANTAGE_STATE_FOLDER: join(service.folder, `state-${_reason.length}`),
+    });
+    await until(() => agent.log().includes('no connection to the gateway'));
+    await end(agent.process);
 
-      expect(agent.log()).toMatch(said);
-      expect(agent.log()).not.toContain('system-ca');
-      expect(agent.log()).not.toContain('connected to the gateway');
-    },
-    120_000,
-  );
+    expect(agent.log()).toMatch(said);
+    expect(agent.log()).not.toContain('system-ca');
+    expect(agent.log()).not.toContain('connected to the gateway');
+  });
 
   it('works through a proxy that wants a login', async () => {
     hold();
@@ -239,7 +235,7 @@ describe('an agent with an address and a token', () => {
 
     expect(proxy.connects()).toContain(`127.0.0.1:${service.port}`);
     expect(results['fra-5']).toMatchObject({ result: 'success' });
-  }, 120_000);
+  });
 
   it('reaches an address of IPv6: directly, through a proxy at such an address, and past one by NO_PROXY', async () => {
     const address = await service.openAddress('::1');
@@ -258,7 +254,7 @@ describe('an agent with an address and a token', () => {
     proxy.close();
 
     expect(proxy.connects()).toEqual([new URL(address.url).host]);
-  }, 300_000);
+  });
 
   it('finds its gateway at a process that answers no callers', async () => {
     const gateway = await service.startCoordinator({ GATEWAY: 'only' });
@@ -279,23 +275,19 @@ describe('an agent with an address and a token', () => {
     expect(await statusOf('/healthz')).toBe(200);
     const others = ['/', '/probes', '/me', '/docs', '/metrics'].map((path) => statusOf(path));
     expect(await Promise.all([...others, statusOf('/check', 'POST')])).toEqual([404, 404, 404, 404, 404, 404]);
-  }, 180_000);
+  });
 
   it.each([
     ['no address and no Redis', { VANTAGE_URL: '' }, 'VANTAGE_URL is required'],
     ['both', { REDIS_URL: 'redis://127.0.0.1:1' }, 'exclude each other'],
     ['no token and no key', {}, 'set VANTAGE_TOKEN'],
-  ])(
-    'ends with a sentence if it has %s',
-    async (_reason, env, sentence) => {
-      const agent = service.startAgent({ ...env, VANTAGE_STATE_FOLDER: join(service.folder, 'empty') });
-      const [status] = (await once(agent.process, 'exit')) as [number | null];
+  ])('ends with a sentence if it has %s', async (_reason, env, sentence) => {
+    const agent = service.startAgent({ ...env, VANTAGE_STATE_FOLDER: join(service.folder, 'empty') });
+    const [status] = (await once(agent.process, 'exit')) as [number | null];
 
-      expect(status).toBe(1);
-      expect(agent.errors()).toContain(sentence);
-    },
-    60_000,
-  );
+    expect(status).toBe(1);
+    expect(agent.errors()).toContain(sentence);
+  });
 });
 
 /** A proxy by CONNECT with basic authentication (RFC 9110 section 9.3.6). */

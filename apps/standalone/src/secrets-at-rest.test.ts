@@ -6,7 +6,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { certificateMint } from '@vantage/test-support/certificate-mint';
 import { bundledProgram } from '@vantage/test-support/programs/bundled-program';
 import { programEnv } from '@vantage/test-support/programs/program-env';
@@ -14,8 +14,6 @@ import { Redis } from 'ioredis';
 
 import { listKeys, readAll, watchWrites } from '../test/redis-contents.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
-
-jest.setTimeout(300_000);
 
 const definitions = '{monitors}:definitions';
 const admin = bundledProgram('coordinator', 'admin/main');

@@ -10,12 +10,12 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService(`${data.folder}/data`, ['--probes', '2', '--allow', '127.0.0.0/8']);
-}, 240_000);
+});
 
 afterAll(async () => {
   await service.stop();
   data.remove();
-}, 240_000);
+});
 
 /**
  * A standstill below the interval of the disk watch, one above it and the first restart delay, and one above the grace
@@ -37,7 +37,7 @@ describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', 
     const after = service.running();
     expect(after.redis).toEqual(redis);
     expect({ ...after.processes, 'demo-2': before['demo-2'] }).toEqual(before);
-  }, 240_000);
+  });
 });
 
 describe('a supervisor that stood still', () => {

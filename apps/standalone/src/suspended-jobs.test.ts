@@ -47,7 +47,7 @@ beforeAll(async () => {
   capture = spawn(program('tcpdump'), words, { env: { ...process.env, ...environment } });
   capture.stdout!.on('data', (text: Buffer) => (captured += text.toString()));
   await once(capture.stderr!, 'data');
-}, 300_000);
+});
 
 afterAll(async () => {
   capture?.kill();
@@ -55,7 +55,7 @@ afterAll(async () => {
   for (const relay of relays) relay.close();
   target?.closeAllConnections();
   target?.close();
-}, 120_000);
+});
 
 /** Times at which packets were sent to an address, milliseconds since the epoch. */
 function packetsTo(host: string): readonly number[] {
@@ -202,7 +202,7 @@ describe('the agent of a probe', () => {
     });
 
     expect(outcomes).toEqual(each([[], ...Array<string>(4).fill('probe_suspended')]));
-  }, 180_000);
+  });
 
   it('ends them also if the probe is resumed at once, and does not count this as an unstable connection', async () => {
     const outcomes = await withEach(async ({ probe, host, startTrace, codeOf, status, reason }) => {
@@ -221,7 +221,7 @@ describe('the agent of a probe', () => {
 
     const round = [[], 'probe_suspended'];
     expect(outcomes).toEqual(each([...round, ...round, ...round, '']));
-  }, 180_000);
+  });
 
   it('ends them when the probe is removed, also if it is added again at once', async () => {
     const outcomes = await withEach(async ({ probe, host, add, startTrace, codeOf }) => {
@@ -233,30 +233,26 @@ describe('the agent of a probe', () => {
     });
 
     expect(outcomes).toEqual(each([[], 'probe_removed']));
-  }, 120_000);
+  });
 
   it.each([
     ['is still suspended', false],
     ['was resumed meanwhile', true],
-  ])(
-    'ends them when it returns from an outage of its network and the probe %s',
-    async (_what, isResumed) => {
-      const outcomes = await withEach(async ({ probe, host, relay, startTrace, codeOf }) => {
-        const check = await startTrace();
-        await untilSent(host);
-        relay.cut();
-        await service.adminHere('suspend', probe);
-        const code = await codeOf(check);
-        if (isResumed) await service.adminHere('resume', probe);
-        await untilSent(host);
-        relay.heal();
-        return [await lateAfter(host, Date.now()), code];
-      });
+  ])('ends them when it returns from an outage of its network and the probe %s', async (_what, isResumed) => {
+    const outcomes = await withEach(async ({ probe, host, relay, startTrace, codeOf }) => {
+      const check = await startTrace();
+      await untilSent(host);
+      relay.cut();
+      await service.adminHere('suspend', probe);
+      const code = await codeOf(check);
+      if (isResumed) await service.adminHere('resume', probe);
+      await untilSent(host);
+      relay.heal();
+      return [await lateAfter(host, Date.now()), code];
+    });
 
-      expect(outcomes).toEqual(each([[], 'probe_suspended']));
-    },
-    120_000,
-  );
+    expect(outcomes).toEqual(each([[], 'probe_suspended']));
+  });
 
   it('ends them when its process goes on after a standstill in which the probe was suspended', async () => {
     const outcomes = await withEach(async ({ probe, host, agent, startTrace, codeOf }) => {
@@ -270,5 +266,5 @@ describe('the agent of a probe', () => {
     });
 
     expect(outcomes).toEqual(each([[], 'probe_suspended']));
-  }, 120_000);
+  });
 });

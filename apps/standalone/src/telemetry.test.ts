@@ -29,14 +29,14 @@ describe('a service that is watched', () => {
       RATE_LIMIT_ME: '1',
     });
     client = createClient({ baseUrl: service.url });
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await service?.stop();
     await collector?.close();
     target.close();
     data.remove();
-  }, 120_000);
+  });
 
   /** Scrapes until all lines are there, since some values are counted later or sampled once a second. */
   async function scrapeUntil(name: string, lines: readonly (string | RegExp)[]): Promise<string> {
@@ -121,5 +121,5 @@ describe('a service that is watched', () => {
     ]);
     expect(named('run tcp')?.attributes['vantage.check.id']).toBe(done.testId);
     expect(JSON.stringify(path)).not.toContain('127.0.0.1');
-  }, 300_000);
+  });
 });

@@ -49,7 +49,7 @@ describe.each([
     targets?.close();
     await redis?.stop();
     data.remove();
-  }, 300_000);
+  });
 
   async function check(request: CheckRequest): Promise<readonly unknown[]> {
     const done = await untilTaken(() => client.check(request));
@@ -73,7 +73,7 @@ describe.each([
         for (const result of results) expect(result).toMatchObject({ result: 'success', error: null });
       }
     }
-  }, 300_000);
+  });
 
   it('lists its probes and limits its callers as on one server', async () => {
     const probes = await untilTaken(() => client.probes());

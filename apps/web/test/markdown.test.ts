@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 
-import { describe, expect, jest } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import type { Finding, Summary } from '@vantage/contract';
 
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 import { asMarkdown } from '../src/check/copies.ts';
 import type { CheckData } from '../src/check/use-check.ts';
-
-jest.setTimeout(120_000);
 
 /** `it` for tests that need cmark-gfm, GitHub's renderer. */
 const itWithRenderer = itNeeding(await packagesMissing(['cmark-gfm']), process.env['CI']);

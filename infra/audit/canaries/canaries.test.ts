@@ -1,4 +1,4 @@
-import { describe, expect, jest } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 
 import { itNeeding } from '@vantage/test-support/needs';
 import { networkMissing, runCanaryAudit, transports } from './index.ts';
@@ -6,7 +6,6 @@ import { networkMissing, runCanaryAudit, transports } from './index.ts';
 const itInNetwork = itNeeding(networkMissing(), process.env['CI']);
 
 // Longer than the lab itself waits.
-jest.setTimeout(150_000);
 
 describe.each(transports)('the agent, with every check of the coordinator removed, over its %s', (transport) => {
   itInNetwork('sends no packet where none may go, and says of each job that it was refused', async () => {

@@ -13,8 +13,8 @@ let trial: MonitorTrial | undefined;
 
 beforeAll(async () => {
   trial = await startMonitorTrial(MONITORS, 'single');
-}, 300_000);
-afterAll(() => trial?.stop(), 120_000);
+});
+afterAll(() => trial?.stop());
 
 async function readUntil(isSo: (monitors: readonly Monitor[]) => boolean): Promise<readonly Monitor[]> {
   for (;;) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { netlabMissing } from '../netlab.ts';
@@ -8,7 +8,6 @@ const missing = netlabMissing();
 const itInNetlab = itNeeding(missing, process.env['CI']);
 
 // Allows for a busy machine.
-jest.setTimeout(300_000);
 
 const [FRA, NYC] = ['62.65.1.9', '185.15.9.9'] as const;
 

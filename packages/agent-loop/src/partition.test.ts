@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { eventually } from '../test/eventually.ts';
 import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
@@ -10,7 +10,6 @@ import { createAgentLoop } from './agent-loop.ts';
 
 // Longer than a silent connection is kept before it is replaced.
 const LASTS_MS = 8_000;
-jest.setTimeout(120_000);
 
 interface FarAgent {
   readonly redis: ProbeRedis;

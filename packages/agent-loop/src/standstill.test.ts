@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { eventually } from '../test/eventually.ts';
 import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
@@ -12,7 +12,6 @@ import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
 const STANDS_STILL_MS = 7_000;
 // Longer than the job loop may make no progress while Redis responds.
 const LONG_MS = 36_000;
-jest.setTimeout(120_000);
 
 interface SeparateAgent {
   readonly redis: ProbeRedis;

@@ -3,15 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packagesMissing, unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { corpus } from '../test/corpus.ts';
 import { refusedTexts } from '../test/odd-texts.ts';
 import { DEFAULT_MODULES, parseModules } from './parse-modules.ts';
-
-jest.setTimeout(300_000);
 
 const EXPORTER = ['prometheus-blackbox-exporter'];
 const missing = await packagesMissing(EXPORTER);

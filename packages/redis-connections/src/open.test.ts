@@ -127,7 +127,7 @@ describe('connections to a cluster', () => {
 
   beforeAll(async () => {
     cluster = await startRedisCluster(executable);
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const redis of opened) redis.disconnect();
     await cluster?.stop();

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   comparisonSchema,
   noScreenshot,
@@ -23,7 +23,6 @@ import { summarize } from './summarize.ts';
 const CHECKS = 80;
 
 // Allows for a busy machine.
-jest.setTimeout(60_000);
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);

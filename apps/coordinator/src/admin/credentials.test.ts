@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { agentUser } from '@vantage/contract';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
@@ -12,7 +12,6 @@ import { readAdminConfig } from './config.ts';
 import { runProbeAdmin } from './commands.ts';
 
 // The tests start many processes, and the machine may be busy.
-jest.setTimeout(120_000);
 
 let folder: string;
 let master: RedisServer;

@@ -87,7 +87,7 @@ describe('on a cluster', () => {
     expect(await redis.exists(redisKeys.results('fra'))).toBe(0);
     agent.disconnect();
     redis.disconnect();
-  }, 120_000);
+  });
 });
 
 describe('API keys', () => {
@@ -119,7 +119,7 @@ describe('API keys', () => {
     expect(await run('key:remove', 'grafana')).toBe('0 ');
     expect(await found(second)).toEqual({ refused: 'unknown' });
     redis.disconnect();
-  }, 120_000);
+  });
 });
 
 describe('behind Sentinels', () => {
@@ -137,7 +137,7 @@ describe('behind Sentinels', () => {
     expect(added.environment.REDIS_URL).toMatch(/^redis\+sentinel:\/\/probe-fra:[\w-]{43}@127\.0\.0\.1:\d+,.*\/main$/);
     await until(async () => (await usersOf(ports, 'fra')).every(Boolean));
     agent.disconnect();
-  }, 120_000);
+  });
 
   it('an agent needs two questions to the Sentinels and nothing more of them', async () => {
     const asking = ['+sentinel|get-master-addr-by-name', '+sentinel|sentinels', '+hello', '+client|setname'];
@@ -153,5 +153,5 @@ describe('behind Sentinels', () => {
     const refused = await Promise.all(sentinels.map((one) => one.call('ACL', 'LOG')));
     expect(refused).toEqual([[], [], []]);
     for (const connection of [agent, ...sentinels]) connection.disconnect();
-  }, 120_000);
+  });
 });

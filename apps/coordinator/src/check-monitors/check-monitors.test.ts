@@ -34,22 +34,18 @@ it.each([
     0,
     '1 monitors\n',
   ],
-])(
-  'monitors:check: %s',
-  (_reason, text, env, status, output) => {
-    const file = join(folder, 'monitors.yml');
-    writeFileSync(file, text);
+])('monitors:check: %s', (_reason, text, env, status, output) => {
+  const file = join(folder, 'monitors.yml');
+  writeFileSync(file, text);
 
-    const run = spawnSync(process.execPath, [program, file], {
-      encoding: 'utf8',
-      env: programEnv(env),
-    });
+  const run = spawnSync(process.execPath, [program, file], {
+    encoding: 'utf8',
+    env: programEnv(env),
+  });
 
-    expect(run.stdout + run.stderr).toContain(output);
-    expect(run.status).toBe(status);
-  },
-  120_000,
-);
+  expect(run.stdout + run.stderr).toContain(output);
+  expect(run.status).toBe(status);
+});
 
 it.each([
   ['no file', [], 2, 'FILE: is required'],
@@ -57,16 +53,12 @@ it.each([
   ['an unknown option', ['--fix', 'a'], 2, 'unknown option --fix'],
   ['a file that is not there', ['/nonexistent'], 1, 'FILE "/nonexistent" cannot be read: ENOENT'],
   ['the help', ['--help'], 0, 'Exit status'],
-])(
-  'monitors:check with %s',
-  (_reason, args, status, output) => {
-    const run = spawnSync(process.execPath, [program, ...args], {
-      encoding: 'utf8',
-      env: programEnv(),
-    });
+])('monitors:check with %s', (_reason, args, status, output) => {
+  const run = spawnSync(process.execPath, [program, ...args], {
+    encoding: 'utf8',
+    env: programEnv(),
+  });
 
-    expect(run.stdout + run.stderr).toContain(output);
-    expect(run.status).toBe(status);
-  },
-  120_000,
-);
+  expect(run.stdout + run.stderr).toContain(output);
+  expect(run.status).toBe(status);
+});

@@ -25,7 +25,7 @@ let redis: Redis;
 beforeAll(async () => {
   bed = await startCoreBed();
   redis = bed.redis;
-}, 60_000);
+});
 
 afterAll(() => bed.stop());
 

@@ -36,9 +36,9 @@ let gateway: OpenGateway;
 beforeAll(async () => {
   test = await startGatewayBed();
   gateway = await test.startGateway();
-}, 60_000);
+});
 
-afterAll(() => test.stop(), 60_000);
+afterAll(() => test.stop());
 
 async function isAlive(probe: string): Promise<void> {
   await until(async () =>
@@ -114,7 +114,7 @@ describe('a gateway', () => {
 
     expect(code).toBe(1006);
     expect(lively.socket.readyState).toBe(lively.socket.OPEN);
-  }, 60_000);
+  });
 
   it('says over which time its agents return if they lose it together', async () => {
     const fresh = await test.startGateway(test.bed.startCore());
@@ -239,7 +239,7 @@ describe('a gateway', () => {
     expect(read.results['again']).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' } });
     expect(jobsOf(other)).toEqual([]);
     await until(async () => (await leftovers('again')).length === 0);
-  }, 60_000);
+  });
 
   it('lets an older instance end its jobs after a newer one has taken over, on another gateway', async () => {
     const second = await test.startGateway(test.bed.startCore());
@@ -264,7 +264,7 @@ describe('a gateway', () => {
     expect((await test.bed.read(check, 20_000)).results['upgrade']).toMatchObject({ said: 'older' });
     expect((await test.bed.read(next, 20_000)).results['upgrade']).toMatchObject({ said: 'newer' });
     expect([jobsOf(older), jobsOf(newer)]).toEqual([[check], [next]]);
-  }, 60_000);
+  });
 
   it.each(['rack 7', ' ', 'a\nb 12'])(
     'closes the former connection of the same instance, which does not retire, on another gateway: %j',
@@ -283,7 +283,6 @@ describe('a gateway', () => {
       expect([code, again.id]).toEqual([4409, check]);
       expect(former.received.map(({ t }) => t)).not.toContain('retire');
     },
-    60_000,
   );
 
   it('closes the connection of an older instance only after the screenshot of it, too', async () => {
@@ -315,7 +314,7 @@ describe('a gateway', () => {
 
     expect([acknowledged, (await older.closed)[0]]).toEqual([[1, 2, 3], 4409]);
     expect(jobsOf(newer)).toEqual([]);
-  }, 60_000);
+  });
 
   it('takes the last results of an older instance that lost its connection, which replaces no newer one', async () => {
     const second = await test.startGateway(test.bed.startCore());
@@ -347,7 +346,7 @@ describe('a gateway', () => {
     expect((await test.bed.read(next, 20_000)).results['lost']).toMatchObject({ said: 'newer' });
     expect([jobsOf(again), jobsOf(newer)]).toEqual([[], [next]]);
     expect(newer.received.map(({ t }) => t)).not.toContain('retire');
-  }, 60_000);
+  });
 
   it('replaces the connection of an instance that only reports by its next one', async () => {
     const older = await test.join(gateway, 'again');
@@ -370,7 +369,7 @@ describe('a gateway', () => {
     expect(code).toBe(4409);
     expect(await test.bed.redis.hexists(redisKeys.agentConnections('again'), instance)).toBe(1);
     expect((await test.bed.read(check, 20_000)).results['again']).toMatchObject({ said: 'older' });
-  }, 60_000);
+  });
 
   it('refuses an older instance while a newer one is connected, on any gateway, and takes it back afterwards', async () => {
     const second = await test.startGateway(test.bed.startCore());
@@ -398,7 +397,7 @@ describe('a gateway', () => {
     ]);
     expect(newer.received.map(({ t }) => t)).not.toContain('retire');
     expect((await back.next('welcome')).state).toBe('approved');
-  }, 60_000);
+  });
 
   it('welcomes an agent with a new key that yields, although one with the former key is connected', async () => {
     const older = await test.join(gateway, 'rekeyed');
@@ -434,7 +433,7 @@ describe('a gateway', () => {
     await sleep(200);
 
     expect(await test.bed.redis.hexists(connections, instance)).toBe(0);
-  }, 60_000);
+  });
 
   it('asks its agents to connect elsewhere before it stops', async () => {
     const leaving = await test.startGateway(test.bed.startCore());
@@ -660,7 +659,7 @@ describe('a gateway under attack', () => {
     expect(codes.slice(0, 30)).toEqual(Array.from({ length: 30 }, () => 4401));
     expect(await last.closed).toEqual([0, 'Unexpected server response: 429']);
     expect(last.received).toEqual([]);
-  }, 60_000);
+  });
 
   it('takes one message of a connection in each turn, so that many that arrive together delay no other one', async () => {
     const [many, one] = [await test.join(gateway, 'many'), await test.join(gateway, 'one')];
@@ -708,7 +707,7 @@ describe('a gateway under attack', () => {
     // The thieves are admitted 819 messages at once, then 820 a second; without the credit of its jobs, the honest
     // agent would be admitted 96 a second.
     expect(answersOf(thieves)).toBeLessThan(8_000);
-  }, 60_000);
+  });
 
   it('answers other requests as if they asked for no upgrade', async () => {
     const { port } = new URL(gateway.url);

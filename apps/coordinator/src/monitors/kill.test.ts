@@ -61,7 +61,7 @@ beforeAll(async () => {
   await close();
   ended.push(repeat(2_000, beat), repeat(20, answerJobs));
   await Promise.all([startCoordinator(), startCoordinator(), startCoordinator()]);
-}, 300_000);
+});
 
 afterAll(async () => {
   isEnding = true;
@@ -69,7 +69,7 @@ afterAll(async () => {
   redis.disconnect();
   await server.stop();
   rmSync(folder, { recursive: true });
-}, 120_000);
+});
 
 it('loses and doubles no tick while coordinators are killed', async () => {
   for (let round = 0; round < KILLS; round += 1) {

@@ -34,9 +34,9 @@ beforeEach(async () => {
     await bed.keepAlive(probe);
   }
   await until(async () => (await bed.core.knownProbes()).filter(({ alive }) => alive).length === PROBES.length);
-}, 120_000);
+});
 
-afterEach(() => bed.stop(), 120_000);
+afterEach(() => bed.stop());
 
 /** A traceroute result of sixteen flows over these routers; `*` is a silent router. */
 function traced(routers: readonly string[], reached: boolean): object {
@@ -132,7 +132,7 @@ describe('the paths of a monitor', () => {
     } finally {
       clearInterval(answering);
     }
-  }, 120_000);
+  });
 
   it('make an event when they change, and a sentence when the monitor turns bad', async () => {
     const check = { type: 'traceroute', host: 'target.example', probes: PROBES };
@@ -189,5 +189,5 @@ describe('the paths of a monitor', () => {
     } finally {
       clearInterval(answering);
     }
-  }, 120_000);
+  });
 });

@@ -34,12 +34,12 @@ beforeEach(async () => {
     await bed.keepAlive(probe);
   }
   await until(async () => (await bed.core.knownProbes()).filter(({ alive }) => alive).length === PROBES.length);
-}, 120_000);
+});
 
 afterEach(async () => {
   await bed.stop();
   rmSync(folder, { recursive: true });
-}, 120_000);
+});
 
 const refused = {
   code: 'connection_refused',

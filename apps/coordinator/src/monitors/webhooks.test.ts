@@ -19,9 +19,9 @@ beforeEach(async () => {
   await bed.keepAlive('fra-1');
   // Only the core that a test starts may send webhooks.
   await bed.core.close();
-}, 120_000);
+});
 
-afterEach(() => bed.stop(), 120_000);
+afterEach(() => bed.stop());
 
 const webhooks = ['https://one.example/secret', 'https://two.example/secret'];
 const request = { check: { everyMs: 1_000 }, every: '10s', alarm: { when: '1 of 1', for: 1 }, webhooks };
@@ -75,7 +75,7 @@ it('a change of state goes to every webhook, with the sentence and the agreement
       agreement: { failing: 1, counted: 1 },
     },
   });
-}, 120_000);
+});
 
 describe('the first tick of a definition', () => {
   const changed = { ...request, check: { everyMs: 1_100 } };
@@ -101,7 +101,7 @@ describe('the first tick of a definition', () => {
     await untilDone();
 
     expect(types()).toEqual([]);
-  }, 120_000);
+  });
 
   it('reports the turn to ok of a monitor that was unknown before', async () => {
     const core = startSender(() => ({ kind: 'delivered' }));
@@ -115,7 +115,7 @@ describe('the first tick of a definition', () => {
     await untilDone();
 
     expect(types()).toEqual(['monitor.unknown', 'monitor.ok']);
-  }, 120_000);
+  });
 });
 
 it('one that fails is tried again under the same id, one that is refused is not', async () => {
@@ -130,7 +130,7 @@ it('one that fails is tried again under the same id, one that is refused is not'
 
   expect(sent.map(({ url }) => new URL(url).host).toSorted()).toEqual(['one.example', 'one.example', 'two.example']);
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
-}, 120_000);
+});
 
 it('the path of a webhook is in no answer, in no log, and in Redis only in the definition', async () => {
   const logged: unknown[] = [];
@@ -150,7 +150,7 @@ it('the path of a webhook is in no answer, in no log, and in Redis only in the d
   // One of the two jobs waits for its next attempt, the other was given up.
   expect(Object.keys(contents).filter((key) => key.startsWith(`${QUEUE}:msg_`))).toHaveLength(2);
   expect(Object.keys(contents).filter((key) => contents[key]!.includes('secret'))).toEqual([redisKeys.monitors]);
-}, 120_000);
+});
 
 /** Waits until the outbox is empty and no message waits or is being sent. */
 async function untilDone(): Promise<void> {

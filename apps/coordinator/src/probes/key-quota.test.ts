@@ -11,7 +11,6 @@ import { readAdminConfig } from '../admin/config.ts';
 import { createKeyQuota } from './key-quota.ts';
 
 // Longer than any wait on a busy machine.
-jest.setTimeout(120_000);
 
 const LIMIT_BYTES = 1_048_576;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { MAX_RESULT_BYTES, redisKeys, type AgentMessage } from '@vantage/contract';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 
 import { openAgentLogins, type AgentLogins } from '../../test/agent-login.ts';
@@ -12,7 +12,6 @@ import { startGatewayBed, type GatewayBed, type OpenGateway, type PlayedAgent } 
 import { ensureTls } from '../admin/tls/tls-folder.ts';
 
 // Longer than any wait on a busy machine.
-jest.setTimeout(120_000);
 
 /** An attacker with an agent's credentials, on that agent's transport. */
 interface Thief {

@@ -53,5 +53,4 @@ const NAMESPACE = 'ip link set lo up && sysctl -qw net.ipv4.ip_local_port_range=
       checks.map(() => expect.objectContaining({ result: 'error', code: 'probe_busy', source: 'probe' })),
     );
   },
-  120_000,
 );

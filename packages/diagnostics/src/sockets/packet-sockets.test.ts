@@ -24,7 +24,6 @@ const itWithIpv6 = itNeeding(ipv4 ?? ipv6 ?? ipv6Missing(), process.env['CI']);
 /** Longest silence of a packet process with a pending answer. */
 const SILENCE_MS = 5_000;
 
-jest.setTimeout(60_000);
 afterEach(() => {
   jest.useRealTimers();
 });

@@ -19,7 +19,7 @@ let set: RedisSentinel;
 
 beforeAll(async () => {
   set = await startRedisSentinel(executable);
-}, 120_000);
+});
 
 afterAll(() => set.stop());
 
@@ -56,7 +56,7 @@ describe('a connection to a master', () => {
     while ((await mastership(other)) !== 'master') await sleep(20);
     connection.disconnect();
     other.disconnect();
-  }, 120_000);
+  });
 
   it('is to no server while another connection is made', async () => {
     const connection = await open(set.url);
@@ -77,7 +77,7 @@ describe('a connection to a master', () => {
     ]);
     expect(serverOf(connection)).toMatch(/^127\.0\.0\.1 \d+$/);
     connection.disconnect();
-  }, 120_000);
+  });
 
   it('is to no single server of a cluster', async () => {
     const cluster = await startRedisCluster(executable);
@@ -86,7 +86,7 @@ describe('a connection to a master', () => {
     expect([connection.status, serverOf(connection)]).toEqual(['ready', undefined]);
     connection.disconnect();
     await cluster.stop();
-  }, 120_000);
+  });
 
   it('has no source without Sentinels', async () => {
     const server = await startRedisServer({ executable });

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Check } from '@vantage/contract';
 
 import { traced, type Segment, type TraceOptions } from '../../test/balanced-paths.ts';
@@ -8,7 +8,6 @@ import { trace } from '../../test/results.ts';
 import { followPath, followWays, MOST_PATH_RUNS, pathChangeSentence, reachedFrom } from './path-changes.ts';
 
 // Allows for a busy machine.
-jest.setTimeout(180_000);
 
 const at = '2026-01-01T00:00:00.000Z';
 const path: readonly Segment[] = [

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Comparison, PathComparison } from '@vantage/contract';
 
 import { traced, type Segment, type TraceOptions } from '../../test/balanced-paths.ts';
@@ -10,7 +10,6 @@ import { tracesOf, type Trace } from '../traceroute/trace.ts';
 import { comparePaths } from './path/compare-paths.ts';
 
 // Allows for a busy machine.
-jest.setTimeout(120_000);
 
 const RUNS = 10_000;
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { summaryOf } from '../../test/cases.ts';
 import { resultsOf, type Network } from '../../test/trace-samples.ts';
@@ -7,8 +7,6 @@ import { thresholds } from '../thresholds.ts';
 const CHECKS = 24;
 /** Permitted deviation of a share, in standard deviations. */
 const DEVIATIONS = 3.5;
-
-jest.setTimeout(120_000);
 
 /** Number of checks that reached the target, and of those whose summary reports packet loss on the path. */
 function saidOf(network: Network): { readonly said: number; readonly of: number } {

@@ -235,7 +235,7 @@ it('is started command by command on a cluster, where one script cannot reach al
   await queues.close();
   connection.disconnect();
   await cluster.stop();
-}, 300_000);
+});
 
 const noQueues = {
   add: async (): Promise<never> => {

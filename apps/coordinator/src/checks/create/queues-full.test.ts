@@ -56,12 +56,12 @@ describe('a probe with more to do than it can end on time', () => {
     expect(jobs).toBe(ids.length);
     expect(ofOtherType).toMatchObject({ created: true });
     expect(elsewhere).toMatchObject({ created: true, probes: ['nyc-1'] });
-  }, 120_000);
+  });
 
   it('makes for a refusal where no other can do it', async () => {
     await fill(['fra-1']);
     await fill(['nyc-1']);
 
     await expect(bed.create({ limit: 2 })).rejects.toMatchObject({ name: 'QueuesFull' });
-  }, 120_000);
+  });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
     await bed.keepAlive(probe);
   }
   await until(async () => (await bed.core.ready()).healthyProbes === 2);
-}, 60_000);
+});
 
 afterAll(() => bed.stop());
 

@@ -272,7 +272,7 @@ describe('a service whose Redis is small', () => {
     const used = Number(/^used_memory:(\d+)/m.exec(await bed.redis.info('memory'))?.[1]);
     expect(used).toBeLessThan(MAX_MEMORY);
     expect(bed.core.counters.checksEvicted).toBeGreaterThan(100);
-  }, 180_000);
+  });
 
   it('counts about what Redis has for it', async () => {
     const { maxBytes, maxClientBytes } = bed.core.resultBudget();

@@ -4,12 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { startHttpBed, type HttpBed } from '../../../test/http-bed.ts';
 import { CHECK_ID } from '../../../test/http-fakes.ts';
-
-jest.setTimeout(300_000);
 
 const modules = join(import.meta.dirname, '../../../node_modules');
 const run = promisify(execFile);

@@ -148,7 +148,7 @@ describe('messages to webhooks', () => {
       { host: 'well.example', ...expected },
     ]);
     expect(await redis.keys(`${QUEUE}:msg_*`)).toEqual([]);
-  }, 60_000);
+  });
 
   it('are one job however often they are added', async () => {
     const { redis, queue } = startQueue(server.url);
@@ -164,7 +164,7 @@ describe('messages to webhooks', () => {
     await until(() => received.some(({ id }) => id === 'msg_2'));
 
     expect(received.map(({ id }) => id)).toEqual(['msg_1', 'msg_2']);
-  }, 60_000);
+  });
 
   it('to a receiver that does not answer hold back only each other', async () => {
     const { redis, queue } = startQueue(server.url);
@@ -196,7 +196,7 @@ describe('messages to webhooks', () => {
     expect(jobs.length).toBeGreaterThan(0);
     // Fields of a BullMQ job: `ats` counts starts, `atm` attempts. A postponed job was started, and made no attempt.
     expect(jobs.filter(({ ats, atm }) => ats === undefined || atm !== undefined)).toEqual([]);
-  }, 120_000);
+  });
 
   it('end with their monitor, and with the webhook that it names no more', async () => {
     const { redis, queue } = startQueue(server.url);
@@ -211,7 +211,7 @@ describe('messages to webhooks', () => {
 
     expect(received.map(({ id, host }) => [id, host])).toEqual([['msg_1', 'kept.example']]);
     expect(await redis.exists(`${QUEUE}:failed`)).toBe(0);
-  }, 60_000);
+  });
 
   it('that a receiver refuses are given up, and kept without the URL', async () => {
     const { redis, queue } = startQueue(server.url);
@@ -226,7 +226,7 @@ describe('messages to webhooks', () => {
     expect(received).toHaveLength(1);
     expect(job).toMatchObject({ failedReason: 'status 410', stacktrace: '[]' });
     expect(JSON.stringify(job)).not.toContain('token');
-  }, 60_000);
+  });
 
   it('survive an outage of Redis', async () => {
     const { redis, queue } = startQueue(server.url);
@@ -246,7 +246,7 @@ describe('messages to webhooks', () => {
     await until(async () => (await left(redis)) === 0);
 
     expect(received.map(({ host }) => host).toSorted()).toEqual(['one.example', 'one.example', 'two.example']);
-  }, 120_000);
+  });
 
   it('need no queue while there are none', async () => {
     const { redis, queue } = startQueue(server.url);
@@ -255,7 +255,7 @@ describe('messages to webhooks', () => {
     await queue.look();
 
     expect(await redis.keys(`${QUEUE}:*`)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 it('messages to webhooks are delivered with a cluster of Redis', async () => {
@@ -273,7 +273,7 @@ it('messages to webhooks are delivered with a cluster of Redis', async () => {
     await Promise.all(queues.splice(0).map((queue) => queue.close()));
     await cluster.stop();
   }
-}, 300_000);
+});
 
 it.each([
   ['first', 1, 5],

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { openFailFast } from '@vantage/redis-connections';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
@@ -13,7 +13,6 @@ import { quiet, until } from '../../../test/core-bed.ts';
 import { createConnectionQuota } from './connection-quota.ts';
 
 // Longer than any wait on a busy machine.
-jest.setTimeout(120_000);
 
 const PASSWORD = 'a-password-of-a-test';
 const USERS = {

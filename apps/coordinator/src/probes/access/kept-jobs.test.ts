@@ -1,12 +1,11 @@
 import { redisKeys, screenshotJobId } from '@vantage/contract';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
 import { quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
 import { MOST_QUEUED } from '../../checks/create/probe-capacity.ts';
 import { createKeptJobs } from './kept-jobs.ts';
 
 // Longer than any wait on a busy machine.
-jest.setTimeout(120_000);
 
 const queue = 'p:{keeper}:jobs';
 let bed: CoreBed;

@@ -9,7 +9,7 @@ import {
   type RedisCluster,
   type RedisServer,
 } from '@vantage/redis-server';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
 import { quiet, until } from '../../../test/core-bed.ts';
@@ -17,7 +17,6 @@ import { createConnectionQuota } from './connection-quota.ts';
 import { createSlowRequests } from './slow-requests.ts';
 
 // Longer than any wait on a busy machine.
-jest.setTimeout(120_000);
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 const longRequest = ['UNLINK', ...Array.from({ length: 40 }, (_, index) => `p:{thief}:jobs:${index}`)] as const;

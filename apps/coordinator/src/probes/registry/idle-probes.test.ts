@@ -15,7 +15,7 @@ let bed: CoreBed;
 
 beforeAll(async () => {
   bed = await startCoreBed();
-}, 60_000);
+});
 
 afterAll(async () => bed.stop());
 
@@ -30,7 +30,7 @@ describe('a coordinator', () => {
       await until(async () => (await bed.core.probes.list())['fra-1']?.status === status);
     }
     expect((await bed.core.probes.list())['fra-1']?.status).toBe('healthy');
-  }, 120_000);
+  });
 });
 
 describe('what a coordinator knows of agents that announce changes', () => {
@@ -118,7 +118,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     });
 
     expect((await directory.probes()).filter(({ alive }) => alive)).toHaveLength(MANY);
-  }, 60_000);
+  });
 
   it('takes two commands for each that has no jobs and no results, and counts those of the others', async () => {
     const ids = Array.from({ length: MANY }, (_, index) => `idle-${index}`);
@@ -143,7 +143,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     const busy = known.filter(({ waiting, queued }) => waiting !== 0 || queued !== 0);
     expect(busy).toMatchObject([{ record: { id: 'idle-7' }, waiting: 2, queued: 3 }]);
     expect(directory.withEntries()).toEqual(['idle-8']);
-  }, 60_000);
+  });
 
   it('includes the jobs that another coordinator gave them', async () => {
     await add('fra-1');
@@ -168,7 +168,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     });
 
     expect(directory.withEntries()).toEqual(['fra-1']);
-  }, 60_000);
+  });
 
   it('includes their return, if its announcement was lost', async () => {
     await add('fra-1');
@@ -212,7 +212,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     expect([before?.alive, left]).toEqual([false, 1]);
     await until(async () => (await read('fra-1'))?.alive === true);
     expect((await read('fra-1'))?.lastSeenMs).toBeGreaterThan(Date.now() - 15_000);
-  }, 60_000);
+  });
 
   it('does not read each of those at a gateway, but what is announced of one', async () => {
     const ids = Array.from({ length: MANY }, (_, index) => `idle-${index}`);
@@ -233,7 +233,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     // Without announcements, each refresh reads a few probes in rotation.
     expect(unread).toBeGreaterThan(MANY - 10);
     expect(read).toBe(MANY / 2);
-  }, 60_000);
+  });
 
   it('reads all of them after announcements may have been lost', async () => {
     await add('fra-1');
@@ -256,5 +256,5 @@ describe('what a coordinator knows of agents that announce changes', () => {
 
     expect((await read('fra-1'))?.alive).toBe(true);
     await until(async () => (await read('fra-1'))?.alive === false);
-  }, 60_000);
+  });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   set = await startRedisSentinel(findRedisServer(process.env['PATH'] ?? '')!);
   channels = openChannels(openSubscriber({ url: set.url, name: 'test', log: quiet }), () => undefined);
   late = await open();
-}, 120_000);
+});
 
 afterAll(async () => {
   channels.stop();
@@ -95,5 +95,5 @@ describe('a coordinator whose master was replaced', () => {
     expect(await reads.read(id, 0, never)).toMatchObject({ testId: id, status: 'pending' });
     // The Sentinels learn of the failover one after another.
     while ((await reads.read(drawId(), 0, never).catch(() => 'unknown')) !== undefined) await sleep(20);
-  }, 300_000);
+  });
 });

@@ -58,7 +58,7 @@ describe('a promise', () => {
     const there = await Promise.all(ids.map((id) => reader.exists(redisKeys.check(id))));
 
     expect(there).toEqual(ids.map(() => 1));
-  }, 120_000);
+  });
 
   it('is not made while the replica that is there does not take it, and nothing of the check is left', async () => {
     const before = await bed.redis.zcard(redisKeys.deadlines);
@@ -68,7 +68,7 @@ describe('a promise', () => {
 
     expect(refused).toMatchObject({ name: 'StoreUnavailable' });
     await until(async () => (await bed.redis.zcard(redisKeys.deadlines)) <= before);
-  }, 120_000);
+  });
 
   it('is made again without the replica once that is gone', async () => {
     reader.disconnect();
@@ -76,5 +76,5 @@ describe('a promise', () => {
     await until(async () => (await bed.create({ probes: ['fra-1'] }).catch(() => undefined))?.created === true);
 
     await until(async () => (await replicas()) === 0);
-  }, 120_000);
+  });
 });

@@ -2,15 +2,13 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { runLab, type LabOptions, type LabReport } from '../../../test/browser-lab.ts';
 import { browserHere } from '@vantage/test-support/browser/needs';
 import { itNeeding } from '@vantage/test-support/needs';
 import { ownAddresses } from './canaries.ts';
 import { canMakeNamespace } from '../process/namespace.ts';
-
-jest.setTimeout(300_000);
 
 const IP = '/usr/sbin/ip';
 const browser = browserHere(process.env['PATH']);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { CONTENT, lateAnswers, latePages, restlessPages, unloadedPage } from '@vantage/test-support/browser/late-pages';
 import { browserFolder, browserHere, type BrowserFolder } from '@vantage/test-support/browser/needs';
@@ -6,8 +6,6 @@ import { readPng } from '@vantage/test-support/browser/png';
 import { admitSite, startSite, type Site } from '@vantage/test-support/browser/site';
 import { itNeeding } from '@vantage/test-support/needs';
 import { createScreenshots, type Screenshots } from '../screenshots.ts';
-
-jest.setTimeout(120_000);
 
 const browser = browserHere(process.env['PATH']);
 const itWithBrowser = itNeeding(browser.missing, process.env['CI']);

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { certificateMint, opensslVersion } from '@vantage/test-support/certificate-mint';
 import { testContext } from '@vantage/test-support/context';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
@@ -15,8 +15,6 @@ import { patientWaits } from '../../../test/patient-waits.ts';
 import type { Outcome } from '../../diagnostic.ts';
 import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
-
-jest.setTimeout(120_000);
 
 const noServers = await packagesMissing(['knot', 'knot-dnsutils'], ['bind9']);
 const noOpenssl = opensslVersion() === null ? 'openssl not found' : null;
@@ -75,7 +73,7 @@ beforeAll(async () => {
     stops.push(named.stop);
     resolvers[name] = named.port;
   }
-}, 120_000);
+});
 
 afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
@@ -38,7 +38,6 @@ import { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
 // The tests start many servers, possibly on a busy machine.
-jest.setTimeout(300_000);
 
 type Options = ParamsOf<typeof dns>['options'];
 
@@ -161,7 +160,7 @@ const stops: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   if ((noServers ?? noDig ?? noOpenssl) !== null) return;
   lab = await startLab();
-}, 300_000);
+});
 
 afterAll(async () => {
   mint?.close();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
@@ -21,8 +21,6 @@ import { itNeeding } from '@vantage/test-support/needs';
 import type { Outcome } from '../../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
-
-jest.setTimeout(120_000);
 
 type Options = ParamsOf<typeof dns>['options'];
 
@@ -67,7 +65,7 @@ beforeAll(async () => {
       { zone: expired, key: old.key },
     ],
   });
-}, 240_000);
+});
 
 afterAll(async () => {
   mint?.close();

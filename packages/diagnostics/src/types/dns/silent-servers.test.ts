@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { dig, digMissing } from '@vantage/test-support/dns/dig';
 import { startKnot } from '@vantage/test-support/dns/knot';
@@ -13,8 +13,6 @@ import { patientWaits } from '../../../test/patient-waits.ts';
 import type { Failure } from '@vantage/contract';
 import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
-
-jest.setTimeout(120_000);
 
 const missing = (await packagesMissing(['unbound'])) ?? (await digMissing());
 const itWithUnbound = itNeeding(missing, process.env['CI']);
@@ -43,7 +41,7 @@ beforeAll(async () => {
   if (missing !== null) return;
   authority = await startDnsServer(answer);
   unbound = await startUnbound({ authorityPort: authority.port, zones: { 'example.': null } });
-}, 120_000);
+});
 
 afterAll(async () => {
   await unbound?.stop();

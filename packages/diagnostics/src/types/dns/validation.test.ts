@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeName } from '@vantage/contract/dns-message';
 
 import { certificateMint, opensslVersion, type CertificateMint } from '@vantage/test-support/certificate-mint';
@@ -25,7 +25,6 @@ import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
 // The tests start many servers, possibly on a busy machine.
-jest.setTimeout(300_000);
 
 type Verdict = NonNullable<Outcome<typeof dns>['dnssec']>['verdict'];
 
@@ -99,7 +98,7 @@ const stops: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   if ((noServers ?? (await digMissing()) ?? noOpenssl) === null) lab = await startLab();
-}, 300_000);
+});
 
 afterAll(async () => {
   mint?.close();

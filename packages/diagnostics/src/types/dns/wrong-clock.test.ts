@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { testContext } from '@vantage/test-support/context';
 import { temporaryFolder } from '@vantage/test-support/daemon';
 import { packagesMissing } from '@vantage/test-support/debian-packages';
@@ -16,8 +16,6 @@ import { patientWaits } from '../../../test/patient-waits.ts';
 import type { Outcome } from '../../diagnostic.ts';
 import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
-
-jest.setTimeout(300_000);
 
 const noServers = await packagesMissing(['knot', 'knot-dnsutils'], ['bind9'], ['unbound']);
 const itWithServers = itNeeding(noServers ?? (await digMissing()), process.env['CI']);
@@ -38,7 +36,7 @@ const stops: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   if ((noServers ?? (await digMissing())) === null) lab = await startLab();
-}, 300_000);
+});
 
 afterAll(async () => {
   await Promise.all(stops.map((stop) => stop()));

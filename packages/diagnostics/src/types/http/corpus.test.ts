@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { browserHere } from '@vantage/test-support/browser/needs';
 import {
@@ -17,8 +17,6 @@ import { certificateMint, type Issued } from '@vantage/test-support/certificate-
 import { rawAnswers, type RawAnswer } from '../../../test/http-corpus.ts';
 import { checkOf, problemsOf } from '../../../test/http.ts';
 import { itNeeding } from '@vantage/test-support/needs';
-
-jest.setTimeout(300_000);
 
 /** Version of curl whose decisions are expected. */
 const CURL = '7.88';

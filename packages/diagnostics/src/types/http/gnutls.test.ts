@@ -3,15 +3,13 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { certificateMint, opensslVersion, type Issued } from '@vantage/test-support/certificate-mint';
 import { freeServerPort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { checkOf } from '../../../test/http.ts';
 import { itNeeding } from '@vantage/test-support/needs';
-
-jest.setTimeout(120_000);
 
 const GNUTLS = ['gnutls-bin'];
 const missing = opensslVersion() === null ? 'openssl is needed' : await packagesMissing(GNUTLS);

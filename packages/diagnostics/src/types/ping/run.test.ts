@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Compile } from 'typebox/compile';
 
@@ -29,7 +29,6 @@ const schema = Compile(resultSchema(ping));
 const packets = createPacketSockets();
 const { ipv4, ipv6 } = await packets.probePrivilege();
 afterAll(() => packets.close());
-jest.setTimeout(60_000);
 
 function params(host: string, options: Options = {}): ParamsOf<typeof ping> {
   return { host, options: { count: 3, interval: 200, size: 56, ...options } };

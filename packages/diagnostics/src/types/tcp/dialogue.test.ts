@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { resultSchema } from '@vantage/contract';
 import { testContext } from '@vantage/test-support/context';
 import { Value } from 'typebox/value';
@@ -11,7 +11,6 @@ import { runTcp } from './run.ts';
 
 const servers: Server[] = [];
 
-jest.setTimeout(60_000);
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
 });

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { resultSchema, type Failure } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
@@ -18,7 +18,6 @@ const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
 
 const servers: Server[] = [];
 
-jest.setTimeout(60_000);
 afterEach(closeServers);
 
 describe('a tcp check', () => {

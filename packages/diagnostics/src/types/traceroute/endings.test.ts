@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { FAKE_SOURCES, fakePackets, type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
 import { testContext } from '@vantage/test-support/context';
@@ -17,8 +17,6 @@ import {
 import { inVirtualTime } from '@vantage/test-support/virtual-time';
 import type { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
-
-jest.setTimeout(60_000);
 
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;

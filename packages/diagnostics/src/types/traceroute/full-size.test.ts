@@ -1,12 +1,10 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { FAKE_SOURCES, type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
 import { numbers } from '../../../test/numbers.ts';
 import { arrived, expired, router, TARGET, traceOver, unreachable } from '../../../test/trace-network.ts';
 import { parseTcp } from '../../sockets/wire/transport.ts';
 import { MAX_FULL_SIZE_PACKETS, MAX_PACKETS } from './contract.ts';
-
-jest.setTimeout(300_000);
 
 /** Seeds of each randomized case; the environment variable `RUNS` sets more. */
 const RUNS = Number(process.env['RUNS'] ?? 12);

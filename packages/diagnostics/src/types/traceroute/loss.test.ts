@@ -1,9 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { numbers } from '../../../test/numbers.ts';
 import { arrived, expired, router, TARGET, traceOver } from '../../../test/trace-network.ts';
-
-jest.setTimeout(300_000);
 
 const DISTANCE = 6;
 /** TTL of the echo requests of the path MTU search. */

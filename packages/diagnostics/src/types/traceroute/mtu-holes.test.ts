@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
 import { numbers } from '../../../test/numbers.ts';
 import { arrived, expired, router, TARGET, traceOver, unreachable } from '../../../test/trace-network.ts';
 import { MAX_MTU_PACKETS } from './contract.ts';
-
-jest.setTimeout(300_000);
 
 /** Time of a check without rounds. */
 const BUDGET_MS = 30_000;

@@ -1,10 +1,8 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { numbers } from '../../../test/numbers.ts';
 import { arrived, expired, router, traceOver, unreachable } from '../../../test/trace-network.ts';
 import type { FakeSent } from '../../../test/fake-packets.ts';
-
-jest.setTimeout(300_000);
 
 const TRACES = 100;
 const DISTANCE = 4;

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { randomOf } from '../../../test/balanced-network.ts';
 import { type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
@@ -13,8 +13,6 @@ import {
   unreachable,
 } from '../../../test/trace-network.ts';
 import { MAX_PACKETS } from './contract.ts';
-
-jest.setTimeout(120_000);
 
 /** Hop of the target in `p – r1 – {a | b} – r4 – r5 – t`. */
 const TARGET_HOP = 5;

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { networks, randomOf, routeOf, TARGET_NAME, type Network } from '../../../test/balanced-network.ts';
 import type { FakeAnswer, FakeSent } from '../../../test/fake-packets.ts';
@@ -6,8 +6,6 @@ import { searched } from '../../../test/path-search.ts';
 import { arrived, expired, ofTrace, path, router, traceOver, unreachable } from '../../../test/trace-network.ts';
 import { MAX_MTU_PACKETS, MAX_PACKETS, traceroute } from './contract.ts';
 import { stoppingPoint } from './multipath/stopping-points.ts';
-
-jest.setTimeout(120_000);
 
 const RUNS = 12;
 const isLarge = (sent: FakeSent): boolean => sent.packet.length >= 200;

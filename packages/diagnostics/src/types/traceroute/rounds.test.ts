@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ruleErrors } from '@vantage/contract';
 
 import {
@@ -13,8 +13,6 @@ import {
 } from '../../../test/trace-network.ts';
 import { MAX_PACKETS, traceroute } from './contract.ts';
 import { description } from './describe.ts';
-
-jest.setTimeout(60_000);
 
 describe('rounds of a traceroute', () => {
   it('send one packet a second to each hop, and no more to the target', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { MAX_RESULT_BYTES } from '@vantage/contract';
 
 import { createPacketSockets } from '../../sockets/packet-sockets.ts';
@@ -31,7 +31,6 @@ import { runTraceroute } from './run.ts';
 const packets = createPacketSockets();
 const { ipv4 } = await packets.probePrivilege();
 afterAll(() => packets.close());
-jest.setTimeout(60_000);
 
 /** TTL of the echo requests of the path MTU search. */
 const MTU_TTL = 64;

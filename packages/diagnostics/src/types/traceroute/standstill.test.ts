@@ -1,9 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { fakePackets, type FakeAnswer, type FakePackets, type FakeSent } from '../../../test/fake-packets.ts';
 import { arrived, expired, path, router, TARGET, traceOver, virtualTrace } from '../../../test/trace-network.ts';
-
-jest.setTimeout(60_000);
 
 /** A path whose packet process is stopped `atMs` after its first packet, for `forMs`. */
 function stopping(

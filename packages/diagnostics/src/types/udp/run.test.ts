@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
@@ -20,7 +20,6 @@ type UdpParams = ParamsOf<typeof udp>;
 
 const sockets: Socket[] = [];
 
-jest.setTimeout(60_000);
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.close();
 });

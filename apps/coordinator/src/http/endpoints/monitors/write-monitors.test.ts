@@ -38,12 +38,12 @@ beforeAll(async () => {
   reader = await bed.add('reader', '--scopes', 'read');
   edge = await bed.startEdge({ monitors: core.monitors });
   await until(() => core.rateLimitRedis.status === 'ready');
-}, 120_000);
+});
 
 afterAll(async () => {
   await core.close();
   await bed.stop();
-}, 120_000);
+});
 
 function put(body: unknown, key = writer): Question {
   const headers = { 'Content-Type': 'application/json', ...(key === '' ? {} : bearer(key)) };
@@ -190,7 +190,7 @@ describe('GET /monitors/:name/events', () => {
     expect(seen.at(-1)).toMatchObject({ event: 'probe', data: { n: 2 } });
     expect(resumed).toEqual([seen.at(-1)]);
     expect('runs' in (seen[0]!.data as unknown as MonitorInList)).toBe(false);
-  }, 120_000);
+  });
 
   it('has the last run, and each further one once', async () => {
     const add = (tick: number): Promise<number> => {
@@ -210,7 +210,7 @@ describe('GET /monitors/:name/events', () => {
       [true, 'run', 1],
       [true, 'run', 2],
     ]);
-  }, 120_000);
+  });
 
   it('ends when the monitor is removed', async () => {
     await edge.ask('/monitors/live', put({ ...ping, every: '3h' }));
@@ -218,5 +218,5 @@ describe('GET /monitors/:name/events', () => {
 
     expect(seen.map(({ event }) => event)).toEqual(['monitor']);
     expect((await edge.ask('/monitors/live/events')).status).toBe(404);
-  }, 120_000);
+  });
 });

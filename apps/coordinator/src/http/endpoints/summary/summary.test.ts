@@ -154,5 +154,5 @@ describe('GET /check/:id/summary', () => {
     expect(whole.findings[0]).toMatchObject({ code: 'down_country', probes: ['ber-1', 'fra-1'] });
     expect(later.counts).toEqual(whole.counts);
     expect(later.findings[0]).toMatchObject({ code: 'down_some', probes: ['ber-1', 'fra-1'] });
-  }, 60_000);
+  });
 });
