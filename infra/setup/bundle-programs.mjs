@@ -49,6 +49,9 @@ const KEPT_MS = 24 * 60 * 60 * 1_000;
 
 const CONDITIONS = ['vantage-source', 'module', 'node'];
 
+/** Modules of this repository are imported for their exports alone: those of which a program uses none are left out. */
+const OURS = /^[^?]*\/(?:apps|packages)\/[^/]+\/(?:src|serve)\/[^?]*\.ts$/;
+
 /**
  * Bundles programs; takes a moment when they are up to date.
  *
@@ -92,6 +95,7 @@ async function bundle(entries) {
       minify: false,
       rolldownOptions: {
         input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(repository, file)])),
+        treeshake: { moduleSideEffects: [{ test: OURS, sideEffects: false }] },
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', keepNames: true },
       },
     },

@@ -44,6 +44,16 @@ describe('the bundle of a program', () => {
   );
 });
 
+describe('the bundle of the supervisor', () => {
+  const text = readFileSync(bundledProgram('standalone'), 'utf8');
+  const packages = new Set([...text.matchAll(/\/node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\//g)].map(([, name]) => name));
+
+  it('has only what it uses of a package of this repository: Redis and records of probes, but no HTTP server', () => {
+    expect([...packages]).toEqual(expect.arrayContaining(['ajv', 'ioredis']));
+    expect([...packages].filter((name) => ['express', 'pino', 'tldts', 'yaml'].includes(name!))).toEqual([]);
+  });
+});
+
 describe('the text of a bundle in ASCII', () => {
   it.each([
     ['strings', String.raw`'π “\’ \\’ 🙂'`],
