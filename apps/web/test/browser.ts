@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import { launch, type Browser, type Page } from 'puppeteer-core';
+import { launch, type Browser, type BrowserContext, type Page } from 'puppeteer-core';
 
 import { browserHere } from '@vantage/test-support/browser/needs';
 
@@ -11,15 +11,51 @@ export const here = browserHere(process.env['PATH']);
 /** Upper bound of waits, milliseconds. */
 export const WAIT_LIMIT_MS = 60_000;
 
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser(args: readonly string[] = []): Promise<Browser> {
   return await launch({
     executablePath: here.executablePath,
     pipe: true,
     // Tests may run as root, and load only their own pages.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
     protocolTimeout: 3 * WAIT_LIMIT_MS,
     timeout: WAIT_LIMIT_MS,
   });
+}
+
+/** The browser of a suite, whose tabs share one renderer process. */
+export interface SuiteBrowser {
+  /**
+   * Opens a tab without storage, cookies and cache of its service. Only one may be open at a time.
+   *
+   * @param url base URL of the service: requests to other origins are faults
+   */
+  readonly openTab: (url: string, width?: number) => Promise<Tab>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Contexts never share a renderer process, and a page that is loaded and examined by axe in a new one takes half as
+ * much CPU time again: its heap grows from nothing, and the scripts are compiled again.
+ */
+export async function openSuiteBrowser(): Promise<SuiteBrowser> {
+  const browser = await openBrowser(['--renderer-process-limit=1', '--disable-site-isolation-trials']);
+  const context = browser.defaultBrowserContext();
+  // Its renderer process ends with its last page.
+  const [first] = await context.pages();
+  return {
+    openTab: async (url, width) => {
+      const tab = await openTabIn(context, url, width);
+      const session = await tab.page.createCDPSession();
+      await session.send('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes: 'all' });
+      await session.send('Network.clearBrowserCache');
+      await session.detach();
+      const close = async (): Promise<void> => {
+        for (const page of await context.pages()) if (page !== first) await page.close();
+      };
+      return { ...tab, close };
+    },
+    close: () => browser.close(),
+  };
 }
 
 /** A tab with its recorded faults. */
@@ -38,8 +74,12 @@ const FAILED_LOAD = /^Failed to load resource/;
  *
  * @param url base URL of the service: requests to other origins are faults
  */
-export async function openTab(browser: Browser, url: string, width = 1280): Promise<Tab> {
+export async function openTab(browser: Browser, url: string, width?: number): Promise<Tab> {
   const context = await browser.createBrowserContext();
+  return { ...(await openTabIn(context, url, width)), close: () => context.close() };
+}
+
+async function openTabIn(context: BrowserContext, url: string, width = 1280): Promise<Omit<Tab, 'close'>> {
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_LIMIT_MS);
   await page.setViewport({ width, height: 900 });
@@ -54,7 +94,7 @@ export async function openTab(browser: Browser, url: string, width = 1280): Prom
   });
   await page.evaluateOnNewDocument(`addEventListener('securitypolicyviolation', (violation) =>
     console.error('policy: ' + violation.violatedDirective + ' ' + violation.blockedURI))`);
-  return { page, faults, close: () => context.close() };
+  return { page, faults };
 }
 
 /** Waits until an expression is true in the page. */

@@ -2,17 +2,16 @@ import { writeFileSync } from 'node:fs';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
 import type { Check } from '@vantage/contract';
-import type { Browser } from 'puppeteer-core';
 
 import {
   axeViolations,
   here,
-  openBrowser,
-  openTab,
+  openSuiteBrowser,
   textOf,
   untilText,
   untilTrue,
   WAIT_LIMIT_MS,
+  type SuiteBrowser,
   type Tab,
 } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
@@ -58,18 +57,18 @@ function hiddenCells(selector: string): string {
 }
 
 describe('the comparison of two checks', () => {
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
   let tab: Tab;
 
   beforeAll(async () => {
-    if (here.missing === null) browser = await openBrowser();
+    if (here.missing === null) browser = await openSuiteBrowser();
   });
   afterAll(async () => browser?.close());
 
   beforeEach(async () => {
     showcase = await startShowcase({ checks: [...worldChecks, laterTrace, laterPage, laterPort] });
-    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
   });
   afterEach(async () => {
     await tab?.close();

@@ -4,9 +4,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
-import type { Browser } from 'puppeteer-core';
 
-import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import {
+  axeViolations,
+  here,
+  openSuiteBrowser,
+  untilText,
+  untilTrue,
+  WAIT_LIMIT_MS,
+  type SuiteBrowser,
+  type Tab,
+} from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, summaryOf, type Showcase } from './showcase.ts';
 import { httpCheck, pingCheck, tcpCheck, tracerouteCheck, worldChecks } from './world.ts';
@@ -18,18 +26,18 @@ jest.setTimeout(4 * WAIT_LIMIT_MS);
 const HEIGHT_OF_50 = 6166;
 
 describe('the page of a check from a hundred probes', () => {
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
   let tab: Tab;
 
   beforeAll(async () => {
-    if (here.missing === null) browser = await openBrowser();
+    if (here.missing === null) browser = await openSuiteBrowser();
   });
   afterAll(async () => browser?.close());
 
   beforeEach(async () => {
     showcase = await startShowcase({ probes: crowd, checks: worldChecks.map(crowded) });
-    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
   });
   afterEach(async () => {
     await tab?.close();

@@ -1,7 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
-import type { Browser } from 'puppeteer-core';
 
-import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import {
+  axeViolations,
+  here,
+  openSuiteBrowser,
+  untilText,
+  untilTrue,
+  WAIT_LIMIT_MS,
+  type SuiteBrowser,
+  type Tab,
+} from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase } from './showcase.ts';
 
@@ -11,7 +19,7 @@ const good = `vtg_abcd1234_${'a'.repeat(43)}`;
 const reads = `vtg_bcde2345_${'b'.repeat(43)}`;
 
 describe('the API key of the page', () => {
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
   let tab: Tab;
   /** Each request to the API with its `Authorization` header. */
@@ -19,7 +27,7 @@ describe('the API key of the page', () => {
   let valid: readonly string[];
 
   beforeAll(async () => {
-    if (here.missing === null) browser = await openBrowser();
+    if (here.missing === null) browser = await openSuiteBrowser();
   });
   afterAll(async () => browser?.close());
   afterEach(async () => {
@@ -47,7 +55,7 @@ describe('the API key of the page', () => {
         return true;
       },
     });
-    tab = await openTab(browser!, showcase.url);
+    tab = await browser!.openTab(showcase.url);
     await tab.page.goto(`${showcase.url}/`);
     await untilText(tab.page, 'measured from 10 of 12 probes');
   }

@@ -2,17 +2,16 @@ import type { ServerResponse } from 'node:http';
 
 import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
 import type { Check, Monitor, MonitorInList } from '@vantage/contract';
-import type { Browser } from 'puppeteer-core';
 
 import {
   axeViolations,
   here,
-  openBrowser,
-  openTab,
+  openSuiteBrowser,
   textOf,
   untilText,
   untilTrue,
   WAIT_LIMIT_MS,
+  type SuiteBrowser,
   type Tab,
 } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
@@ -26,7 +25,7 @@ const key = `vtg_abcd1234_${'a'.repeat(43)}`;
 const bad = monitorAfter(99);
 
 describe('monitors on the page', () => {
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
   let tab: Tab;
   let monitors: Map<string, Monitor>;
@@ -38,7 +37,7 @@ describe('monitors on the page', () => {
   let answer: { readonly status: number; readonly body: object };
 
   beforeAll(async () => {
-    if (here.missing === null) browser = await openBrowser();
+    if (here.missing === null) browser = await openSuiteBrowser();
   });
   afterAll(async () => browser?.close());
   afterEach(async () => {
@@ -52,7 +51,7 @@ describe('monitors on the page', () => {
     others = given.length === 0 ? [] : [newMonitor];
     answer = { status: 201, body: {} };
     showcase = await startShowcase({ probes: world, basePath, before: serveMonitors });
-    tab = await openTab(browser!, showcase.url);
+    tab = await browser!.openTab(showcase.url);
   }
 
   async function serveMonitors(path: string, response: ServerResponse): Promise<boolean> {
@@ -123,7 +122,7 @@ describe('monitors on the page', () => {
   itInBrowser('say what is loading, and have a heading by then', async () => {
     // These requests get no response.
     showcase = await startShowcase({ probes: world, before: async (path) => /^\/(?:monitors|check)\//.test(path) });
-    tab = await openTab(browser!, showcase.url);
+    tab = await browser!.openTab(showcase.url);
     for (const [path, text] of [
       [`/m/${bad.name}`, 'Loading the monitor'],
       [`/c/${pingCheck.testId}`, 'Loading the check'],

@@ -1,15 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
-import type { Browser } from 'puppeteer-core';
 
 import {
   axeViolations,
   here,
-  openBrowser,
-  openTab,
+  openSuiteBrowser,
   textOf,
   untilText,
   untilTrue,
   WAIT_LIMIT_MS,
+  type SuiteBrowser,
   type Tab,
 } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
@@ -21,18 +20,18 @@ jest.setTimeout(4 * WAIT_LIMIT_MS);
 const idOf = (type: string): string => worldChecks.find((check) => check.type === type)!.testId;
 
 describe('checks and mistakes on the page', () => {
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
   let tab: Tab;
 
   beforeAll(async () => {
-    if (here.missing === null) browser = await openBrowser();
+    if (here.missing === null) browser = await openSuiteBrowser();
   });
   afterAll(async () => browser?.close());
 
   beforeEach(async () => {
     showcase = await startShowcase();
-    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
   });
   afterEach(async () => {
     await tab?.close();

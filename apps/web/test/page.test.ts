@@ -4,17 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Check, Screenshot } from '@vantage/contract';
 import { summarize } from '@vantage/summary';
-import type { Browser } from 'puppeteer-core';
 
 import {
   axeViolations,
   here,
-  openBrowser,
-  openTab,
+  openSuiteBrowser,
   WAIT_LIMIT_MS,
   textOf,
   untilText,
   untilTrue,
+  type SuiteBrowser,
   type Tab,
 } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
@@ -31,19 +30,19 @@ const views = [
 ] as const;
 
 describe('the page', () => {
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
   let tab: Tab;
 
   beforeAll(async () => {
     // Without a browser the tests below are skipped with a reason.
-    if (here.missing === null) browser = await openBrowser();
+    if (here.missing === null) browser = await openSuiteBrowser();
   });
   afterAll(async () => browser?.close());
 
   beforeEach(async () => {
     showcase = await startShowcase();
-    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
   });
   afterEach(async () => {
     await tab?.close();
@@ -59,7 +58,7 @@ describe('the page', () => {
     await tab.close();
     showcase.close();
     showcase = await startShowcase(options);
-    tab = await openTab(browser!, showcase.url);
+    tab = await browser!.openTab(showcase.url);
   }
 
   for (const [name, path, text] of views) {

@@ -1,9 +1,17 @@
 import { writeFileSync } from 'node:fs';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
-import type { Browser } from 'puppeteer-core';
 
-import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import {
+  axeViolations,
+  here,
+  openSuiteBrowser,
+  untilText,
+  untilTrue,
+  WAIT_LIMIT_MS,
+  type SuiteBrowser,
+  type Tab,
+} from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, type Showcase } from './showcase.ts';
 import { multipathCheck } from './world/multipath-check.ts';
@@ -11,18 +19,18 @@ import { multipathCheck } from './world/multipath-check.ts';
 jest.setTimeout(3 * WAIT_LIMIT_MS);
 
 describe('a check of all paths', () => {
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
   let showcase: Showcase;
   let tab: Tab;
   beforeAll(async () => {
-    if (here.missing === null) browser = await openBrowser();
+    if (here.missing === null) browser = await openSuiteBrowser();
   });
   afterAll(async () => {
     await browser?.close();
   });
   beforeEach(async () => {
     showcase = await startShowcase({ checks: [multipathCheck] });
-    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+    if (browser !== undefined) tab = await browser.openTab(showcase.url);
   });
   afterEach(async () => {
     await tab?.close();

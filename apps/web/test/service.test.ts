@@ -5,11 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 import { createClient } from '@vantage/client';
-import type { Browser } from 'puppeteer-core';
 
 import { startService, temporaryFolder, type Service } from '../../standalone/test/service.ts';
 import { startTargets, type Targets } from '../../standalone/test/targets.ts';
-import { axeViolations, here, openBrowser, openTab, WAIT_LIMIT_MS, textOf, untilText, untilTrue } from './browser.ts';
+import {
+  axeViolations,
+  here,
+  openSuiteBrowser,
+  WAIT_LIMIT_MS,
+  textOf,
+  untilText,
+  untilTrue,
+  type SuiteBrowser,
+} from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 
 jest.setTimeout(6 * WAIT_LIMIT_MS);
@@ -21,11 +29,11 @@ describe('the page of the whole service', () => {
   const data = temporaryFolder();
   let targets: Targets;
   let service: Service | undefined;
-  let browser: Browser | undefined;
+  let browser: SuiteBrowser | undefined;
 
   beforeAll(async () => {
     if (here.missing !== null) return;
-    browser = await openBrowser();
+    browser = await openSuiteBrowser();
     targets = await startTargets(data.folder);
     service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '100000'], {
       DNS_SERVERS: `127.0.0.1:${targets.dnsPort}`,
@@ -56,7 +64,7 @@ describe('the page of the whole service', () => {
   ] as const;
 
   itInBrowser('has an API reference that everyone can use and that breaks no policy', async () => {
-    const tab = await openTab(browser!, service!.url);
+    const tab = await browser!.openTab(service!.url);
     await tab.page.goto(`${service!.url}/docs`);
     await tab.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
     expect(await axeViolations(tab.page)).toEqual([]);
@@ -82,7 +90,7 @@ describe('the page of the whole service', () => {
       response.setHeader('Content-Type', 'text/html').end(`<!doctype html>${[...images, ...frames].join('')}`);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const tab = await openTab(browser!, url);
+    const tab = await browser!.openTab(url);
     try {
       await tab.page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
       expect(
@@ -124,7 +132,7 @@ describe('the page of the whole service', () => {
   for (const [type, target, headline, shown] of checks) {
     itInBrowser(`starts a check of ${type}, shows it live, and to everyone with the link`, async () => {
       const { url } = service!;
-      const tab = await openTab(browser!, url);
+      const tab = await browser!.openTab(url);
       await tab.page.goto(`${url}/`);
       await untilText(tab.page, 'measured from 3 probes');
       await tab.page.click(`input[value=${type}]`);
@@ -140,7 +148,7 @@ describe('the page of the whole service', () => {
       expect(tab.faults).toEqual([]);
       await tab.close();
 
-      const other = await openTab(browser!, url, 390);
+      const other = await browser!.openTab(url, 390);
       await other.page.goto(link);
       await untilText(other.page, headline);
       await untilText(other.page, shown);
@@ -154,7 +162,7 @@ describe('the page of the whole service', () => {
   itInBrowser('shows the picture that a probe has taken', async () => {
     const { url } = service!;
     await untilScreenshots(url);
-    const tab = await openTab(browser!, url);
+    const tab = await browser!.openTab(url);
     await tab.page.goto(`${url}/?type=http&host=${encodeURIComponent(`http://127.0.0.1:${targets.httpPort}/`)}`);
     await untilText(tab.page, 'measured from 3 probes');
     await tab.page.focus('#host');
@@ -169,7 +177,7 @@ describe('the page of the whole service', () => {
 
   itInBrowser('says what the policy refuses, and lists the probes', async () => {
     const { url } = service!;
-    const tab = await openTab(browser!, url);
+    const tab = await browser!.openTab(url);
     await tab.page.goto(`${url}/`);
     await untilText(tab.page, 'measured from 3 probes');
     await tab.page.type('#host', '10.0.0.1');
