@@ -1,29 +1,42 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { itInBrowser } from '../../../apps/web/test/it-in-browser.ts';
-import { openBrowser } from '../../../apps/web/test/browser.ts';
+import { here, openBrowser } from '../../../apps/web/test/browser.ts';
 import { recordTasks } from './main-thread.ts';
 
 describe('a recording of the main thread', () => {
-  itInBrowser('fails when its browser ends between the confirmed end and the last events', async () => {
-    const browser = await openBrowser();
-    const page = await browser.newPage();
-    const session = await page.createCDPSession();
-    const send = session.send.bind(session) as (method: string, ...rest: unknown[]) => Promise<unknown>;
-    Object.assign(session, {
-      send: async (method: string, ...rest: unknown[]) =>
-        method === 'Tracing.end' ? browser.close() : send(method, ...rest),
-    });
-    const end = await recordTasks(Object.assign(page, { createCDPSession: async () => session }));
+  let browser: Awaited<ReturnType<typeof openBrowser>>;
 
-    await expect(end()).rejects.toThrow();
+  beforeAll(async () => {
+    if (here.missing === null) browser = await openBrowser();
+  });
+  afterAll(async () => browser?.close());
+
+  itInBrowser('leaves nothing at its browser, which may have many pages', async () => {
+    const page = await browser.newPage();
+    const before = browser.listenerCount('disconnected');
+    const end = await recordTasks(page);
+    await end();
+    const after = browser.listenerCount('disconnected');
+
+    expect(after).toBe(before);
+  });
+
+  itInBrowser('fails when its page crashes, whose tasks would be too few', async () => {
+    const page = await browser.newPage();
+    const end = await recordTasks(page);
+    const crashed = new Promise((resolve) => void page.once('error', resolve));
+    // Chromium ends the renderer at this address, so the navigation gets no answer.
+    void page.goto('chrome://crash').catch(() => undefined);
+    await Promise.race([crashed, sleep(20_000, undefined, { ref: false })]);
+
+    await expect(end()).rejects.toThrow('the page crashed');
   });
 
   itInBrowser('says how its browser ended, if it did so long before', async () => {
-    const browser = await openBrowser();
     const page = await browser.newPage();
     const end = await recordTasks(page);
     const gone = once(browser.process()!, 'exit');
@@ -34,31 +47,20 @@ describe('a recording of the main thread', () => {
     await sleep(100);
 
     await expect(end()).rejects.toThrow(/^the browser ended, exit status 1\d\d$/);
-    await browser.close();
   });
 
-  itInBrowser('leaves nothing at its browser, which may have many pages', async () => {
-    const browser = await openBrowser();
-    const page = await browser.newPage();
-    const before = browser.listenerCount('disconnected');
-    const end = await recordTasks(page);
-    await end();
-    const after = browser.listenerCount('disconnected');
-    await browser.close();
+  // The one before has ended the shared browser.
+  itInBrowser('fails when its browser ends between the confirmed end and the last events', async () => {
+    const ending = await openBrowser();
+    const page = await ending.newPage();
+    const session = await page.createCDPSession();
+    const send = session.send.bind(session) as (method: string, ...rest: unknown[]) => Promise<unknown>;
+    Object.assign(session, {
+      send: async (method: string, ...rest: unknown[]) =>
+        method === 'Tracing.end' ? ending.close() : send(method, ...rest),
+    });
+    const end = await recordTasks(Object.assign(page, { createCDPSession: async () => session }));
 
-    expect(after).toBe(before);
-  });
-
-  itInBrowser('fails when its page crashes, whose tasks would be too few', async () => {
-    const browser = await openBrowser();
-    const page = await browser.newPage();
-    const end = await recordTasks(page);
-    const crashed = new Promise((resolve) => void page.once('error', resolve));
-    // Chromium ends the renderer at this address, so the navigation gets no answer.
-    void page.goto('chrome://crash').catch(() => undefined);
-    await Promise.race([crashed, sleep(20_000, undefined, { ref: false })]);
-
-    await expect(end()).rejects.toThrow('the page crashed');
-    await browser.close();
+    await expect(end()).rejects.toThrow();
   });
 });
