@@ -45,7 +45,10 @@ function dependsOn({ operation, from }: Answer): readonly string[] {
   return ['store', from, ...(operation === 'start' ? ['probes'] : [])];
 }
 
-/** True if a fault with one of these causes was active, or had just ended, during the request. */
+/**
+ * True if a fault with one of these causes was active during the request, or ended at most `FELT_AFTERWARDS_MS` before
+ * it.
+ */
 function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], causes: readonly string[]): boolean {
   return faults.some(
     ({ from, to, harmed }) =>

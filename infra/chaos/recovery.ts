@@ -24,7 +24,7 @@ const GIVE_UP_ANYWAY_MS = 600_000;
 const ANSWERS_WITHIN_MS = 8_000;
 
 /**
- * Starts checks on every probe separately, at any coordinator, until one succeeds. No process is restarted for it.
+ * Starts checks on every probe separately, at any coordinator, until one succeeds; starts no process again.
  *
  * @param stalledSince see `StallWatch`
  */

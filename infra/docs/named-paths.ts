@@ -38,8 +38,8 @@ function codeOf(line: string): readonly NamedPath[] {
 }
 
 /**
- * True for a text with a `/`, for the name of a file with a known extension, and, in a row that begins with a folder,
- * for the name of a package.
+ * True for a text of path characters with a `/` or the extension of a source file; in a row that begins with a folder,
+ * also for a lower-case word, the name of a package.
  */
 function isPath(name: string, isRow: boolean): boolean {
   if (!/^[\w.-]+(\/[\w.-]+)*\/?$/.test(name)) return false;

@@ -113,7 +113,7 @@ function faultOfStart(words) {
   }
 }
 
-/** True for an address with or without the length of a prefix. */
+/** True for an IP address, alone or with a prefix length that is valid for its family. */
 function isNetwork(text) {
   const [address, length, ...more] = text.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1;

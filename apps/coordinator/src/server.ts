@@ -179,7 +179,7 @@ function localUrl(host: string, port: number): string {
 async function close(server: Server, drainMs: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  // A response in progress may keep its connection alive; no further request on it is accepted.
+  // A response in progress may keep its connection alive: it is closed as soon as it is idle.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   const late = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;

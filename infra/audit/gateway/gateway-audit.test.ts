@@ -3,7 +3,6 @@ import { describe, expect, it } from '@jest/globals';
 import { gatewayAttacks } from './attacks.ts';
 import { attackGateway, MOST_VERIFIED } from './index.ts';
 
-/** Time limit; an idle machine needs a fraction of it. */
 const WITHIN_MS = 180_000;
 
 describe('tokens guessed at a gateway from one address', () => {

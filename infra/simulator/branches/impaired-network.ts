@@ -86,7 +86,10 @@ export function impairedNetwork(
   };
 }
 
-/** Whether a node answers a packet now, which takes a token of its limit. */
+/**
+ * Returns whether a node answers a packet sent now: never if it is silent, otherwise as the token bucket of its limit
+ * allows.
+ */
 function answerer({ silent, limits }: Impairments): (name: string) => boolean {
   const buckets = new Map<string, { tokens: number; atMs: number }>();
   return (name) => {

@@ -106,7 +106,10 @@ export function isReordered(own: readonly Passage[]): boolean {
 /** Standard deviations beyond which two shares are not samples of the same rate. */
 const DEVIATIONS = 3.5;
 
-/** Whether `lost` of `of` packets is within the sampling error of the true loss rate. */
+/**
+ * Whether `lost` of `of` packets differs from the true loss rate by at most `DEVIATIONS` standard deviations of a
+ * binomial sample; true for no packets.
+ */
 export function isSample(lost: number, of: number, truth: number): boolean {
   if (of === 0) return true;
   return Math.abs(lost / of - truth) <= DEVIATIONS * Math.sqrt((truth * (1 - truth)) / of) + 1e-9;

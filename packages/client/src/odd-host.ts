@@ -106,7 +106,7 @@ function oddCharacter({ scheme, authority, rest }: Parts, facts: TypeFacts): Tar
     : mistake(message, facts, { scheme, authority: inside, rest: rest.replace(/["'”’>),;]+$/, '') });
 }
 
-/** True for a name with a dot, or an IPv4 address, with or without a port. */
+/** True for a text of two or more labels, such as a name with a dot or an IPv4 address, with or without a port. */
 function isName(text: string): boolean {
   return /^[^.:]+(\.[^.:]+)+(:\d{1,5})?$/.test(text);
 }

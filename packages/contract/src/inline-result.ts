@@ -31,7 +31,10 @@ export function encodeNotification({ check, data, traceparent = '-' }: InlineRes
 /** Notification that the heartbeat has changed or was removed. */
 export const HEARTBEAT_NOTIFICATION = 'heartbeat';
 
-/** True for a notification that no agent sends: longer than the longest inline result with its envelope. */
+/**
+ * True for a notification of more than twice the characters of the longest inline result: no agent sends one, envelope
+ * included.
+ */
 export function isOversizedNotification(notification: string): boolean {
   return notification.length > 2 * MAX_INLINE_RESULT_LENGTH;
 }

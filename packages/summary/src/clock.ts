@@ -3,8 +3,8 @@ import type { SparseResultOf } from './probe-result.ts';
 type Http = SparseResultOf<'http'>;
 
 /**
- * True if the probe's clock is wrong: all certificates that it finds expired or not yet valid are valid by the clock of
- * the service, which dates the results.
+ * True if the probe's clock is wrong: it finds certificates expired or not yet valid, and all of these are valid by the
+ * clock of the service, which dates the results.
  */
 export function hasWrongClock({ tls, finishedAt }: Http): boolean {
   const dated = (tls?.faults ?? []).filter(isDated);

@@ -72,8 +72,8 @@ export function isUnanswered(result: Dns): boolean {
 }
 
 /**
- * True for a trace in which no root server that was asked gave an answer: they answer everybody, so the network of the
- * probe lets no queries out, or something on it answers in their place.
+ * True for a trace that failed at the root without a denial of the name. The root servers answer everybody, so the
+ * network of the probe lets no queries out, or something on it answers in their place.
  */
 export function isRootSilent(result: Dns): boolean {
   const { error, trace = [] } = result;

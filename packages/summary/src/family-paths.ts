@@ -31,7 +31,10 @@ interface CrossedNetworks {
   readonly hidden: number;
 }
 
-/** True if one path crosses more networks that the other one does not show than hops of that one may hide. */
+/**
+ * True if one path crosses more networks that the other one does not show than hops of that one may hide; false if the
+ * other one shows no network.
+ */
 function crossesMore(own: CrossedNetworks, other: CrossedNetworks): boolean {
   const lone = own.networks.filter((network) => !other.networks.includes(network));
   return other.networks.length > 0 && lone.length > other.hidden;

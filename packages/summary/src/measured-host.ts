@@ -26,8 +26,8 @@ export function measuredHost({ type, host }: Check, all: readonly ProbeResult[])
 }
 
 /**
- * True for an http result whose addresses are those of the host of the check. Without a connection its reason names how many
- * were asked.
+ * True for an http result that connected to addresses of the host of the check: it followed no redirect to another
+ * host. The failure of a result without a connection already states the number of addresses that were tried.
  */
 function isOfHost({ result }: ProbeResult): boolean {
   const { url, redirects = [], timings } = result as SparseResultOf<'http'>;

@@ -118,7 +118,10 @@ function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly P
   return answersSome(all.filter((other) => other.result.resolvedIp === result.resolvedIp)) ? 'silent' : 'down';
 }
 
-/** True if the target answered in the traces that reached it, with a loss of half or more at its hop. */
+/**
+ * True if the target answered some packets in the traces that reached it, and lost `lostPackets` or more of them there,
+ * at least half.
+ */
 function answersSome(probeResults: readonly ProbeResult[]): boolean {
   const rows = probeResults.flatMap(({ result }) => {
     const { reached, hops = [], resolvedIp, fullTtl, rounds } = result as SparseResultOf<'traceroute'>;
@@ -153,7 +156,10 @@ function unansweredEvidence(result: SparseResultOf<'ping'>): Evidence {
   return isUnfit(result) ? 'notMeasured' : 'down';
 }
 
-/** True if the requested TTL or size prevented the packets from reaching the target. */
+/**
+ * True if the requested TTL or size prevented the packets from reaching the target; a TTL that a routing loop used up
+ * is not meant.
+ */
 function isUnfit({ error, ttl, packets = [] }: SparseResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
   if (error?.code !== 'time_exceeded' || ttl === undefined || ttl >= ORDINARY_TTL) return false;

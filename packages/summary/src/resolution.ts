@@ -53,7 +53,10 @@ export function withFailingResolver(
 
 const knownKinds: ReadonlySet<string | undefined> = new Set(['answer', 'alias', 'nodata', 'nxdomain']);
 
-/** True if this many failures of resolvers are evidence about the name, given the number of probes with an answer. */
+/**
+ * True if failures of resolvers are evidence about the name: no probe has an answer, or at least two failed and no
+ * fewer than have one.
+ */
 function isMajority(failing: number, known: number): boolean {
   return known === 0 || (failing >= 2 && failing >= known);
 }

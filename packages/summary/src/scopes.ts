@@ -157,7 +157,10 @@ function placeText(facts: ProbeFacts): string {
   return `${shown(city, 60)}, ${countryName(facts.countryCode)}, ${networkName(facts)}`;
 }
 
-/** Whether the probe's location or network can be the cause. */
+/**
+ * Sentence on the closest working probe, to rule out a cause in the network or the country of the failing one; empty if
+ * not known.
+ */
 function neighbours(facts: ProbeFacts | undefined, up: readonly ProbeResult[]): string {
   if (facts === undefined) return '';
   const inNetwork = up.some((other) => other.facts?.asNumber === facts.asNumber);

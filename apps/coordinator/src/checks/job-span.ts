@@ -12,7 +12,7 @@ export function withSpan(job: Job, { traceparent }: TraceSpan): Job {
   return traceparent === undefined ? job : { ...job, traceparent };
 }
 
-/** Returns the name of the error's class, not its message, which may contain a target. */
+/** Returns the `name` of an error, `unknown` for other values; not the message, which may contain a target. */
 export function errorName(error: unknown): string {
   return Error.isError(error) ? error.name : 'unknown';
 }

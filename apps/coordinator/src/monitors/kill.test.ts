@@ -149,8 +149,8 @@ function taskOf(messageId: string, url: string): ChangeTask {
 }
 
 /**
- * Whether a run is one interval after the one before. A tick may be skipped only if the run before started more than an
- * interval late.
+ * True if no tick is missing between two runs without a reason: only a run that started more than an interval late may
+ * skip ticks.
  */
 function follows(before: RunRecord, run: RunRecord): boolean {
   return run.atMs - before.atMs === EVERY_MS || before.startedMs! - before.atMs > EVERY_MS;

@@ -62,7 +62,9 @@ export function AgainButton({ check }: { readonly check: CheckData }): JSX.Eleme
   );
 }
 
-/** The request of a check as far as this browser knows it, for the probes of the check. */
+/**
+ * The request that repeats a check, as far as this browser knows its options, with the same probes or the same pair.
+ */
 export function againOf(check: CheckData): Readonly<Record<string, unknown>> & { readonly type: string } {
   const { locations: _locations, limit: _limit, ...asked } = requestFieldsOf(askedOf(check));
   if (check.between !== undefined) {

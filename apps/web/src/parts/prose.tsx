@@ -9,7 +9,7 @@ export function Prose({ text }: { readonly text: string }): JSX.Element {
 const NAME = /(\S*\w-\d\S*)/;
 const LONGEST_NAME = 24;
 
-/** A sentence of the summary, in which no line ends inside the name of a probe of usual length. */
+/** A sentence of the summary. No line ends inside a word such as `fra-1` of at most `LONGEST_NAME` characters. */
 export function Sentence({ text }: { readonly text: string }): JSX.Element {
   const isWhole = (part: string, index: number): boolean => index % 2 === 1 && part.length <= LONGEST_NAME;
   return (

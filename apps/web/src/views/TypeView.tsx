@@ -22,7 +22,7 @@ const views: Readonly<Record<string, LazyView<ViewProps>>> = {
 /** View of a check type; unknown types have the table only. */
 export function TypeView(props: ViewProps): JSX.Element | null {
   const view = viewOf(props.check.type);
-  // The key makes the views of two types distinct components.
+  // The key discards the state of a view when the type changes.
   return view === undefined ? null : <view.View key={props.check.type} {...overFamilies(props)} />;
 }
 

@@ -88,7 +88,10 @@ export function isFilterError(code: number): boolean {
 
 const emptyKinds: ReadonlySet<AnswerKind> = new Set(['nodata', 'nxdomain', 'alias', 'lame']);
 
-/** True if a kind without records results from a filter. REFUSED is a denial, not a filtered answer. */
+/**
+ * True if an answer without records, or a SERVFAIL, has an extended error of a filter. REFUSED is a denial, not a
+ * filtered answer.
+ */
 export function isHeldBack(kind: AnswerKind, rcode: string, extendedErrors: readonly number[] = []): boolean {
   const isEmpty = emptyKinds.has(kind) || (kind === 'error' && rcode === 'SERVFAIL');
   return isEmpty && extendedErrors.some(isFilterError);
@@ -142,8 +145,8 @@ function isNodata(answer: AnswerToClassify, name: string, isAlias: boolean): boo
 }
 
 /**
- * True if absence is proved: by an SOA of an enclosing zone, or by an authoritative or recursive server without any
- * SOA.
+ * True if absence is proved: by an SOA of an enclosing zone, or, without any SOA, by an authoritative server (AA) or by
+ * a recursive one (RA) that was asked to recurse (RD).
  */
 function isProved({ authority, flags, recursionDesired }: AnswerToClassify, name: string): boolean {
   const zones = authority.filter(({ type }) => type === 'SOA').map((record) => record.name);

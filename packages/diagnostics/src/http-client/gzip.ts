@@ -7,7 +7,7 @@ const [FHCRC, FEXTRA, FNAME, FCOMMENT] = [0x02, 0x04, 0x08, 0x10];
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
 
-/** True for a complete gzip member with a valid checksum, followed by any bytes. */
+/** True for a complete gzip member with a valid checksum and length, followed by at least one byte. */
 export function isGzipAndMore(bytes: Buffer): boolean {
   const start = deflatedFrom(bytes);
   if (start === undefined) return false;

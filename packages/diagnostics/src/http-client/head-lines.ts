@@ -12,7 +12,7 @@ export interface StatusLine {
 /** Bytes before the status line that browsers pass over. */
 export const MAX_PREFIX = 4;
 
-/** True if these first bytes can begin a status line. */
+/** True if these first bytes can begin a status line, also after up to `MAX_PREFIX` other bytes. */
 export function canBeStatusLine(start: string): boolean {
   const upper = start.toUpperCase();
   for (let at = 0; at <= MAX_PREFIX; at += 1) {

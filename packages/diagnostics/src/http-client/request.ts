@@ -42,7 +42,10 @@ export function requestHeaders(
   return [...own.filter(([name]) => !given.has(name.toLowerCase())), ...Object.entries(asked)];
 }
 
-/** True for responses that redirect the request (RFC 9110 section 15.4). */
+/**
+ * True for responses that redirect the request (RFC 9110 section 15.4): 301, 302, 303, 307 or 308 with a `Location`
+ * that is not empty.
+ */
 export function isRedirect(head: Head): boolean {
   return [301, 302, 303, 307, 308].includes(head.statusCode) && locationOf(head) !== undefined;
 }

@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises';
 const TIME_WAIT = '06';
 
 /**
- * True if a socket of this machine has the local port. A client may not send from it: the packets would open a stateful
- * firewall for the target, whose answers the kernel then delivers to that socket. False on systems without procfs.
+ * True if a socket of this network namespace has the local port; a TCP connection in TIME_WAIT does not count. A client
+ * may not send from the port: the packets would open a stateful firewall for the target, whose answers the kernel then
+ * delivers to that socket. False on systems without procfs.
  */
 export async function isBoundPort(protocol: 'udp' | 'tcp', port: number): Promise<boolean> {
   // A socket of IPv6 may receive IPv4 too.

@@ -91,7 +91,7 @@ function httpCheck(module: HttpModule, target: string, budgetMs: number): Scrape
   return { ...request, rules: { ...forEarlier, request: requestRules(module, budgetMs) } };
 }
 
-/** True if the options of a check may contain this method and these headers; others are in the rules. */
+/** True if the options of a check may contain this method and these headers; if not, they are part of the rules. */
 function isClients({ method, headers }: HttpModule): boolean {
   const names = Object.keys(headers);
   return CLIENT_METHODS.includes(method) && names.length <= MAX_REQUEST_HEADERS && !names.some(isUserAgent);

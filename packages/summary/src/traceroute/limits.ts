@@ -47,7 +47,10 @@ export function isLimitLikely(trace: Trace, step: Step): boolean {
   return weightOfRows(rowsOf(trace, step)) > Math.log(thresholds.lossOverLimit);
 }
 
-/** True if ways of different lengths lead to the target: it answers the packets of several hops with one limit. */
+/**
+ * True if the target answered at several hops of a trace without a search for all paths: ways of different lengths lead
+ * to it, and one limit applies to its answers at all of them.
+ */
 function isAtSeveralHops({ steps, target, branching }: Trace): boolean {
   return branching.length === 0 && steps.filter(({ routers }) => routers.some(({ ip }) => ip === target)).length > 1;
 }

@@ -113,7 +113,10 @@ function lateStart({ probeResult: { result } }: Trace): string | undefined {
     : `round ${first.round} of ${result.rounds ?? first.round}`;
 }
 
-/** True if other packets went beyond the router: it alone answered at a hop of a flow that reached the target. */
+/**
+ * True if other packets went beyond the router: it alone answered at a hop of a flow that reached the target, or the
+ * search found a path through it to the target.
+ */
 function isPassed({ trace: { ways, branching }, ip }: PathRefusal): boolean {
   if (ip === null) return false;
   const alive = ways.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);

@@ -94,7 +94,10 @@ function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'
   return isCurrent(ocsp, finishedAt) ? undefined : 'the stapled OCSP response is out of date';
 }
 
-/** True if the response is valid now, by the clock of the service if the dates are known: that of the probe may be wrong. */
+/**
+ * True if the response is valid now, by the clock of the service if the dates are known; otherwise the probe decided,
+ * whose clock may be wrong.
+ */
 function isCurrent(
   { thisUpdate, nextUpdate, current }: NonNullable<Tls['ocsp']>,
   finishedAt: string | undefined,

@@ -245,7 +245,10 @@ function withRefs(schema: Json, embedded: ReadonlyMap<string, string>, self: str
   return Object.fromEntries(parts) as JsonObject;
 }
 
-/** Writes maps with `additionalProperties`: for `patternProperties`, some generators write values of an unknown type. */
+/**
+ * Replaces a single `patternProperties` entry by `additionalProperties`: for the former, some generators write values
+ * of an unknown type.
+ */
 function withPlainMaps(schema: Json): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(withPlainMaps);

@@ -43,7 +43,7 @@ function mediaOf(operation: JsonObject): string {
   return Object.keys(content ?? {})[0] ?? '';
 }
 
-/** True if no alternative of the operation's security is empty. */
+/** True if the operation declares `security` and none of its alternatives is empty: requests need a key. */
 function needsKey(operation: JsonObject): boolean {
   const security = operation['security'] as readonly JsonObject[] | undefined;
   return security !== undefined && security.every((each) => Object.keys(each).length > 0);

@@ -54,7 +54,7 @@ function nested(field: JsonObject): { readonly schema: JsonObject; readonly sepa
   return undefined;
 }
 
-/** True for an object with any keys whose values have one schema. */
+/** True for a map: `propertyNames` restricts its names, and all values have one schema. */
 function isMap(schema: JsonObject): boolean {
   return 'propertyNames' in schema;
 }

@@ -7,8 +7,8 @@ const STARTS_AT = 8;
 const ENDS_AT = 1;
 
 /**
- * True if the state of a probe changes too often to count. Two thresholds (hysteresis) keep this from changing often
- * itself.
+ * True if the state of a probe changes too often to count. Two thresholds (hysteresis) prevent frequent changes of the
+ * answer.
  *
  * @param history `o` for ok and `f` for failing, oldest first
  */

@@ -22,8 +22,8 @@ export function hasLongName(line: string): boolean {
 }
 
 /**
- * Whether the user sends requests that no agent sends: several large ones at a time, one of many megabytes, or a large
- * one while Redis refuses its requests.
+ * Whether the user sends requests that no agent sends: `FEWEST_LARGE` of more than 1 MiB at a time, one of more than 8
+ * MiB, or one of more than 1 MiB while Redis refuses its requests.
  *
  * @param lines of `CLIENT LIST`, of one user
  */

@@ -118,7 +118,10 @@ export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry, seen: 
   ];
 }
 
-/** True for `STEADY_AFTER_MS` after a return that any coordinator noticed. */
+/**
+ * True for a live probe that this read has found back (`isReturn`), or whose current run any coordinator has found back
+ * less than `STEADY_AFTER_MS` ago.
+ */
 export function isJustBack(id: string, { probe, isReturn }: ProbeEntry, seen: Seen, nowMs: number): boolean {
   const [run, back] = marksOf(id);
   const isNoted =

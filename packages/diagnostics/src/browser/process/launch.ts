@@ -154,7 +154,10 @@ function yieldProcessor(pid: number | undefined): void {
   }
 }
 
-/** True if `/dev/shm` is large enough for a page. Containers often have 64 MiB; a page that needs more crashes with a bus error. */
+/**
+ * True if `/dev/shm` has `ENOUGH_SHARED_MEMORY` free. Containers often have 64 MiB; a page that needs more crashes with
+ * a bus error.
+ */
 async function hasSharedMemory(): Promise<boolean> {
   const shm = await statfs('/dev/shm').catch(() => undefined);
   return shm !== undefined && shm.bavail * shm.bsize >= ENOUGH_SHARED_MEMORY;

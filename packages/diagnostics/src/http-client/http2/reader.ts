@@ -208,7 +208,7 @@ function peerError(frame: PeerError['frame'], code: number, debug: string | null
   return { frame, code, name: errorName(code), debug: debug === '' ? null : debug, isUnprocessed };
 }
 
-/** True if the response may have content (RFC 9110 section 6.4.1). */
+/** True if the final response may have content (RFC 9110 section 6.4.1). */
 function hasContent(method: string, { statusCode }: Head): boolean {
   return method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
 }

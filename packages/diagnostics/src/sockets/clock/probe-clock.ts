@@ -7,7 +7,7 @@ import { awakeClock, readFirstTimer, type AwakeClock } from '@vantage/timers';
 export interface ProbeClock extends AwakeClock {
   /** Awaits an answer of the packet process. */
   readonly owed: <T>(answer: Promise<T>) => Promise<T>;
-  /** True while the packet process owes an answer for too long. */
+  /** True while the packet process has owed an answer for longer than `GRACE_MS`. */
   readonly isStill: () => boolean;
   /** True if the agent or the packet process stood still for `LONG_STALL_MS` or more. */
   readonly hasStalled: () => boolean;

@@ -62,8 +62,9 @@ function freeHeapOfStart(): void {
 }
 
 /**
- * Returns freed memory to the system some time after the first request since the last return. It takes less than a
- * millisecond, and changes no time of a packet, which are those of the kernel and from just before a packet is sent.
+ * Returns freed memory to the system `RELEASE_MEMORY_AFTER_MS` after the first request since the last return. It takes
+ * less than a millisecond and distorts no time of a packet: arrivals are dated by the kernel, departures just before
+ * the send.
  */
 function releaseAfter(release: (() => void) | undefined): () => void {
   let timer: NodeJS.Timeout | undefined;

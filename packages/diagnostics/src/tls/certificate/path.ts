@@ -42,7 +42,7 @@ export function buildPath(sent: readonly Certificate[], anchors: TrustAnchors, n
   return { certificates: named.length > signed.length ? named : signed, isAnchored: false, isSound: false };
 }
 
-/** True for a certificate signed by its own key. */
+/** True for a certificate whose subject is its issuer and that its own key signed. */
 export function isSelfSigned(certificate: Certificate): boolean {
   return certificate.subject === certificate.issuer && isSignedBy(certificate, certificate);
 }

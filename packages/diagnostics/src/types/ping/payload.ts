@@ -42,7 +42,10 @@ export function matchPayload(sent: Uint8Array, received: Uint8Array): PayloadMat
   return sameBytes >= cookie.length / 2 ? 'changed' : 'foreign';
 }
 
-/** True if the quotation in an ICMP error does not contradict the payload; routers may quote none of it. */
+/**
+ * True if the quotation in an ICMP error does not contradict the payload: routers may quote none of it, or zeros in its
+ * place.
+ */
 export function quotesPayload(sent: Uint8Array, quoted: Uint8Array): boolean {
   const cookie = sent.subarray(0, Math.min(COOKIE_BYTES, quoted.length));
   const isPadding = quoted.subarray(0, cookie.length).every((byte) => byte === 0);

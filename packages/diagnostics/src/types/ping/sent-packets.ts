@@ -46,10 +46,7 @@ export interface SentPacket {
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
-  /**
-   * True if the probe was stalled while the reply was awaited: without a reply, the packet counts neither as sent nor
-   * as lost.
-   */
+  /** True if the probe was stalled while the reply was awaited; `isLeftOut` decides whether the packet counts. */
   isDoubtful: boolean;
   /**
    * The first ICMP error about the packet; `hopLimit` is the TTL with which the error arrived, `readMs` when the agent read

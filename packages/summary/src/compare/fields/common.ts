@@ -7,7 +7,7 @@ import { differentSet, differentValue, uncertainly, withoutSamples, type Differe
 /** Limit at which a result truncates its list: a longer one is unknown. */
 const LISTED_ADDRESSES = 32;
 
-/** True if the probe could not measure, so that its result says nothing about the target. */
+/** True if the result says nothing about the target: it is pending, or the probe could not measure. */
 export function isUnmeasured({ outcome, result }: ProbeResult): boolean {
   return outcome === 'pending' || outcome === 'error' || result.error?.source === 'probe';
 }
@@ -42,8 +42,8 @@ export function listOf({ result }: ProbeResult): readonly string[] | undefined {
 }
 
 /**
- * True if the checks measured different addresses, each of which the name had in both: then times and certificates may
- * be those of another server.
+ * True if the checks measured different addresses, each of which the name had in both, as far as the results list its
+ * addresses: then times and certificates may be those of another server.
  */
 export function isElsewhere(a: ProbeResult, b: ProbeResult): boolean {
   const [ipOfA, ipOfB] = [a, b].map(({ result }) => result.resolvedIp ?? undefined);

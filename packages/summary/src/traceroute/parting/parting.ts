@@ -62,7 +62,10 @@ function sentenceOf(results: readonly ProbeResult[], failing: readonly string[])
 
 const brokenReasons: ReadonlySet<string> = new Set(['silent', 'refused', 'loop']);
 
-/** True if nothing answered the UDP or TCP packets of a trace from somewhere on, but the target did answer its echo requests. */
+/**
+ * True if nothing answered the UDP or TCP packets of a trace beyond some hop, but the target did answer its echo
+ * requests.
+ */
 function isFiltered({ end, probeResult: { result } }: Broken): boolean {
   return end === 'cut' && answersEchoAlone(result) && result.protocol !== 'icmp';
 }

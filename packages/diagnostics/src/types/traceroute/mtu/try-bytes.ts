@@ -45,7 +45,9 @@ function answerIn(
   return message.kind === 'too-big' && isOwn ? { kind: 'too-big', mtu: message.mtu } : undefined;
 }
 
-/** Whether a quotation matches the packet: the header, and the quoted part of the random payload. */
+/**
+ * Whether a quotation matches the packet: the header, and the quoted part of the random payload or zeros in its place.
+ */
 function isQuotationOf(request: Uint8Array, quoted: Uint8Array): boolean {
   if (quoted.length < ECHO_BYTES) return false;
   // The sender of ICMPv6 leaves the checksum to the kernel, so it is 0 in the request.

@@ -83,7 +83,7 @@ function wantedRepeats({ seenNext }: Vertex, bits: number): number {
   return Math.ceil(bits / Math.log2(Math.max(2, seenNext.size)));
 }
 
-/** True if two of the next vertices lead to the same two vertices. */
+/** True if two of the next vertices share at least two vertices to which they lead. */
 function hasCrossedLinks({ next }: Vertex): boolean {
   const sets = [...next.keys()].map(({ seenNext }) => new Set(seenNext.keys())).filter(({ size }) => size > 1);
   return sets.some((one, index) =>

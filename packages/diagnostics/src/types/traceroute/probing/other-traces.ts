@@ -11,7 +11,7 @@ const shared = new WeakMap<PacketSockets, Map<string, Shared>>();
 export interface OtherTraces {
   /** Notes that the target answered this trace. */
   readonly noteAnswer: () => void;
-  /** True if the target has answered any trace since this one began: then a rate limit explains its silence. */
+  /** True if the target has answered any trace since this one began: then a rate limit may explain its silence. */
   readonly areAnswered: () => boolean;
   readonly leave: () => void;
 }

@@ -25,8 +25,8 @@ export function waitMs(packet: TracePacket, packets: readonly TracePacket[], vie
 }
 
 /**
- * Milliseconds for which the answer to a packet is awaited while some flows have not ended: derived from answers to other
- * packets.
+ * Milliseconds for which the answer to a packet is awaited while some flows have not ended: derived from answers to
+ * other packets, `MAX_WAIT_MS` without any.
  */
 export function patienceMs(packet: TracePacket, packets: readonly TracePacket[]): number {
   const { ttl } = packet;

@@ -48,7 +48,10 @@ export function countsByTargetHop(
   });
 }
 
-/** True for a packet that was sent as far as the target was, and did not run out there. */
+/**
+ * True for a packet sent with the TTL of the target's hop at that time, or, before the rounds, one of those that count
+ * at the end of the first flow; not if it expired.
+ */
 function isSentToTarget(packet: TracePacket, hops: readonly TargetHop[], first: FlowView): boolean {
   if (packet.answer?.kind === 'expired') return false;
   if (packet.round === undefined) return first.atEnd.includes(packet);
