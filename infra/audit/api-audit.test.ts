@@ -4,7 +4,6 @@ import { addressesToRefuse } from './addresses-to-refuse.ts';
 import { tryHostileInputs } from './api-audit.ts';
 import { hostileInputs } from './hostile-inputs.ts';
 
-/** Time limit; an idle machine needs a fraction of it. */
 const WITHIN_MS = 180_000;
 
 describe('the hostile inputs', () => {

@@ -27,7 +27,7 @@ afterEach(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The name of a running process; empty if it has ended, even if nothing has waited for it. */
+/** The first word of the command line of a process; empty if it has ended, even if nothing has waited for it. */
 function nameOf(pid: number): string {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 let allowed = true;
 
-/** Suites of the project `unit` start no processes. */
+/** Allows or forbids the start of processes; suites of the project `unit` may start none. */
 export function allowProcesses(are) {
   allowed = are;
 }

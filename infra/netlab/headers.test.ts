@@ -16,8 +16,6 @@ const lab = missing === null ? await openTestLab() : undefined;
 const tools = missing === null ? await unpackPackages('tcpdump', 'nftables') : undefined;
 afterAll(() => lab?.close());
 
-// Allows for a busy machine.
-
 const targets = [
   { family: 4, target: ipv4(4, 2) },
   { family: 6, target: ipv6(4, 2) },

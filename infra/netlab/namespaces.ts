@@ -4,10 +4,10 @@ import { readdirSync } from 'node:fs';
 export const IP = '/usr/sbin/ip';
 
 /**
- * Runs commands of `ip` in a namespace. A family is needed for what has no address to tell it: `default dev eth0`. One process for
- * all, because starting one takes longer than what it does.
+ * Runs commands of `ip`, one a line, in a namespace. One process runs all: a start takes longer than a command.
  *
  * @param node undefined for the namespace of this process
+ * @param family needed for routes that name no address, such as `default dev eth0`
  */
 export function configure(node: string | undefined, lines: readonly string[], family?: 4 | 6): void {
   if (lines.length === 0) return;

@@ -18,8 +18,6 @@ const [dublin, nft] =
   missing === null ? await Promise.all([unpackPackages('dublin-traceroute'), unpackPackages('nftables')]) : [];
 afterAll(() => lab?.close());
 
-// Allows for a busy machine.
-
 const TARGET = ipv4(4, 2);
 const [PROBE, OUTSIDE] = [ipv4(1, 1), '10.200.2.77'];
 const MAX_TTL = 6;

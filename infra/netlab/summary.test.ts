@@ -15,8 +15,6 @@ const itInNetlab = itNeeding(missing, process.env['CI']);
 const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
-// Allows for a busy machine.
-
 const probe = 'lab-1';
 
 async function traced(host: string, options: object = {}): Promise<Summary> {

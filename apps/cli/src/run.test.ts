@@ -233,7 +233,7 @@ describe('what the program writes', () => {
     expect(lost.errors).toMatch(/^The screenshot cannot be written: ENOENT/);
     expect(onFolder.errors).toMatch(/^The screenshot cannot be written: .* is a folder/);
     expect([lost.status, onFolder.status]).toEqual([2, 2]);
-    // No check was started in vain.
+    // No check was started.
     expect(paths).toEqual([]);
   });
 });

@@ -28,7 +28,11 @@ export async function screenshotFileFault(file: string): Promise<string | undefi
   }
 }
 
-/** @returns undefined if the file is written */
+/**
+ * Writes the screenshot of a check to a file.
+ *
+ * @returns the fault if no probe took one, or if the file cannot be written
+ */
 export async function saveScreenshotOf(check: CheckOf<CheckTypeName>, file: string): Promise<Fault | undefined> {
   const png = screenshotOf(check);
   if (png === undefined) return { message: 'No probe took a screenshot.', isMissing: true };

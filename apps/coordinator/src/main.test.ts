@@ -52,7 +52,7 @@ describe('a coordinator that listens', () => {
     try {
       await once(child, 'message');
 
-      // The library through which it calls malloc_trim.
+      // The coordinator calls malloc_trim through this library.
       await until(() => readFileSync(`/proc/${child.pid}/maps`, 'latin1').includes('/koffi.node'));
     } finally {
       child.kill();

@@ -10,7 +10,7 @@ import { startGatewayService, type GatewayService } from '../test/gateway-servic
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
 interface Bed {
-  /** Addresses of the coordinators. */
+  /** URLs of the coordinators: twice the same one if there is only one. */
   readonly urls: readonly [string, string];
   readonly stop: () => Promise<unknown>;
 }

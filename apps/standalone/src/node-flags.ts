@@ -8,8 +8,8 @@ export const nodeFlags = {
 } as const;
 
 /**
- * Settings of glibc's malloc that return freed memory to the system at once. Otherwise the 20 MiB in which the validators
- * of results are compiled to machine code would stay allocated.
+ * Settings of glibc's malloc that return freed memory to the system from 128 KiB on. Otherwise the 20 MiB in which the
+ * validators of results are compiled to machine code would stay allocated.
  */
 export const mallocSettings = {
   MALLOC_ARENA_MAX: '1',

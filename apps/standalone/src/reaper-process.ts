@@ -69,7 +69,7 @@ function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Field 22 of proc(5) stat, in clock ticks since boot; undefined without such a file. */
+/** Field 22 of proc(5) stat, in clock ticks since boot; undefined for a zombie, and if there is no such process. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -48,7 +48,9 @@ export const ROOTS = [
   '2001:dc3::35',
 ] as const;
 
-/** Addresses that must not receive a packet, each with its description; the namespace `world` receives those to all of them. */
+/**
+ * Addresses that must not receive a packet, each with its description; packets to them arrive in the namespace `world`.
+ */
 export const CANARIES = {
   '10.0.0.1': 'private',
   '172.16.0.1': 'private',

@@ -5,8 +5,6 @@ import { networkMissing, runCanaryAudit, transports } from './index.ts';
 
 const itInNetwork = itNeeding(networkMissing(), process.env['CI']);
 
-// Longer than the lab itself waits.
-
 describe.each(transports)('the agent, with every check of the coordinator removed, over its %s', (transport) => {
   itInNetwork('sends no packet where none may go, and says of each job that it was refused', async () => {
     const { jobs, wronglyAccepted, unanswered, touches, measured } = await runCanaryAudit({ transport });

@@ -84,7 +84,9 @@ async function underLoad({ ids, front, first, second, watch }: Stage): Promise<r
   ];
 }
 
-/** IDs of the gateways of the agents according to their heartbeats; undefined for agents without one. */
+/**
+ * IDs of the gateways of the agents according to their heartbeats, each once; undefined stands for agents without one.
+ */
 async function gatewaysOf(redis: Redis, ids: readonly string[]): Promise<readonly (string | undefined)[]> {
   const texts = await redis.mget(ids.map((id) => redisKeys.heartbeat(id)));
   return [...new Set(texts.map((text) => (text === null ? undefined : (JSON.parse(text) as Heartbeat).gateway?.id)))];

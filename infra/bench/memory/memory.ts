@@ -14,9 +14,10 @@ const SHOWN_SAMPLES = 6;
 const GOALS = { agentRss: 150, agentPss: 100, coordinatorRss: 150, growthPerHour: 5 };
 
 /**
- * Memory of the built agent with its packet process and of the coordinator: idle, and after 5,000 checks of four types by
- * callers that wait for each result, so that it does not depend on the speed of the machine. With `minutes` the checks go
- * on for that time, one a second, and the growth per hour is estimated from the second half.
+ * Memory of the built agent with its packet process and of the coordinator: idle, and after 5,000 checks of four types.
+ * Each of four clients waits for a result before its next check, so that the speed of the machine does not change the
+ * figures. With `minutes` the checks go on for that time, one a second, and the growth per hour is estimated from the
+ * second half.
  */
 export async function memory(minutes: number, progress: Progress): Promise<readonly Figure[]> {
   return onService(async (service) => {

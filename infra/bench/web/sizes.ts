@@ -25,7 +25,7 @@ export function sizes(): readonly Figure[] {
   const script = (name: string): string =>
     `assets/${assets.find((file) => file.startsWith(`${name}-`) && file.endsWith('.js'))!}`;
   const home = importsOf(folder, script('Land'), new Set(files));
-  // The page of a check, with the largest view of a check type.
+  // Files that the page of a check loads, with those of the largest view of a check type.
   const later = (coding: 'br' | 'gz'): readonly string[] => {
     const known = new Set([...files, ...home]);
     const check = importsOf(folder, script('Check'), known);

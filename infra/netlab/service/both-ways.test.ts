@@ -7,8 +7,6 @@ import { openServiceLab, type ServiceLab } from './lab.ts';
 const missing = netlabMissing();
 const itInNetlab = itNeeding(missing, process.env['CI']);
 
-// Allows for a busy machine.
-
 const [FRA, NYC] = ['62.65.1.9', '185.15.9.9'] as const;
 
 /** `fra - a - b - nyc`. Addresses look public; no packet leaves the namespaces. */

@@ -10,7 +10,7 @@ let heartbeat: HeartbeatWriter;
 
 afterEach(() => heartbeat.stop());
 
-/** A key in memory. */
+/** Creates a heartbeat that is written to a key in memory. */
 function create(overrides: Partial<HeartbeatParts> = {}): { value: string | null } {
   const key: { value: string | null } = { value: null };
   heartbeat = createHeartbeat({

@@ -18,7 +18,7 @@ export interface ProbeRedis {
   readonly cut: () => Promise<void>;
   /** Adds a login for the agent. @returns the address with it */
   readonly addLogin: () => Promise<string>;
-  /** Refuses that login, and ends its connections, or accepts it again. */
+  /** Accepts the login of `addLogin`, or refuses it and ends its connections. */
   readonly acceptLogin: (isAccepted: boolean) => Promise<void>;
   /** Removes a job from the queue as a suspension does. */
   readonly takeOut: (id: string) => Promise<void>;

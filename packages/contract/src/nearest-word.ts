@@ -1,4 +1,7 @@
-/** The known word closest to a mistyped one; undefined if none is close. */
+/**
+ * The known word closest to a mistyped one; undefined if none is close: within one error per three letters, two at
+ * most.
+ */
 export function nearestWord(written: string, known: readonly string[]): string | undefined {
   // A longer word is no typing error, and the time of the comparison grows with the product of both lengths.
   if (written.length > 40) return undefined;

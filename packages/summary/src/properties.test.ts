@@ -22,8 +22,6 @@ import { summarize } from './summarize.ts';
 
 const CHECKS = 80;
 
-// Allows for a busy machine.
-
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 const isSummary = ajv.compile(toJson(summarySchema));

@@ -14,7 +14,7 @@ export function completionScript(shell: Shell): string {
   return { bash, zsh: () => `autoload -U +X bashcompinit && bashcompinit\n${bash()}`, fish }[shell]();
 }
 
-/** Completions by command. */
+/** The words to complete after each command: its verbs and flags, with `--no-` for switches. */
 function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
   const common = Object.keys(commonFlags).map(dashed);
   const ofCheck = (checkType: AnyCheckType): readonly string[] => {

@@ -7,7 +7,10 @@ import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { readCommandTarget } from './read-target.ts';
 
-/** The request of a check with its probes. */
+/**
+ * Reads the words after the name of a check type: the request, the values of all flags, and the faults, each as a
+ * sentence.
+ */
 export function readCheck(
   type: CheckTypeName,
   args: readonly string[],
@@ -69,7 +72,9 @@ function pairFaults(between: readonly string[], host: string, values: ParsedArgu
   ];
 }
 
-/** Faults of an empty selection, such as an unset variable: without it the check would run from all places. */
+/**
+ * Faults of an empty selection, such as an unset variable: if it were left out, the service would select the probes.
+ */
 function emptyFaults(values: ParsedArguments['values']): readonly string[] {
   return Object.entries({ from: 'locations, such as de,AS3320', probes: 'ids of probes' }).flatMap(
     ([name, expected]) => {

@@ -11,8 +11,6 @@ import { until } from '../../test/core-bed.ts';
 import { readAdminConfig } from './config.ts';
 import { runProbeAdmin } from './commands.ts';
 
-// The tests start many processes, and the machine may be busy.
-
 let folder: string;
 let master: RedisServer;
 let replica: RedisServer;

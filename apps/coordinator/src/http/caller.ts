@@ -49,7 +49,7 @@ const sentences = {
   expired: 'The API key has expired.',
 } as const;
 
-/** The valid API key of the request. */
+/** The valid API key of the request; undefined without one. */
 export function apiKeyOf({ res }: Pick<Request, 'res'>): ApiKey | undefined {
   return res?.locals[KEY] as ApiKey | undefined;
 }

@@ -40,7 +40,7 @@ describe('a store that says nothing', () => {
       'put /monitors/{name}': { check: valid, every: '1m' },
     };
     const queries: Readonly<Record<string, string>> = { 'get /sd': '?module=icmp&target=a.example' };
-    // Ready is what this bed says it is, and a scrape waits for as long as it has time.
+    // `/readyz` reports what the bed sets, and a scrape may take as long as its own timeout.
     const asked = operations.filter((name) => !['get /readyz', 'get /probe'].includes(name));
 
     const answers = await Promise.all(

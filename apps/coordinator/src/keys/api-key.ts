@@ -42,7 +42,7 @@ export interface ApiKey extends Readonly<Omit<Static<typeof apiKeySchema>, 'scop
   readonly secrets: readonly KeySecret[];
 }
 
-/** @returns a function that parses a record; undefined if it is not valid */
+/** @returns a function that parses a record, and returns undefined for an invalid one */
 export function createKeyReader(): (json: string) => ApiKey | undefined {
   const isKey = createAjv({ allowUnionTypes: true }).compile<ApiKey>(apiKeySchema);
   return (json) => {

@@ -10,8 +10,6 @@ import { runProbeAdmin } from '../admin/commands.ts';
 import { readAdminConfig } from '../admin/config.ts';
 import { createKeyQuota } from './key-quota.ts';
 
-// Longer than any wait on a busy machine.
-
 const LIMIT_BYTES = 1_048_576;
 
 let bed: CoreBed;

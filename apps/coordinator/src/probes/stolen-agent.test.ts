@@ -11,8 +11,6 @@ import { passDeadline, report, success, until, type CoreBed } from '../../test/c
 import { startGatewayBed, type GatewayBed, type OpenGateway, type PlayedAgent } from '../../test/gateway-bed.ts';
 import { ensureTls } from '../admin/tls/tls-folder.ts';
 
-// Longer than any wait on a busy machine.
-
 /** An attacker with an agent's credentials, on that agent's transport. */
 interface Thief {
   readonly probe: string;

@@ -33,7 +33,7 @@ async function readVerdicts(
   }
 }
 
-/** Undefined for a check that is not completed. */
+/** `gone` for a check that is no longer stored; undefined for one that is not completed. */
 async function verdictOf(client: Client, id: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const summary = await client.summary(id, { signal });

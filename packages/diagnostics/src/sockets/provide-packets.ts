@@ -74,7 +74,10 @@ export interface ShownAddresses {
   readonly isPrivateAddress: (address: string) => boolean;
 }
 
-/** The public form of a hop's or ICMP sender's address: null if it is private and the operator hides those. */
+/**
+ * The public form of a hop's or ICMP sender's address: null if it is private, is not the target's, and the operator
+ * hides private addresses.
+ */
 export function shownAddress(
   address: string,
   target: Target,

@@ -7,8 +7,6 @@ import { seeded, type Random } from '../../test/generate.ts';
 import { trace } from '../../test/results.ts';
 import { followPath, followWays, MOST_PATH_RUNS, pathChangeSentence, reachedFrom } from './path-changes.ts';
 
-// Allows for a busy machine.
-
 const at = '2026-01-01T00:00:00.000Z';
 const path: readonly Segment[] = [
   '198.51.100.1',

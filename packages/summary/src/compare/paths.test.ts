@@ -9,8 +9,6 @@ import { multipath, trace } from '../../test/results.ts';
 import { tracesOf, type Trace } from '../traceroute/trace.ts';
 import { comparePaths } from './path/compare-paths.ts';
 
-// Allows for a busy machine.
-
 const RUNS = 10_000;
 
 const balanced: readonly Segment[] = [

@@ -6,7 +6,7 @@ const BOUNDS = { check: 10_000, target: 100_000 };
 
 type Limits = Pick<Config, 'rateLimitCreateCheck' | 'targetLimit'>;
 
-/** Finds rate limits that limit nothing, on a service that others reach. */
+/** Warns of rate limits so high that one client can occupy all probes, or flood a target. */
 export function checkLimits({ rateLimitCreateCheck, targetLimit }: Limits): readonly DoctorFinding[] {
   const remedy = 'Lower it; a client that needs more gets an API key with a separate limit (docs/keys.md).';
   return [

@@ -39,9 +39,9 @@ export function readCa(folder: string): string | undefined {
 }
 
 /**
- * Creates the CA for Redis, once, and the certificate of Redis if there is none, if it lacks one of the hosts, or if it
- * expires soon. Keys are readable by their owner only. The key of the CA has a separate folder, because Redis does not
- * need it, and may be kept elsewhere after a certificate was issued.
+ * Creates the CA for Redis, once, and issues the certificate of Redis unless there is one of this CA that fits its key,
+ * has all hosts and lasts longer than `RENEW_BELOW_MS`. Keys are readable by their owner only. The key of the CA has a
+ * separate folder, because Redis does not need it, and may be kept elsewhere after a certificate was issued.
  *
  * @throws if a certificate must be issued without the key of the CA, or if a file cannot be read or written
  */
@@ -106,7 +106,10 @@ function pair(folder: string, name: string): Issued | undefined {
   return certificate === undefined || key === undefined ? undefined : { certificate, key };
 }
 
-/** Writes the key before the certificate, so that every certificate has its key. */
+/**
+ * Writes the key first: an interruption leaves no new certificate without its key. That of a renewal leaves the old
+ * certificate with the new key, which the next call notices.
+ */
 function write(folder: string, name: string, { certificate, key }: Issued): void {
   writeFile(join(folder, `${name}.key`), key, 0o600);
   writeFile(join(folder, `${name}.crt`), certificate, 0o644);

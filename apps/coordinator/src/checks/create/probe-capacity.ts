@@ -35,7 +35,7 @@ interface Job {
 }
 
 interface TypeUsage {
-  /** Time of dispatch of the jobs believed to be running or queued, by check, oldest first. */
+  /** Time of dispatch of the jobs believed to be running or queued, by check, oldest first; milliseconds of `nowMs`. */
   readonly jobs: Map<string, number>;
   /** Moving average of the time from dispatch to result, milliseconds. */
   tookMs: number;

@@ -30,7 +30,7 @@ function beatAll(): void {
   for (const probe of probeIds) void bed.beat(probe).catch(() => undefined);
 }
 
-/** Waits until all committed results are counted: the counters follow the commit. */
+/** Waits until all streams are empty: the entry of a result is removed after its commit was counted. */
 async function untilCounted(): Promise<void> {
   await until(async () => {
     const left = await Promise.all(probeIds.map((probe) => bed.redis.xlen(redisKeys.results(probe))));

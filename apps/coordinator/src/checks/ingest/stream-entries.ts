@@ -79,7 +79,7 @@ export class StreamEntries {
   }
 }
 
-/** Waits, for a bounded time, for the registrations of addresses in final results. */
+/** Waits, for at most `PREPARE_MS`, for the registrations of addresses in final results. */
 async function prepareAll(
   { preparePlace }: EntryDependencies,
   entries: readonly StreamEntry[],

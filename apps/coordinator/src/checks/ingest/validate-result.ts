@@ -72,7 +72,7 @@ export function registeredAddress(checkType: AnyCheckType, data: string): string
   return typeof address === 'string' ? address : undefined;
 }
 
-/** Adds locations. If that fails, the result is kept without them. */
+/** Adds locations and networks. If that fails, the result is kept without them. */
 function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: LookUpPlace, log: Log): unknown {
   try {
     return checkType.annotate?.(result, lookUpPlace) ?? result;
@@ -82,7 +82,10 @@ function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: Lo
   }
 }
 
-/** Parses a result and escapes control characters: agents do so, but a stolen credential can write them unescaped. */
+/**
+ * Parses a result and escapes control characters: agents do so, but a stolen credential can write them unescaped.
+ * Undefined if it is no JSON.
+ */
 function parse(data: string): unknown {
   try {
     return parseEscaped(data);

@@ -90,7 +90,7 @@ function checkOf(id: string, flat: readonly string[]): Omit<Check, 'results'> {
   };
 }
 
-/** The probe that took the check's screenshot. */
+/** The probe that took the check's screenshot; undefined if none did. */
 function pictureOf(flat: readonly string[]): string | undefined {
   const at = flat.indexOf('shot');
   const shot = at === -1 ? '' : flat[at + 1]!;

@@ -268,7 +268,7 @@ export async function keepPartial(
   return (await runScript(redis, partialScript, familyOf(id), [probe, entry.ms, entry.sequence, json])) as Settlement;
 }
 
-/** The newest partial result of a pending probe as JSON. */
+/** The newest partial result of a pending probe as JSON; undefined if there is none. */
 export async function readPartial(redis: Redis, id: string, probe: string): Promise<string | undefined> {
   const kept = await redis.hget(redisKeys.checkPartials(id), probe);
   return kept === null ? undefined : withoutVersion(kept);

@@ -134,7 +134,7 @@ class Budget implements ResultBudget {
     );
   }
 
-  /** Records of evicted checks are bounded by the same rules as results. */
+  /** Bounds the records of evicted checks by the rules for results, with limits divided by `PART_OF_REMOVED`. */
   private async boundRemoved(victims: readonly Victim[]): Promise<void> {
     const { redis, keptMs } = this.options;
     const { maxBytes, maxClientBytes } = this.last;

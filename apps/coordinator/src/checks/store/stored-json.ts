@@ -11,7 +11,10 @@ const PREFIX_WITHOUT_DICTIONARY = 'z:';
 /** Maximum size after decompression, larger than any result: longer output was not written by a coordinator. */
 const MAX_OUTPUT_BYTES = 8 * 1_048_576;
 
-/** Encodes a final result for storage: long ones as zstd in base64, because Redis replies are read as text. */
+/**
+ * Encodes a final result for storage. One of `MIN_BYTES` or more becomes zstd in base64, because Redis replies are read
+ * as text, if that is shorter.
+ */
 export function toStored(json: string): string {
   if (json.length < MIN_BYTES) return json;
   // Level 1 takes half of the time of deflate for the same size; higher levels save a few percent.

@@ -22,7 +22,10 @@ const BROTLI_QUALITY_KEPT = 9;
 const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
 
-/** The preferred encoding of `Accept-Encoding`; undefined for none. */
+/**
+ * The first of `br` and `gzip` that the client accepts, whatever its preference; undefined if it accepts neither, and
+ * for less than `MIN_BYTES`.
+ */
 export function encodingFor(request: Request, bytes: number): Encoding | undefined {
   if (bytes < MIN_BYTES) return undefined;
   return (['br', 'gzip'] as const).find((encoding) => request.acceptsEncodings(encoding) === encoding);

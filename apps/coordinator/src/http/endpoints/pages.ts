@@ -69,7 +69,10 @@ Disallow: /check/*/results
 Disallow: /monitors/*/events
 `;
 
-/** Path of the web page's font with the letters that English needs; other letters come from fonts of the system. */
+/**
+ * Path of the web page's font with the letters that English needs; other letters come from fonts of the system.
+ * Undefined if the page has not been built.
+ */
 function fontOf(web: WebPage | undefined, links: Links): string | undefined {
   const file = web?.files.find((path) => /^\/assets\/geist-(?!more)[^/]*\.woff2$/.test(path));
   return file === undefined ? undefined : links.path(file as `/${string}`);

@@ -64,7 +64,9 @@ interface Changed {
   readonly id: string;
 }
 
-/** Ways that a balancer lost or gained, and the first run that shows it; undefined if none. */
+/**
+ * Ways that a balancer lost or gained, and the first run that shows the change; undefined if there is no such change.
+ */
 async function lastingOf(
   runs: readonly PathRun[],
   check: Check,

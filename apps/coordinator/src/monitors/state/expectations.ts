@@ -78,7 +78,10 @@ function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectati
   ];
 }
 
-/** The measured time; null if the probe stalled, unless another process timed its packets (`rttAvg`). */
+/**
+ * The measured time in milliseconds; null if the probe stalled, unless another process timed its packets (`rttAvg`);
+ * undefined if the result has none.
+ */
 function timeOf({ rttAvg, rt, stalled }: Measured): number | null | undefined {
   return rttAvg ?? (stalled === undefined ? rt : null);
 }

@@ -58,7 +58,8 @@ export async function openQueue(redis: Redis, log: Log): Promise<OpenQueue> {
       ...shared,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_EVERY_MS,
-      // A message is not given up because coordinators ended.
+      // BullMQ fails a job that was under way in more than this number of coordinators that died: no message is given
+      // up for that.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       settings: { backoffStrategy: retryAfterMs },
     },

@@ -12,8 +12,6 @@ import { Redis } from 'ioredis';
 import { quiet, until } from '../../../test/core-bed.ts';
 import { createConnectionQuota } from './connection-quota.ts';
 
-// Longer than any wait on a busy machine.
-
 const PASSWORD = 'a-password-of-a-test';
 const USERS = {
   off: ['user default off resetpass ~* &* +@all', `user coordinator on >${PASSWORD} ~* &* +@all`],

@@ -5,8 +5,6 @@ import { quiet, report, startCoreBed, success, until, type CoreBed } from '../..
 import { MOST_QUEUED } from '../../checks/create/probe-capacity.ts';
 import { createKeptJobs } from './kept-jobs.ts';
 
-// Longer than any wait on a busy machine.
-
 const queue = 'p:{keeper}:jobs';
 let bed: CoreBed;
 

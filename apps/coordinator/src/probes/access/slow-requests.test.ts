@@ -16,8 +16,6 @@ import { quiet, until } from '../../../test/core-bed.ts';
 import { createConnectionQuota } from './connection-quota.ts';
 import { createSlowRequests } from './slow-requests.ts';
 
-// Longer than any wait on a busy machine.
-
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 const longRequest = ['UNLINK', ...Array.from({ length: 40 }, (_, index) => `p:{thief}:jobs:${index}`)] as const;
 

@@ -85,7 +85,7 @@ async function openWorld(session: CDPSession, changesBefore: number): Promise<Wo
   return { changesBefore, evaluate };
 }
 
-/** The answer; undefined if the command fails or is not answered in time. */
+/** The answer; undefined if the command fails, or is not answered within `ANSWER_MS`. */
 async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
   const late = pause(ANSWER_MS, over.signal).then(() => undefined);

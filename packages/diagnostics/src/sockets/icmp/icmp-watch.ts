@@ -37,10 +37,11 @@ export interface IcmpWatch {
 }
 
 /**
- * Calls back for each ICMP error that quotes a packet from the local port to the target. Without IP_RECVERR, which Node
- * lacks, a UDP socket reports only fatal errors (`udp_err` of Linux), and no socket the sender.
+ * Calls back for each ICMP error that quotes a packet from the local port to the target; for TCP not for `too-big`,
+ * after which the kernel sends smaller packets. Without IP_RECVERR, which Node lacks, a UDP socket reports only fatal
+ * errors (`udp_err` of Linux), and no socket the sender. Reports recalled errors before it resolves.
  *
- * @returns null if the probe cannot read ICMP errors. Recalled errors were reported by then.
+ * @returns null if the probe cannot read ICMP errors
  */
 export async function watchIcmp(
   { context, target, protocol, port, localPort, recallMs = 0 }: Watched,

@@ -25,7 +25,10 @@ export function parseIp(family: Family, bytes: Uint8Array): IpPacket | undefined
   return family === 4 ? parseIpv4(bytes) : parseIpv6(bytes);
 }
 
-/** RFC 791 section 3.1. Undefined for a fragment other than the first: without a transport header it cannot be assigned. */
+/**
+ * RFC 791 section 3.1. Undefined for another version, a truncated header, and a fragment other than the first: without
+ * a transport header it cannot be assigned.
+ */
 function parseIpv4(bytes: Uint8Array): IpPacket | undefined {
   if (bytes.length < 20 || bytes[0]! >> 4 !== 4) return undefined;
   const headerBytes = (bytes[0]! & 0xf) * 4;

@@ -90,10 +90,10 @@ interface AskedOther {
 }
 
 /**
- * Asks resolvers for a made-up name in the same top-level domain, whose servers are up. The question requests signatures, which
- * reveal an answer that a resolver derives from its cache (RFC 8198).
+ * Asks resolvers for a made-up name in the same top-level domain, whose servers rarely fail. The question requests
+ * signatures, which reveal an answer that a resolver derives from its cache (RFC 8198).
  *
- * @returns nothing if there is no such name
+ * @returns nothing without RD, after an abort, and if there is no such name
  */
 async function askAboutAnother(
   servers: readonly NameServer[],

@@ -37,8 +37,6 @@ import type { Outcome } from '../../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
-// The tests start many servers, possibly on a busy machine.
-
 type Options = ParamsOf<typeof dns>['options'];
 
 const noOpenssl = opensslVersion() === null ? 'openssl not found' : null;

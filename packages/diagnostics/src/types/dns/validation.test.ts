@@ -24,8 +24,6 @@ import type { Outcome } from '../../diagnostic.ts';
 import type { dns } from './contract.ts';
 import { runDns } from './run.ts';
 
-// The tests start many servers, possibly on a busy machine.
-
 type Verdict = NonNullable<Outcome<typeof dns>['dnssec']>['verdict'];
 
 const noOpenssl = opensslVersion() === null ? 'openssl not found' : null;

@@ -146,8 +146,8 @@ async function admit(
 }
 
 /**
- * If an address other than the target's refused the port, asks with echo requests whether it is a packet filter's, and if
- * so no longer counts its answers as the target's.
+ * If an address other than the target's refused the port, and time is left, asks with echo requests whether it is a
+ * packet filter's, and if so no longer counts its answers as the target's.
  */
 async function demoteFilter(
   trace: Trace,

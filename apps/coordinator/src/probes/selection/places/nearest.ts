@@ -2,7 +2,10 @@ import { placeKey } from './normalise.ts';
 
 const MAX_DISTANCE = 3;
 
-/** The name with the fewest typing errors, the first of equals; undefined if none is near. */
+/**
+ * The name with the fewest typing errors, the first of equals: at most one error per four letters, and no more than
+ * `MAX_DISTANCE`. Undefined if none is as near.
+ */
 export function nearestName(term: string, names: Iterable<readonly [key: string, name: string]>): string | undefined {
   const wanted = placeKey(term);
   // One error per four letters: for short words, too many names are near.
