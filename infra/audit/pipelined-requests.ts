@@ -8,7 +8,7 @@ import { cpuMs } from '../bench/load/processes.ts';
 import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 
 /**
- * Observations of another client while an attacker sent requests without reading an answer, and for a few seconds
+ * Observations of another client while an attacker sent requests without reading an answer, and for `LOOKS_ON_MS`
  * afterwards.
  */
 export interface PipelineReport {

@@ -1,7 +1,6 @@
 import type { Progress } from '../command/progress.ts';
 import type { Figure } from './goals.ts';
 
-/** A part of a benchmark. */
 export interface Part {
   /** Printed when the part begins. */
   readonly title: string;

@@ -53,10 +53,11 @@ const CONDITIONS = ['vantage-source', 'module', 'node'];
 const OURS = /^[^?]*\/(?:apps|packages)\/[^/]+\/(?:src|serve)\/[^?]*\.ts$/;
 
 /**
- * Bundles programs; takes a moment when they are up to date.
+ * Bundles those programs whose files are not of the current sources.
  *
  * @param {readonly (keyof typeof PROGRAMS)[]} names
- * @param {{ readonly clean?: boolean }} options `clean` removes the files of all earlier builds
+ * @param {{ readonly clean?: boolean }} options `clean` bundles in any case, and removes the files of all earlier
+ * builds
  */
 export async function bundlePrograms(names, { clean = false } = {}) {
   const wanted = fingerprint();

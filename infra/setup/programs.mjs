@@ -2,8 +2,8 @@ import { execute, step } from './step.mjs';
 import { findNode24 } from './node24.mjs';
 
 /**
- * Bundles what `npm start` runs; takes a moment when it is up to date. Running the sources would cost each process
- * memory and time at its start.
+ * Bundles what `npm start` runs, unless it is up to date. Running the sources would cost each process memory and time
+ * at its start.
  */
 export function buildPrograms() {
   const node = findNode24();

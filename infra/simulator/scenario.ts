@@ -117,7 +117,6 @@ export interface Scenario {
   readonly checks?: readonly CheckKind[];
   /** Options of the traceroute. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Options of the ping. */
   readonly pingOptions?: Readonly<Record<string, unknown>>;
   /** True if addresses that are not public are hidden. */
   readonly hide?: boolean;

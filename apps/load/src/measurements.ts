@@ -137,7 +137,7 @@ function lastOf(seconds: ReadonlyMap<number, unknown>): number {
   return [...seconds.keys()].reduce((last, second) => Math.max(last, second), -1);
 }
 
-/** Nearest-rank method. */
+/** By the nearest-rank method; null without values. */
 function p99(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? null;

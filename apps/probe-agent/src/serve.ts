@@ -53,7 +53,10 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-/** The key of an agent that connects to a gateway: made at its first start, kept in its state folder. */
+/**
+ * The identity of an agent that connects to a gateway, with the key that its state folder keeps from its first start
+ * on; undefined for an agent that connects to Redis.
+ */
 async function identityOf(
   { transport, stateFolder, vantageToken }: Config,
   log: Logger,

@@ -4,7 +4,7 @@ import { awakeClock } from '@vantage/timers';
 const LEAST_MS = 1_000;
 
 /**
- * Sums the time for which this process stands still, because it or its machine is stopped.
+ * Sums the standstills of this process, because it or its machine is stopped, of `LEAST_MS` or longer.
  *
  * @returns `end` ends the watch and returns the sum in milliseconds
  */

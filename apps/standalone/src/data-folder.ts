@@ -92,7 +92,7 @@ function read(file: string): Running | undefined {
   }
 }
 
-/** Process ids are reused: compare the command line. */
+/** True if the process is a standalone service, by its command line: process ids are reused. */
 function isStandalone(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('standalone');

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 /** Credentials of the service; each agent has its own Redis user. */
 export interface RedisLogin {
   readonly password: string;
-  /** Redis ACL file. */
   readonly aclFile: string;
 }
 

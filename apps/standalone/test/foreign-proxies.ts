@@ -13,7 +13,6 @@ import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/deb
 /** A proxy from a Debian package, between agents and the service. */
 export interface ForeignProxy {
   readonly port: number;
-  /** Log of the proxy. */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
 }

@@ -17,7 +17,7 @@ const monitor = lazyView(async () => (await import('./pages/monitoring.ts')).Mon
 const probes = lazyView(async () => (await import('./pages/Probes.tsx')).ProbesPage);
 
 /**
- * Prefetches the views of the probes and of a check soon after the first render, so that a started check appears
+ * Prefetches the views of the probes and of a check 300 ms after the first render, so that a started check appears
  * without delay.
  */
 function useOthers(): void {

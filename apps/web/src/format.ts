@@ -96,7 +96,7 @@ export function placeOf(probe: {
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Order of ids and names: `a-2` before `a-10`. */
+/** Compares ids and names for sorting: `a-2` before `a-10`. */
 export function compareNames(one: string, other: string): number {
   return collator.compare(one, other);
 }

@@ -39,8 +39,8 @@ const ENDS_WITHIN_MS = 30_000;
 
 /**
  * Runs each attack over TLS with the Redis rights that `probe:add` grants and the limits of the shipped `redis.conf`,
- * while a coordinator works. An attack lasts some seconds, or until a coordinator ends it if its requests are larger
- * than any agent’s.
+ * while a coordinator works. An attack lasts this many seconds, or until a coordinator ends it if its requests are
+ * larger than any agent’s.
  *
  * @returns one report per attack, after a first one without an attack
  */
@@ -93,7 +93,7 @@ async function prepare(bed: CoreBed, probe: string, { heartbeatBytes }: Attack):
   if (heartbeatBytes !== undefined) await redis.set(redisKeys.heartbeat(probe), 'x'.repeat(heartbeatBytes));
 }
 
-/** Runs an attack for some seconds, or until a coordinator ends it if coordinators must do so. */
+/** Runs an attack for `lastsMs`, or until a coordinator ends it if coordinators must do so. */
 async function measure(
   bed: CoreBed,
   probe: string,

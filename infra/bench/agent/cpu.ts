@@ -23,7 +23,7 @@ const SERVICE_MS = 1.5;
 /** Runs checks, calls `measured` when the last one has settled, and returns the number of successful ones. */
 export type Count = (check: BenchCheck, pace: Pace, measured: () => void) => Promise<number>;
 
-/** CPU per check of one type at one rate, alternately with that of its floor: the medians of some rounds. */
+/** CPU per check of one type at one rate, alternately with that of its floor: the medians of the rounds. */
 export async function cpuOfChecks(
   { stage, bare, count }: { readonly stage: Stage; readonly bare: BareService; readonly count: Count },
   check: BenchCheck,
@@ -86,7 +86,7 @@ function perCheck({ agent, exporter, coordinator, redis }: Used, succeeded: numb
   };
 }
 
-/** @returns a function that gives the CPU time since this call */
+/** @returns a function that gives the CPU time since this call, milliseconds */
 export function countCpu({ deployment, exporter }: Stage): () => Used {
   const { redis, coordinator, agents } = deployment.pids;
   const read = (): Used => ({

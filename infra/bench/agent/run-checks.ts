@@ -14,7 +14,6 @@ export interface Pace {
 const SETTLE_MS = 300;
 const agent = new Agent({ keepAlive: true });
 
-/** Outcomes of the checks of the agent and of its peer. */
 export interface Outcomes {
   /** Count per outcome of the agent's checks: `success`, or the failure. */
   readonly agent: Map<string, number>;

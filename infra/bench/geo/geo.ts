@@ -45,7 +45,10 @@ export async function geo(): Promise<readonly Figure[]> {
   ];
 }
 
-/** Loads several times; the last one stays open, with the fallback in memory. */
+/**
+ * Loads once to measure the memory, then `LOADS` times to measure the duration; the last instance stays open, with the
+ * fallback in memory.
+ */
 async function load(): Promise<{ readonly opened: Geo; readonly figures: readonly Figure[] }> {
   const before = residentMiB();
   let opened = await openGeo({ log });

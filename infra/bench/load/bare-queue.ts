@@ -69,7 +69,7 @@ export async function bareQueue(
   const pids = { all: Object.values(queue.pids) };
   let added = 0;
 
-  /** Adds jobs for some time, in total as many as `wanted` returns for the elapsed milliseconds. */
+  /** Adds jobs for this many seconds, in total as many as `wanted` returns for the elapsed milliseconds. */
   const drive = async (seconds: number, wanted: (sinceMs: number) => number): Promise<void> => {
     const started = performance.now();
     for (let sinceMs = 0; sinceMs < seconds * 1_000; sinceMs = performance.now() - started) {

@@ -99,7 +99,7 @@ async function overload(
   };
 }
 
-/** The highest rate that holds briefly; 0 if not even the lowest does. */
+/** The highest rate that holds for `trySeconds`, probe runs per second; 0 if not even the lowest does. */
 async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Promise<number> {
   const holds = async (rate: number): Promise<boolean> => {
     const reports = await tryRate(stage, rate, { seconds: trySeconds, warmUpSeconds });

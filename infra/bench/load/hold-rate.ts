@@ -23,7 +23,10 @@ export interface Held {
   readonly cpuUs: number;
 }
 
-/** Holds a rate for long; if it fails, tries a fifth less, several times. */
+/**
+ * Holds a rate for `holdSeconds`: first `MARGIN` of the found one, after each failure a fifth less, `LONG_TRIES` rates
+ * at most. If none holds, `perSecond` is 0.
+ */
 export async function hold(
   stage: Stage,
   { holdSeconds, warmUpSeconds }: Lengths,

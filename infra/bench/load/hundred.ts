@@ -84,7 +84,7 @@ async function runCheck(client: Client): Promise<void> {
   if (count !== PROBES) throw new Error(`only ${count} of ${PROBES} probes succeeded`);
 }
 
-/** Calls `once` several times, one after another, each a fixed time after the start of the one before. */
+/** Calls `once` this many times, one after another, each at least `EVERY_MS` after the start of the one before. */
 async function paced(once: () => Promise<void>, times: number): Promise<void> {
   for (let done = 0; done < times; done += 1) await Promise.all([once(), sleep(EVERY_MS)]);
 }

@@ -38,7 +38,7 @@ export async function posts(): Promise<readonly Figure[]> {
         const ofBare = await postTo(bareUrl, bare.child.pid!);
         pairs.push({ ofBare, ours: await postTo(urls[0]!, pids.coordinators[0]!) });
       }
-      // Removes untaken jobs, which would accumulate, and checks, so that none ends during a POST.
+      // Removes untaken jobs, which would accumulate, and their checks, so that none ends during a POST.
       await forgetChecks(redisPort);
       await sleep(REREAD_MS);
       return pairs;

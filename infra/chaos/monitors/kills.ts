@@ -4,8 +4,10 @@ import { seededRandom } from '../random.ts';
 import type { MonitorTrial } from './service.ts';
 
 /**
- * Kills random coordinators with SIGKILL, one at a time, and restarts each some time later; at least one always
- * listens. @returns the number of kills
+ * Kills random coordinators with SIGKILL, one at a time, and restarts each within two seconds; never the only one that
+ * listens.
+ *
+ * @returns the number of kills
  */
 export async function killAtRandom(
   { coordinators }: Pick<MonitorTrial, 'coordinators'>,

@@ -34,8 +34,8 @@ const FULL_LOOKS = (LONGEST_CHECK_MS + 15_000) / LOOK_EVERY_MS;
 const HOPELESS_LOOKS = 21;
 
 /**
- * Watches that the job loop makes progress: each wait for a job ends within seconds. Measured in polls, so that a stall
- * of the machine counts as one.
+ * Watches that the job loop makes progress: each wait for a job ends within `IDLE_WAIT_SECONDS`. Measured in polls, so
+ * that a stall of the machine counts as one.
  */
 export function createLiveness(parts: LivenessParts): Liveness {
   const { turns, isFull, isConnected, reconnect, giveUp, log } = parts;

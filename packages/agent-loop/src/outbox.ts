@@ -2,7 +2,7 @@ import type { ResultEntry } from '@vantage/contract';
 
 /** A result, or the screenshot of a check, waiting to be written. */
 export interface Entry extends ResultEntry {
-  /** Milliseconds since the epoch by the clock of Redis: soon after it the result is of no use. */
+  /** Milliseconds since the epoch by the clock of Redis: `USELESS_AFTER_MS` later the result is of no use. */
   readonly deadlineAt: number;
 }
 
@@ -16,7 +16,7 @@ export interface Outbox {
   readonly take: (window: number) => readonly Entry[];
   readonly confirm: (entry: Entry) => void;
   readonly putBack: (entry: Entry) => void;
-  /** Drops entries past their deadline that were not just sent. */
+  /** Drops entries that are not in flight `USELESS_AFTER_MS` after their deadline. */
   readonly expire: (now: number) => void;
   readonly size: () => number;
 }

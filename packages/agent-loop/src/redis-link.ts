@@ -38,7 +38,7 @@ export interface RedisLink {
 }
 
 export interface LinkClock extends AgentClock {
-  /** Measures the clock of Redis several times. Rejects if Redis does not answer. */
+  /** Reads the clock of Redis `READINGS` times and takes the best reading. Rejects if Redis does not answer. */
   readonly set: () => Promise<void>;
   /** Reads the clock once. True if it was stepped; a failure has no effect. */
   readonly refresh: () => Promise<boolean>;

@@ -143,7 +143,7 @@ function isDecimalQuad(text: string): boolean {
   return labels.length === 4 && labels.every((label) => /^(0|[1-9]\d{0,2})$/.test(label) && Number(label) <= 255);
 }
 
-/** The address as browsers read it (WHATWG URL, the IPv4 parser). */
+/** The address as browsers read it (WHATWG URL, the IPv4 parser); undefined if they refuse it. */
 function canonicalOf(numbers: string): string | undefined {
   const url = `http://${numbers}/`;
   return URL.canParse(url) ? new URL(url).hostname : undefined;

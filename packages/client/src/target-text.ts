@@ -42,7 +42,7 @@ function urlOf(text: string): string {
   return `${port === '80' ? 'http' : 'https'}://${name}${port === undefined ? '' : `:${port}`}${rest}`;
 }
 
-/** Port in the text: `:8443`, or the default of the URL's scheme. */
+/** Port in the text: `:8443`, or the default of the URL's scheme; undefined without either. */
 export function portIn(text: string): string | undefined {
   const { host, port, isUrl } = readTarget(text);
   if (!isUrl) return port;

@@ -16,7 +16,7 @@ export function nearestWord(written: string, known: readonly string[]): string |
   return nearest.distance <= slips ? nearest.word : undefined;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+/** The least number of insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -35,7 +35,7 @@ export function finalFieldsSchema(checkType: AnyCheckType): TSchema {
   return Type.Object({ result, error, finishedAt, ...others }, onSuccess(checkType));
 }
 
-/** The fields that a partial result may have, too. */
+/** The fields of a final result that a partial result may have, too. */
 export function withoutFinalFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { result: _result, error: _error, finishedAt: _finishedAt, ...rest } = fields;
   return rest;
@@ -49,7 +49,6 @@ export function pendingResultSchema(checkType: AnyCheckType): TSchema {
   );
 }
 
-/** Builds the schema of a partial result. */
 export function partialResultSchema(checkType: AnyCheckType): TSchema {
   return Type.Object(optional(partialFields(checkType)), { additionalProperties: false });
 }

@@ -15,7 +15,7 @@ const forms: ReadonlyMap<string, string> = new Map([
 
 /**
  * The form that a pattern of a schema requires, as a continuation of “must be”: messages never contain the pattern
- * itself.
+ * itself. Undefined if no form is given for the pattern.
  */
 export function textForm(pattern: unknown): string | undefined {
   return typeof pattern === 'string' ? forms.get(pattern) : undefined;

@@ -88,7 +88,7 @@ function asnOf(value: unknown): string | null {
   return Number.isInteger(number) && number > 0 && number <= 0xffff_ffff ? `AS${number}` : null;
 }
 
-/** A name as text, or as MaxMind has it: `{ names: { en } }`, or at least `{ iso_code }`. */
+/** A name as text, or as MaxMind has it: `{ names: { en } }`, or at least `{ iso_code }`; null for anything else. */
 function nameOf(value: unknown): string | null {
   return label(value) ?? label(fieldOf(fieldOf(value, 'names'), 'en')) ?? label(fieldOf(value, 'iso_code'));
 }
@@ -97,7 +97,10 @@ function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;
 }
 
-/** The value of the first key that the record contains; `undefined` for anything but a record. */
+/**
+ * The value of the first key with one that is neither null nor empty; `undefined` without such a key, and for anything
+ * but a record.
+ */
 function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;

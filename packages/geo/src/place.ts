@@ -82,7 +82,10 @@ export function deriveRest(place: Draft): void {
   place.org ??= place.asName;
 }
 
-/** Sources give a region by name or by ISO 3166-2 code; a name and a code are not compared. */
+/**
+ * True if two regions do not contradict each other: equal but for case, one unknown, or one a name and the other an ISO
+ * 3166-2 code.
+ */
 function sameName(known: string | null, fact: string | null): boolean {
   if (known === null || fact === null || CODE.test(known) !== CODE.test(fact)) return true;
   return known.toLowerCase() === fact.toLowerCase();

@@ -3,7 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const COMES_ABOUT_WITHIN_MS = 60_000;
 
-/** Sends one command and returns the raw reply. Rejects on an error reply. */
+/**
+ * Sends one command and returns the raw reply.
+ *
+ * @throws for an error reply, without a connection, and after 15 s of silence
+ */
 export function ask(port: number, ...words: readonly string[]): Promise<string> {
   const command = [`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join(
     '\r\n',

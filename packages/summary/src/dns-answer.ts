@@ -92,7 +92,10 @@ export function isDelegated(result: Dns): boolean {
 /** Types whose data contains names, compared without case (RFC 4343). */
 const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV']);
 
-/** Record data as a sorted set, without TTLs and signatures; alias records only if there are no others. */
+/**
+ * Data of the records of the queried type at the end of the aliases, without TTLs, sorted, each once. If there are
+ * none, data of all records with their types. Signatures count only if they were queried.
+ */
 export function dataOf(result: Dns): readonly string[] {
   const { answers = [], recordType, queryName } = result;
   const owner = classifiedAnswer(result)?.canonicalName ?? queryName;

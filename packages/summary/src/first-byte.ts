@@ -1,6 +1,9 @@
 import type { SparseResultOf } from './probe-result.ts';
 
-/** Time from the start to the first byte of the response, as `time_starttransfer` of curl; `rt` is the end of the head. */
+/**
+ * Milliseconds from the start to the first byte of the response, as `time_starttransfer` of curl; `rt` is the end of
+ * the head. Undefined if none came.
+ */
 export function firstByteOf(timings: SparseResultOf<'http'>['timings']): number | undefined {
   if (timings?.firstByte === undefined) return undefined;
   const { dns = 0, retries = 0, connect = 0, tls = 0, firstByte } = timings;

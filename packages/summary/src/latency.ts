@@ -34,7 +34,10 @@ export function timedOf(type: string, probeResults: readonly ProbeResult[]): rea
   });
 }
 
-/** A pure network round-trip time: times that include work of a server or resolver are excluded. */
+/**
+ * The shortest network round trip, milliseconds; times that include work of a server or resolver are excluded, so some
+ * types have none.
+ */
 function shortestRtt(type: string, { result }: ProbeResult): number | undefined {
   switch (type) {
     case 'ping':

@@ -105,8 +105,9 @@ function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeR
 }
 
 /**
- * A trace cut by its time limit proves nothing, unless the target was probed often enough before; nor does silence of a
- * target that drops half or more of the packets of other probes.
+ * Evidence of a trace that did not reach the target. Cut by its time limit it proves nothing, unless it sent
+ * `fullTtlAsked` packets per flow with the full TTL; nor does silence of a target that answered another trace, or that
+ * drops half or more of the packets of other probes.
  */
 function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   if (answersEchoAlone(result)) return 'impaired';
@@ -118,10 +119,7 @@ function unreachedEvidence(result: SparseResultOf<'traceroute'>, all: readonly P
   return answersSome(all.filter((other) => other.result.resolvedIp === result.resolvedIp)) ? 'silent' : 'down';
 }
 
-/**
- * True if the target answered some packets in the traces that reached it, and lost `lostPackets` or more of them there,
- * at least half.
- */
+/** True if the target answered packets in traces that reached it, and lost half or more, at least `lostPackets`. */
 function answersSome(probeResults: readonly ProbeResult[]): boolean {
   const rows = probeResults.flatMap(({ result }) => {
     const { reached, hops = [], resolvedIp, fullTtl, rounds } = result as SparseResultOf<'traceroute'>;

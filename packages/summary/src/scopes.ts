@@ -98,7 +98,7 @@ function measuredAddresses({ result }: ProbeResult): readonly string[] {
   return addresses.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
 }
 
-/** Those and, of http, the ones that took no connection, after which it tried another one. */
+/** The measured addresses and, of http, those that took no connection, after which another one was tried. */
 function askedAddresses(probeResult: ProbeResult): readonly string[] {
   const { deadAddresses = [] } = probeResult.result as SparseResultOf<'http'>;
   return unique([...measuredAddresses(probeResult), ...deadAddresses.map(({ address }) => address)]);
@@ -145,7 +145,10 @@ function downOne(probeResult: ProbeResult, up: readonly ProbeResult[]): FindingD
   return buildFinding('down_one_probe', 'warning', [probeResult], `${text}${own}`, probe);
 }
 
-/** The addresses that failed, if the probes with an answer measured others: the cause may be the servers there. */
+/**
+ * Sentence with the addresses that failed, if the probes with an answer measured others: the cause may be the servers
+ * there. Empty otherwise.
+ */
 function addressesOfTheirOwn(down: readonly ProbeResult[], counted: readonly ProbeResult[]): string {
   const others = counted.filter((one) => !down.includes(one));
   if (counted.some((one) => askedAddresses(one).length === 0) || shareAddress(down, others)) return '';

@@ -70,7 +70,7 @@ export const thresholds = {
     missingWay: { evenly: 0.035, byShare: 0.1 },
     /** Significance level for a way that a load balancer has lost or gained for good, over all runs that are considered. */
     wayByChance: 1e-6,
-    /** Number of runs that must show such a way, and of those that must not. */
+    /** Number of runs that must show a way that a load balancer lost or gained for good, and of those that must not. */
     runsWithWay: 3,
   },
 } as const;

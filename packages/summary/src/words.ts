@@ -92,7 +92,9 @@ export function networkName({ asNumber, isp }: ProbeFacts): string {
   return `${asNumber} (${shown(isp, 60)})`;
 }
 
-/** Common property of the probes for the end of a sentence: `all in Germany`. */
+/**
+ * The country that two or more probes share, for the end of a sentence: `all in Germany`. Undefined if they share none.
+ */
 export function commonPlace(probeResults: readonly ProbeResult[]): string | undefined {
   const countries = new Set(probeResults.map(({ facts }) => facts?.countryCode));
   const [country] = countries;
@@ -100,7 +102,7 @@ export function commonPlace(probeResults: readonly ProbeResult[]): string | unde
   return `all ${inCountry(country)}`;
 }
 
-/** Counts probes by label: `200 (7 probes) and 503 (fra-1)`. */
+/** Counts probes by label: `200 (7 probes) and 503 (fra-1)`; of more than five labels, the last ones as `3 more`. */
 export function tally<R extends ProbeResult>(
   probeResults: readonly R[],
   labelOf: (probeResult: R) => string | undefined,

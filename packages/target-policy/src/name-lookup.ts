@@ -43,7 +43,7 @@ export function createNameLookup({ resolver, showPrivateAddresses }: NameLookupO
   };
 }
 
-/** The resolver rejects only when the signal aborts. */
+/** The answer; undefined if the resolver rejects, which it does only when the signal aborts. */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;

@@ -51,7 +51,7 @@ export interface Tracing {
   readonly start: (name: string, options?: SpanOptions) => TraceSpan;
   /** Runs work in a span that ends when the promise settles; a rejection marks it as failed. */
   readonly around: <T>(name: string, options: SpanOptions, run: (span: TraceSpan) => Promise<T>) => Promise<T>;
-  /** Context of the active span. */
+  /** Context of the active span, as `traceparent`; undefined without one. */
   readonly traceparent: () => string | undefined;
   /** Flushes pending spans within `CLOSE_WITHIN_MS`. Never rejects. */
   readonly close: () => Promise<void>;

@@ -9,7 +9,10 @@ export interface Backoff {
 /** Number of doublings after which the pause stays at its maximum, so that the exponent is bounded. */
 const MOST_DOUBLINGS = 30;
 
-/** @returns the pause in milliseconds after a number of failures in a row, from 1: doubled with each, up to the longest */
+/**
+ * @returns the pause in milliseconds after a number of failures in a row, from 1: doubled with each, up to the longest,
+ * then reduced at random by up to `jitter` of it
+ */
 export function createBackoff(
   { firstMs, longestMs, jitter = 0 }: Backoff,
   random: () => number = Math.random,

@@ -8,8 +8,9 @@ const RESPITE_MS = 500;
 const MAX_RESPITE_MS = 2_000;
 
 /**
- * A stall-tolerant timeout: runs a function unless it is cancelled in time. Stalls of this process count little,
- * because the awaited event may be unread, or delayed by the same stall.
+ * A stall-tolerant timeout: runs a function unless it is cancelled in time. A stall of this process uses up little of
+ * the time, because the awaited event may be unread, or delayed by the same stall; that lengthens the timeout by at
+ * most `MAX_RESPITE_MS` and the last stall.
  *
  * @param onArm called with each timer: the first at once, the others later
  * @returns a function that cancels it

@@ -64,7 +64,10 @@ export class CheckExpiry {
   readonly #dependencies: ExpiryDependencies;
   readonly #nowMs: () => number;
   readonly #endings = new Map<string, Ending>();
-  /** When each check was completed that is due until the result budget has counted it: it needs no further ending soon. */
+  /**
+   * Checks that were completed and are still among the due ones until the result budget has counted them, with the time
+   * (monotonic clock, milliseconds): none is ended again within `LOOK_AGAIN_MS`.
+   */
   #ended = new Map<string, number>();
 
   /** @param nowMs monotonic clock */

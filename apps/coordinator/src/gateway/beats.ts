@@ -44,7 +44,10 @@ interface Written {
   readonly atMs: number;
 }
 
-/** Interval at which heartbeats are written again, several times per lifetime: it restores those that Redis lost in a failover. */
+/**
+ * Interval at which heartbeats are written again, a sixth of `GATEWAY_HEARTBEAT_TTL_MS`: it restores those that Redis
+ * lost in a failover.
+ */
 const REWRITE_EVERY_MS = 600_000;
 
 export function createBeats(options: BeatsOptions): Beats {

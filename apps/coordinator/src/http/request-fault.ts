@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { HttpProblem } from './problem.ts';
 
 /**
- * Detects requests that Node accepts but the service refuses: unsupported versions, framing or hosts that an
- * intermediary may interpret differently (RFC 9112 sections 3.2, 6.1 and 11.2), and malformed targets.
+ * The fault of a request that Node accepts but the service refuses: an unsupported version, framing or hosts that an
+ * intermediary may interpret differently (RFC 9112 sections 3.2, 6.1 and 11.2), or a malformed target. Undefined for
+ * all others.
  */
 export function requestFault(request: IncomingMessage): HttpProblem | undefined {
   const { httpVersion, method = '', url = '' } = request;

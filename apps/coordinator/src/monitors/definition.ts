@@ -81,7 +81,10 @@ export function describeAlarm({ failing, of, networks, countries, ticks }: Alarm
   return { when: `${failing} of ${of}`, networks, countries, for: ticks };
 }
 
-/** Returns the first tick after a time. A hash of the name spreads monitors with equal intervals over the interval. */
+/**
+ * The first tick after a time, both milliseconds since the epoch. A hash of the name spreads monitors with equal
+ * intervals over the interval.
+ */
 export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
   const offsetMs = createHash('sha256').update(name).digest().readUIntBE(0, 6) % everyMs;
   return nowMs - ((((nowMs - offsetMs) % everyMs) + everyMs) % everyMs) + everyMs;
@@ -102,8 +105,8 @@ export const MISSED_AFTER_MS = 20_000;
 const MAKE_UP_WITHIN_MS = 60_000;
 
 /**
- * Time at which a missed tick is made up for: spread, so that monitors do not run all at once after an outage, and
- * soon even for a long interval.
+ * The time of the next tick after a missed one, milliseconds since the epoch: within `MAKE_UP_WITHIN_MS` even for a
+ * long interval, and spread, so that monitors do not run all at once after an outage.
  */
 export function tickAfterMissed(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
   const madeUpMs = firstTickAfter(nowMs, { name, everyMs: Math.min(everyMs, MAKE_UP_WITHIN_MS) });

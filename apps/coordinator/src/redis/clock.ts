@@ -15,8 +15,8 @@ export const CLOCK_STEP_MS = 250;
  */
 export interface RedisClock {
   /**
-   * Milliseconds since the epoch. Asks Redis if the last reply is old. A step back takes effect only with `observe`,
-   * once the deadlines are moved: the deadline of a check created before that would be moved too.
+   * Milliseconds since the epoch. Asks Redis if the last reply is older than `GOOD_FOR_MS`. A step back takes effect
+   * only with `observe`, once the deadlines are moved: the deadline of a check created before that would be moved too.
    */
   readonly now: (redis: Redis) => Promise<number>;
   /**

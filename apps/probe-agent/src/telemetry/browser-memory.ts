@@ -22,7 +22,7 @@ export async function browserMemoryBytes(agentPid: number): Promise<number> {
   return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** A process that exited meanwhile is skipped. */
+/** Undefined for a process that has exited meanwhile. */
 async function read(entry: string): Promise<Running | undefined> {
   const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '');
   // The name is in parentheses and may contain parentheses (proc_pid_stat(5)).

@@ -64,7 +64,7 @@ async function writeClipboard(text: string): Promise<boolean> {
   }
 }
 
-/** Copies a text without the clipboard API, which is unavailable over plain HTTP. */
+/** Copies a text without the clipboard API, which is unavailable over plain HTTP; false if the browser refuses. */
 function writeByHand(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;

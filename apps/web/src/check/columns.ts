@@ -132,7 +132,7 @@ function totalOf(result: Result): number | undefined {
   return (result['timings'] as Timings | undefined)?.total;
 }
 
-/** Time from the start to the first byte of the response; `rt` is the end of its head. */
+/** Milliseconds from the start to the first byte of the response; `rt` is the end of its head. */
 function firstByteOf(result: Result): number | undefined {
   const timings = result['timings'] as Timings | undefined;
   const phase = timings === undefined ? undefined : phasesOf(timings).find(({ name }) => name === 'firstByte');

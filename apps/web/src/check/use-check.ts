@@ -94,7 +94,7 @@ export async function observeCheck(
   const render = (): void => {
     // The results may arrive after the `completed` event, and are then older than the event.
     if (isOver || base === undefined) return;
-    // Collects events for some milliseconds: a hundred probes send thousands of them, and each rendering is expensive.
+    // Collects events for `RENDER_EVERY_MS`: a hundred probes send thousands of them, and each rendering is expensive.
     soonRendered ??= setTimeout(() => {
       soonRendered = undefined;
       if (isOver) return;

@@ -6,7 +6,10 @@ import { pairIn, type FormValues } from './values.ts';
 
 const types = forms.map(({ type }) => type);
 
-/** The mistake in a target that was typed, with the checks that were probably meant. Loaded when a target is typed. */
+/**
+ * The mistake in a target that was typed, with the checks that were probably meant; undefined if none is known. Loaded
+ * when a target is typed.
+ */
 export function mistakeIn(host: string, form: FormDefinition, values: FormValues): TargetMistake | undefined {
   if (form.takesPairs && pairIn(host) !== undefined) return undefined;
   return (

@@ -41,7 +41,9 @@ export function requestOf(form: FormDefinition, host: string, values: FormValues
   };
 }
 
-/** Two probes as typed in place of a host, such as `fra-1 <-> nyc-1` or `fra-1 ↔ nyc-1`. */
+/**
+ * Two probes as typed in place of a host, such as `fra-1 <-> nyc-1` or `fra-1 ↔ nyc-1`; undefined for any other text.
+ */
 export function pairIn(host: string): readonly [string, string] | undefined {
   const [, first, second] = /^\s*([a-z0-9-]+)\s*(?:↔|<-+>)\s*([a-z0-9-]+)\s*$/.exec(host) ?? [];
   return first === undefined || second === undefined ? undefined : [first, second];

@@ -11,7 +11,7 @@ import { map } from './world-map.ts';
 export interface MapProbe {
   readonly id: string;
   readonly name: string;
-  /** Null if no place is stated: the probe is then shown below the map. */
+  /** Degrees, as `longitude`; null if no place is stated: the probe is then shown below the map. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly tone: Tone;

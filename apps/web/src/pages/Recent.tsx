@@ -69,7 +69,7 @@ export function Recent(): JSX.Element {
   );
 }
 
-/** The check of the same type and target before this one. */
+/** The latest check of the same type and target before this one; undefined if the list has none. */
 function earlierOf({ id, type, host }: RecentCheck, checks: readonly RecentCheck[]): RecentCheck | undefined {
   const rest = checks.slice(checks.findIndex((other) => other.id === id) + 1);
   return rest.find((other) => other.type === type && other.host === host);

@@ -10,7 +10,7 @@ interface ListHeadProps {
   readonly error: unknown;
 }
 
-/** Head of a page with a list that is loaded again and again. */
+/** Head of a page with a list that is polled. */
 export function ListHead({ title, counts, error }: ListHeadProps): JSX.Element {
   return (
     <div class="page-head">

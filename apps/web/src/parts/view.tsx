@@ -65,7 +65,10 @@ export function lazyView<Props extends object>(
   };
 }
 
-/** Loading may fail for good if a new release has replaced the files since the page was opened. */
+/**
+ * Placeholder until the code is loaded. Loading may fail for good if a new release has replaced the files since the
+ * page was opened.
+ */
 function Awaited({ hasFailed }: { readonly hasFailed: boolean }): JSX.Element {
   return (
     <main class="page" aria-busy="true">

@@ -107,7 +107,7 @@ function ocsp({ ocsp: staple, mustStaple }: Tls): string | null {
   return mustStaple === true ? 'demanded, none sent' : null;
 }
 
-/** The length of the chain in a result is bounded. */
+/** How many certificates the chain has beyond those of the result, whose number is bounded. */
 function Rest({ count }: { readonly count: number }): JSX.Element | null {
   return count <= 0 ? null : (
     <li>

@@ -17,7 +17,7 @@ export function PingView({ rows, isAll, onChoose }: ViewProps): JSX.Element {
   const packets = results.flatMap(([, result]) => result.packets ?? []);
   const rtts = packets.flatMap(({ rtt }) => rtt ?? []);
   const scale = scaleTo(rtts);
-  // No packet was sent, for example because the name does not resolve.
+  // No packet was sent and no probe is still measuring, for example because the name does not resolve.
   if (packets.length === 0 && results.every(([, { result }]) => result !== 'pending')) return <></>;
   return (
     <Section title="Round-trip times" note={<Legend />} class="ping-view">

@@ -26,7 +26,10 @@ export function TypeView(props: ViewProps): JSX.Element | null {
   return view === undefined ? null : <view.View key={props.check.type} {...overFamilies(props)} />;
 }
 
-/** Charts have a row for each measurement, those that were not made at the end. The graph of a traceroute has the paths of both families. */
+/**
+ * Charts have a row for each measurement, in a completed check those that were not made at the end. The graph of a
+ * traceroute has the paths of both families.
+ */
 function overFamilies(props: ViewProps): ViewProps {
   const { check, rows, nameOf, onChoose } = props;
   const all = check.type === 'traceroute' ? rows : measurementsOf(rows);

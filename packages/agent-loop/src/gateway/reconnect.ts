@@ -2,13 +2,16 @@
 export interface Reconnect {
   /** The next pause after a failure, milliseconds. */
   readonly afterFailure: () => number;
-  /** The pause after a refusal that only an operator can end. */
+  /** The pause after a refusal that only an operator can end, milliseconds. */
   readonly afterRefusal: () => number;
-  /** The pause after a refusal of the key, longer each time: its refusals count for all agents at the same address. */
+  /**
+   * The pause after a refusal of the key, milliseconds; longer each time: its refusals count for all agents at the same
+   * address.
+   */
   readonly afterUnknownKey: () => number;
-  /** Delay before the first attempt to replace a silent connection. */
+  /** Delay before the first attempt to replace a silent connection, milliseconds. */
   readonly afterSilence: () => number;
-  /** The pause before another attempt while one has no answer. */
+  /** The pause before another attempt while one has no answer, milliseconds. */
   readonly beforeAnother: () => number;
   /** To be called when a connection is established; resets the pauses. */
   readonly succeeded: () => void;

@@ -7,8 +7,8 @@ import type { Request } from './request.ts';
 import { Http1Reader, type ResponseFault } from './response-reader.ts';
 
 /**
- * Sends an HTTP/1.1 request over a connected socket, and owns it from then on. Node's parser is not used: it rejects what
- * every browser accepts, and in lenient mode does not report it.
+ * Sends an HTTP/1.1 request over a connected socket, and owns it from then on. Node's parser is not used: it rejects
+ * responses that browsers accept, and in lenient mode does not report their deviations.
  *
  * @param endedInOrder for the end of the connection: false if data may have been truncated
  */

@@ -58,8 +58,8 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
 }
 
 /**
- * The stream's window holds the body up to its cap and one byte, which reveals a longer one. So the target sends no
- * more than is read, and never waits for a window update, which would falsify the download time.
+ * The stream's window holds the body up to its cap, a byte that reveals a longer one, and `MAX_PADDING_BYTES`. So the
+ * target sends little more than is read, and never waits for a window update, which would falsify the download time.
  */
 function windowFor(bodyBytes: number): number {
   return bodyBytes + 1 + MAX_PADDING_BYTES;

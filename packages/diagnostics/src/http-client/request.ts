@@ -121,7 +121,10 @@ export function no(code: FailureCode, message: string): Failure {
 
 const MAX_URL = 2048;
 
-/** Parses a Location as browsers do: one character per byte, bytes above ASCII percent-encoded unchanged. */
+/**
+ * Parses a Location as browsers do: one character per byte, bytes above ASCII percent-encoded unchanged. The fragment
+ * is removed. Null if it is no URL.
+ */
 function parse(location: string, base: URL): URL | null {
   const ascii = location.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const url = URL.parse(ascii, base.href);

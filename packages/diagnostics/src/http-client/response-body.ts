@@ -138,7 +138,10 @@ function isGzip(contentEncoding: string | undefined): boolean {
   return ['gzip', 'x-gzip'].includes(codingOf(contentEncoding) ?? '');
 }
 
-/** RFC 9110 section 8.4.1, RFC 7932, RFC 8878. Bodies with other or several codings are not tried. */
+/**
+ * The decoder of a content coding (RFC 9110 section 8.4.1, RFC 7932, RFC 8878); undefined for other codings, and for
+ * several.
+ */
 function decoderOf(coding: string | undefined, firstByte: number): Transform | undefined {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
   if (coding === 'br') return createBrotliDecompress();

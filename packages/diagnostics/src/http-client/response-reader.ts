@@ -89,7 +89,7 @@ export class Http1Reader {
     else if (this.state !== 'over') this.fail({ kind: 'closed' });
   }
 
-  /** An incomplete head whose status line has arrived. */
+  /** The received part of a final head whose status line has arrived; null without one. */
   partialHead(): Head | null {
     const line = this.statusLine;
     return line === null || line.statusCode < 200 ? null : this.headOf(line);
@@ -211,7 +211,7 @@ export class Http1Reader {
     this.sink.end();
   }
 
-  /** RFC 9112 section 8: the body is incomplete. */
+  /** RFC 9112 section 8: without close_notify the body may be incomplete. */
   private cutOff(): void {
     this.state = 'over';
     this.sink.deviation('close_notify_missing');

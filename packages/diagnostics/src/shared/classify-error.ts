@@ -106,7 +106,10 @@ function verdictOf(code: string, thrown: unknown): ErrorMeaning | undefined {
   return undefined;
 }
 
-/** Meaning of an alert or fault of TLS after the handshake. An unknown one gets the code of the handshake; its message tells them apart. */
+/**
+ * Meaning of an alert or fault of TLS after the handshake. An unknown one gets the code of the handshake; its message
+ * tells them apart. Undefined for a code that is not of TLS.
+ */
 function laterTlsVerdict(code: string): ErrorMeaning | undefined {
   const known = lookUp(laterTlsVerdicts, code);
   if (known !== undefined || !code.startsWith('ERR_SSL_')) return known;

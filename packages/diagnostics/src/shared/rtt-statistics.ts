@@ -8,7 +8,9 @@ export interface RttStatistics {
   readonly jitter: number | null;
 }
 
-/** Statistics of round-trip times in the order of the packets sent. Milliseconds; nulls without any. */
+/**
+ * Statistics of round-trip times in the order of the packets sent, milliseconds: nulls without any; one has no jitter.
+ */
 export function rttStatistics(rtts: readonly number[]): RttStatistics {
   if (rtts.length === 0) return { rttMin: null, rttAvg: null, rttMax: null, rttStdDev: null, jitter: null };
   const average = mean(rtts);

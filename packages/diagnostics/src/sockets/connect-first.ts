@@ -36,7 +36,10 @@ export interface FirstOptions {
   readonly icmp?: IcmpContext;
 }
 
-/** Connects to the candidates of an admitted name in turn, as browsers do. Each was allowed by the policy. */
+/**
+ * Connects to the first `MAX_CANDIDATES` candidates of an admitted name in turn, until one accepts. The policy allowed
+ * each of them.
+ */
 export async function connectFirst(
   target: Target,
   port: number,

@@ -31,7 +31,7 @@ export function errnoOf(thrown: unknown): string {
   return byText[thrown.message] ?? 'EIO';
 }
 
-/** An error as Node's own sockets throw them. */
+/** An error in the form of those of Node's own sockets. */
 export function errnoError(errno: string, message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${errno}: ${message}`), { code: errno });
 }

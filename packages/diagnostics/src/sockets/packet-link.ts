@@ -73,7 +73,7 @@ export class PacketLink {
     };
   }
 
-  /** @throws if the process cannot be started, or ended a moment ago */
+  /** @throws if the process cannot be started, or `BACKOFF_MS` delays the next start after a failure */
   async ready(): Promise<void> {
     if (this.child === undefined) await this.start();
   }
@@ -84,7 +84,7 @@ export class PacketLink {
     return this.counter;
   }
 
-  /** @param ref the requesting socket, 0 for none */
+  /** Resolves with the answer. Rejects if the process does not run or ends, or if socket `ref` (0: none) is closed. */
   ask(ref: number, token: number, request: Request): Promise<Answer> {
     const { child } = this;
     return new Promise((resolve, reject) => {

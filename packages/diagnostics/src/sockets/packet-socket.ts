@@ -32,8 +32,8 @@ export interface PacketSocketOptions {
   readonly identifier?: number | undefined;
   /**
    * Receives ICMP errors about packets that a kernel socket sends from the local port `identifier`, and sends nothing;
-   * includes errors of the last `recallMs` milliseconds, and maybe some that are a little older. Any number of watches
-   * may use one port.
+   * includes errors of the last `recallMs` milliseconds, and perhaps some that are up to a second older
+   * (`recallWithSlack`). Any number of watches may use one port.
    */
   readonly errorsOnly?: { readonly recallMs: number } | undefined;
 }

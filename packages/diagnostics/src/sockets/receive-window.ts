@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { findLibc } from './libc.ts';
 
 /**
- * Bounds how many bytes the other end of a TCP connection may send before they are read. The kernel's own window
- * grows to megabytes, so a target would send far more than is read. Node cannot set it.
+ * Bounds how many bytes the other end of a TCP connection may send before they are read. The kernel's own window grows
+ * to megabytes, so a target could send far more than is read. Node cannot set it.
  */
 export interface ReceiveWindow {
   /** Unread data and the remaining window add up to about this size; an advertised window cannot be withdrawn. */

@@ -61,7 +61,10 @@ async function descriptionOf(path: string): Promise<string | null> {
   }
 }
 
-/** The version's last number is the hour of the data, UTC: 2.3.2026061719. */
+/**
+ * Time of the data, seconds since the epoch: the last number of a version such as 2.3.2026061719 is its hour, UTC. 0
+ * for a version of another form.
+ */
 function epochOf(version: string): number {
   const [, year, month, day, hour] = /\.([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})$/.exec(version) ?? [];
   return Math.max(0, Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour)) / 1000) || 0;

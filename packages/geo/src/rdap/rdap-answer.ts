@@ -46,7 +46,10 @@ function lengthOfHolder(cidr: Readonly<Record<string, unknown>>, address: Addres
   return networkText(start.bytes, length) === networkText(address.bytes, length) ? length : null;
 }
 
-/** The organization among the registrants. RIPE also lists maintainers as registrants, which are not organizations. */
+/**
+ * The name of the first registrant that is an organization, else of the first that is no individual; null without one.
+ * RIPE also lists maintainers as registrants, which are not organizations.
+ */
 function registrantOf(entities: readonly unknown[]): string | null {
   const registrants = entities
     .map(recordOf)

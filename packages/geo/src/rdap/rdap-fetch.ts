@@ -9,7 +9,12 @@ export type Fetched =
   | { readonly kind: 'busy'; readonly seconds: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Follows redirects, with which a bootstrap server leads to the responsible registry (RFC 7480 section 5.2). */
+/**
+ * Gets JSON of at most `MAX_ANSWER_BYTES`; follows up to `MAX_REDIRECTS` redirects, with which a bootstrap server leads
+ * to the responsible registry (RFC 7480 section 5.2).
+ *
+ * @throws the error of the network, of JSON, or of the limit; the reason of the signal
+ */
 export async function fetchBounded(first: URL, signal: AbortSignal): Promise<Fetched> {
   let url = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {

@@ -23,7 +23,8 @@ export interface RdapOptions {
 /** Cached registration data of networks, queried by RDAP over HTTP. */
 export interface Rdap extends Credited {
   /**
-   * Queries the network of an address unless it is known, or a recent query failed.
+   * Queries the network of an address unless it is known, a recent query had no result (`FAILED_MS`, `UNKNOWN_MS`), the
+   * server requested a pause, or `MAX_UNDER_WAY` queries are in progress.
    *
    * @returns whether `find` has new data; never rejects
    */

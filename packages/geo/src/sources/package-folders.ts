@@ -6,7 +6,6 @@ export function requireFromGeo(): NodeJS.Require {
   return createRequire(createRequire(import.meta.url).resolve('@vantage/geo/package.json'));
 }
 
-/** Folder of this package. */
 export function ownFolder(): string {
   return dirname(createRequire(import.meta.url).resolve('@vantage/geo/package.json'));
 }

@@ -1,6 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml';
 
-/** A fault of the file. */
 export interface ModuleFault {
   /** Line number, from 1. */
   readonly line: number;

@@ -19,7 +19,7 @@ export const bool = scalar((text, value) => {
   throw new Error('must be true or false');
 });
 
-/** An integer of 64 bits. YAML 1.1 permits underscores between digits. */
+/** An integer of 64 bits; a fraction is cut off, as in yaml.v3. YAML 1.1 permits underscores between digits. */
 export const goInteger = scalar((text, value, isPlain) => {
   const number =
     isPlain && typeof value === 'string' && /^[-+]?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : value;

@@ -134,7 +134,10 @@ function dnsCheck({ transport, queryName, queryType, recursionDesired }: DnsModu
   return { ...check('dns', queryName, options, { recordType: queryType }), rules: TIMED };
 }
 
-/** Splits a target like Go's `net.SplitHostPort`; the port must be digits. */
+/**
+ * Splits a target like Go's `net.SplitHostPort`; the port must be a number from 1 to 65535. Undefined for any other
+ * text.
+ */
 function splitHostPort(target: string): { readonly host: string; readonly port: number } | undefined {
   const [, ipv6, other, digits] = /^(?:\[([^[\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(target) ?? [];
   const port = Number(digits);

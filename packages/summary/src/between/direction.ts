@@ -77,7 +77,10 @@ export function loneHops(own: Direction, other: Direction): readonly Step[] {
   return lone.length >= LEAST_HOPS && lone.length > other.unknown ? lone : [];
 }
 
-/** Hops of one direction, without the first, and how many of them are on a link of which the other direction shows an end. */
+/**
+ * Number of known hops of one direction, without the first, and how many of them are on a link of which the other
+ * direction shows an end.
+ */
 export function sharedLinks(own: Direction, other: Direction): { readonly shared: number; readonly of: number } {
   const seen = new Set(other.known.flatMap(({ routers }) => routers.map(({ ip }) => linkOf(ip))));
   const compared = own.known.filter(({ hop }) => hop > 1);

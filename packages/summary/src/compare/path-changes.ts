@@ -59,8 +59,9 @@ export interface WaysStep {
 export const MOST_PATH_RUNS = 16;
 
 /**
- * Compares the last runs of a monitor at a probe, whose paths did not change for certain, for ways of load balancers: undefined if
- * none was lost or gained, or if that is not proved yet.
+ * Finds ways of load balancers that were lost or gained in the last `MOST_PATH_RUNS` runs of a monitor at a probe,
+ * between which no change of the path is certain. Undefined if there is none, if it is not proved yet, or if the last
+ * run did not reach the target.
  *
  * @param checks oldest first
  */

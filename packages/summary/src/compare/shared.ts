@@ -100,7 +100,7 @@ function textOf(own: readonly Own[], isCertainOfAll: boolean): string {
   return `${what}: ${listed(values, NAMED)}${isCertainOfAll ? '' : `, ${doubtOf(own)}`}`;
 }
 
-/** The reason for doubt, which the texts have at their end. */
+/** The reason for doubt, which the texts have at their end; a general one if they differ. */
 function doubtOf(own: readonly Own[]): string {
   const reasons = unique(own.map(({ difference }) => difference.text.split(', ').at(-1)!));
   if (reasons.length === 1) return reasons[0]!;

@@ -66,7 +66,7 @@ function isClean(sample: Sample, lossy: readonly Step[], paths: readonly Path[])
   return sample.lost === 0 && chanceOfMore(beyond, sample) <= thresholds.beginByChance;
 }
 
-/** Packets of all paths at the router, combined. */
+/** Packets of all paths at the router, combined; those of the step alone if its router is not known. */
 function pooled(step: Step, paths: readonly Path[]): Sample {
   const [router] = step.routers;
   if (router === undefined) return step;

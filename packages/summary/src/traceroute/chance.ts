@@ -17,7 +17,7 @@ export function chanceOfMore(more: Sample, less: Sample): number {
   return sum;
 }
 
-/** Logarithm of the binomial coefficient. */
+/** Natural logarithm of the binomial coefficient `of` over `count`. */
 export function choices(of: number, count: number): number {
   let sum = 0;
   for (let i = 1; i <= count; i += 1) sum += Math.log((of - count + i) / i);

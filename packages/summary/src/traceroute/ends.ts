@@ -18,7 +18,12 @@ import type { WayNode } from './multipath/ways.ts';
 import { findRefusals, refusalOf, type PathRefusal } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
-/** @param unproved results whose silence is no evidence */
+/**
+ * Findings about where paths end, about outages of the target, and about what else single traces show: broken ways,
+ * packet sizes, headers, changes of the path.
+ *
+ * @param unproved results whose silence is no evidence
+ */
 export function findEnds(
   traces: readonly Trace[],
   unproved: readonly ProbeResult[],
@@ -73,7 +78,7 @@ export function circleOf({ steps, probeResult }: Trace): readonly Step[] {
   return steps.filter(({ hop }) => hop >= loop.start && hop < loop.start + loop.length);
 }
 
-/** Last responding hop. */
+/** The last hop that responded; undefined if none did. */
 export function lastAnswer({ steps }: Trace): Step | undefined {
   return steps.findLast((step) => !isSilent(step));
 }

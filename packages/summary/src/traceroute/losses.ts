@@ -124,7 +124,7 @@ function beforeText(losses: readonly Loss[]): string {
     : `Answers of hops from hop ${listed(hops)} on are missing too: packets are lost from there on, or these routers limit their answers as well.`;
 }
 
-/** Number of hops to compare with those beyond them. Each comparison may be wrong by chance. */
+/** Number of hops with loss: each is compared with those beyond it, and may be found by chance. */
 function lossyHops(traces: readonly Trace[]): number {
   return traces.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
 }

@@ -132,7 +132,7 @@ function othersText(own: readonly PathRefusal[]): string {
   return own.every(({ trace }) => trace.isReached) ? ' Others reached the target.' : '';
 }
 
-/** Number of packets that got such an error. */
+/** Number of packets that got one of these errors. */
 function errorsIn(own: readonly PathRefusal[]): number {
   return own.reduce((sum, { answered }) => sum + (answered?.icmp?.count ?? 0), 0);
 }

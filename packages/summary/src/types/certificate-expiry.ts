@@ -35,7 +35,10 @@ function isSoon(days: number | null | undefined): boolean {
   return typeof days === 'number' && days >= 0 && days <= thresholds.certificateDaysLeft;
 }
 
-/** Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be wrong. */
+/**
+ * Days until the certificate expires, by the clock of the service if the dates are known: that of the probe may be
+ * wrong. Undefined without TLS.
+ */
 function daysOf(result: SparseResultOf<'http'>): number | null | undefined {
   const { tls, sslValidUntil } = result;
   return tls === undefined ? undefined : (daysUntil(sslValidUntil, result) ?? tls.daysLeft);

@@ -6,7 +6,7 @@ import { listed, naming, shown, unique } from '../words.ts';
 
 type HttpResult = ProbeResult<SparseResultOf<'http'>>;
 
-/** Addresses that took no connection, after which another one of the name did. */
+/** Findings: addresses that took no connection, after which another one of the name did. */
 export function findDeadAddresses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const hit = probeResults.filter((one) => deadOf(one).length > 0 && isConnected(one));
   const dead = unique(hit.flatMap((one) => deadOf(one).map(({ address }) => address)));
@@ -37,7 +37,7 @@ function ofAll(hit: readonly HttpResult[], addresses: readonly string[]): Findin
   return buildFinding('address_dead', 'warning', own, text, 'an address of its name takes no connections');
 }
 
-/** An address that takes connections of other probes: the fault may be near those that got none. */
+/** Finding: an address took connections of other probes, but none of these, so the fault may be near these. */
 function ofSome(hit: readonly HttpResult[], address: string, takers: readonly HttpResult[]): FindingDraft {
   const own = withDead(hit, [address]);
   const severity = severityByShare(own.length, own.length + takers.length);

@@ -106,7 +106,7 @@ function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   });
 }
 
-/** Grouped by reason: a shared resolver fails all its probes for the same one. */
+/** One finding for each reason: probes that share a resolver fail for one reason. */
 function unanswered(
   probeResults: readonly DnsResult[],
   silent: readonly DnsResult[],

@@ -92,7 +92,10 @@ function slowestOf(probeResult: HttpResult, { phase, limitOf }: Rule): readonly 
   return slow.toSorted((a, b) => b.slowMs - a.slowMs).slice(0, 1);
 }
 
-/** From the first byte, which may be that of an interim answer such as early hints (103), to the end of the head. */
+/**
+ * Milliseconds from the first byte, which may be that of an interim answer such as early hints (103), to the end of the
+ * head.
+ */
 function restOfHeadMs(timings: Timings, rt: number | null | undefined): number {
   return Math.max(0, (rt ?? 0) - (firstByteOf(timings) ?? 0));
 }

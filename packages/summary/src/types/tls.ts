@@ -81,7 +81,10 @@ function isStapled({ ocsp }: Tls): boolean {
   return ocsp !== null && ocsp !== undefined;
 }
 
-/** Fault of a stapled OCSP response (RFC 6066 section 8), or its absence despite must-staple (RFC 7633), which some browsers reject. */
+/**
+ * Fault of a stapled OCSP response (RFC 6066 section 8), or its absence despite must-staple (RFC 7633), which some
+ * browsers reject; undefined without a fault.
+ */
 function stapleFault({ ocsp, mustStaple }: Tls, { finishedAt }: SparseResultOf<'http'>): string | undefined {
   if (ocsp === null || ocsp === undefined) {
     return mustStaple === true ? 'it demands a stapled OCSP response, and the server sends none' : undefined;

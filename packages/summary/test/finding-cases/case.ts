@@ -1,6 +1,5 @@
 import type { FindingCode, Summary } from '@vantage/contract';
 
-/** A situation and its summary. */
 export type Case = readonly [situation: string, summary: Summary];
 
 /** Per finding: situations that require it, and the nearest ones that must not produce it. */

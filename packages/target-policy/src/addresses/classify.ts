@@ -64,7 +64,7 @@ export function classifyAddress(address: string | Address): AddressVerdict {
   return patterns.find(({ mask, value }) => (parsed.value & mask) === value)?.verdict ?? verdict;
 }
 
-/** Decides for a whole prefix, by the longest row that contains it. */
+/** Decides for a whole prefix, by the longest row that contains it; patterns count for single addresses only. */
 export function classifyPrefix(prefix: Prefix): AddressVerdict {
   const wholeAddress = prefix.length === ADDRESS_BITS[prefix.family];
   if (wholeAddress) return classifyAddress({ family: prefix.family, value: prefix.first });

@@ -17,8 +17,8 @@ export interface PrefixTable<Entry> {
 }
 
 /**
- * Parses a CIDR, or an address as a host prefix. Host bits must be zero: a typing error in a list of exceptions must
- * not widen it.
+ * Parses a CIDR, or an address as a host prefix; undefined for any other text. Host bits must be zero: a typing error
+ * in a list of exceptions must not widen it.
  */
 export function parsePrefix(text: string): Prefix | undefined {
   const [, addressText, lengthText] = /^([^/]*)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? [];

@@ -41,7 +41,7 @@ export function resolverServers(configured: readonly string[], now = (): number 
   };
 }
 
-/** A query to a server. */
+/** A query to a server, and the wait for its answer. */
 export interface Attempt {
   readonly server: ResolverAddress;
   readonly waitMs: number;

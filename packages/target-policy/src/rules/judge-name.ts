@@ -24,7 +24,10 @@ export function judgeName(name: string, use: NameUse, policy: TargetPolicy): Ref
   return judgeSpecial(name, domains, use) ?? judgeSuffix(name);
 }
 
-/** A name under in-addr.arpa or ip6.arpa reveals data of the reversed address, and is decided like it. */
+/**
+ * A name under in-addr.arpa or ip6.arpa reveals data of the reversed address or prefix, and is decided like it;
+ * undefined if that is admitted, or if the name reverses none.
+ */
 function judgeReversed(name: string, policy: TargetPolicy): Refusal | undefined {
   const prefix = reversedPrefix(name);
   if (prefix === undefined || prefix.length === 0) return undefined;

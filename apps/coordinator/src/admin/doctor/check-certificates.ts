@@ -35,7 +35,10 @@ export async function certificateOf(host: string, port: number): Promise<Validit
   }
 }
 
-/** The first of several PEM certificates to expire, usually an old and a new CA. */
+/**
+ * The validity of that certificate of a PEM text which expires first; undefined if there is none. A text with several
+ * usually has an old and a new CA.
+ */
 export function firstToEnd(pem: string): Validity | undefined {
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return each

@@ -63,7 +63,10 @@ export function acceptResult(
   return { kind, valid: true, json, result: final.result, isCutShort: isCutShort(final) };
 }
 
-/** Finds the address whose registration may be useful in a result that is not validated yet. */
+/**
+ * The address whose registration may be useful in a result that is not validated yet. Undefined if its type has none,
+ * or if the result is too large or has no such address.
+ */
 export function registeredAddress(checkType: AnyCheckType, data: string): string | undefined {
   if (checkType.registeredAddress === undefined || Buffer.byteLength(data) > MAX_RESULT_BYTES) return undefined;
   const result = parse(data);

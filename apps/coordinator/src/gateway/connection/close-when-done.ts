@@ -9,7 +9,7 @@ export interface RetiredConnection {
   readonly socket: Pick<AgentSocket, 'isOpen' | 'close'>;
   readonly instance: string;
   readonly jobs: Pick<ProbeJobs, 'active'>;
-  /** Jobs of this connection without a final result. */
+  /** Number of jobs of this connection without a final result. */
   readonly running: () => number;
 }
 

@@ -17,7 +17,6 @@ export interface TargetLimits {
   readonly costs: ReadonlyMap<string, number>;
 }
 
-/** Axis of a target. */
 export interface TargetAxis extends Axis {
   /** Name of the policy in headers; a token. */
   readonly policy: string;

@@ -35,7 +35,6 @@ function schemasIn(value: unknown): readonly JsonObject[] {
 
 interface PublishedSchemas {
   readonly ajv: Ajv2020;
-  /** The validator of the component schema with this name. */
   readonly validatorOf: (name: string) => ValidateFunction;
 }
 

@@ -169,7 +169,6 @@ function readSchemas(checkType: AnyCheckType, name: string): readonly [string, J
   ];
 }
 
-/** Schema name of a type's events. */
 function eventName(type: string, checkTypes: readonly AnyCheckType[]): string {
   const checkType = checkTypes.find((one) => one.type === type);
   return checkType === undefined || eventCheckType(checkType) === checkType ? type : `${type}Event`;

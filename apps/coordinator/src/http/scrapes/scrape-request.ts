@@ -133,7 +133,10 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
   };
 }
 
-/** The minimum of Prometheus' scrape timeout and that of the module, as in blackbox_exporter, and `MAX_BUDGET_MS`. */
+/**
+ * Milliseconds for a scrape: the minimum of Prometheus' scrape timeout and that of the module, as in blackbox_exporter,
+ * and `MAX_BUDGET_MS`.
+ */
 function budgetOf(request: Request, moduleMs: number, refuse: Refuse): number {
   const header = request.get(TIMEOUT_HEADER) ?? '';
   const given = header === '' ? 0 : Number(header);

@@ -187,7 +187,10 @@ export async function readEventBounds(
   return { first: oldest[0]?.[0] ?? '0-0', last: newest[0]?.[0] ?? '0-0', isTrimmed: kept >= EVENTS_KEPT };
 }
 
-/** The oldest tick of a monitor that has not been evaluated, with the definition and the state before it. */
+/**
+ * The oldest tick of a monitor that has not been evaluated, with the definition and the state before it; undefined
+ * without one.
+ */
 export async function readOpen(
   redis: Redis,
   name: string,
@@ -297,7 +300,7 @@ export async function readMonitors(redis: Redis): Promise<ReadonlyMap<string, Mo
   );
 }
 
-/** One monitor with its last runs, newest first. */
+/** One monitor with its last runs, newest first; undefined if there is no such monitor. */
 export async function readMonitor(
   redis: Redis,
   name: string,

@@ -30,7 +30,7 @@ export interface ProbeMemory extends RunAtProbe, ProbePlace {
 }
 
 export interface MonitorState {
-  /** The last evaluated tick. */
+  /** Number of the last evaluated tick. */
   readonly tick: number;
   readonly atMs: number;
   readonly state: MonitorStateName;

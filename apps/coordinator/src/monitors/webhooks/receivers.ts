@@ -11,7 +11,8 @@ export interface ReceiverBounds {
 /** Bounds the open requests of each receiver, so that a slow one delays its own messages only. */
 export interface Receivers {
   /**
-   * Reserves a request to a receiver. If it has its maximum of open requests and is not stuck, waits a short time.
+   * Reserves a request to a receiver. If it has its maximum of open requests and is not stuck, waits for up to
+   * `stuckAfterMs`.
    *
    * @returns false if no request became free
    */
@@ -24,7 +25,7 @@ export interface Receivers {
 
 interface Receiver {
   open: number;
-  /** Monotonic time of the last start or end of a request. */
+  /** Monotonic time of the last start or end of a request, milliseconds. */
   movedAt: number;
   /** Functions that end the waits, oldest first; the argument is true if a request is reserved for the caller. */
   readonly waiting: Set<(isFree: boolean) => void>;

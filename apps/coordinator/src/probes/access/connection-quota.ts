@@ -45,7 +45,10 @@ const UNREADABLE_LOOKS = 2;
 
 /** Probes whose Redis users behave unlike any agent, and the users of all connections. */
 export interface ConnectionExcess {
-  /** Probes whose user has too many connections again and again, although each poll closed some. */
+  /**
+   * Probes whose users had too many connections in several polls (`STRIKES`), although each poll closed some, or so
+   * many that they could not be listed.
+   */
   readonly tooMany: readonly string[];
   /** Probes whose user has connections with overlong names or requests of megabytes. */
   readonly tooLarge: readonly string[];

@@ -41,7 +41,8 @@ export async function sendsLargeRequests(
 }
 
 /**
- * The user of the last request that Redis refused, if that was a moment ago; Redis refuses no request of a true agent.
+ * The user of the last request that Redis refused, if that was at most `REFUSED_WITHIN` seconds ago; Redis refuses no
+ * request of a true agent. Undefined too if the coordinator may not read the log.
  */
 export async function refusedUser(master: Redis): Promise<string | undefined> {
   try {

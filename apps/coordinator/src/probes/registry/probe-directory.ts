@@ -33,7 +33,7 @@ const SEEN_STEP_MS = 2_000;
 /** Time for which announced changes are collected, because an agent can announce any number. */
 const GATHER_MS = 100;
 
-/** Every probe is read at least once in this many refreshes, about one per second. */
+/** Each probe is read at least once in this many refreshes, of which about one takes place per second. */
 const READ_ALL_WITHIN_READINGS = 300;
 
 const REFUSED_WRITES = 'Redis refuses writes: no check can start and no result is kept.';
@@ -185,7 +185,10 @@ class Directory implements ProbeDirectory {
     return this.known;
   }
 
-  /** If there are many probes, reads the times of some, in rotation; the others keep the times that are known here. */
+  /**
+   * Once all times have been read, and if there are more than `MOST_IN_ROTATION` probes, reads the times of that many,
+   * in rotation; the others keep the times that are known here.
+   */
   private async readSeen(): Promise<Record<string, string>> {
     const { redis } = this.dependencies;
     if (!this.hasReadSeen || this.idList.length <= MOST_IN_ROTATION) return readHash(redis, redisKeys.lastSeen);

@@ -45,7 +45,11 @@ export function continentOf(countryCode: string): Continent | undefined {
   return byCountry.get(countryCode);
 }
 
-/** @param term lower-case name or code of a continent */
+/**
+ * @param term in lower case
+ *
+ * @returns undefined if it is neither the name nor the code of a continent
+ */
 export function continentNamed(term: string): Continent | undefined {
   if (Object.hasOwn(countries, term)) return term as Continent;
   return Object.hasOwn(codes, term) ? codes[term] : undefined;

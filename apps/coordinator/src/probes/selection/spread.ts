@@ -119,7 +119,7 @@ function least(choice: Choice): Chosen | undefined {
   return best;
 }
 
-/** The least loaded free probe of a kind. */
+/** The least loaded free probe of a kind; undefined if none is free. */
 function leastOf({ candidates }: Kind, choice: Choice): Candidate | undefined {
   const { isFree, loadOf, tieOf } = choice;
   const first = candidates.findIndex(isFree);

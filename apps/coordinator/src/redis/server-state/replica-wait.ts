@@ -22,7 +22,7 @@ export interface ReplicaWaitOptions {
 
 /** Ensures that writes survive a failover. */
 export interface ReplicaWait {
-  /** The server that receives writes now; argument of `settled`. */
+  /** The server that receives writes now, as an argument of `settled`; undefined if it is not known. */
   readonly server: () => string | undefined;
   /**
    * Resolves when enough replicas have every write to these keys that was confirmed before the call; at once if no

@@ -38,7 +38,10 @@ export async function startCanaries(addresses: readonly string[]): Promise<Canar
   return { web, datagrams, touched: () => [...touched].toSorted(), close };
 }
 
-/** Loopback and the machine's own addresses: packets to them never leave it. */
+/**
+ * Loopback and the machine's own addresses except link-local ones, at most `MAX_ADDRESSES`: packets to them never leave
+ * the machine.
+ */
 export function ownAddresses(): readonly string[] {
   const found = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   // A link-local address needs its interface in addition, and a page cannot name one.

@@ -52,7 +52,11 @@ function undrawn(page: Page): () => Promise<never> {
   };
 }
 
-/** False if the page did not finish loading in time. */
+/**
+ * False if the page is shown and did not finish loading in time.
+ *
+ * @throws any other error of the navigation
+ */
 async function isLoaded(page: Page, url: URL, timeoutMs: number): Promise<boolean> {
   try {
     await page.goto(url.href, { waitUntil: 'load', timeout: timeoutMs });

@@ -15,7 +15,7 @@ const MAX_ROUNDS = 5;
 
 /**
  * Resolves when the page displays its content: when it is quiet and its timers and animations of the next second change
- * nothing. No round begins after `timeoutMs`.
+ * nothing, or after `MAX_ROUNDS` rounds. No round begins after `timeoutMs`.
  *
  * @throws Error if the browser has ended
  */

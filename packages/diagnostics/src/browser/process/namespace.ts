@@ -33,7 +33,10 @@ server.listen(${NAMESPACE_PROXY_PORT}, '127.0.0.1', () => process.send('listener
 process.once('disconnect', () => process.exit(0));
 setInterval(() => process.connected || process.exit(1), ${LOOK_EVERY_MS});`;
 
-/** The command that runs another one in a separate network namespace, without any privilege. */
+/**
+ * The command that runs another one in a separate network namespace. Users other than root need a kernel that lets them
+ * create user namespaces.
+ */
 export function inNamespace(identity: Identity, command: readonly string[]): readonly [string, ...string[]] {
   return [
     ...enter(identity),

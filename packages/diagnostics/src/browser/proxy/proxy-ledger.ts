@@ -24,7 +24,6 @@ export interface ProxyCounts {
   readonly bytes: number;
   /** Requests that the policy or a limit refused. */
   readonly refused: number;
-  /** Exceeded limits. */
   readonly exceeded: readonly ScreenshotLimit[];
 }
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { STATUS_CODES } from './node-http.ts';
 import { portOf, type Ledger } from './proxy-ledger.ts';
 
-/** Compares in constant time. */
+/** @returns a function that compares a text with the expected one in constant time; false for undefined */
 export function secret(expected: string): (given: string | undefined) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const wanted = digest(expected);

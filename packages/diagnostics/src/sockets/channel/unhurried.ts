@@ -1,6 +1,6 @@
 import type { Request } from './messages.ts';
 
-/** Requests without a response or urgency: they are sent with the next one, or alone after some seconds. */
+/** Requests without a response or urgency: they are sent with the next one, or alone after `WITHIN_MS`. */
 export interface Unhurried {
   readonly add: (request: Request) => void;
   /** Sends them now, in their order. */

@@ -91,8 +91,8 @@ export interface SilenceWatch {
 }
 
 /**
- * Watches a packet that has just been sent, from `WATCH_AFTER_MS` on: an earlier answer costs nothing. Earlier errors
- * are recalled, so that none is missed.
+ * Watches a packet that has just been sent, from `WATCH_AFTER_MS` on: an earlier answer costs nothing. Errors that came
+ * before are recalled, as far as the packet process keeps them.
  */
 export function watchIcmpIfSilent(
   watched: Omit<Watched, 'recallMs'>,
@@ -121,7 +121,7 @@ export function watchIcmpIfSilent(
   };
 }
 
-/** @param startedMs just before the packet left */
+/** Milliseconds to recall: those since `startedMs`, just before the packet left. */
 export function recallSince(startedMs: number): number {
   return performance.now() - startedMs;
 }

@@ -169,7 +169,10 @@ function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs
   return isPlausible ? { receivedMs: nowMs - ageMs, clock: 'kernel' } : { receivedMs: nowMs, clock: 'process' };
 }
 
-/** Reads two clocks as closely together as possible: of a few tries, the fastest counts. */
+/**
+ * Reads two clocks in close succession: of up to three tries the one with the shortest gap counts, and 0.02 ms
+ * suffices.
+ */
 function bothClocks(libc: Libc): { readonly nowMs: number; readonly wall: WallTime } {
   let best = { nowMs: 0, wall: { seconds: 0, nanoseconds: 0 }, gapMs: Infinity };
   for (let tries = 0; tries < 3 && best.gapMs > 0.02; tries += 1) {

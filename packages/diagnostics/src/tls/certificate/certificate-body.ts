@@ -91,7 +91,7 @@ export function extendedKeyUsages(value: Uint8Array): readonly string[] {
   return valuesOf(onlyValue(value, tags.sequence).content, MAX_EXTENSIONS).map(oidOf);
 }
 
-/** The keyIdentifier of an authorityKeyIdentifier (RFC 5280 section 4.2.1.1), which is optional. */
+/** The keyIdentifier of an authorityKeyIdentifier (RFC 5280 section 4.2.1.1); null if it has none, as is allowed. */
 export function authorityKeyId(value: Uint8Array): Uint8Array | null {
   const fields = valuesOf(onlyValue(value, tags.sequence).content, 3);
   return fields.find(({ tag }) => tag === contextTag(0, false))?.content ?? null;

@@ -110,12 +110,15 @@ export function labelOf({ parsed }: Certificate): string {
   return attributeOf(parsed.subject, 'CN') ?? (parsed.subject ?? 'no name').split('\n').join(', ');
 }
 
-/** URL of the issuer's certificate (RFC 5280 section 4.2.2.1). */
+/** URL of the issuer's certificate (RFC 5280 section 4.2.2.1); null if the certificate has none. */
 export function issuerUrlOf({ parsed }: Certificate): string | null {
   return /^CA Issuers - URI:(.*)$/m.exec(parsed.infoAccess ?? '')?.[1] ?? null;
 }
 
-/** The first value of an attribute, with the escapes of RFC 4514 section 2.4 undone; one line may have several. */
+/**
+ * The first value of an attribute, with the escapes of RFC 4514 section 2.4 undone; one line may have several.
+ * Undefined if there is none or if it is empty.
+ */
 export function attributeOf(lines: string | undefined, type: string): string | undefined {
   const attributes = (lines ?? '').split('\n').flatMap((line) => line.split(/ \+ (?=[\w.]+=)/));
   const value = attributes.find((attribute) => attribute.startsWith(`${type}=`))?.slice(type.length + 1);

@@ -1,4 +1,4 @@
-/** Thrown for bytes that are not DER, or not the expected structure. */
+/** Thrown by the functions of this module for bytes that are not DER, or not the expected structure. */
 export class DerError extends Error {
   override readonly name = 'DerError';
 }
@@ -21,12 +21,16 @@ export const tags = {
   sequence: 0x30,
 } as const;
 
-/** The identifier of a context-specific value (X.690 section 8.1.2.2). */
+/** The identifier octet of a context-specific value (X.690 section 8.1.2.2). */
 export function contextTag(number: number, constructed = true): number {
   return 0x80 | (constructed ? 0x20 : 0) | number;
 }
 
-/** A value that fills the bytes to their end. */
+/**
+ * The value with this tag that fills the bytes.
+ *
+ * @throws DerError for another tag, several values or malformed bytes
+ */
 export function onlyValue(bytes: Uint8Array, tag: number): DerValue {
   const [value, ...more] = valuesOf(bytes, 1);
   if (value?.tag !== tag || more.length > 0) throw new DerError(`There is no value with tag ${tag} alone.`);
@@ -38,6 +42,7 @@ export function onlyValue(bytes: Uint8Array, tag: number): DerValue {
  * input.
  *
  * @param atMost limit of values
+ * @throws DerError for more values or malformed bytes
  */
 export function valuesOf(bytes: Uint8Array, atMost: number): readonly DerValue[] {
   const values: DerValue[] = [];
@@ -50,7 +55,11 @@ export function valuesOf(bytes: Uint8Array, atMost: number): readonly DerValue[]
   return values;
 }
 
-/** An object identifier in its dotted form (X.690 section 8.19). */
+/**
+ * An object identifier in its dotted form (X.690 section 8.19).
+ *
+ * @throws DerError for another tag, and for an identifier or an arc that is too long
+ */
 export function oidOf({ tag, content }: DerValue): string {
   if (tag !== tags.oid || content.length === 0 || content.length > MAX_OID_BYTES)
     throw new DerError('There is no OID.');
@@ -69,7 +78,11 @@ export function oidOf({ tag, content }: DerValue): string {
   return [top, first - top * 40, ...rest].join('.');
 }
 
-/** A GeneralizedTime in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`. */
+/**
+ * A GeneralizedTime in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`.
+ *
+ * @throws DerError for any other form or an impossible time
+ */
 export function timeOf({ tag, content }: DerValue): Date {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(Buffer.from(content).toString('latin1'));
   if (tag !== tags.generalizedTime || parts === null) throw new DerError('There is no time.');
@@ -79,7 +92,11 @@ export function timeOf({ tag, content }: DerValue): Date {
   return date;
 }
 
-/** The bytes of a BIT STRING whose length is a multiple of eight bits. */
+/**
+ * The bytes of a BIT STRING whose length is a multiple of eight bits.
+ *
+ * @throws DerError for any other value
+ */
 export function bitsOf(value: DerValue | undefined): Uint8Array {
   if (value?.tag !== tags.bitString || value.content[0] !== 0) throw new DerError('The bits are no bytes.');
   return value.content.subarray(1);

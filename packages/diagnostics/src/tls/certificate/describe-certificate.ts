@@ -21,7 +21,7 @@ export function certificateFieldsOf({ parsed }: Certificate): CertificateFields 
   };
 }
 
-/** Describes a chain; all alternative names together take at most 8 KiB. */
+/** Describes the first `MAX_CHAIN` certificates of a chain; all alternative names together take at most 8 KiB. */
 export function describeChain(chain: readonly Certificate[]): ChainCertificate[] {
   let left = 8 * 1024;
   return chain.slice(0, MAX_CHAIN).map((certificate) => {
@@ -82,8 +82,8 @@ function timestamp(date: Date): string | null {
 }
 
 /**
- * Whole days until a certificate expires, by the clock of the probe. Once it has expired: whole days since then, negative,
- * and −1 on the first day too.
+ * Whole days until a certificate expires, by the clock of the probe; null if its end is no date. Once it has expired:
+ * whole days since then, negative, and −1 on the first day too.
  */
 export function daysLeft({ parsed }: Certificate, nowMs: number): number | null {
   const days = (parsed.validToDate.getTime() - nowMs) / 86_400_000;

@@ -27,7 +27,10 @@ export function signatureWeakness(certificate: Certificate): string | null {
   return name !== null && WEAK_HASH.test(name) ? name : null;
 }
 
-/** Name of the signature algorithm of a certificate, such as `ecdsa-with-SHA256`; with RSASSA-PSS also its hash. */
+/**
+ * Name of the signature algorithm of a certificate, such as `ecdsa-with-SHA256`; with RSASSA-PSS also its hash. Null if
+ * not known.
+ */
 export function signatureNameOf({ parsed, body }: Certificate): string | null {
   const name = parsed.signatureAlgorithm ?? body?.signature.oid ?? null;
   const hash = body?.signature.hash ?? null;

@@ -64,7 +64,10 @@ export function certificateFaults(judged: Judged): CertificateFault[] {
   return sorted.slice(0, MAX_FAULTS);
 }
 
-/** Failure of a check that verifies certificates: the first fault, and the number of further ones. */
+/**
+ * Failure of a check that verifies certificates: the first fault, and the number of further ones with their codes; null
+ * without faults.
+ */
 export function distrustOf([first, ...more]: readonly CertificateFault[]): Failure | null {
   if (first === undefined) return null;
   const others = new Set(more.map(({ reason }) => reason)).size;

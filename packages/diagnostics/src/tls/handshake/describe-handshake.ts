@@ -85,7 +85,10 @@ export function describeTls({ host, anchors, staple, negotiated, flight }: Shake
   };
 }
 
-/** The fields about the server's own certificate alone, for a handshake that failed before OpenSSL had verified it. */
+/**
+ * The fields about the server's own certificate alone, for a handshake that failed before OpenSSL had verified it;
+ * `null` if that cannot be read.
+ */
 export function describeLeaf(protocol: string | null, { certificates }: ServerFlight): Omit<TlsFields, 'tls'> | null {
   const [leaf] = readable(certificates.slice(0, 1));
   return leaf === undefined ? null : { ...certificateFieldsOf(leaf), sslVersion: protocol ?? 'unknown' };

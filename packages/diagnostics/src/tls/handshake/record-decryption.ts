@@ -33,6 +33,7 @@ const IV_BYTES = 12;
  *
  * @param cipherSuite its number in the ServerHello
  * @param secret traffic secret of one direction, from Node's `keylog` event
+ * @returns `null` for a suite that is not among `SUITES`
  */
 export function recordDecryption(cipherSuite: number, secret: Buffer): DecryptRecord | null {
   const suite = SUITES[cipherSuite];

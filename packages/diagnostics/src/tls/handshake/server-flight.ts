@@ -71,8 +71,8 @@ function messagesOf(received: Buffer, secret: Buffer | null): readonly Message[]
 }
 
 /**
- * Before TLS 1.3, everything after a ChangeCipherSpec is encrypted; in TLS 1.3 it has no meaning (RFC 8446 section
- * 5).
+ * Before TLS 1.3, everything after a ChangeCipherSpec is encrypted; in TLS 1.3 that record has no meaning (RFC 8446
+ * section 5).
  */
 function encryptedFrom(secret: Buffer | null): number {
   return secret === null ? records.changeCipherSpec : records.applicationData;

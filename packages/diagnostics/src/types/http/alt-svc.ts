@@ -6,8 +6,8 @@ import type { HttpFields } from './types.ts';
 type AltSvc = NonNullable<HttpFields['altSvc']>;
 
 /**
- * Parses the alternative services in `Alt-Svc` (RFC 7838 section 3), above all HTTP/3; none of them is tried. Malformed
- * entries are skipped.
+ * Parses the first `MAX_ALTERNATIVES` alternative services in `Alt-Svc` (RFC 7838 section 3), above all HTTP/3; none of
+ * them is tried. Malformed entries are skipped.
  *
  * @returns `null` without the header; an empty list for `clear`
  */

@@ -23,7 +23,10 @@ interface WithInfo {
   readonly engine: { readonly bytesWritten: number };
 }
 
-/** Decodes a body with the coding that the module specifies. */
+/**
+ * Decodes a body with the coding that the module specifies; without content if it is damaged or has more than
+ * `maxBytes`.
+ */
 export async function decodeBody(body: Buffer, { coding, maxBytes }: Compression): Promise<Decoded> {
   try {
     const decoded = await decoders[coding](body, { info: true, maxOutputLength: maxBytes });

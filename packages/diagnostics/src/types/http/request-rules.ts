@@ -93,7 +93,7 @@ export function requestOf(params: object): RequestRules | undefined {
   return (params as WithRules).rules?.request;
 }
 
-/** Expressions that the body is compared with. */
+/** Expressions that the body is compared with; undefined if the job has none. */
 export function expressionsOf(params: object): readonly string[] | undefined {
   const { rules } = params as WithRules;
   return rules?.expressions ?? rules?.body;

@@ -253,7 +253,7 @@ function unsent(error: unknown, request: Uint8Array): Failure {
   return { ...failure, source: 'probe', message };
 }
 
-/** Time for which replies may still arrive after every packet was sent. */
+/** Milliseconds for which replies are still awaited after every packet was sent. */
 function replyWaitMs({ packets }: Exchange, clock: ProbeClock): number {
   if (packets.every(isSettled)) {
     return Math.max(...packets.map(({ icmp }) => icmp?.readMs ?? 0)) + AFTER_ERROR_MS - clock.now();

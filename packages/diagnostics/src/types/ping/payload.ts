@@ -17,7 +17,7 @@ export function pingPayload(bytes: number, tag: string): Uint8Array {
   return payload;
 }
 
-/** Bytes of cookie that identify a payload; fewer would match by chance. */
+/** Fewest bytes of cookie that identify a payload: less could match by chance. */
 const TELLING_BYTES = 8;
 
 /**
@@ -31,8 +31,8 @@ export function isTelling(payload: Uint8Array): boolean {
 export type PayloadMatch = 'same' | 'changed' | 'foreign';
 
 /**
- * Compares a received payload. `foreign`: even the random bytes differ, so it answers another program's request;
- * `changed`: damaged or truncated. Without a sent payload, any payload is foreign.
+ * Compares a received payload. `foreign`: more than half of the random bytes differ, so it answers another program's
+ * request; `changed`: damaged or truncated. Without a sent payload, any payload is foreign.
  */
 export function matchPayload(sent: Uint8Array, received: Uint8Array): PayloadMatch {
   if (Buffer.compare(sent, received) === 0) return 'same';

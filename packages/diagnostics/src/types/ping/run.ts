@@ -98,7 +98,7 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
 
 const ALL_DAMAGED = 'Every reply that came in time was damaged or shorter than what was sent.';
 
-/** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. */
+/** The most frequent ICMP error; of equally frequent ones, that for the earliest packet. Null without any. */
 function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
   const failures = packets.flatMap(({ icmp }) =>
     icmp === null ? [] : [icmpNotice(icmp, target, context, 'icmp').failure],

@@ -74,7 +74,7 @@ function isOver(attempts: readonly Attempt[], signal: AbortSignal): boolean {
   return signal.aborted || attempts.some((datagrams) => heardOf(datagrams) !== null);
 }
 
-/** The response to an attempt; an answer takes precedence over an ICMP error. */
+/** The response to an attempt; an answer takes precedence over an ICMP error. Null without either. */
 function heardOf(datagrams: Attempt): Heard | null {
   const heard = datagrams.map((datagram) => datagram.heard()).filter((one) => one !== null);
   return heard.find(({ kind }) => kind === 'answer') ?? heard[0] ?? null;

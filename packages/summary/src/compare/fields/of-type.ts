@@ -87,7 +87,10 @@ export function lossOf(type: string, probeResult: ProbeResult): Sample | undefin
     : { sent: attempts.length, lost: attempts.filter(({ rt }) => rt === null).length };
 }
 
-/** Round trips to the target; of a trace those of the last hop at which it answered. */
+/**
+ * Round-trip times to the target, milliseconds; of a trace those of the last hop at which it answered. None for types
+ * that time no single packets.
+ */
 export function rttsOf(type: string, { result }: ProbeResult): readonly number[] {
   switch (type) {
     case 'ping': {

@@ -54,7 +54,7 @@ function chanceOfSet(kinds: ReadonlySet<string>, more: readonly Seen[], less: re
   return chanceOfMore({ sent: more.length, lost: least }, { sent: less.length, lost: most });
 }
 
-/** The first hop at which the target answered. */
+/** The first hop at which the target answered; undefined if it did at none. */
 export function targetHopOf(steps: readonly Step[], target: string | null): number | undefined {
   return steps.find(({ routers }) => routers.some(({ ip }) => ip === target))?.hop;
 }

@@ -67,7 +67,7 @@ function poolOf(all: readonly HopFlows[]): Pool {
  * it. An unanswered flow counts for the router.
  */
 function missingIn(less: Pool, more: Pool): readonly number[] {
-  // Not compared: where no address is known, and where a search names no flows.
+  // Not compared if no address is known, or if a search names no flows.
   if (less.of.size === 0) return [];
   return [...more.of].map(([router, flows]) => {
     if (less.of.has(router) || more.runs.get(router)! < thresholds.compare.runsWithWay) return 1;

@@ -4,7 +4,9 @@ import type { Trace } from '../../traceroute/trace.ts';
 import { asText, countOf, shown } from '../../words.ts';
 import { shareRouter } from './align.ts';
 
-/** Number of flows per trace that suffices to tell a replaced router from a load balancer on any path. */
+/**
+ * Number of flows per trace from which the text does not advise more flows to tell a changed path from a load balancer.
+ */
 const TELLING_FLOWS = 16;
 
 const MOST_VALUES = 64;

@@ -28,8 +28,8 @@ function quotingHops<T>(trace: Trace, valueOf: (reply: Reply) => T | undefined):
 }
 
 /**
- * The hop from which on all quoting hops have the same value. Requires two such hops, because a single router may only
- * quote in another manner.
+ * The hop from which on all quoting hops have the same value. Undefined unless these are two or more, because a single
+ * router may only quote in another manner.
  */
 function lastingFrom<T>(hops: readonly Quoting<T>[]): Quoting<T> | undefined {
   const value = hops.at(-1)?.value;

@@ -43,7 +43,9 @@ function isRefuser({ kind, ip }: WayNode, nodes: readonly WayNode[]): boolean {
   return kind === 'refused' && (ip === null || !nodes.some((other) => other.ip === ip && other.reaches));
 }
 
-/** The nearest router before it that leads other packets to the target. */
+/**
+ * The nearest node before this one that leads other packets to the target; undefined if it is no router that balances.
+ */
 function forkBefore(node: WayNode): Omit<BrokenWay, 'last'> | undefined {
   const seen = new Set<WayNode>();
   for (let first = node; !seen.has(first);) {

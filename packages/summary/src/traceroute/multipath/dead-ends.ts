@@ -10,7 +10,10 @@ export function hasDeadEnd(nodes: readonly WayNode[]): boolean {
   return nodes.some((node) => !node.reaches && (!isPacketwise(nodes) || isOfFlows(node)));
 }
 
-/** A search asks again for what is lost behind a per-packet balancer, so that the order of the answers does not tell loss from limits. */
+/**
+ * True if a search found a per-packet balancer. It asks again for packets lost behind one, so the order of the answers
+ * does not tell loss from limits.
+ */
 export function isPacketwise(nodes: readonly WayNode[]): boolean {
   return nodes.some(({ balances }) => balances === 'packet');
 }

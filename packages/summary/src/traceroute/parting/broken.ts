@@ -5,7 +5,9 @@ import { endReason, lastAnswer } from '../ends.ts';
 import { HIDDEN_ROUTER, refusalOf, type PathRefusal } from '../refusals.ts';
 import { onTheWay, stepText, type Trace } from '../trace.ts';
 
-/** A failing trace with its end; its hops are without routers that refused packets before they got there. */
+/**
+ * A failing trace with its end. A router that refused packets on the way to a hop is not among the routers of that hop.
+ */
 export interface Broken extends Trace {
   readonly end: PathEnd['reason'];
   readonly refusal: PathRefusal | undefined;

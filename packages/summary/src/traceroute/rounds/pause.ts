@@ -56,7 +56,7 @@ export function withoutPause(trace: Trace, probes: number): Trace {
   return tracesOf([{ ...probeResult, result }])[0] ?? trace;
 }
 
-/** The longest run of missing answers between two answers, as indexes [first, end). */
+/** The longest run of missing answers between two answers, as indexes [first, end); undefined without any. */
 function longestGap(rtts: readonly (number | null)[]): Span | undefined {
   return gapsIn(rtts).toSorted(([a, b], [c, d]) => d - c - (b - a))[0];
 }

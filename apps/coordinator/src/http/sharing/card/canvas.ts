@@ -6,7 +6,10 @@ export type Colour = readonly [number, number, number];
 /** Anti-aliasing levels per colour. */
 const LEVELS = 16;
 
-/** An image with a background and some colours, each in several levels. */
+/**
+ * An image of indexed pixels: each colour has `LEVELS` entries in the palette, from the background to the colour
+ * itself.
+ */
 export interface Canvas {
   readonly pixels: Buffer;
   readonly palette: Buffer;

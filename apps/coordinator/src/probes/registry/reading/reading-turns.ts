@@ -12,7 +12,10 @@ export interface LastReading {
   readonly entries: number;
 }
 
-/** Decides which probes are read: active ones at each refresh, others rarely. */
+/**
+ * Decides which probes a refresh reads: changed ones always, active ones if `MOST_IN_ROTATION` permits, others every
+ * `SELDOM_MS`.
+ */
 export interface ReadingTurns {
   /** Marks a probe that may have jobs and results. */
   readonly noteActive: (probe: string, forMs: number) => void;
@@ -23,8 +26,9 @@ export interface ReadingTurns {
   /** True if the probe is active or its heartbeat has changed. */
   readonly hasNews: (probe: string) => boolean;
   /**
-   * Selects the probes to read now. Those whose state is known to differ are always among them; of the active and the
-   * rarely read ones, a bounded number in rotation.
+   * Selects the probes to read now. Those that were never read, have changed, had entries in their stream or whose
+   * heartbeat has expired are always among them; of those that are active, not settled or unread for `SELDOM_MS`,
+   * `MOST_IN_ROTATION` at most, in rotation.
    */
   readonly due: (probes: readonly string[], lastOf: (probe: string) => LastReading | undefined) => ReadonlySet<string>;
   /** Records a read by a command that was sent at that time. */

@@ -132,7 +132,7 @@ export function parseRecordType(text: string): ParsedRecordType {
   return { ok: true, recordType: { code, name: recordTypeName(code) } };
 }
 
-/** The nearest name; of two letters, the name with the letters swapped. */
+/** The nearest name; if none is near, for two letters the name that has them swapped. */
 function meantBy(name: string): string | undefined {
   const names = Object.keys(codes);
   const swapped = name.length === 2 ? `${name[1]}${name[0]}` : undefined;

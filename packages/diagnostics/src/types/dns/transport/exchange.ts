@@ -15,7 +15,7 @@ export interface Answer {
   readonly message: Message;
   readonly server: NameServer;
   readonly transport: DnsTransport;
-  /** Size of the DNS message. */
+  /** Size of the DNS message, without the length that precedes it over TCP. */
   readonly bytes: number;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;

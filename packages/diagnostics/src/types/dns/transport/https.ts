@@ -69,7 +69,7 @@ function aged(message: Message, seconds: number): Message {
   return { ...message, answers: older(answers), authority: older(authority), additional: older(additional) };
 }
 
-/** The Age header (RFC 9111 section 5.1): seconds in caches; 0 if it is invalid. */
+/** The Age header (RFC 9111 section 5.1): seconds in caches; 0 if it is absent or invalid. */
 function ageOf(head: Head): number {
   const text = headerOf(head, 'age');
   return text !== undefined && /^\d{1,10}$/.test(text.trim()) ? Number(text) : 0;
@@ -134,7 +134,10 @@ async function post(channel: SecureChannel, request: Request, signal: AbortSigna
   return { body, queryMs: totalMs, ageSeconds: ageOf(head) };
 }
 
-/** RFC 8484 section 4.2.1: only a 2xx answer of the media type holds a DNS message. */
+/**
+ * Why an answer holds no readable DNS message, `null` if it does: RFC 8484 section 4.2.1 requires a 2xx status and the
+ * media type; a content coding is not decoded.
+ */
 function headFailure(head: Head): Failure | null {
   const { statusCode } = head;
   if (statusCode < 200 || statusCode > 299) {

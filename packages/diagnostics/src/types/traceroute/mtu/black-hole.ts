@@ -51,7 +51,7 @@ export async function narrow(
   { answered, vanished }: Bracket,
   stopsAtRefusal: boolean,
 ): Promise<(Bracket & { readonly refusal?: TooBig }) | Inconclusive> {
-  // Number of packets of each size that vanished. The size at the start has vanished several times.
+  // Number of packets of each size that vanished; of the size at the start, at least two did.
   const losses = new Map([[vanished, 2]]);
   let [low, high] = [answered, vanished];
   for (let isFirst = true; isFirst || high - low > 1 || losses.get(high)! < 2; isFirst = false) {

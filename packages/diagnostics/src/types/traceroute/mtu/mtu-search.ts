@@ -26,12 +26,15 @@ export interface MtuSearch {
   readonly echo: () => EchoCount | null;
   /** Smallest MTU that each router reported to a packet of the search, by its address; other packets may add to it. */
   readonly reports: ReportedMtus;
-  /** The same with the packets of the trace. */
+  /** Smallest MTU that each router reported to a packet of the search or of the trace, by its address. */
   readonly reported: (trace: Trace) => ReadonlyMap<string, number>;
   readonly stop: () => void;
 }
 
-/** Searches the path MTU of a trace. If both fit into the packet limit, the socket is opened at once. */
+/**
+ * Searches the path MTU of a trace. If trace and search fit into the packet limit together, the socket is opened at
+ * once.
+ */
 export function mtuSearch(
   { protocol, firstHop, maxHops, queries, flows, size, dscp, mostPackets }: TraceOptions,
   target: Target,

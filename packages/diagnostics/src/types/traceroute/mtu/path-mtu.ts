@@ -164,7 +164,10 @@ async function findBlackHole(
   return { mtu: isWhole ? sizes.vanished : said, blackHole: null };
 }
 
-/** Smallest packet that vanishes although a router answers smaller ones that it refuses; null if that is not proved. */
+/**
+ * Size of the smallest packet that vanishes although a router answers smaller ones that it refuses, bytes; null if that
+ * is not proved.
+ */
 async function holeAbove(attempt: Try, sizes: Bracket | undefined, signal: AbortSignal): Promise<number | null> {
   const bracket = sizes === undefined ? 'unproved' : await narrow(attempt, sizes, false);
   if (typeof bracket === 'string') return null;

@@ -11,8 +11,8 @@ const MOST_WAYS = 96;
 
 /**
  * Samples after which a node with `found` next hops counts as complete: if it had one more, evenly used, this many
- * samples would miss one of them with a probability of at most `risk` (Augustin, Friedman, Teixeira: Multipath
- * tracing with Paris traceroute, 2007).
+ * samples would miss one of them with a probability of at most `risk` (Augustin, Friedman, Teixeira: Multipath tracing
+ * with Paris traceroute, 2007). Infinity from `MOST_WAYS` on.
  */
 export function stoppingPoint(found: number, risk = RISK): number {
   if (found >= MOST_WAYS) return Infinity;

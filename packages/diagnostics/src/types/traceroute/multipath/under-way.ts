@@ -40,7 +40,7 @@ export function awaitedIn(packets: readonly TracePacket[]): TracePacket[] {
   return packets.filter(isAwaited);
 }
 
-/** Time, by the clock of the search, at which an unanswered packet is given up. */
+/** Time, milliseconds by the clock of the search, at which an unanswered packet is given up. */
 export function silentAt(packet: TracePacket, packets: readonly TracePacket[]): number {
   return packet.awaitedMs + patienceMs(packet, packets);
 }

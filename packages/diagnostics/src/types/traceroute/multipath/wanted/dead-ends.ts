@@ -21,7 +21,10 @@ const CONTROLS = 3;
  * and more than `ANSWERED`, because many targets answer one packet per second, and the search may have used up their limit.
  */
 const MOST_TIMES = 9;
-/** The same, if the target answered some packets of other flows: it limits its answers, to other probes too perhaps. */
+/**
+ * `MOST_TIMES` if the target answered some packets of other flows: it limits its answers, perhaps also those to other
+ * probes.
+ */
 const MOST_TIMES_LIMITED = 18;
 
 /**

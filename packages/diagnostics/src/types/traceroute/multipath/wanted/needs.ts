@@ -50,7 +50,10 @@ function totalOf(
   return balancers > 0 ? stoppingPoint(1, RISK / CONVERGING) : stop(1);
 }
 
-/** MDA-Lite if the vertices have similar successors: one in common (`converging`), or one each (`parallel`). Else `full`. */
+/**
+ * MDA-Lite for two or more vertices, none of them complete, in silence or balanced per packet, with similar successors:
+ * one in common (`converging`), or, from `LITE_WIDTH` vertices on, one each (`parallel`). Else `full`.
+ */
 function modeOf(group: readonly Vertex[]): 'full' | 'converging' | 'parallel' {
   const known = group.filter(({ samples }) => samples > 0);
   const isAlike = group.every((vertex) => vertex.seenNext.size <= 1 && !vertex.isPacketwise && !isInSilence(vertex));

@@ -19,7 +19,10 @@ export function withSilence(asks: readonly Ask[], survey: Survey, maxHops: numbe
   return [...asks, ...asksInSilence(survey, maxHops, () => true).filter(isNew)];
 }
 
-/** Packets to all silent hops at once, of flows that are known or certain to meet the silence. */
+/**
+ * Packets to all wanted silent hops at once, up to `GAP_LIMIT` in a row, of flows that are known or certain to meet the
+ * silence.
+ */
 export function asksInSilence(survey: Survey, maxHops: number, isWanted: (vertex: Vertex) => boolean): readonly Ask[] {
   const { vertices, slots, flows, at, sole } = survey;
   return vertices

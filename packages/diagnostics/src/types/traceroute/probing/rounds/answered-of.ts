@@ -1,7 +1,7 @@
 import { LENGTHS, type FlowAnswer } from '../flow.ts';
 import { isAwaited, type TracePacket } from '../trace.ts';
 
-/** The packet of a flow with rounds that an answer is for. */
+/** The packet of a flow with rounds that an answer is for; undefined if it cannot be assigned to one. */
 export function answeredOf(packets: readonly TracePacket[], { index, remainder }: FlowAnswer): TracePacket | undefined {
   if (index !== null && packets[index] !== undefined) return packets[index];
   const open = packets.filter(isAwaited);

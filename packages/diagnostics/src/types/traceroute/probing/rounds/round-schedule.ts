@@ -1,7 +1,6 @@
 /** Time from one round to the next. */
 export const ROUND_MS = 1_000;
 
-/** One packet of a round. */
 export interface RoundPacket {
   /** Number of the round, from 2 on: the trace is the first. */
   readonly round: number;
