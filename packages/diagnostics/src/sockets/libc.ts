@@ -12,6 +12,14 @@ export interface Libc {
   readonly intOption: (descriptor: number, level: number, option: number) => number | undefined;
   /** Sets an integer option; false if the descriptor does not support it. */
   readonly setIntOption: (descriptor: number, level: number, option: number, value: number) => boolean;
+  /** Sets an option to the first bytes of a memory; false if the descriptor does not support it. */
+  readonly setMemoryOption: (
+    descriptor: number,
+    level: number,
+    option: number,
+    value: LibcMemory,
+    bytes: number,
+  ) => boolean;
   /** The wall clock, CLOCK_REALTIME: the clock of the kernel's stamps. */
   readonly wallClock: () => WallTime;
   /** Memory at a fixed address, until it is freed. */
@@ -80,6 +88,8 @@ function loadLibc(library: typeof koffi, platform: string, order: 'LE' | 'BE'): 
       value.writeInt32LE(wanted);
       return setsockopt(descriptor, level, option, value, 4) === 0;
     },
+    setMemoryOption: (descriptor, level, option, { address }, bytes) =>
+      setsockopt(descriptor, level, option, address, bytes) === 0,
     wallClock: () => {
       clockGettime(CLOCK_REALTIME, time);
       return { seconds: Number(time.readBigInt64LE(0)), nanoseconds: Number(time.readBigInt64LE(8)) };

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Family } from '@vantage/contract';
 
 import { errnoError } from './errno.ts';
-import { freeIdentifier, identifierKey } from './identifiers.ts';
+import { Identifiers } from './identifiers.ts';
 import type { Request } from './channel/messages.ts';
 import { isBoundPort } from './bound-ports.ts';
 import type { PacketProcessOptions } from './packet-child.ts';
@@ -77,7 +77,9 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
 class OpenSockets {
   readonly link: PacketLink;
   private readonly sockets = new Map<number, Listeners>();
-  private readonly identifiers = new Set<string>();
+  private readonly identifiers = new Identifiers((family, identifiers) =>
+    this.link.tell({ op: 'expect', family, identifiers }),
+  );
   /** Families whose ICMP descriptor the packet process keeps: opening another socket for one of them cannot fail. */
   private readonly listening = new ListeningTimes();
 
@@ -93,9 +95,9 @@ class OpenSockets {
     if (await isBoundToOther(wanted)) throw errnoError('EADDRINUSE', 'The port belongs to another socket.');
     await this.link.ready();
     const { family, protocol, errorsOnly } = wanted;
-    const identifier = wanted.identifier ?? freeIdentifier(wanted, this.identifiers);
+    const identifier = wanted.identifier ?? this.identifiers.draw(wanted);
     const ref = this.link.nextNumber();
-    const release = this.hold(wanted, identifier);
+    const release = this.identifiers.hold(wanted, identifier);
     const early: ReceivedPacket[] = [];
     const listeners: Listeners = { packet: (packet) => early.push(packet), lost: () => undefined };
     this.sockets.set(ref, listeners);
@@ -138,19 +140,6 @@ class OpenSockets {
   private tell(request: Request): string {
     this.link.tell(request);
     return '';
-  }
-
-  /**
-   * Reserves the identifier of a socket; a watch sends nothing and reserves none.
-   *
-   * @returns a function that releases it
-   */
-  private hold(wanted: PacketSocketOptions, identifier: number): () => void {
-    if (wanted.errorsOnly !== undefined) return () => undefined;
-    const key = identifierKey(wanted, identifier);
-    if (this.identifiers.has(key)) throw errnoError('EADDRINUSE', `The identifier ${identifier} is in use.`);
-    this.identifiers.add(key);
-    return () => void this.identifiers.delete(key);
   }
 
   private async send(

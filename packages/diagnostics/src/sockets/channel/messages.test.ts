@@ -39,6 +39,7 @@ const requests: readonly Request[] = [
   },
   { op: 'source', token: 3, destination: '192.0.2.1' },
   { op: 'watch', ref: 1, family: 4, protocol: 'udp', identifier: 40_000, recallMs: 65_535 },
+  { op: 'expect', family: 6, identifiers: [1, 65_535] },
 ];
 
 const answers: readonly Answer[] = [

@@ -8,7 +8,7 @@ import { MAX_PACKET_BYTES, type Clock, type FlowLabel } from '../packet-socket.t
 import type { PacketProtocol, ReceivedPacket } from '../packet-socket.ts';
 
 /**
- * Requests of the agent to its packet process. `watch` opens sockets for ICMP errors only. `ref` identifies a socket,
+ * Requests of the agent to its packet process. `expect` announces the identifiers of further ICMP sockets, `watch` opens sockets for ICMP errors only. `ref` identifies a socket,
  * `token` an expected answer.
  */
 export type Request =
@@ -29,6 +29,7 @@ export type Request =
       readonly identifier: number;
       readonly recallMs: number;
     }
+  | { readonly op: 'expect'; readonly family: Family; readonly identifiers: readonly number[] }
   | { readonly op: 'close'; readonly ref: number }
   | {
       readonly op: 'send';
@@ -52,7 +53,7 @@ export type Answer =
   | { readonly op: 'source'; readonly token: number; readonly address: string; readonly errno: string }
   | ({ readonly op: 'packet'; readonly ref: number } & ReceivedPacket);
 
-const requestOps = ['open', 'close', 'send', 'source', 'watch'] as const;
+const requestOps = ['open', 'close', 'send', 'source', 'watch', 'expect'] as const;
 const answerOps = ['ready', 'opened', 'sent', 'source', 'packet'] as const;
 const protocols: readonly PacketProtocol[] = ['icmp', 'udp', 'tcp'];
 const clocks: readonly Clock[] = ['kernel', 'process'];
@@ -64,6 +65,12 @@ export function encodeRequest(request: Request): Buffer {
   const writer = fieldWriter(MAX_FRAME_BYTES).u8(requestOps.indexOf(request.op));
   if (request.op === 'close') return writer.u32(request.ref).done();
   if (request.op === 'source') return writer.u32(request.token).text(request.destination).done();
+  if (request.op === 'expect') {
+    const { family, identifiers } = request;
+    writer.u8(family).u16(identifiers.length);
+    for (const identifier of identifiers) writer.u16(identifier);
+    return writer.done();
+  }
   if (request.op === 'open') {
     const { ref, family, protocol, identifier, isAwaited } = request;
     writer.u32(ref).u8(family).u8(protocols.indexOf(protocol)).u16(identifier);
@@ -88,6 +95,10 @@ export function decodeRequest(body: Buffer): Request {
   const op = entry(requestOps, reader.u8());
   if (op === 'close') return ended(reader, { op, ref: reader.u32() });
   if (op === 'source') return ended(reader, { op, token: reader.u32(), destination: addressField(reader) });
+  if (op === 'expect') {
+    const [family, count] = [familyField(reader), reader.u16()];
+    return ended(reader, { op, family, identifiers: Array.from({ length: count }, () => reader.u16()) });
+  }
   if (op === 'open' || op === 'watch') {
     const [ref, family, protocol] = [reader.u32(), familyField(reader), entry(protocols, reader.u8())];
     const socket = { ref, family, protocol, identifier: reader.u16() };

@@ -18,6 +18,7 @@ export interface KernelPacket {
 }
 
 export interface KernelReceiver {
+  readonly descriptor: number;
   /**
    * Reads a bounded number of waiting packets without blocking. False after an unexpected reply of the kernel: then
    * raw-socket must read.
@@ -96,7 +97,7 @@ export function openKernelReceiver(
     isOpen = false;
     memory.free();
   };
-  return { drain, close };
+  return { descriptor, drain, close };
 }
 
 /**

@@ -29,6 +29,10 @@ export class PacketServer {
   readonly #opened = new Map<number, OpenRequest>();
   readonly #owners = new Map<string, number>();
   readonly #shared = new Map<string, SharedRawSocket>();
+  /** Identifiers of the ICMP sockets that the agent will open next. */
+  readonly #expected = new Map<Family, readonly number[]>();
+  /** Identifiers whose packets each descriptor receives. */
+  readonly #selected = new Map<string, ReadonlySet<number>>();
   readonly #watched = new Map<number, WatchRequest>();
   readonly #recent = createRecentErrors<Packet>();
 
@@ -45,6 +49,9 @@ export class PacketServer {
         const errno = this.#open(request);
         return request.isAwaited ? answer({ op: 'opened', ref: request.ref, errno }) : undefined;
       }
+      case 'expect':
+        this.#expected.set(request.family, request.identifiers);
+        return this.#select(request.family, 'icmp');
       case 'watch':
         return this.#watch(request);
       case 'close':
@@ -79,7 +86,18 @@ export class PacketServer {
     if (known !== undefined) return known;
     const socket = openRawSocket(this.#library, this.#libc, family, protocol, (packet) => this.#onPacket(packet));
     this.#shared.set(key, socket);
+    this.#select(family, protocol);
     return socket;
+  }
+
+  /** Lets the kernel drop packets that belong to no socket; those of sockets closed since the last call still arrive. */
+  #select(family: Family, protocol: PacketProtocol): void {
+    const key = `${family}/${protocol}`;
+    const open = [...this.#opened.values()].filter((one) => one.family === family && one.protocol === protocol);
+    const expected = protocol === 'icmp' ? (this.#expected.get(family) ?? []) : [];
+    const selected = new Set([...open.map(({ identifier }) => identifier), ...expected]);
+    this.#selected.set(key, selected);
+    this.#shared.get(key)?.select([...selected]);
   }
 
   /** Reads pending packets before it answers, so that no earlier one is missed. */
@@ -134,7 +152,10 @@ export class PacketServer {
     const request = this.#opened.get(ref);
     const isOfFamily = request !== undefined && (request.family === 6) === isIPv6(destination);
     if (!isOfFamily) return answer({ op: 'sent', token, sentMs: 0, errno: 'EBADF' });
-    this.#share(request.family, request.protocol).send({ packet, destination, ttl, label, dscp }, (errno, sentMs) =>
+    const { family, protocol, identifier } = request;
+    const socket = this.#share(family, protocol);
+    if (this.#selected.get(`${family}/${protocol}`)?.has(identifier) !== true) this.#select(family, protocol);
+    socket.send({ packet, destination, ttl, label, dscp }, (errno, sentMs) =>
       answer({ op: 'sent', token, sentMs, errno }),
     );
   }

@@ -6,8 +6,15 @@ import { describe, expect, it } from '@jest/globals';
 
 import type { Family } from '@vantage/contract';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
+import { icmpError, ipPacket } from '../../../test/raw-packets.ts';
+import { findLibc } from '../libc.ts';
+import type { PacketProtocol } from '../packet-socket.ts';
+import { readU16 } from '../wire/bytes.ts';
 import { echoRequest, ICMP_TYPES } from '../wire/icmp.ts';
-import { openRawSocket, type RawSocketLibrary } from './raw-sockets.ts';
+import { IPPROTO } from '../wire/ip.ts';
+import { ownerOf } from '../wire/owner.ts';
+import { tcpSyn, udpDatagram } from '../wire/transport.ts';
+import { openRawSocket, type ArrivedPacket, type RawSocketLibrary, type SharedRawSocket } from './raw-sockets.ts';
 
 const rawSocket = createRequire(import.meta.url)('raw-socket') as RawSocketLibrary;
 const rootMissing = process.getuid?.() === 0 ? null : 'raw sockets need root';
@@ -105,4 +112,116 @@ describe('a raw socket of the kernel', () => {
   itWithIpv6('sends at once, and gets the reply without the request, over IPv6', async () => {
     expect(await typesOfEcho(6, '::1')).toEqual([ICMP_TYPES[6].echoReply]);
   });
+});
+
+const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
+/** Below all ports that a suite binds. */
+const END_PORT = 7;
+const [OWN, FOREIGN] = [randomInt(1_100, 0x7fff), randomInt(0x8000, 0x1_0000)];
+
+/** Milliseconds in which the kernel delivers what it has queued, and this process reads nothing. */
+const REST_MS = 50;
+
+/**
+ * Sends packets to loopback in one turn from a socket that selects identifiers, then an error about a UDP port until
+ * that arrives. Returns the owners of what arrived before.
+ *
+ * @param repeated packets that are sent repeatedly, since a busy kernel may drop one of many
+ */
+async function ownersReceived(
+  [family, protocol]: readonly [Family, PacketProtocol],
+  selected: readonly number[],
+  packets: readonly Uint8Array[],
+  repeated: readonly Uint8Array[] = [],
+): Promise<ReadonlySet<string>> {
+  const owners: string[] = [];
+  const end = Promise.withResolvers<void>();
+  const libc = await findLibc();
+  const receive = (received: ArrivedPacket): void => {
+    const owner = ownerOf(family, received.protocol, received.data);
+    if (owner?.protocol === 'udp' && owner.identifier === END_PORT) end.resolve();
+    else if (owner !== undefined) owners.push(`${owner.protocol} ${owner.identifier}`);
+  };
+  const socket = openRawSocket(rawSocket, libc, family, protocol, receive);
+  const icmp = openRawSocket(rawSocket, libc, family, 'icmp', protocol === 'icmp' ? () => undefined : receive);
+  socket.select(selected);
+  const errors = new Set<string>();
+  const send = (from: SharedRawSocket, packet: Uint8Array): void => {
+    const outgoing = { packet, destination: LOOPBACK[family], ttl: 64, label: null, dscp: 0 } as const;
+    from.send(outgoing, (errno) => errors.add(errno));
+  };
+  for (const packet of packets) send(socket, packet);
+  for (let time = 0; time < 5 && repeated.length > 0; time += 1) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REST_MS);
+    for (const packet of repeated) send(socket, packet);
+  }
+  const ending = setInterval(() => send(icmp, errorAbout(family, 'udp', END_PORT)), REST_MS);
+  await end.promise;
+  clearInterval(ending);
+  for (const one of [socket, icmp]) one.close();
+  expect([...errors]).toEqual(['']);
+  // Other suites use loopback, too.
+  return new Set(owners.filter((owner) => [OWN, FOREIGN].some((identifier) => owner.endsWith(` ${identifier}`))));
+}
+
+function errorAbout(family: Family, protocol: 'icmp' | 'udp', identifier: number): Uint8Array {
+  const [address, { unreachable }] = [LOOPBACK[family], ICMP_TYPES[family]];
+  const echo = echoRequest(family, identifier, 1, new Uint8Array(8));
+  const flow = { source: address, destination: address, sourcePort: identifier, destinationPort: 9 };
+  const [number, quoted] =
+    protocol === 'udp'
+      ? [IPPROTO.udp, udpDatagram(flow, new Uint8Array(8))]
+      : [family === 4 ? IPPROTO.icmp : IPPROTO.icmpv6, echo];
+  return icmpError(family, unreachable, 1, ipPacket(address, address, number, quoted));
+}
+
+describe('the filter of a raw socket', () => {
+  for (const [family, itWithFamily] of [
+    [4, itWithIpv4],
+    [6, itWithIpv6],
+  ] as const) {
+    const echo = (identifier: number, bytes = 8): Uint8Array =>
+      echoRequest(family, identifier, 1, new Uint8Array(bytes));
+
+    itWithFamily(`drops replies to other identifiers, and errors about their requests, over IPv${family}`, async () => {
+      const packets = [FOREIGN, OWN].flatMap((one) => [echo(one), errorAbout(family, 'icmp', one)]);
+      const udp = errorAbout(family, 'udp', FOREIGN);
+      const [replies, errors] = [packets.filter((_, index) => index % 2 === 0), [packets[1]!, packets[3]!]];
+
+      expect(await ownersReceived([family, 'icmp'], [OWN], [...replies, udp])).toEqual(
+        new Set([`icmp ${OWN}`, `udp ${FOREIGN}`]),
+      );
+      expect(await ownersReceived([family, 'icmp'], [OWN], errors)).toEqual(new Set([`icmp ${OWN}`]));
+    });
+
+    itWithFamily(`passes the first and the last of many identifiers, over IPv${family}`, async () => {
+      const others = Array.from({ length: 248 }, (_, index) => (OWN + index + 1) % 0x8000);
+      const owners = await ownersReceived([family, 'icmp'], [OWN, ...others, FOREIGN], [echo(OWN), echo(FOREIGN)]);
+
+      expect(owners).toEqual(new Set([`icmp ${OWN}`, `icmp ${FOREIGN}`]));
+    });
+
+    itWithFamily(`drops nothing for more identifiers than fit into a filter, over IPv${family}`, async () => {
+      const many = Array.from({ length: 1_000 }, (_, index) => index + 1).filter((identifier) => identifier !== OWN);
+
+      expect(await ownersReceived([family, 'icmp'], many, [echo(OWN)])).toEqual(new Set([`icmp ${OWN}`]));
+    });
+
+    itWithFamily(`keeps space for a reply while replies to other programs flood, over IPv${family}`, async () => {
+      // More than the receive buffer takes.
+      const flood = Array.from({ length: 8_000 }, () => echo(FOREIGN, 1_400));
+      const owners = await ownersReceived([family, 'icmp'], [OWN], flood, [echo(OWN)]);
+
+      expect(owners).toEqual(new Set([`icmp ${OWN}`]));
+    });
+
+    itWithFamily(`drops TCP segments to other ports, over IPv${family}`, async () => {
+      const address = LOOPBACK[family];
+      const syns = [FOREIGN, OWN].map((sourcePort) =>
+        tcpSyn({ source: address, destination: address, sourcePort, destinationPort: 1 }, 1_000),
+      );
+
+      expect(await ownersReceived([family, 'tcp'], [OWN], syns)).toEqual(new Set([`tcp ${OWN}`]));
+    });
+  }
 });

@@ -6,6 +6,7 @@ import { openKernelReceiver, type KernelPacket } from './kernel-receiver.ts';
 import type { Libc } from '../libc.ts';
 import { MAX_PACKET_BYTES, type Clock, type FlowLabel, type PacketProtocol } from '../packet-socket.ts';
 import { filterIcmp } from './icmp-filter.ts';
+import { identifierFilter, type SelectIdentifiers } from './identifier-filter.ts';
 import { headerWriter, prepareSender } from './sender-options.ts';
 import { receivedIcmpTypes } from '../wire/icmp.ts';
 import { IPPROTO, parseIp } from '../wire/ip.ts';
@@ -28,6 +29,8 @@ export interface ArrivedPacket {
 export interface SharedRawSocket {
   /** Calls back with the errno, empty for none, and the time just before the system call. */
   readonly send: (outgoing: Outgoing, done: SendDone) => void;
+  /** From now on packets of other identifiers may be dropped; before the first call none are. */
+  readonly select: SelectIdentifiers;
   readonly close: () => void;
 }
 
@@ -67,14 +70,14 @@ export function openRawSocket(
   const addressFamily = family === 4 ? library.AddressFamily.IPv4 : library.AddressFamily.IPv6;
   const number = protocol === 'icmp' && family === 6 ? IPPROTO.icmpv6 : IPPROTO[protocol];
   const opened: rawSocket.RawSocket[] = [];
-  let closeKernelReceiver: (() => void) | undefined;
+  let byKernel: ReadByKernel | undefined;
   const open = (bufferSize: number): rawSocket.RawSocket => {
     const socket = library.createSocket({ protocol: number, addressFamily, bufferSize });
     opened.push(socket);
     return socket.on('error', () => undefined);
   };
   const close = (): void => {
-    closeKernelReceiver?.();
+    byKernel?.close();
     for (const socket of opened) socket.close();
   };
   const receive = ({ bytes, hopLimit, ...rest }: KernelPacket): void => {
@@ -92,7 +95,7 @@ export function openRawSocket(
       const receivedMs = performance.now();
       receive({ bytes, from: withoutZone(source), hopLimit: null, receivedMs, clock: 'process' });
     });
-    if (libc !== undefined) closeKernelReceiver = readByKernelReceiver(libc, receiver, family, receive);
+    if (libc !== undefined) byKernel = readByKernelReceiver(libc, receiver, [family, protocol], receive);
 
     const sender = open(1).pauseRecv();
     prepareSender(sender, family);
@@ -107,7 +110,7 @@ export function openRawSocket(
       const whole = labelledPacket(packet, { protocol: number, destination, hopLimit: ttl, dscp, ...label });
       return sendOnce(labelled, Buffer.from(whole), destination, () => undefined, MAX_RETRIES, done);
     };
-    return { send, close };
+    return { send, select: byKernel?.select ?? (() => undefined), close };
   } catch (error) {
     // Closes the sockets opened before the failure: callers may try again, and each attempt would leave descriptors
     // open.
@@ -116,13 +119,15 @@ export function openRawSocket(
   }
 }
 
-/** Replaces raw-socket's own reading by recvmsg as long as that works. Returns a function that ends it. */
+type ReadByKernel = Pick<SharedRawSocket, 'select' | 'close'>;
+
+/** Replaces raw-socket's own reading by recvmsg as long as that works. */
 function readByKernelReceiver(
   libc: Libc,
   socket: rawSocket.RawSocket,
-  family: Family,
+  [family, protocol]: readonly [Family, PacketProtocol],
   receive: (packet: KernelPacket) => void,
-): (() => void) | undefined {
+): ReadByKernel | undefined {
   const { wrap } = socket;
   const own = wrap.listeners('recvReady');
   const reader = own.length === 1 ? openKernelReceiver(libc, socket, family, BUFFER_BYTES) : undefined;
@@ -134,7 +139,7 @@ function readByKernelReceiver(
   };
   wrap.removeAllListeners('recvReady');
   wrap.on('recvReady', onReadable);
-  return reader.close;
+  return { select: identifierFilter(libc, reader.descriptor, family, protocol), close: reader.close };
 }
 
 /** A socket whose packets include their IPv6 header. */
