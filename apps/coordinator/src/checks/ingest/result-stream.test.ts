@@ -1,5 +1,5 @@
 import { MAX_SCREENSHOT_BYTES, redisKeys } from '@vantage/contract';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { startCoreBed, type CoreBed } from '../../../test/core-bed.ts';
 import { claimIdle, readNew } from './result-stream.ts';
@@ -22,6 +22,27 @@ async function write(probe: string, count: number, pictures: readonly Buffer[]):
 }
 
 describe('the reading of a result stream', () => {
+  it('needs one command and no error where the probe has written nothing, and reads what it writes then', async () => {
+    // Loads the scripts.
+    await write('loading', 1, []);
+    await readNew(bed.redis, 'loading', []);
+    await claimIdle(bed.redis, 'loading', 0);
+    const sent = jest.spyOn(bed.redis, 'sendCommand');
+    const nothing = [await readNew(bed.redis, 'silent', []), await claimIdle(bed.redis, 'silent', 0)];
+    const replies = await Promise.allSettled(sent.mock.results.map(({ value }) => value));
+    sent.mockRestore();
+    const created = await bed.redis.exists(redisKeys.results('silent'));
+    await write('silent', 1, []);
+
+    expect(nothing).toEqual([
+      { entries: [], more: false },
+      { entries: [], next: undefined },
+    ]);
+    expect(replies.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(created).toBe(0);
+    expect((await readNew(bed.redis, 'silent', [])).entries).toHaveLength(1);
+  });
+
   it('cuts a picture that is too large one byte above what it may be', async () => {
     await write('large', 1, [large]);
 

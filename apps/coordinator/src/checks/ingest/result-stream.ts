@@ -50,7 +50,7 @@ export async function readNew(redis: Redis, probe: string, done: readonly string
   const reply = await withGroup(redis, key, () =>
     runScriptForBytes(redis, takeEntriesScript, [key], [RESULT_GROUP, CONSUMER, FULL_BATCH, ...done]),
   );
-  const [entries, more] = (reply ?? [[], 0]) as readonly [readonly RawEntry[], number];
+  const [entries, more] = reply as readonly [readonly RawEntry[], number];
   return { entries: entries.map(readEntry), more: more === 1 };
 }
 
@@ -76,7 +76,7 @@ export async function claimIdle(
   const reply: unknown = await withGroup(redis, key, () =>
     runScriptForBytes(redis, claimEntriesScript, [key], [RESULT_GROUP, CONSUMER, idleMs, cursor, CLAIMED_AT_ONCE]),
   );
-  const [next, raw] = (reply ?? ['0-0', []]) as readonly [Buffer | string, readonly (RawEntry | null)[]];
+  const [next, raw] = reply as readonly [Buffer | string, readonly (RawEntry | null)[]];
   const entries = raw.filter((entry) => entry !== null).map(readEntry);
   return { entries, next: String(next) === '0-0' ? undefined : String(next) };
 }
@@ -87,19 +87,13 @@ export async function acknowledge(redis: Redis, probe: string, ids: readonly str
   );
 }
 
-/**
- * Reads. If the consumer group is missing, for a new probe or because Redis lost it, creates it from the start of the
- * stream and reads again.
- *
- * @returns undefined if the probe has no stream yet
- */
-async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): Promise<T | undefined> {
+/** Reads. If the stream has no consumer group, because it is new or Redis lost it, creates it from the start and reads again. */
+async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): Promise<T> {
   try {
     return await onStore(redis, read);
   } catch (error) {
     if (replyCode(error) !== 'NOGROUP') throw error;
   }
-  if ((await onStore(redis, () => redis.exists(key))) === 0) return undefined;
   await onStore(redis, () => redis.xgroup('CREATE', key, RESULT_GROUP, '0', 'MKSTREAM')).catch((error: unknown) => {
     // Another coordinator created it first.
     if (replyCode(error) !== 'BUSYGROUP') throw error;

@@ -65,7 +65,8 @@ end
 `;
 
 /**
- * Acknowledges and deletes entries, then reads new ones, first one and then a few at a time; none if the limit is 0.
+ * Acknowledges and deletes entries, then reads new ones, first one and then a few at a time; none if the limit is 0. A probe
+ * that has written nothing has no stream, which is no error.
  * KEYS result stream. ARGV group, consumer, limit, then ids of processed entries. Returns the new entries, and 1 if
  * there may be more.
  */
@@ -80,7 +81,8 @@ local left, bytes, taken, atOnce = tonumber(ARGV[3]), 0, {}, 1
 while left > 0 and bytes < ${MAX_READ_BYTES} do
   local count = math.min(left, atOnce)
   atOnce = math.min(atOnce * 2, 8)
-  local streams = redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', count, 'STREAMS', KEYS[1], '>')
+  local streams = redis.pcall('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', count, 'STREAMS', KEYS[1], '>')
+  if streams and streams.err then return redis.call('EXISTS', KEYS[1]) == 0 and { {}, 0 } or streams end
   local entries = streams and streams[1][2] or {}
   bytes = bytes + bounded(entries)
   for _, entry in ipairs(entries) do taken[#taken + 1] = entry end
@@ -101,7 +103,8 @@ return { taken, 1 }
 export const claimEntriesScript = defineScript(
   'allow-oom',
   `${bounded}
-local claimed = redis.call('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], 'COUNT', ARGV[5])
+local claimed = redis.pcall('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], 'COUNT', ARGV[5])
+if claimed.err then return redis.call('EXISTS', KEYS[1]) == 0 and { '0-0', {} } or claimed end
 bounded(claimed[2])
 return claimed
 `,

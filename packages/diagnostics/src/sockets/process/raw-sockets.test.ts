@@ -9,7 +9,6 @@ import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { icmpError, ipPacket } from '../../../test/raw-packets.ts';
 import { findLibc } from '../libc.ts';
 import type { PacketProtocol } from '../packet-socket.ts';
-import { readU16 } from '../wire/bytes.ts';
 import { echoRequest, ICMP_TYPES } from '../wire/icmp.ts';
 import { IPPROTO } from '../wire/ip.ts';
 import { ownerOf } from '../wire/owner.ts';
