@@ -209,6 +209,16 @@ describe('what the program writes', () => {
     expect(new Set(heads).size).toBe(1);
   });
 
+  it('has the number of hops of a traceroute as CSV', async () => {
+    replaced = { hops: [{ hop: 1 }, { hop: 2 }] };
+    const { output } = await written(['traceroute', 'example.com', '--csv']);
+    replaced = {};
+    const [head, row] = output.split('\n').map((line) => line.split(','));
+
+    expect(row![head!.indexOf('hopCount')]).toBe('2');
+    expect(head).not.toContain('hops');
+  });
+
   it.each([
     ['of a target that works', {}, 2],
     ['of a target that fails', { result: 'failure' }, 1],

@@ -27,6 +27,7 @@ export function tableColumns({ type, request }: Pick<CheckOf<CheckTypeName>, 'ty
 function columnsIn({ type, anyOf, properties, items }: Schema, path: string): readonly string[] {
   if (anyOf !== undefined) return anyOf.flatMap((each) => columnsIn(each, path));
   if (type === 'null') return [];
+  if (type === 'array' && /^(otherFamily\.)?hops$/.test(path)) return [path.replace('hops', 'hopCount')];
   if (properties !== undefined) {
     const prefix = path === '' ? '' : `${path}.`;
     return Object.entries(properties).flatMap(([name, schema]) => columnsIn(schema, `${prefix}${name}`));

@@ -77,7 +77,18 @@ describe('the results as CSV', () => {
     };
     const [, row] = asCsv([['fra-1', result]], {}, undefined, ['result', 'headers']).split('\r\n');
 
-    expect(row).toBe('fra-1,,,,,success,"[[""server"",""a""],[""x"",""b""]]"');
+    expect(row).toBe('fra-1,,,,,success,"[[""server"",""a""],[""x"",""b""]]",1');
+  });
+
+  it('have the number of hops of a route, also of none', () => {
+    const routes = [
+      ['fra-1', { hops: [{ hop: 1 }, { hop: 2 }], otherFamily: { hops: [{ hop: 1 }] } }],
+      ['par-1', { hops: [] }],
+    ] as const;
+    const [head, ...rest] = asCsv(routes, {}, undefined, ['result', 'hopCount']).split('\r\n');
+
+    expect(head).toMatch(/,result,hopCount,otherFamily\.hopCount$/);
+    expect(rest).toEqual(['fra-1,,,,,,2,1', 'par-1,,,,,,0,', '']);
   });
 
   it('have the columns that are asked for, whatever the results are, and an object as JSON', () => {

@@ -30,7 +30,7 @@ const probeColumns = {
 /**
  * Results as CSV (RFC 4180), one row per probe: the check, location and network of the probe (`probeCity`), then each
  * scalar field of the results (`timings.total` for nested ones) and each list of scalars. Lists of objects are omitted,
- * except the data of DNS records, and so is the screenshot: no program shows one in a cell.
+ * except the data of DNS records and the number of hops (`hopCount`), and so is the screenshot: no program shows one in a cell.
  *
  * @param probes response of `GET /probes`, if known
  * @param columns first columns of the results; others follow in the order in which they occur. With all fields of a check
@@ -85,6 +85,7 @@ function factsOf(probes: Readonly<Record<string, TableProbe>>, id: string): Read
 function flatten(value: object, columns: ReadonlySet<string>, prefix = ''): Record<string, unknown> {
   const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {
     if (prefix === '' && name === 'screenshot') return [];
+    if (name === 'hops' && answersOf.has(prefix) && Array.isArray(field)) return [[`${prefix}hopCount`, field.length]];
     if (Array.isArray(field)) {
       const items = field.map((item: unknown) => (name === 'answers' && answersOf.has(prefix) ? dataOf(item) : item));
       if (!items.some(isObject)) return [[`${prefix}${name}`, items.join(' ')]];
