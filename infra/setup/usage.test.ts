@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
@@ -100,4 +102,45 @@ it('names a wrong flag of npm test before the other checks begin', () => {
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toContain('Unrecognized option "wrong-flag"');
   expect(stderr).not.toContain('format');
+});
+
+describe('npm run check that a signal ends', () => {
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+    // The set-up was killed.
+    [undefined, 143],
+  ] as const)('ends the program that it runs, and begins no other: %s', async (signal, status) => {
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-check-'));
+    const pidFile = join(folder, 'pid');
+    try {
+      for (const part of ['check.mjs', 'setup']) {
+        cpSync(join(root, 'infra', part), join(folder, 'infra', part), { recursive: true });
+      }
+      const programs = join(folder, 'node_modules/.bin');
+      mkdirSync(programs, { recursive: true });
+      const format = `#!/bin/sh\ntrap 'exit 0' HUP INT TERM\nsleep 300 &\necho $$ $! > ${pidFile}.new\nmv ${pidFile}.new ${pidFile}\nwait\n`;
+      writeFileSync(join(programs, 'oxfmt'), format, { mode: 0o755 });
+      writeFileSync(join(programs, 'tsc'), `#!/bin/sh\n: > ${join(folder, 'next')}\nexit 1\n`, { mode: 0o755 });
+      const check = spawn(process.execPath, [join(folder, 'infra/check.mjs')], {
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+      const ended = once(check, 'exit');
+      while (!existsSync(pidFile) && check.exitCode === null) await sleep(20);
+      const [shell, sleeper] = readFileSync(pidFile, 'utf8').split(' ').map(Number);
+      try {
+        if (signal === undefined) check.disconnect();
+        else check.kill(signal);
+
+        expect(await ended).toEqual([status, null]);
+        expect(existsSync(`/proc/${shell}`)).toBe(false);
+        expect(existsSync(join(folder, 'next'))).toBe(false);
+      } finally {
+        process.kill(sleeper!, 'SIGKILL');
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
