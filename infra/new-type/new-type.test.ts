@@ -65,7 +65,7 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
     expect(follows).toEqual({
       form: 'Madeup',
       help: expect.stringContaining('--family'),
-      line: '192.0.2.1, 192.0.2.1',
+      line: '192.0.2.1, IPv4',
       example: { summary: 'Madeup', value: { type: NAME, host: 'example.com', limit: 3 } },
       documented: true,
       headline: expect.stringMatching(/example\.com .*2 probes|both/),

@@ -50,10 +50,12 @@ import { run${Type} } from './run.ts';
 export const diagnostic = defineDiagnostic(${type}, run${Type});
 `,
   'describe.ts': (type) => `import type { Description } from '../../shared/description.ts';
+import { told } from '../../shared/result-text.ts';
 import type { ${type} } from './contract.ts';
 
 export const description: Description<typeof ${type}> = {
-  line: ({ address }) => [address],
+  // The terminal writes the address itself before the line.
+  line: ({ address }) => [told(address, (text) => (text.includes(':') ? 'IPv6' : 'IPv4'))],
 };
 `,
   'run.test.ts': (type, Type) => `import { expect, it } from '@jest/globals';
