@@ -190,6 +190,6 @@ function noSuchFamily(text: string, family: Family): Failure {
 }
 
 function familyUnavailable(family: Family): Failure {
-  const message = `The target has IPv${family} addresses only, and this probe has no IPv${family} connectivity.`;
+  const message = `The target has IPv${family} addresses only, and this probe has no IPv${family} address with a default route.`;
   return { code: 'family_unavailable', phase: 'resolve', source: 'probe', message };
 }

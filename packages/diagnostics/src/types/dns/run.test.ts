@@ -435,7 +435,7 @@ describe('the resolver', () => {
   });
 
   it('of a family that the probe lacks is the one that has no other', async () => {
-    const message = 'The target has IPv4 addresses only, and this probe has no IPv4 connectivity.';
+    const message = 'The target has IPv4 addresses only, and this probe has no IPv4 address with a default route.';
     const failure = { code: 'family_unavailable', phase: 'resolve', source: 'probe', message } as const;
     const admit = async () => ({ admitted: false, failure, addresses: [], resolveMs: 0 }) as const;
 
@@ -443,7 +443,9 @@ describe('the resolver', () => {
 
     expect(outcome).toMatchObject({
       result: 'error',
-      error: { message: 'The resolver has IPv4 addresses only, and this probe has no IPv4 connectivity.' },
+      error: {
+        message: 'The resolver has IPv4 addresses only, and this probe has no IPv4 address with a default route.',
+      },
     });
   });
 
