@@ -49,7 +49,7 @@ describe('a result in one line', () => {
 
   it('tells for how long the probe stood still', () => {
     expect(describeResult('tcp', { state: 'open', rt: 4_004, stalled: 4_001.5 })).toContain(
-      ', the probe stood still for 4002 ms',
+      ', the probe stood still for 4.00 s',
     );
   });
 
@@ -57,12 +57,12 @@ describe('a result in one line', () => {
     [
       'traceroute',
       { rounds: 57, stalled: 3_200, roundsLeftOut: 3 },
-      '57 rounds, the probe stood still for 3200 ms (3 rounds left out)',
+      '57 rounds, the probe stood still for 3.20 s (3 rounds left out)',
     ],
     [
       'ping',
       { pingCount: 3, pingCompleted: 3, stalled: 2_100, packetsLeftOut: 1 },
-      '3 of 3 answered, the probe stood still for 2100 ms (1 packet left out)',
+      '3 of 3 answered, the probe stood still for 2.10 s (1 packet left out)',
     ],
   ] as const)('tells of a %s what was left out because the probe stood still', (type, result, line) => {
     expect(describeResult(type, result)).toBe(line);

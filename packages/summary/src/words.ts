@@ -61,7 +61,8 @@ export function asText(asn: string | null | undefined, asName: string | null | u
 
 /** Formats a duration with few digits. */
 export function ms(milliseconds: number): string {
-  if (milliseconds >= 10_000) return `${Math.round(milliseconds / 100) / 10} s`;
+  if (milliseconds >= 9995) return `${Math.round(milliseconds / 100) / 10} s`;
+  if (milliseconds >= 999.5) return `${Math.round(milliseconds / 10) / 100} s`;
   if (milliseconds >= 10) return `${Math.round(milliseconds)} ms`;
   return milliseconds < 0.01 ? 'less than 0.01 ms' : `${Number(milliseconds.toPrecision(2))} ms`;
 }

@@ -23,9 +23,11 @@ export function listed<T>(value: T | null | undefined, text: (value: T) => strin
   return line === undefined ? [] : [line];
 }
 
+/** Formats a duration with three digits, as the web page does. */
 export function ms(value: number | null | undefined): string {
   if (value === null || value === undefined) return '?';
-  return `${value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2)} ms`;
+  if (value >= 999.5) return `${(value / 1000).toFixed(value >= 9995 ? 1 : 2)} s`;
+  return `${value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ms`;
 }
 
 export function count(value: number, word: string): string {

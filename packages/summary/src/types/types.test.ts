@@ -398,11 +398,11 @@ describe('an http check', () => {
       /^Of the addresses of b\.example /,
     );
     expect(textOf(at(http(200, { ...behind, ...slow })), 'http_server_slow')).toBe(
-      'The answer took long to begin: fra-1 2000 ms at b.example. The server was slow, or packets were lost on the way.',
+      'The answer took long to begin: fra-1 2 s at b.example. The server was slow, or packets were lost on the way.',
     );
     const first = { ...behind, redirects: [redirectOf('http://example.com/', slow)] };
     expect(textOf(at(http(200, first)), 'http_server_slow')).toBe(
-      'The answer took long to begin: fra-1 2000 ms at example.com. The server was slow, or packets were lost on the way.',
+      'The answer took long to begin: fra-1 2 s at example.com. The server was slow, or packets were lost on the way.',
     );
   });
 
@@ -459,7 +459,7 @@ describe('an http check', () => {
 
     expect([summary.verdict, ...lines(summary)]).toEqual(['degraded', 'http_server_slow warning: ber-1 fra-1']);
     expect(textOf(summary, 'http_server_slow')).toBe(
-      'The answer took long to begin: ber-1 6003 ms (its first byte, as of an early hint, after 3 ms) and fra-1 6003 ms ' +
+      'The answer took long to begin: ber-1 6 s (its first byte, as of an early hint, after 3 ms) and fra-1 6 s ' +
         '(its first byte, as of an early hint, after 3 ms). The server was slow, or packets were lost on the way.',
     );
   });
