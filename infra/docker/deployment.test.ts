@@ -225,7 +225,7 @@ describe('the bounds of memory', () => {
     ['docker-compose.yml', `[node, ${ofCoordinator.replaceAll(' ', ', ')}, --env-file=/setup/coordinator/`],
     ['docker-compose.yml', `[node, ${ofAgent.replaceAll(' ', ', ')}, --env-file=/setup/agent/`],
     ['infra/agent/vantage-agent.service', `ExecStart=/usr/bin/node ${ofAgent} /opt/`],
-    ['package.json', `"agent": "exec node ${ofAgent} `],
+    ['package.json', `"agent": ". ./infra/setup/ready.sh; exec node ${ofAgent} `],
   ])('is the same in every way to start a program: %s', (file, command) => {
     // The formatter breaks long lists.
     const text = read(file).replaceAll(/\[\s+/g, '[').replaceAll(/,\s+/g, ', ');

@@ -79,6 +79,31 @@ describe('the other targets of the set-up in a fresh checkout', () => {
   });
 });
 
+it('any other command in a fresh checkout says that the set-up comes first', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const ofSetup = (script: string): boolean => script.includes('infra/setup/run.mjs');
+  const isProgram = (script: string): boolean => /\bnode /.test(script);
+  const commands = Object.values(scripts).filter((script) => isProgram(script) && !ofSetup(script));
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-fresh-'));
+  try {
+    cpSync(join(root, 'infra/setup/ready.sh'), join(folder, 'infra/setup/ready.sh'));
+    for (const script of commands) {
+      const { status, stderr } = spawnSync('sh', ['-c', `${script} --help`], { cwd: folder, encoding: 'utf8' });
+
+      expect({ script, status, stderr }).toEqual({
+        script,
+        status: 1,
+        stderr: 'This checkout is not set up. Run "npm run setup" once, then this command again.\n',
+      });
+    }
+    expect(commands.length).toBeGreaterThan(30);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 describe('a checkout in a folder with a name that Vite cannot read', () => {
   it.each(['vantage-#', 'vantage-?q'])('is refused in a sentence before anything is installed: %s', (name) => {
     expect(startFresh([], 'start', name)).toEqual({
