@@ -255,6 +255,21 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('offers the URL with http as a button if what the server sent is not TLS', async () => {
+    const url = 'http://www.example.com:8080/';
+    const message = `What the server sent is not TLS. If it speaks HTTP without TLS, its URL is ${url}.`;
+    const error = { code: 'tls_handshake_failed', message, phase: 'tls', source: 'target' };
+    const results = { 'fra-1': { ...httpCheck.results['fra-1'], result: 'failure', error } };
+    showcase.checks.set(httpCheck.testId, { ...httpCheck, results });
+    await open(`/c/${httpCheck.testId}`, 'The server may speak HTTP without TLS');
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await tab.page.click(`aria/Check ${url}`);
+
+    await untilTrue(tab.page, `location.pathname === '/c/${[...showcase.checks.keys()][0]!}'`);
+    expect(showcase.posted).toEqual([{ type: 'http', host: url, probes: ['fra-1'] }]);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('needs no mouse', async () => {
     const { keyboard } = tab.page;
     await open('/', 'measured from 10 of 12 probes');

@@ -11,6 +11,7 @@ import { useFirst } from '../parts/use-first.tsx';
 import { useGrowing } from '../parts/use-growing.ts';
 import { ScaleAxis } from './Axis.tsx';
 import { Certificates } from './Certificates.tsx';
+import { PlainHttp, plainUrlOf } from './PlainHttp.tsx';
 import { phaseNames, phasesOf, phaseTitles, type Timings } from '../phases.ts';
 import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
@@ -19,8 +20,10 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 export function HttpView(props: ViewProps): JSX.Element {
   // With many rows, the page draws one of the three parts per frame.
   const parts = useGrowing(3, props.rows.length > FEW_ROWS ? 1 : 3);
+  const plainUrl = plainUrlOf(props.check);
   return (
     <>
+      {plainUrl === undefined ? null : <PlainHttp check={props.check} url={plainUrl} />}
       <Durations {...props} />
       {parts < 2 ? null : <Certificates {...props} />}
       {parts < 3 ? null : <Picture check={props.check} summary={props.summary} />}
