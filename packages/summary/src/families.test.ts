@@ -75,6 +75,33 @@ describe('probes that measured both families', () => {
     ]);
   });
 
+  it.each([
+    ['all packets of a ping', 'ping', (ms: number) => ping([ms, ms + 1, ms, ms + 2, ms + 1, ms])],
+    [
+      'all packets of a trace',
+      'traceroute',
+      (ms: number) => trace(['192.0.2.1 1 1 1 1 1 1', `203.0.113.1 ${ms} ${ms + 1} ${ms} ${ms + 2} ${ms + 1} ${ms}`]),
+    ],
+  ] as const)('claim no slower family by one flow, since another way explains it: %s', (_what, type, measured) => {
+    const both = (four: number, six: number) => {
+      const { startedAt: _startedAt, finishedAt: _finishedAt, ...other } = measured(six);
+      const otherFamily = { ...other, family: 6, resolvedIp: '203.0.113.1' };
+      return { ...measured(four), otherFamily } as unknown as Result<typeof type>;
+    };
+    const texts = (results: Readonly<Record<string, Result<typeof type>>>) =>
+      summaryOf(type, results).findings.flatMap(({ code, text }) => (code === 'family_slower' ? text : []));
+
+    expect(texts({ ...each('fra-1 ber-1 par-1', both(52, 2)), 'nyc-1': both(2, 52) })).toEqual([
+      expect.stringMatching(
+        /^Over IPv4 it took longer from 3 probes \(.*\); that does not prove that IPv4 is slower, since two ways of a load balancer may differ so\. IPv4 → IPv6: /,
+      ),
+      expect.stringMatching(/^Over IPv6 it took longer from nyc-1; that does not prove that IPv6 is slower/),
+    ]);
+    expect(texts(each('fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1', both(2, 52)))).toEqual([
+      expect.stringMatching(/^IPv6 is slower from 8 probes/),
+    ]);
+  });
+
   it('have no slower family if their phases differ in both directions', () => {
     const timed = (connect: number, firstByte: number) =>
       http(200, { timings: { dns: 5, connect, tls: 25, firstByte, download: 5, total: 35 + connect + firstByte } });

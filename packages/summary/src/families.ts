@@ -1,26 +1,17 @@
 import type { Difference, Family } from '@vantage/contract';
 
 import { isUnmeasured } from './compare/fields/common.ts';
-import { measuredDifferences } from './compare/fields/of-type.ts';
-import { withoutSamples, type DifferenceDraft } from './compare/difference.ts';
-import { isBeyondChance } from './compare/noise.ts';
+import { measuredDifferences, weighedByFlows } from './compare/fields/of-type.ts';
 import { buildFinding, severityByShare, type FindingDraft } from './finding.ts';
 import { findFamilyPaths } from './family-paths.ts';
-import { measurementsOf, type Measurements } from './measurements.ts';
+import { measurementsOf } from './measurements.ts';
 import type { ProbeResult, SparseResultOf } from './probe-result.ts';
 import { reasonsOf } from './reasons.ts';
+import { families, findSlower, probesIn, type Pair } from './slower-family.ts';
 import { isUsuallyDifferent } from './types/dns.ts';
 import { listed, naming, unique } from './words.ts';
 
-/** One probe’s measurements over both families. */
-interface Pair {
-  readonly probe: string;
-  readonly of: Measurements;
-}
-
 type WithOther = SparseResultOf<'ping'>;
-
-const families = [4, 6] as const;
 
 /** Findings of a check over both families: what differs between IPv4 and IPv6. */
 export function findFamilies(type: string, probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
@@ -121,7 +112,7 @@ function findDifferences(type: string, pairs: readonly Pair[]): readonly Finding
   const seen = pairs.flatMap((pair) =>
     measuredDifferences(type, pair.of[4], pair.of[6])
       .filter(({ subject }) => subject !== 'addresses')
-      .map((difference) => ({ pair, difference })),
+      .map((difference) => ({ pair, difference: weighedByFlows(type, pair.of[4], pair.of[6], difference) })),
   );
   const slower = findSlower(pairs, seen);
   const answers = seen.filter(({ difference }) => difference.amounts === undefined);
@@ -138,52 +129,6 @@ function findDifferences(type: string, pairs: readonly Pair[]): readonly Finding
 function isUsualFor(type: string, { of }: Pair, { subject, name }: Difference): boolean {
   const { recordType = '' } = of[4].result as SparseResultOf<'dns'>;
   return type === 'dns' && subject === 'answers' && name === null && isUsuallyDifferent(recordType);
-}
-
-interface Seen {
-  readonly pair: Pair;
-  readonly difference: DifferenceDraft;
-}
-
-/** Times that differ at a probe in one direction; a probe with both directions shows no slower family. */
-function findSlower(pairs: readonly Pair[], seen: readonly Seen[]): readonly FindingDraft[] {
-  const directions = Map.groupBy(
-    seen.filter(({ difference }) => slowerFamily(difference) !== undefined),
-    ({ pair }) => pair,
-  );
-  const clear = [...directions.values()].filter(
-    (own) => new Set(own.map(({ difference }) => slowerFamily(difference))).size === 1,
-  );
-  return families.flatMap((family) => {
-    const own = clear.filter(([first]) => slowerFamily(first!.difference) === family).map(([first]) => first!);
-    return own.length === 0 ? [] : [slowerFinding(family, own, pairs.length)];
-  });
-}
-
-/**
- * @param own one difference of each probe at which this family is slower
- * @param compared number of probes that measured both
- */
-function slowerFinding(family: Family, own: readonly Seen[], compared: number): FindingDraft {
-  const probes = probesIn(own);
-  const chances = own.map(({ difference }) => difference.chance ?? 1);
-  const isProved = isBeyondChance(own.length, compared, Math.max(...chances));
-  const texts = own.map(
-    ({ pair, difference: { text } }) => `${pair.probe} (${isProved ? withoutSamples(text) : text})`,
-  );
-  const what = isProved
-    ? `IPv${family} is slower from ${naming(probes)}.`
-    : `Over IPv${family} it took longer from ${naming(probes)}; so few measurements do not prove that IPv${family} is slower.`;
-  return buildFinding('family_slower', 'info', probes, `${what} IPv4 → IPv6: ${listed(texts, 4)}.`);
-}
-
-function slowerFamily({ amounts }: Difference): Family | undefined {
-  if (amounts === undefined || amounts.a === amounts.b) return undefined;
-  return amounts.a > amounts.b ? 4 : 6;
-}
-
-function probesIn(seen: readonly Seen[]): readonly Pair[] {
-  return [...new Set(seen.map(({ pair }) => pair))];
 }
 
 function findOlder(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {

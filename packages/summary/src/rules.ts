@@ -71,7 +71,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   family_slower: rule(
     ['info'],
-    'Round-trip times or phases of both measurements differ by the rules for two checks, at each named probe in one direction only. `is slower` if chance does not explain it over all probes, else `took longer`.',
+    'Round-trip times or phases of both measurements differ by the rules for two checks, at each named probe in one direction only. `is slower` if chance does not explain it over all probes, else `took longer`. All packets of a flow (a ping is one) count as one sample, since they take one way of a load balancer.',
   ),
   family_answers_differ: degrading(
     ['warning', 'info'],

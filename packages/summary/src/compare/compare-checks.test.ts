@@ -125,7 +125,7 @@ describe('a comparison names', () => {
       'ping',
       ping([20, 21, 20, 22]),
       ping([80, 82, 81, 80]),
-      ['median round trip 21 ms → 81 ms, measured 4 times each'],
+      ['median round trip 21 ms → 81 ms, as another way of a load balancer would be'],
     ],
     [
       'a longer round trip of two handshakes',
@@ -142,10 +142,10 @@ describe('a comparison names', () => {
       ['median round trip 2 ms → 340 ms, measured once and 3 times'],
     ],
     [
-      'a longer round trip of three packets and of six',
-      'ping',
-      ping([20, 21, 20]),
-      ping([80, 82, 81, 80, 82, 81]),
+      'a longer round trip of three handshakes and of six',
+      'tcp',
+      tcp('open', [20, 21, 20]),
+      tcp('open', [80, 82, 81, 80, 82, 81]),
       ['median round trip 20 ms → 81 ms, measured 3 and 6 times'],
     ],
     [
@@ -296,25 +296,25 @@ describe('the whole of a comparison', () => {
     );
 
     expect(differences.map(({ text }) => text)).toEqual([
-      'median round trip longer: fra-1 21 ms → 81 ms and nyc-1 21 ms → 81 ms',
-      'median round trip 81 ms → 21 ms, measured 4 times each',
+      'median round trip longer: fra-1 21 ms → 81 ms and nyc-1 21 ms → 81 ms, as another way of a load balancer would be',
+      'median round trip 81 ms → 21 ms, as another way of a load balancer would be',
     ]);
   });
 
   it('says of no probe how often another one measured', () => {
     const { differences } = compared(
-      'ping',
+      'tcp',
       {
-        'fra-1': ping([20, 21, 20]),
-        'nyc-1': ping([20, 21, 20, 22]),
-        'syd-1': ping([20, 21, 20]),
-        'waw-1': ping([20, 21, 20]),
+        'fra-1': tcp('open', [20, 21, 20]),
+        'nyc-1': tcp('open', [20, 21, 20, 22]),
+        'syd-1': tcp('open', [20, 21, 20]),
+        'waw-1': tcp('open', [20, 21, 20]),
       },
       {
-        'fra-1': ping([80, 82, 81]),
-        'nyc-1': ping([80, 82, 81, 80]),
-        'syd-1': ping([20, 21, 20]),
-        'waw-1': ping([20, 21, 20]),
+        'fra-1': tcp('open', [80, 82, 81]),
+        'nyc-1': tcp('open', [80, 82, 81, 80]),
+        'syd-1': tcp('open', [20, 21, 20]),
+        'waw-1': tcp('open', [20, 21, 20]),
       },
     );
 
@@ -481,11 +481,15 @@ describe('the rule of round-trip times', () => {
 
   it.each(noises)('names noise for certain in less than 1 % of checks: %s', (_reason, rtt) => {
     const random = seeded(3);
-    const samples = (count: number) => ping(Array.from({ length: count }, () => rtt(random)));
+    const samples = (count: number) =>
+      tcp(
+        'open',
+        Array.from({ length: count }, () => rtt(random)),
+      );
     const namedOf = (probes: string, count: number): number => {
       const runs = Array.from({ length: 1_000 }, () => {
         const results = () => Object.fromEntries(probes.split(' ').map((probe) => [probe, samples(count)]));
-        return comparedWithVerdict('up', 'ping', results(), results()).differences;
+        return comparedWithVerdict('up', 'tcp', results(), results()).differences;
       });
       return runs.filter((all) => all.some(({ subject, certain }) => subject === 'rtt' && certain)).length;
     };
@@ -497,11 +501,15 @@ describe('the rule of round-trip times', () => {
     expect(Math.max(...named)).toBeLessThan(10);
   });
 
-  it('names a longer path for certain by many packets of one probe, or by few of several', () => {
+  it('names a longer path for certain by many handshakes of one probe, or by few of several', () => {
     const random = seeded(5);
-    const samples = (count: number, ms: number) => ping(Array.from({ length: count }, () => ms + 3 * random()));
+    const samples = (count: number, ms: number) =>
+      tcp(
+        'open',
+        Array.from({ length: count }, () => ms + 3 * random()),
+      );
     const certain = (probes: string, count: number): boolean | undefined =>
-      compared('ping', each(probes, samples(count, 20)), each(probes, samples(count, 45))).differences[0]?.certain;
+      compared('tcp', each(probes, samples(count, 20)), each(probes, samples(count, 45))).differences[0]?.certain;
 
     expect([certain('fra-1', 4), certain('fra-1', 5), certain('fra-1 nyc-1', 4), certain('fra-1 nyc-1', 3)]).toEqual([
       false,
@@ -509,6 +517,30 @@ describe('the rule of round-trip times', () => {
       true,
       true,
     ]);
+  });
+
+  it('names equal pings for certain in less than 1 % of checks whose flows a balancer deals to a fast and a slow way', () => {
+    const random = seeded(7);
+    const samples = () => {
+      const ms = random() < 0.5 ? 2 : 52;
+      return ping(Array.from({ length: 16 }, () => ms + random()));
+    };
+    const certain = ['fra-1', 'fra-1 nyc-1 syd-1', 'fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1'].map((probes) => {
+      const results = () => Object.fromEntries(probes.split(' ').map((probe) => [probe, samples()]));
+      const runs = Array.from({ length: 1_000 }, () => comparedWithVerdict('up', 'ping', results(), results()));
+      return runs.filter(({ result }) => result === 'different').length;
+    });
+
+    expect(Math.max(...certain)).toBeLessThan(10);
+  });
+
+  it('names a longer path of pings for certain if eight probes agree', () => {
+    const certain = (probes: string): boolean | undefined =>
+      compared('ping', each(probes, ping([20, 21, 20, 22])), each(probes, ping([80, 82, 81, 80]))).differences[0]
+        ?.certain;
+
+    expect(certain('fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1')).toBe(false);
+    expect(certain('fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1')).toBe(true);
   });
 
   it('names a phase for certain if eight probes agree', () => {

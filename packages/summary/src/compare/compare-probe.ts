@@ -9,7 +9,7 @@ import { percent } from '../words.ts';
 import { certainly, differentValue, FEW_PACKETS, uncertainly, type DifferenceDraft } from './difference.ts';
 import { isMeasured } from './evidence.ts';
 import { elsewhere, isElsewhere, outcomeDifferences } from './fields/common.ts';
-import { lossOf, measuredDifferences, requestDifferences } from './fields/of-type.ts';
+import { lossOf, measuredDifferences, requestDifferences, weighedByFlows } from './fields/of-type.ts';
 import { doubted, mayBeBalanced, pathFieldDifferences } from './fields/traceroute.ts';
 import { chanceOfLossChange, isBeyondChance, isLossChange } from './noise.ts';
 import { comparePaths } from './path/compare-paths.ts';
@@ -75,9 +75,12 @@ function compareMeasurements(
   const { path, differences: ofPath } = type === 'traceroute' ? pathOf(a, b) : { path: undefined, differences: [] };
   const isDoubtful = path !== undefined && mayBeBalanced(path, a, b);
   const loss = outcome.length > 0 ? [] : lossDifferences(type, a, b, count);
-  const measured = measuredDifferences(type, a, b).map(({ chance, ...draft }) => {
-    if (chance === undefined || isDoubtful) return draft;
-    return isBeyondChance(1, count, chance) ? certainly({ ...draft, chance }) : { ...draft, chance };
+  const measured = measuredDifferences(type, a, b).map((difference) => {
+    const { chance, ...draft } = difference;
+    if (chance === undefined) return draft;
+    // Of two traces the paths tell whether a balancer explains the difference.
+    if (type === 'traceroute') return isDoubtful ? doubted(difference) : weighed(difference, count);
+    return weighed(weighedByFlows(type, a, b, difference), count);
   });
   const crossed = [...(type === 'traceroute' ? pathFieldDifferences(a, b) : []), ...loss];
   const all: readonly DifferenceDraft[] = [
@@ -90,6 +93,11 @@ function compareMeasurements(
   // Silence that proves nothing may be loss.
   const differences = kinds.includes('silent') ? placed.map(({ chance: _chance, ...one }) => uncertainly(one)) : placed;
   return { differences, ...(path === undefined ? {} : { path }) };
+}
+
+/** A difference of times, certain if chance does not explain it at one of `count` probes. */
+function weighed(difference: DifferenceDraft, count: number): DifferenceDraft {
+  return isBeyondChance(1, count, difference.chance ?? 1) ? certainly(difference) : difference;
 }
 
 /** Subjects that may differ between the servers of one name. */

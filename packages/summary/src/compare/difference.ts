@@ -65,6 +65,9 @@ export interface DifferenceDraft extends Difference {
 /** The reason for doubt of a difference in loss. */
 export const FEW_PACKETS = ', too few packets to exclude chance';
 
+/** The reason for doubt of times of one flow: all of its packets take one way of a load balancer. */
+export const ANOTHER_WAY = ', as another way of a load balancer would be';
+
 /** A large difference of times; uncertain until it is known how many probes agree. */
 export function differentTime(named: Named, change: TimeChange | undefined): readonly DifferenceDraft[] {
   if (change === undefined) return [];
@@ -97,11 +100,12 @@ export function certainly({ text, ...difference }: DifferenceDraft): DifferenceD
   return { ...difference, certain: true, text: withoutSamples(text) };
 }
 
-/** The text without the number of samples, or that of packets, as the reason for doubt. */
+/** The text without its reason for doubt: the number of samples or of packets, or another way of a load balancer. */
 export function withoutSamples(text: string): string {
   return text
     .replace(/, measured (?:once|\d+)(?: times)?(?: each| and (?:once|\d+ times))$/, '')
-    .replace(FEW_PACKETS, '');
+    .replace(FEW_PACKETS, '')
+    .replace(ANOTHER_WAY, '');
 }
 
 /** Adds the address family to the text of a difference that concerns only one of both families. */

@@ -61,8 +61,12 @@ export function singleChange(aMs: number, bMs: number): TimeChange | undefined {
 }
 
 function weightOf(a: number, b: number): Pick<TimeChange, 'chance' | 'samples'> {
-  // Only one of all ways to divide the samples between the two checks separates them so.
-  return { chance: chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 }), samples: [a, b] };
+  return { chance: chanceOfApart(a, b), samples: [a, b] };
+}
+
+/** Probability that all of `a` draws of one distribution are larger than all of `b` others: one of the ways to divide them. */
+export function chanceOfApart(a: number, b: number): number {
+  return chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 });
 }
 
 /** True if chance does not explain that this many of the compared probes differ in one direction. */

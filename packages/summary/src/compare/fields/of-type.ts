@@ -5,17 +5,49 @@ import { answerKindOf, dataOf } from '../../dns-answer.ts';
 import { hasDoubtfulTimes } from '../../stalled.ts';
 import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-result.ts';
 import type { Sample } from '../../traceroute/chance.ts';
-import { differentSet, differentTime, differentValue, uncertainly, type DifferenceDraft } from '../difference.ts';
-import { rttChange } from '../noise.ts';
+import {
+  ANOTHER_WAY,
+  differentSet,
+  differentTime,
+  differentValue,
+  uncertainly,
+  withoutSamples,
+  type DifferenceDraft,
+} from '../difference.ts';
+import { chanceOfApart, rttChange } from '../noise.ts';
 import { addressDifferences } from './common.ts';
 import { httpDifferences, timeDifference } from './http.ts';
-import { lossAtTarget, targetHop } from './traceroute.ts';
+import { answeredFlows, lossAtTarget, targetHop } from './traceroute.ts';
 
 /** Differences between two measurements, without path and loss; without times if a stall of the probe makes those of one doubtful. */
 export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
   const differences = allDifferences(type, a, b);
   const isDoubtful = [a, b].some((one) => hasDoubtfulTimes(type, one));
   return isDoubtful ? differences.filter(({ amounts }) => amounts?.unit !== 'ms') : differences;
+}
+
+/**
+ * A difference of round trips with the chance of flows instead of packets: all packets of a flow take one way of a load
+ * balancer and are one sample of its ways. Other differences as they are.
+ */
+export function weighedByFlows(
+  type: string,
+  a: ProbeResult,
+  b: ProbeResult,
+  difference: DifferenceDraft,
+): DifferenceDraft {
+  const [ofA, ofB] = [flowsOf(type, a), flowsOf(type, b)];
+  if (difference.subject !== 'rtt' || ofA === undefined || ofB === undefined) return difference;
+  const { chance = 1, text } = difference;
+  const chanceOfFlows = chanceOfApart(ofA, ofB);
+  if (chanceOfFlows <= chance) return difference;
+  return { ...difference, chance: chanceOfFlows, text: `${withoutSamples(text)}${ANOTHER_WAY}` };
+}
+
+/** Number of flows of a ping, whose packets are one, or of a trace; undefined for other types: each attempt is a flow of its own. */
+function flowsOf(type: string, { result }: ProbeResult): number | undefined {
+  if (type === 'ping') return 1;
+  return type === 'traceroute' ? answeredFlows(result) : undefined;
 }
 
 function allDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {

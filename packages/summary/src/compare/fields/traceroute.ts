@@ -4,7 +4,14 @@ import { ofType, type ProbeResult, type SparseResultOf } from '../../probe-resul
 import type { Sample } from '../../traceroute/chance.ts';
 import { thresholds } from '../../thresholds.ts';
 import { unique } from '../../words.ts';
-import { differentSet, differentValue, uncertainly, withoutSamples, type DifferenceDraft } from '../difference.ts';
+import {
+  ANOTHER_WAY,
+  differentSet,
+  differentValue,
+  uncertainly,
+  withoutSamples,
+  type DifferenceDraft,
+} from '../difference.ts';
 
 type Traceroute = SparseResultOf<'traceroute'>;
 type Hops = NonNullable<Traceroute['hops']>;
@@ -32,10 +39,12 @@ export function mayBeBalanced({ relation }: PathComparison, a: ProbeResult, b: P
 }
 
 export function doubted({ chance: _chance, ...difference }: DifferenceDraft): DifferenceDraft {
-  return {
-    ...uncertainly(difference),
-    text: `${withoutSamples(difference.text)}, as another way of a load balancer would be`,
-  };
+  return { ...uncertainly(difference), text: `${withoutSamples(difference.text)}${ANOTHER_WAY}` };
+}
+
+/** Number of flows of a trace that the target answered, at least one; with all flows, those whose paths are in the result. */
+export function answeredFlows({ flows = [], multipath }: Traceroute): number {
+  return Math.max(1, multipath?.paths.length ?? flows.filter(({ reached }) => reached).length);
 }
 
 /** The last hop at which the target answered; undefined if it answered at none. */
