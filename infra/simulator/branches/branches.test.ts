@@ -1,7 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
 import { FIRST, networks, TARGET_NAME, type Network } from '../../../packages/diagnostics/test/balanced-network.ts';
-import { traceOver } from '../../../packages/diagnostics/test/trace-network.ts';
+import { traceroute } from '../../../packages/diagnostics/src/types/traceroute/contract.ts';
+import { params, TARGET, traceOver } from '../../../packages/diagnostics/test/trace-network.ts';
 import { summarize, type ProbeFacts } from '../../../packages/summary/src/index.ts';
 import type { Summary } from '../../../packages/contract/src/index.ts';
 import { addressOf, impairedNetwork, type Impairments } from './impaired-network.ts';
@@ -28,7 +29,7 @@ async function summaryOver(
   const hides = { showPrivateAddresses: false, isPrivateAddress };
   const { outcome } = await traceOver(impairedNetwork(network, impairments, seed), options, {
     inTime: true,
-    budgetMs: 30_000,
+    budgetMs: traceroute.budgetMs(params(TARGET, options)),
     ...hides,
   });
   const results = { 'fra-1': { ...outcome, startedAt: at, finishedAt: at } };
@@ -258,9 +259,40 @@ describe('loss on all ways of a search', () => {
     const texts = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'loss_at_target');
     const limited = await findingsOver(byPacket, { holes: ['first.1.0'] }, 'rate_limited_hop', all, 4 * RUNS);
     expect(limited.filter((text) => text !== '')).toEqual([]);
-    const named = texts.filter((text) => text.includes('Answers of hops from hop 3 on are missing too'));
+    const named = texts.filter((text) => text.includes('which the usual limits of answers do not explain'));
 
     expect(named.length).toBeGreaterThanOrEqual(0.7 * RUNS);
+  });
+
+  it.each<[string, Options]>([
+    ['all flows', all],
+    ['all flows, udp', { ...all, protocol: 'udp' }],
+    ['16 flows', { flows: 16, queries: 1 }],
+  ])('makes the check degraded where a balancer by packet has a broken way: %s', async (_name, options) => {
+    const verdicts: string[] = [];
+    for (let seed = 1; seed <= RUNS; seed += 1) {
+      const { verdict } = await summaryOver(byPacket, { holes: ['first.1.0'] }, seed, options);
+      verdicts.push(verdict);
+    }
+
+    expect(verdicts.filter((verdict) => verdict === 'degraded').length).toBeGreaterThanOrEqual(0.7 * RUNS);
+  });
+
+  it.each<[string, Network, Impairments]>([
+    ['nothing is lost', byPacket, {}],
+    ['all nodes limit their answers as Linux does', byPacket, { limits: limitAll(6, 1) }],
+    ['all nodes limit their answers as Linux does, by flow', eight, { limits: limitAll(6, 1) }],
+    ['the target answers one packet a second', byPacket, { limits: target }],
+  ])('is not proved if %s', async (_reason, network, impairments) => {
+    for (const options of [all, { ...all, protocol: 'udp' } as const, { flows: 16, queries: 1 }]) {
+      const { findings } = await summaryOver(network, impairments, 7, options);
+      const losses = findings.filter(({ code }) => code === 'loss_at_target' || code === 'path_loss');
+
+      expect({ options, warnings: losses.filter(({ severity }) => severity === 'warning') }).toEqual({
+        options,
+        warnings: [],
+      });
+    }
   });
 
   it('is found where a balancer by packet has a way that is gone', async () => {

@@ -265,9 +265,9 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. The hop is named alone if the one before it proves to lose nothing, else with the last that does: chance explains the difference, of all paths that met the router, in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test). Paths over one link begin to lose together. If several routers answer at the hop or at the one before it, none is named. Only flows that reach the target count. A target that may merely limit its answers, and the routers before it theirs, is \`loss_at_target\`: loss must explain the order of all these answers ${t.lossOverLimit} times better than token buckets do (ratio of likelihoods, all probes together), so that limits are taken for loss in 1 of ${t.lossOverLimit} such cases at most. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
   ),
-  loss_at_target: rule(
-    ['info'],
-    'traceroute: the target’s hop lost packets, and the one before it did not. The text mentions if its packets are too few to prove that, or from which hop on answers are missing too, if limits may explain them. Of a search for all paths over a per-packet balancer all loss is this.',
+  loss_at_target: degrading(
+    ['warning', 'info'],
+    `traceroute: the target’s hop lost packets, and the one before it did not. The text mentions if its packets are too few to prove that, or from which hop on answers are missing too, if limits may explain them. Of a search for all paths over a per-packet balancer all loss is this. Warning if a probe lost ${t.lostPackets} or more of the packets to it that are a second or more apart: \`spaced\`, or those of \`rounds\`; over udp if they are those of ${t.udpPerSecond} probes at most, since routers may answer that many a second, whoever asks.`,
   ),
   rate_limited_hop: rule(
     ['info'],

@@ -96,6 +96,67 @@ describe('loss on a path', () => {
     expect(summary.headline).toContain('but loss begins between fra-1 and hop 2, 192.0.2.1 in AS64511 (Transit Net)');
   });
 
+  describe('that packets a second apart prove', () => {
+    const path = [access, '192.0.2.1 5 * 5', '192.0.2.2 6 * *', '203.0.113.1 9 * *'];
+    const spaced = (received: number, sent = 10, protocol: 'icmp' | 'udp' | 'tcp' = 'icmp') =>
+      trace(path, { protocol, spaced: { sent, received } });
+
+    it('makes the verdict degraded, whatever limits explain of the trace', () => {
+      const summary = summaryOf('traceroute', { 'fra-1': spaced(6) });
+
+      expect(lines(summary)).toEqual(['loss_at_target warning: fra-1']);
+      expect(textOf(summary, 'loss_at_target')).toContain(
+        'of those a second or more apart fra-1 lost 4 of 10, which the usual limits of answers do not explain',
+      );
+      expect(summary.verdict).toBe('degraded');
+      expect(summary.headline).toContain('but packets to it are lost: fra-1 lost 4 of 10');
+    });
+
+    it.each([
+      ['none is lost', 6, 6],
+      ['one is lost', 9, 10],
+    ])('is not proved if %s', (_reason, received, sent) => {
+      const summary = summaryOf('traceroute', { 'fra-1': spaced(received, sent) });
+
+      expect(lines(summary)).toEqual(['loss_at_target info: fra-1']);
+      expect(summary.verdict).toBe('up');
+    });
+
+    it('is named with the loss that they do not prove for other probes', () => {
+      const summary = summaryOf('traceroute', { 'fra-1': spaced(6), 'ber-1': spaced(6, 6) });
+
+      expect(lines(summary)).toEqual(['loss_at_target warning: fra-1', 'loss_at_target info: ber-1']);
+    });
+
+    it('is that of datagrams only if two probes at most send them: routers may share a limit among all', () => {
+      const from = (...probes: readonly string[]) =>
+        lines(summaryOf('traceroute', Object.fromEntries(probes.map((probe) => [probe, spaced(6, 10, 'udp')]))));
+
+      expect(from('fra-1', 'ber-1')).toEqual(['loss_at_target warning: ber-1 fra-1']);
+      expect(from('fra-1', 'ber-1', 'par-1')).toEqual(['loss_at_target info: ber-1 fra-1 par-1']);
+    });
+
+    it('is found even if the trace itself lost none at the target', () => {
+      const results = { 'fra-1': trace([access, '203.0.113.1 9 9'], { spaced: { sent: 10, received: 5 } }) };
+
+      expect(lines(summaryOf('traceroute', results))).toEqual(['loss_at_target warning: fra-1']);
+    });
+
+    it('needs no further packets with rounds', () => {
+      const inRounds = (answers: string) =>
+        summaryOf('traceroute', {
+          'fra-1': trace([access, '* * *', `203.0.113.1 ${answers.replaceAll('.', '9').split('').join(' ')}`], {
+            rounds: answers.length,
+          }),
+        });
+
+      expect(lines(inRounds('..*..*..'))).toEqual(['loss_at_target warning: fra-1']);
+      expect(inRounds('..*..*..').verdict).toBe('degraded');
+      // The first one belongs to the trace.
+      expect(lines(inRounds('*....*..'))).toEqual(['loss_at_target info: fra-1']);
+    });
+  });
+
   const clean = (hop: string): string => `${hop} ${'1 '.repeat(12).trim()}`;
   const lossy = (hop: string): string => `${hop} 5 * * * 5 5 * 5 5 * * 5`;
 

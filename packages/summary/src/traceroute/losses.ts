@@ -10,6 +10,7 @@ import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
 import { hasDeadEnd, isPacketwise } from './multipath/dead-ends.ts';
+import { findSpacedLoss, lossyWhenSpaced } from './spaced.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /**
@@ -19,9 +20,15 @@ import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type 
 export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = reachedOf(traces);
   const losses = lossesOf(traces);
+  const located = losses.filter(({ begin, end }) => begin.hop !== end.hop);
+  const isIn = (of: readonly Trace[], { probeResult }: Trace): boolean =>
+    of.some((trace) => trace.probeResult.probe === probeResult.probe);
+  const placed = located.map(({ trace }) => trace);
+  const proved = lossyWhenSpaced(traces).filter((trace) => !isIn(placed, trace));
   return [
-    ...carriedOn(losses.filter(({ begin, end }) => begin.hop !== end.hop)),
-    ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
+    ...carriedOn(located),
+    ...findSpacedLoss(proved),
+    ...atTarget(losses.filter((loss) => !located.includes(loss) && !isIn(proved, loss.trace))),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(
       // After a change of the path a hop has other routers than before, and behind a per-packet balancer others have lost more.

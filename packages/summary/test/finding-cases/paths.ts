@@ -156,7 +156,10 @@ export const pathCases: FindingCases = {
     ],
   },
   loss_at_target: {
-    present: [['the hop before it loses none', on([access, transit, '203.0.113.1 9 * *'])]],
+    present: [
+      ['the hop before it loses none', on([access, transit, '203.0.113.1 9 * *'])],
+      ['packets a second apart are lost', on([access, transit, target], { spaced: { sent: 10, received: 8 } })],
+    ],
     absent: [
       ['the hop before it loses some too', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'])],
       ['it loses none', on([access, transit, target])],

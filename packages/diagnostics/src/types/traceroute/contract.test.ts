@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ruleErrors, type Place } from '@vantage/contract';
 
 import { MAX_PACKETS, traceroute } from './contract.ts';
+import { MAX_SPACED_PACKETS } from './options/spaced-results.ts';
 import { FULL_QUERIES } from './probing/trace-state.ts';
 import type { Hop } from './result-fields.ts';
 
@@ -54,11 +55,35 @@ describe('the contract of traceroute', () => {
     ['a port to which echo requests cannot go', { port: 443 }, '/options/port'],
     ['a port of echo requests', { sourcePort: 5_000 }, '/options/sourcePort'],
     ['a port of all flows', { protocol: 'udp', flows: 'all', sourcePort: 5_000 }, '/options/sourcePort'],
+    ['packets per hop of rounds', { queries: 5, rounds: 10 }, '/options/queries'],
+    ['packets per hop of a search for all paths', { queries: 2, flows: 'all' }, '/options/queries'],
     ['no port for the last flow', { protocol: 'udp', flows: 2, sourcePort: 65_535 }, '/options/sourcePort'],
   ] as const)('refuses %s, by its field', (_reason, more, path) => {
     const found = ruleErrors(traceroute, { host: 'a', options: { ...options, ...more } });
 
     expect(found).toEqual([{ path, message: expect.stringMatching(/^must be /) }]);
+  });
+
+  it.each([1, 3])(
+    'accepts %s packets per hop, the number sent or the default, with rounds and all flows',
+    (queries) => {
+      for (const more of [{ rounds: 10 }, { flows: 'all' }] as const) {
+        expect(ruleErrors(traceroute, { host: 'a', options: { ...options, queries, ...more } })).toEqual([]);
+      }
+    },
+  );
+
+  it('has time and packets for those that follow a trace of several flows', () => {
+    const of = (more: object) => {
+      const params = { host: 'a', options: { ...options, maxHops: 10, queries: 1, ...more } };
+      return { ms: traceroute.budgetMs(params), packets: traceroute.traffic(params).packets };
+    };
+    const [one, two, all] = [of({}), of({ flows: 2 }), of({ flows: 'all' })];
+
+    expect(two.ms - one.ms).toBe(14_000);
+    expect(all.ms).toBe(two.ms);
+    expect(two.packets - one.packets).toBe(10 + FULL_QUERIES + MAX_SPACED_PACKETS);
+    expect(all.packets).toBe(MAX_PACKETS);
   });
 
   it('counts the bytes of large packets, all packets to a silent target, and no hops that are not asked', () => {

@@ -19,13 +19,16 @@ import { mtuResults } from './options/mtu-results.ts';
 import { multipathSchema } from './multipath-fields.ts';
 import {
   ALL_FLOWS,
+  DEFAULT_QUERIES,
   fewestFlows,
   hopsOf,
   mostPackets,
   packetErrors,
   plannedPackets,
+  queriesErrors,
   wantsAllFlows,
 } from './options/packet-counts.ts';
+import { MAX_SPACED_PACKETS, maySendSpaced, spacedMs, spacedResults, TRACE_MS } from './options/spaced-results.ts';
 import { roundErrors, roundOptions, roundResults } from './options/round-options.ts';
 
 /**
@@ -70,14 +73,14 @@ export const traceroute = defineCheckType({
     queries: Type.Integer({
       minimum: 1,
       maximum: 10,
-      default: 3,
-      description: 'Packets per hop and flow; 1 with `rounds`.',
+      default: DEFAULT_QUERIES,
+      description: 'Packets per hop and flow. With `rounds` or all flows it is 1, and other numbers are refused.',
     }),
     flows: Type.Union([Type.Integer({ minimum: 1, maximum: 16 }), Type.Literal('all')], {
       default: 1,
       description:
         'Flows to trace: load balancers send different flows over different paths. `all` searches the paths of all flows, ' +
-        'with as many as it takes, and each next hop with a confidence of 95 %; `queries` has no effect then. Some routers, ' +
+        'with as many as it takes, and each next hop with a confidence of 95 %. Some routers, ' +
         'Linux among them, send all ICMP to a target over one path: use `udp` or `tcp`.',
     }),
     ...roundOptions,
@@ -102,6 +105,7 @@ export const traceroute = defineCheckType({
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], { description: 'What was sent.' }),
     ...headerResults,
     ...mtuResults,
+    ...spacedResults,
     clock: nullable(
       Type.Enum(['kernel', 'process'], {
         description:
@@ -128,7 +132,8 @@ export const traceroute = defineCheckType({
     const planned = plannedPackets(options);
     const most = mostPackets(options);
     const forMtu = planned + MAX_MTU_PACKETS <= most ? MAX_MTU_PACKETS : 0;
-    const traced = wantsAllFlows(options) ? most - forMtu : Math.min(most, planned + flows * FULL_TTL_PACKETS);
+    const spaced = maySendSpaced(options) ? MAX_SPACED_PACKETS : 0;
+    const traced = wantsAllFlows(options) ? most - forMtu : Math.min(most, planned + flows * FULL_TTL_PACKETS + spaced);
     const ofRounds = Math.min(hopsOf(options) * (rounds - 1), Math.max(0, most - traced - forMtu));
     const packets = traced + ofRounds;
     const isFull = options.protocol !== 'icmp' && options.size === undefined;
@@ -136,9 +141,10 @@ export const traceroute = defineCheckType({
     const bytes = 2 * (packets * Math.max(PACKET_BYTES, size) + large * MAX_MTU_BYTES);
     return trafficOverFamilies(options, { packets: packets + large, bytes });
   },
-  budgetMs: ({ options: { rounds = 0 } }) => 30_000 + rounds * 1_000,
+  budgetMs: ({ options }) => TRACE_MS + (options.rounds ?? 0) * 1_000 + spacedMs(options),
   inputRules: [
     ({ options }) => packetErrors(options),
+    ({ options }) => queriesErrors(options),
     ({ options }) => roundErrors(options),
     ({ options }) => portErrors(options),
     ({ options }) => headerErrors(options),

@@ -19,6 +19,7 @@ export const description: Description<typeof traceroute> = {
       : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
     told(mtuBlackHole, (bytes) => `echo requests from ${bytes} bytes on vanish`),
+    told(spacedLoss(others.spaced)),
     told(fullSizeOf({ fullSize, protocol, mtuBlackHole })),
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
     told(stopWords.get(stopReason ?? 'completed')),
@@ -50,6 +51,12 @@ function fullSizeOf({ fullSize, protocol = 'icmp', mtuBlackHole }: Sizes): strin
   if (fullSize === undefined || (fullSize.arrives && typeof mtuBlackHole !== 'number')) return null;
   const packets = protocol === 'tcp' ? 'SYNs' : `${protocol.toUpperCase()} packets`;
   return `${packets} of ${fullSize.bytes} bytes ${fullSize.arrives ? 'arrive' : 'vanish'}`;
+}
+
+/** Null without loss. */
+function spacedLoss(spaced: ResultFieldsOf<typeof traceroute>['spaced']): string | null {
+  if (spaced === undefined || spaced.received >= spaced.sent) return null;
+  return `${spaced.sent - spaced.received} of ${spaced.sent} packets a second apart lost`;
 }
 
 /** Null below two: one unanswered round at the end is ordinary loss. */

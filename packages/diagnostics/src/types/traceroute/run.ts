@@ -2,6 +2,7 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { fieldsAfter } from './after-trace.ts';
 import { capabilityMissing, shownAddress } from '../../sockets/provide-packets.ts';
 import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { portOf, refusedPort, type traceroute } from './contract.ts';
@@ -12,7 +13,6 @@ import { viewRounds } from './probing/rounds/view-rounds.ts';
 import { hopNames } from './hops/hop-names.ts';
 import { fullTtlOf, shownPath, type HopFormat } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
-import { sizeFields } from './mtu/size-fields.ts';
 import { multipathOf } from './multipath/multipath.ts';
 import { clockOf, partialsOf, roundsShown } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
@@ -67,8 +67,8 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
     if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);
     showPartial(trace);
     const flow = { ...plan, ...target, port: portOf(params.options), tag: payloadTag };
-    const [sizes] = await Promise.all([
-      sizeFields(trace, mtu, flow, params.options, packets, context),
+    const [after] = await Promise.all([
+      fieldsAfter(trace, mtu, flow, params.options, packets, context),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
     const { hops, flows } = shownPath(trace, { ...format, hasReplies: true, nextMtus: mtu.reported(trace) });
@@ -81,7 +81,7 @@ export async function runTraceroute(asked: TracerouteParams, context: Context): 
       ...(multipath === undefined ? { flows } : { flows: flows.slice(0, 1), multipath }),
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
       fullTtl: fullTtlOf(trace, format, others.areAnswered()),
-      ...sizes,
+      ...after,
       echo: mtu.echo(),
       clock: clockOf(trace),
       ...progressFields(trace, plan),

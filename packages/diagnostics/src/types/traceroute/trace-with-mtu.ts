@@ -8,6 +8,7 @@ import type { TraceOptions } from './trace-options.ts';
 import { isReached } from './hops/target-answers.ts';
 import type { mtuSearch } from './mtu/mtu-search.ts';
 import { searchPaths } from './multipath/search.ts';
+import { spacedMs, TRACE_MS } from './options/spaced-results.ts';
 import type { openFlows } from './probing/open-flows.ts';
 import type { joinTraces } from './probing/other-traces.ts';
 import { ECHO_REQUESTS } from './probing/port-filter.ts';
@@ -24,15 +25,20 @@ export const RESERVE_MS = 500;
 
 export interface TracePlan extends ProbeLoopPlan {
   readonly flows: ProbeLoopFlow[];
+  /** Time that is left for packets after the trace. */
+  readonly reservedMs: number;
 }
 
 export function planOf(
-  { protocol, firstHop, maxHops, queries, rounds, isOfAllFlows, mostPackets }: TraceOptions,
+  options: TraceOptions,
   flows: ProbeLoopFlow[],
   target: Target,
   packets: PacketSockets,
   remainingMs: number,
 ): TracePlan {
+  const { protocol, firstHop, maxHops, queries, rounds, isOfAllFlows, mostPackets } = options;
+  // A coordinator of an earlier release sets a deadline without it.
+  const reservedMs = Math.min(spacedMs(options), Math.max(0, remainingMs - TRACE_MS));
   const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
   return {
     flows,
@@ -42,7 +48,8 @@ export function planOf(
     queries,
     maxPackets: mostPackets,
     destination: addressText(addressBytes(target.address)),
-    budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs,
+    budgetMs: remainingMs - NAMES_MS - RESERVE_MS - roundsMs - reservedMs,
+    reservedMs,
     caughtUp: () => packets.sourceFor(target.address),
     // The search sends no unnecessary packet, and asks other flows before the silent hops of the first one.
     ...(isOfAllFlows ? { window: 1, endsInSilence: true } : {}),
@@ -86,7 +93,7 @@ export async function traceWithMtu(
   });
   mtu.start();
   const trace = await traced;
-  const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS;
+  const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS - plan.reservedMs;
   if (isOfAllFlows) {
     const maxPackets = mostPackets - MAX_MTU_PACKETS - ECHO_REQUESTS;
     const open = async (count: number): Promise<readonly ProbeLoopFlow[]> => {

@@ -16,18 +16,22 @@ import { FIRST_BYTES } from './path-mtu.ts';
 type Flows = Pick<ProbeLoopPlan, 'flows' | 'destination' | 'protocol'> &
   Pick<Target, 'family'> & { readonly port: number; readonly tag: string };
 
-/** The result fields about sizes: the end of the search, and packets of the trace’s own protocol in full size, at the same time. */
+/**
+ * The result fields about sizes: the end of the search, and packets of the trace’s own protocol in full size, at the same time.
+ *
+ * @param spent packets that were sent to the target after the trace
+ */
 export async function sizeFields(
   trace: Trace,
   mtu: MtuSearch,
   flows: Flows,
-  options: TraceOptions,
+  { options, spent }: { readonly options: TraceOptions; readonly spent: number },
   packets: PacketSockets,
   context: DiagnosticContext<typeof traceroute>,
 ): Promise<Partial<Outcome<typeof traceroute>>> {
   const [{ mtu: searched, blackHole }, fullSize] = await Promise.all([
     mtu.result(trace),
-    fullSizeOf(trace, mtu, flows, options, packets, context),
+    fullSizeOf(trace, mtu, flows, { ...options, mostPackets: options.mostPackets - spent }, packets, context),
   ]);
   // A size that a router reported to these packets, and that arrives, is the MTU unless a smaller one is known.
   const isSmaller = fullSize?.arrives === true && fullSize.bytes < Math.min(FIRST_BYTES, searched ?? Infinity);

@@ -51,6 +51,20 @@ export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'
   return rounds === undefined ? queries : 1;
 }
 
+/** The default counts as absent: requests that this service shows, stored ones among them, contain it. */
+export const DEFAULT_QUERIES = 3;
+
+/** An error for `queries` where one packet per hop and flow is sent anyway, so that the number would be ignored. */
+export function queriesErrors({ queries, flows, rounds }: Counts): InputError[] {
+  const isIgnored = rounds !== undefined || flows === 'all';
+  if (!isIgnored || queries === 1 || queries === DEFAULT_QUERIES) return [];
+  const reason =
+    rounds === undefined
+      ? 'with flows "all": the search decides how often each hop is asked'
+      : 'with rounds: each sends one packet to each hop';
+  return [{ path: '/options/queries', message: `must be 1 or absent ${reason}` }];
+}
+
 export function packetErrors(counts: Counts): InputError[] {
   const isBoth = wantsBothFamilies(counts) && counts.flows !== 'all';
   const packets = plannedPackets(counts) * (isBoth ? 2 : 1);

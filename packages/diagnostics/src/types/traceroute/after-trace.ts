@@ -1,0 +1,29 @@
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import type { PacketSockets } from '../../sockets/packet-socket.ts';
+import { MAX_MTU_PACKETS, type traceroute } from './contract.ts';
+import { sendSpaced } from './loss/spaced-packets.ts';
+import { sizeFields } from './mtu/size-fields.ts';
+import { maySendSpaced } from './options/spaced-results.ts';
+import { ECHO_REQUESTS } from './probing/port-filter.ts';
+import { NAMES_MS, RESERVE_MS } from './trace-with-mtu.ts';
+
+type Context = DiagnosticContext<typeof traceroute>;
+type SizeArguments = Parameters<typeof sizeFields>;
+
+/** The result fields of packets that are sent after the trace: first those that tell loss from limits, then the large ones. */
+export async function fieldsAfter(
+  trace: SizeArguments[0],
+  mtu: SizeArguments[1],
+  flows: SizeArguments[2],
+  options: SizeArguments[3]['options'],
+  packets: PacketSockets,
+  context: Context,
+): Promise<Partial<Outcome<typeof traceroute>>> {
+  const left = options.mostPackets - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
+  const isAsked = trace.failure === null && options.rounds === undefined && maySendSpaced(options);
+  const remainingMs = (): number => context.remainingMs() - NAMES_MS - RESERVE_MS;
+  const { signal } = context;
+  const spaced = isAsked ? await sendSpaced(trace, flows, left, { signal, remainingMs }) : null;
+  const sizes = await sizeFields(trace, mtu, flows, { options, spent: spaced?.sent ?? 0 }, packets, context);
+  return { ...sizes, ...(spaced !== null && { spaced }) };
+}
