@@ -367,6 +367,44 @@ describe('loss behind a balancer whose ways have different round trips', () => {
   });
 });
 
+describe('routers that limit their answers as Linux does, before a target that answers everything', () => {
+  const limits: Impairments['limits'] = (name) => (name === TARGET_NAME ? undefined : { burst: 6, perSecond: 1 });
+  const few = [
+    { flows: 16, queries: 1 },
+    { flows: 8, queries: 2 },
+    { flows: 10, queries: 3 },
+  ] as const;
+
+  it.each(
+    few.flatMap((options) =>
+      [
+        ['2 long ways', 'first.1.0'],
+        ['2 long ways', 'first.1.1'],
+        ['unequal by 3', 'first.1.2'],
+      ].map(([network, hole]) => [network!, hole!, options] as const),
+    ),
+  )('hide no dead way: over %s beyond %s, %j', async (network, hole, options) => {
+    const texts = await findingsOver(networks[network]!, { holes: [hole], limits }, 'flows_stop', options);
+    const named = texts.filter((text) => text !== '');
+
+    for (const text of named) {
+      const router = addressOf(networks[network]!, hole);
+      expect(text).toMatch(
+        new RegExp(`^Nothing comes back from beyond hop \\d, ${router} for \\d+ of ${options.flows} flows[^|]*$`),
+      );
+    }
+    expect(named.length).toBeGreaterThanOrEqual(RUNS - 1);
+  });
+
+  it.each(
+    few.flatMap((options) => ['straight', '2 long ways', 'nested'].map((network) => [network, options] as const)),
+  )('make no way of a clean path dead: over %s, %j', async (network, options) => {
+    const texts = await findingsOver(networks[network]!, { limits }, 'flows_stop', options);
+
+    expect(texts.filter((text) => text !== '')).toEqual([]);
+  });
+});
+
 describe('flows that die behind a router that all flows pass', () => {
   const straight = networks['straight']!;
   /** A bundle of four links behind the node, one of which is dead. */
@@ -423,6 +461,11 @@ describe('flows that die behind a router that all flows pass', () => {
       'the target limits its answers, and 30 % is lost',
       straight,
       { ...limit(isTarget, 6, 1), loss: (n) => (n === 'a' ? 0.3 : 0) },
+    ],
+    [
+      'the target answers others too, and some of the packets only',
+      straight,
+      { ...limit(isTarget, 3, 1), loss: (n) => (n === TARGET_NAME ? 0.5 : 0) },
     ],
     ['a balancer by packet has a broken way', byPacket, { holes: ['first.1.0'] }],
     ['a balancer by packet has a way that is gone', byPacket, { gone: ['first.1.0'] }],

@@ -1,7 +1,9 @@
 import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupBy } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
-import { chanceOfMore, type Sample } from './chance.ts';
+import { chanceOfMore } from './chance.ts';
+import { placesIn, sampleOf } from './flows/samples.ts';
+import { areSurelySilent, farthestOf, lastOf, silentFlows } from './flows/silent-flows.ts';
 import { isLimitLikely, weightOfLimits } from './limits.ts';
 import { HIDDEN_ROUTER, meaningOf, refuserText } from './refusals.ts';
 import { countOf, listed, unique } from '../words.ts';
@@ -26,16 +28,11 @@ export function deadWays(trace: Trace): readonly Way[] {
     const ends = [last, ...before.filter(({ isPrivate }) => isPrivate)].flatMap(placesIn);
     return ends.length > 0 && ends.every((place) => !passed.has(place));
   });
-  const silent = ended.filter(({ refusal }) => refusal === null);
+  const silent = silentFlows(trace).filter((way) => ended.includes(way) && farthestOf(trace, way) === way);
   // Sorted, because the order of a step's routers is that of one flow's answers.
   const byEnd = Map.groupBy(silent, (way) => placesIn(lastOf(way)!).toSorted().join(' '));
   const proved = new Set([...byEnd.values()].flatMap((own) => provedOf(trace, own)));
   return ended.filter((way) => way.refusal !== null || proved.has(way));
-}
-
-/** The routers of a step; those with withheld addresses by their place among the responders of the hop. */
-export function placesIn({ hop, routers, isPrivate, responders }: Step): readonly string[] {
-  return isPrivate ? responders.map((index) => `${hop} ${index}`) : routers.map(({ ip }) => ip);
 }
 
 /**
@@ -45,6 +42,11 @@ export function placesIn({ hop, routers, isPrivate, responders }: Step): readonl
 function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   const { hop } = lastOf(ways[0]!)!;
   const atHop = trace.ways.flatMap(({ steps }) => steps.filter((step) => step.hop === hop).flatMap(placesIn));
+  // At this hop, too, others must have been seen: the router may lead them to the target and limit its answers.
+  const isAside = trace.ways.some(
+    ({ isReached, steps }) => isReached && steps.some((step) => step.hop === hop && !isSilent(step)),
+  );
+  if (isAside && areSurelySilent(trace)) return ways;
   const isTogether = chanceOf(trace, ways, hop) * new Set(atHop).size <= thresholds.beginByChance;
   return isTogether ? ways : ways.filter((way) => chanceOf(trace, [way], hop) <= thresholds.beginByChance);
 }
@@ -80,13 +82,6 @@ function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   );
 }
 
-export function sampleOf(steps: readonly Step[]): Sample {
-  return steps.reduce((sum, { sent, lost }) => ({ sent: sum.sent + sent, lost: sum.lost + lost }), {
-    sent: 0,
-    lost: 0,
-  });
-}
-
 /** Finding: one of several parallel paths is broken. */
 export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] {
   const broken = traces.flatMap((trace) =>
@@ -112,9 +107,22 @@ export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] 
       way.refusal === null
         ? `Nothing comes back from beyond ${where} for ${flows}`
         : `A router said that ${meaningOf(way.refusal.mark)} to the packets of ${flows}: ${where}`;
-    const text = `${end}; the other flows go by other routers and reach the target. One of ${ways} is broken.`;
+    const text = `${end}; ${othersText(own)}. One of ${ways} is broken.`;
     return buildFinding('flows_stop', 'warning', probeResults, text, `one of ${ways} ends at ${where}`);
   });
+}
+
+/** What became of the other flows: of further dead ones less may have been seen, where routers limit their answers. */
+function othersText(found: readonly { readonly trace: Trace; readonly way: Way }[]): string {
+  const dead = new Set(found.map(({ way }) => way));
+  const others = [...new Set(found.map(({ trace }) => trace))].flatMap((trace) =>
+    trace.ways.filter((way) => !dead.has(way) && !way.isReached).map((way) => ({ trace, way })),
+  );
+  if (others.length === 0) return 'the other flows go by other routers and reach the target';
+  const less = others.filter(({ trace, way }) => areSurelySilent(trace) && dead.has(farthestOf(trace, way)));
+  const [verb, get] = less.length === 1 ? ['does', 'gets'] : ['do', 'get'];
+  const more = `${less.length} more ${verb} not reach the target and ${get} answers of fewer hops, since routers limit theirs; `;
+  return `${less.length === 0 ? '' : more}those that reach the target get answers of other routers`;
 }
 
 /** A router with a withheld address may have refused the packets at its own hop or at the next one. */
@@ -128,8 +136,4 @@ function forkText(trace: Trace, { steps }: Way): string {
   const passed = new Set(alive.flatMap(({ routers }) => routers.map(({ ip }) => ip)));
   const fork = steps.findLast(({ routers }) => routers.length === 1 && passed.has(routers[0]!.ip));
   return fork === undefined ? '' : `the ways behind ${stepText(fork)}`;
-}
-
-export function lastOf({ steps }: Way): Step | undefined {
-  return steps.findLast((step) => !isSilent(step));
 }

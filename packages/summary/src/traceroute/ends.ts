@@ -13,6 +13,7 @@ import { findOutages, outageOf } from './rounds/outage.ts';
 import { findPauses } from './rounds/pause.ts';
 import { findPathChanges } from './rounds/path-change.ts';
 import { brokenWaysOf } from './multipath/broken-ways.ts';
+import { findCirclingFlows } from './flows/circling-flows.ts';
 import { findCutFlows } from './flows/cut-flows.ts';
 import type { WayNode } from './multipath/ways.ts';
 import { findRefusals, refusalOf, type PathRefusal } from './refusals.ts';
@@ -51,6 +52,7 @@ export function findEnds(
     ...cuts(traces),
     ...findDeadWays(traces),
     ...findCutFlows(traces),
+    ...findCirclingFlows(traces),
     ...findBrokenBranches(traces),
     ...findMtus(traces),
     ...findHeaders(traces),

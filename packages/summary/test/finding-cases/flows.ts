@@ -23,3 +23,25 @@ export const cut = (order: string, full: number): Summary =>
       fullTtl: { rtts: Array.from({ length: full }, () => null), icmp: null },
     }),
   });
+
+const rows = [
+  '192.0.2.1',
+  '192.0.2.2/192.0.2.12',
+  '192.0.2.3/192.0.2.1',
+  '192.0.2.4/192.0.2.12',
+  '203.0.113.1/192.0.2.1',
+];
+
+/** Flows over two ways, of which the first one does not reach the target although each hop answers it. */
+export const inCircle = (first: string, ...others: readonly string[]): Summary =>
+  summaryOf('traceroute', {
+    'fra-1': trace(
+      rows.map((ips, index) => `${ips} ${String(index + 1)}`),
+      {
+        flows: [
+          ...flowsOf(first).map((flow) => ({ ...flow, reached: false, stopReason: 'loop' as const })),
+          ...flowsOf(...others),
+        ],
+      },
+    ),
+  });

@@ -1,7 +1,7 @@
 import { bad, summaryOf, type Result } from '../cases.ts';
 import { multipath, ping, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
-import { cut, flowsOf } from './flows.ts';
+import { cut, flowsOf, inCircle } from './flows.ts';
 import { placeAt } from './place-at.ts';
 
 const access = '198.51.100.1 1 1 1';
@@ -37,6 +37,8 @@ const near: Readonly<Record<string, Result<'ping'>>> = {
 };
 const inFrankfurt = { placeOf: () => placeAt(50.11, 8.68) };
 const looping = ['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'];
+
+const hole = { pathMtu: 1_300, mtuBlackHole: 1_301 };
 
 export const pathCases: FindingCases = {
   latency_outlier: {
@@ -113,6 +115,7 @@ export const pathCases: FindingCases = {
         all(['192.0.2.1 > *1 0/9', '*1 > *2 0/6'], { '192.0.2.1': 'flow', '*1': 'broken' }),
       ],
       ['flows are silent beyond a router that all pass', cut('9 * 9 9 9 * 9 9', 12)],
+      ['one flow goes round in a circle', inCircle('0 1 1 1 1', '0 0 0 0 0')],
       ['a router refuses all packets of a way', all(['192.0.2.1 > !192.0.2.12 6/6'], { '192.0.2.1': 'flow' })],
     ],
     absent: [
@@ -124,6 +127,7 @@ export const pathCases: FindingCases = {
         'one flow was last seen where others pass',
         on([...balanced, '192.0.2.3 3 * 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 0 - -', '0 1 0 0') }),
       ],
+      ['routers of the circle are at several hops', inCircle('0 1 1 1 1', '0 0 0 0 0', '0 1 1 0 0')],
       ['the last flows are silent, as with a limit', cut('9 9 9 9 9 9 * *', 12)],
       ['flows are silent beyond a router that all pass, and got few packets', cut('9 * 9 9 9 * 9 9', 4)],
       ['the agent did not prove it', all(deadWay, { '192.0.2.1': 'flow' })],
@@ -178,7 +182,7 @@ export const pathCases: FindingCases = {
   },
   path_mtu_black_hole: {
     present: [
-      ['large packets vanish', on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 })],
+      ['large packets vanish', on([access, target], hole)],
       ['packets of the trace that arrive are smaller', on([access, target], { mtuBlackHole: 1_301, size: 1_300 })],
       ['large datagrams vanish', fullDatagrams(false)],
     ],
@@ -191,10 +195,7 @@ export const pathCases: FindingCases = {
     present: [['1,499 bytes', on([access, target], { pathMtu: 1_499 })]],
     absent: [
       ['1,500 bytes', on([access, target], { pathMtu: 1_500 })],
-      [
-        'larger packets vanish, and no router reports it',
-        on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 }),
-      ],
+      ['larger packets vanish, and no router reports it', on([access, target], hole)],
     ],
   },
 };

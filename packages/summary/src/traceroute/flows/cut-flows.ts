@@ -1,10 +1,10 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
-import { thresholds } from '../../thresholds.ts';
 import { countOf, listed } from '../../words.ts';
-import { chanceOfMore, choices } from '../chance.ts';
-import { lastOf, placesIn, sampleOf } from '../dead-ways.ts';
-import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from '../trace.ts';
+import { deadWays } from '../dead-ways.ts';
+import { stepText, type Step, type Trace, type Way } from '../trace.ts';
+import { placesIn } from './samples.ts';
+import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';
 
 /** Flows of a trace that are silent beyond a router which leads other flows to the target. */
 interface CutFlows {
@@ -18,59 +18,15 @@ interface CutFlows {
  * hosts behind one address) and filters by ports always drop the same flows. Chance and limits choose packets, not flows.
  */
 function cutFlowsOf(trace: Trace): readonly CutFlows[] {
-  const { ways, isReached, isFinal } = trace;
-  const alive = ways.filter((way) => way.isReached);
-  if (!isReached || !isFinal || alive.length === 0) return [];
-  const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(placesIn)));
-  const silent = ways.flatMap((way) => {
-    const last = lastOf(way);
-    const isCut =
-      way.isEnded && way.refusal === null && last !== undefined && placesIn(last).some((one) => passed.has(one));
-    return isCut ? [{ way, last }] : [];
+  if (!areSurelySilent(trace)) return [];
+  const dead = deadWays(trace);
+  const silent = silentFlows(trace).flatMap((way) => {
+    const farthest = farthestOf(trace, way);
+    const last = lastOf(farthest);
+    return last === undefined || dead.includes(farthest) || dead.includes(way) ? [] : [{ way, last }];
   });
   const byEnd = Map.groupBy(silent, ({ last }) => placesIn(last).toSorted().join(' '));
-  return [...byEnd.values()]
-    .map((own) => ({ trace, flows: own.map(({ way }) => way), last: own[0]!.last }))
-    .filter((cut) => !isByChance(cut) && !mayBeLimited(cut));
-}
-
-/**
- * True if chance explains that so many of the flows lost all packets beyond the router, given the loss of the others. Packets
- * with the full TTL count if the target answered none: they are of these flows then, and a target that limits its answers
- * gives some in these seconds.
- */
-function isByChance({ trace: { ways, fullTtl }, flows, last }: CutFlows): boolean {
-  const full = fullTtl?.rtts ?? [];
-  if (full.length < thresholds.cutFlows.full * flows.length || full.some((rtt) => rtt !== null)) return true;
-  const alive = ways.filter((way) => way.isReached);
-  const asked = new Set(stepsBeyond(alive, last).flatMap((step) => (isSilent(step) ? [] : [step.hop])));
-  const isAsked = ({ hop }: Step): boolean => asked.has(hop);
-  const lost = sampleOf(stepsBeyond(flows, last).filter(isAsked)).lost + full.length;
-  const others = sampleOf(stepsBeyond(alive, last).filter(isAsked));
-  const choice = Math.exp(choices(ways.length, flows.length));
-  return choice * chanceOfMore({ sent: lost, lost }, others) > thresholds.beginByChance;
-}
-
-function stepsBeyond(ways: readonly Way[], { hop }: Step): readonly Step[] {
-  return ways.flatMap(({ steps }) => steps.filter((step) => step.hop > hop));
-}
-
-/**
- * True if the target may have left the packets unanswered because of a limit: a limit that is used up answers the first
- * packets and none of the last. Else the target answers other flows after a packet of these, to the end.
- */
-function mayBeLimited({ trace }: CutFlows): boolean {
-  const { answeredLater, lostLast } = thresholds.cutFlows;
-  const hop = trace.steps[targetIndex(trace) ?? -1]?.hop;
-  const rtts = trace.probeResult.result.hops?.find((one) => one.hop === hop)?.rtts ?? [];
-  const alive = trace.ways
-    .filter((way) => way.isReached)
-    .flatMap(({ steps }) => steps.filter((step) => step.hop === hop));
-  // As many lost packets may be of flows that reached the target.
-  const first = rtts.flatMap((rtt, at) => (rtt === null ? [at] : []))[sampleOf(alive).lost] ?? rtts.length;
-  const later = rtts.slice(first).filter((rtt) => rtt !== null).length;
-  const last = rtts.findLastIndex((rtt) => rtt !== null);
-  return later < answeredLater || rtts.length - 1 - last > lostLast;
+  return [...byEnd.values()].map((own) => ({ trace, flows: own.map(({ way }) => way), last: own[0]!.last }));
 }
 
 /** Finding: flows do not reach the target although they pass the routers of those that do. */
@@ -90,7 +46,17 @@ export function findCutFlows(traces: readonly Trace[]): readonly FindingDraft[] 
     const filter = own.every(({ trace }) => trace.probeResult.result.protocol === 'icmp')
       ? 'a filter drops them'
       : 'a filter drops them by their ports';
-    const text = `${listed(shares, 3)} ${verb} not reach the target: nothing comes back from beyond ${where}, which the other flows pass too. One of several ways behind it is broken, or ${filter}.`;
+    const [passed, broken] = own.every(isPassedByOthers)
+      ? [', which the other flows pass too', 'One of several ways behind it']
+      : ['', 'One of several ways'];
+    const text = `${listed(shares, 3)} ${verb} not reach the target: nothing comes back from beyond ${where}${passed}. ${broken} is broken, or ${filter}.`;
     return buildFinding('flows_stop', 'warning', probeResults, text, `some flows end behind ${where}`);
   });
+}
+
+/** False if routers limit their answers, so that this one answered none of the flows that reach the target. */
+function isPassedByOthers({ trace, last }: CutFlows): boolean {
+  const places = new Set(placesIn(last));
+  const alive = trace.ways.filter(({ isReached }) => isReached).flatMap(({ steps }) => steps);
+  return alive.flatMap(placesIn).some((place) => places.has(place));
 }

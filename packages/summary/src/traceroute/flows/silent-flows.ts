@@ -1,0 +1,81 @@
+import { thresholds } from '../../thresholds.ts';
+import { chanceOfMore, choices } from '../chance.ts';
+import { isSilent, targetIndex, type Step, type Trace, type Way } from '../trace.ts';
+import { circleOfFlow } from './circling-flows.ts';
+import { placesIn, sampleOf } from './samples.ts';
+
+/** Flows that end in silence in a trace whose other flows reach the target. */
+export function silentFlows({ ways, isReached, isFinal }: Trace): readonly Way[] {
+  if (!isReached || !isFinal || !ways.some((way) => way.isReached)) return [];
+  return ways.filter((way) => way.isEnded && way.refusal === null && circleOfFlow(way).length === 0);
+}
+
+/** True if neither chance nor a limit of the target explains that it answered none of the silent flows, whatever the routers answered. */
+export function areSurelySilent(trace: Trace): boolean {
+  const flows = silentFlows(trace);
+  return flows.length > 0 && !isByChance(trace, flows) && !mayBeLimited(trace);
+}
+
+/**
+ * True if chance explains that the target answered no packet of so many flows, given its answers to the others. Packets with
+ * the full TTL count if it answered none: they are of these flows then, and a target that limits its answers gives some in
+ * these seconds.
+ */
+function isByChance(trace: Trace, flows: readonly Way[]): boolean {
+  const { ways, fullTtl } = trace;
+  const full = fullTtl?.rtts ?? [];
+  if (full.length < thresholds.cutFlows.full * flows.length || full.some((rtt) => rtt !== null)) return true;
+  const lost = sampleOf(atTarget(trace, flows)).lost + full.length;
+  const others = sampleOf(atTarget(trace, reaching(ways)));
+  // Limits, those that probes share above all, lose the packets of a flow together.
+  if (others.lost > others.sent * thresholds.sharedLoss) return true;
+  const choice = Math.exp(choices(ways.length, flows.length));
+  return choice * chanceOfMore({ sent: lost, lost }, others) > thresholds.beginByChance;
+}
+
+/**
+ * True if the target may have left the packets unanswered because of a limit: a limit that is used up answers the first
+ * packets and none of the last. Else the target answers other flows after a packet of these, to the end.
+ */
+function mayBeLimited(trace: Trace): boolean {
+  const { answeredLater, lostLast } = thresholds.cutFlows;
+  const hop = trace.steps[targetIndex(trace) ?? -1]?.hop;
+  const rtts = trace.probeResult.result.hops?.find((one) => one.hop === hop)?.rtts ?? [];
+  // As many lost packets may be of flows that reached the target.
+  const { lost } = sampleOf(atTarget(trace, reaching(trace.ways)));
+  const first = rtts.flatMap((rtt, at) => (rtt === null ? [at] : []))[lost] ?? rtts.length;
+  const later = rtts.slice(first).filter((rtt) => rtt !== null).length;
+  const last = rtts.findLastIndex((rtt) => rtt !== null);
+  return later < answeredLater || rtts.length - 1 - last > lostLast;
+}
+
+function reaching(ways: readonly Way[]): readonly Way[] {
+  return ways.filter(({ isReached }) => isReached);
+}
+
+function atTarget(trace: Trace, ways: readonly Way[]): readonly Step[] {
+  const hop = trace.steps[targetIndex(trace) ?? -1]?.hop;
+  return ways.flatMap(({ steps }) => steps.filter((step) => step.hop === hop));
+}
+
+/**
+ * The silent flow that was seen farthest on the way of this one, if the next hop answered only some packets: a router that
+ * limits its answers may be the end of what one flow saw, and not of its way. The flow itself if there is none.
+ */
+export function farthestOf(trace: Trace, way: Way): Way {
+  const last = lastOf(way);
+  const hop = last?.hop ?? 0;
+  const others = trace.ways.filter(({ steps }) => steps.some((step) => step.hop > hop && !isSilent(step)));
+  if (!others.some(({ steps }) => steps.some((step) => step.hop === hop + 1 && step.lost > 0))) return way;
+  const ends = last === undefined ? undefined : new Set(placesIn(last));
+  const farther = silentFlows(trace).filter(
+    ({ steps }) =>
+      steps.some((step) => step.hop > hop && !isSilent(step)) &&
+      (ends === undefined || steps.some((step) => step.hop === hop && placesIn(step).some((one) => ends.has(one)))),
+  );
+  return farther.toSorted((a, b) => lastOf(b)!.hop - lastOf(a)!.hop)[0] ?? way;
+}
+
+export function lastOf({ steps }: Way): Step | undefined {
+  return steps.findLast((step) => !isSilent(step));
+}
