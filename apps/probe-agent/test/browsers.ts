@@ -18,11 +18,16 @@ export function browserFolder(): BrowserFolder {
   chmodSync(path, 0o711);
   /** Only the main process has the folder in its command line, and it may exit first; remember its process group. */
   const groups = new Set<string>();
+  // No browser of the folder is older than it. A pid that vanishes is forgotten, because a new process may get it.
+  let older = new Set(readdirSync('/proc'));
   return {
     path,
     contents: () => readdirSync(path),
     processes: async () => {
-      const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+      const listed = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+      // To read the files of all processes takes tens of milliseconds of CPU time, and this is polled.
+      const pids = listed.filter((pid) => !older.has(pid));
+      older = new Set(listed.filter((pid) => older.has(pid)));
       const all = await Promise.all(
         pids.map(async (pid) => {
           const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');

@@ -6,7 +6,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { family, interruptTwice, processes, scenario, type Entry } from '../test/family.ts';
+import { childrenOf, family, interruptTwice, scenario, type Entry } from '../test/family.ts';
 import { startService, type Service } from '../test/service.ts';
 import type { Running } from './data-folder.ts';
 
@@ -33,8 +33,7 @@ function stopAll({ running }: Service): void {
 async function killReaper(service: Service): Promise<void> {
   const { redis, processes: programs } = service.running();
   const known = new Set([redis!.pid, ...Object.values(programs)]);
-  const reapers = (): readonly number[] =>
-    processes().flatMap(({ pid, parent }) => (parent === service.pid && !known.has(pid) ? [pid] : []));
+  const reapers = (): readonly number[] => childrenOf(service.pid).filter((pid) => !known.has(pid));
   const [first = 0] = reapers();
   process.kill(first, 'SIGKILL');
   // The service starts another one after a second. Polls without a pause, to act as soon as the replacement exists.

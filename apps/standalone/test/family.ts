@@ -12,22 +12,20 @@ export interface Entry {
   readonly parent: number;
 }
 
-/** All processes except zombies, which wait for their parents. */
-export function processes(): readonly Entry[] {
-  return readdirSync('/proc').flatMap((pid) => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      const [state, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent), startedAt: fields[17]! }];
-    } catch {
-      return [];
-    }
-  });
+/** A process; nothing if it has ended or is a zombie, which waits for its parent. */
+function entriesOf(pid: number | string): readonly Entry[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent), startedAt: fields[17]! }];
+  } catch {
+    return [];
+  }
 }
 
 /** A process and its descendants. */
 export function family(root: number): readonly Entry[] {
-  const all = processes();
+  const all = readdirSync('/proc').flatMap(entriesOf);
   const found = new Set([root]);
   for (let size = 0; size !== found.size;) {
     size = found.size;
@@ -36,9 +34,15 @@ export function family(root: number): readonly Entry[] {
   return all.filter(({ pid }) => found.has(pid));
 }
 
+/** The processes that a process has started itself and that have not ended. */
+export function childrenOf(pid: number): readonly number[] {
+  const listed = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
+  return listed.flatMap(entriesOf).map((entry) => entry.pid);
+}
+
+/** Reads only these processes: this is polled, and a busy machine has hundreds of others. */
 function stillThere(those: readonly Entry[]): readonly Entry[] {
-  const now = processes();
-  return those.filter(({ pid, startedAt }) => now.some((one) => one.pid === pid && one.startedAt === startedAt));
+  return those.filter(({ pid, startedAt }) => entriesOf(pid)[0]?.startedAt === startedAt);
 }
 
 /**
