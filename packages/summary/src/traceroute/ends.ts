@@ -5,7 +5,7 @@ import { groupBy, type ProbeResult } from '../probe-result.ts';
 import { answersEchoAlone } from '../partition.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findBrokenBranches } from './broken-branches.ts';
-import { deadWays, findDeadWays } from './dead-ways.ts';
+import { deadWays, findDeadWays } from './flows/dead-ways.ts';
 import { findHeaders } from './headers/find-headers.ts';
 import { findMtus } from './mtu/find-mtus.ts';
 import { findSizeCuts, isCutBySize } from './mtu/size-cut.ts';

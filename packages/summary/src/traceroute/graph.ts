@@ -2,7 +2,7 @@ import type { PathEnd, Paths } from '@vantage/contract';
 
 import { byText } from '../probe-result.ts';
 import { canonicalPath } from './canonical.ts';
-import { deadWays } from './dead-ways.ts';
+import { deadWays } from './flows/dead-ways.ts';
 import { circleOf, endReason } from './ends.ts';
 import { addEdge, addNode, edgesFrom, finished, type Draft, type Edges } from './drafts.ts';
 import { branchesOf, least, type Branch } from './multipath/branches.ts';

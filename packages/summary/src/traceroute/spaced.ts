@@ -22,8 +22,8 @@ function spacedOf(trace: Trace): Sample | undefined {
 }
 
 /**
- * The traces whose spaced packets prove loss on the way to the target. Some routers answer `udpPerSecond` datagrams a second,
- * whoever sends them: those of more probes prove nothing.
+ * The traces whose spaced packets prove loss on the way to the target. Some routers answer `udpPerSecond` datagrams a second
+ * in all: those of more probes prove nothing.
  */
 export function lossyWhenSpaced(traces: readonly Trace[]): readonly Trace[] {
   const { lostPackets, udpPerSecond } = thresholds;

@@ -2,7 +2,7 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { fieldsAfter } from './after-trace.ts';
+import { fieldsAfter } from './loss/after-trace.ts';
 import { capabilityMissing, shownAddress } from '../../sockets/provide-packets.ts';
 import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { portOf, refusedPort, type traceroute } from './contract.ts';

@@ -44,7 +44,7 @@ export function weighedByFlows(
   return { ...difference, chance: chanceOfFlows, text: `${withoutSamples(text)}${ANOTHER_WAY}` };
 }
 
-/** Number of flows of a ping, whose packets are one, or of a trace; undefined for other types: each attempt is a flow of its own. */
+/** Number of flows of a ping, whose packets are one, or of a trace; undefined for other types, of which each attempt is another flow. */
 function flowsOf(type: string, { result }: ProbeResult): number | undefined {
   if (type === 'ping') return 1;
   return type === 'traceroute' ? answeredFlows(result) : undefined;

@@ -1,7 +1,7 @@
 import { buildFinding, type FindingDraft } from '../../finding.ts';
 import { groupBy } from '../../probe-result.ts';
 import { countOf, listed } from '../../words.ts';
-import { deadWays } from '../dead-ways.ts';
+import { deadWays } from './dead-ways.ts';
 import { stepText, type Step, type Trace, type Way } from '../trace.ts';
 import { placesIn } from './samples.ts';
 import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';

@@ -1,11 +1,11 @@
-import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import type { PacketSockets } from '../../sockets/packet-socket.ts';
-import { MAX_MTU_PACKETS, type traceroute } from './contract.ts';
-import { sendSpaced } from './loss/spaced-packets.ts';
-import { sizeFields } from './mtu/size-fields.ts';
-import { maySendSpaced } from './options/spaced-results.ts';
-import { ECHO_REQUESTS } from './probing/port-filter.ts';
-import { NAMES_MS, RESERVE_MS } from './trace-with-mtu.ts';
+import type { DiagnosticContext, Outcome } from '../../../diagnostic.ts';
+import type { PacketSockets } from '../../../sockets/packet-socket.ts';
+import { MAX_MTU_PACKETS, type traceroute } from '../contract.ts';
+import { sendSpaced } from './spaced-packets.ts';
+import { sizeFields } from '../mtu/size-fields.ts';
+import { maySendSpaced } from '../options/spaced-results.ts';
+import { ECHO_REQUESTS } from '../probing/port-filter.ts';
+import { NAMES_MS, RESERVE_MS } from '../trace-with-mtu.ts';
 
 type Context = DiagnosticContext<typeof traceroute>;
 type SizeArguments = Parameters<typeof sizeFields>;

@@ -1,13 +1,13 @@
-import { buildFinding, type FindingDraft } from '../finding.ts';
-import { groupBy } from '../probe-result.ts';
-import { thresholds } from '../thresholds.ts';
-import { chanceOfMore } from './chance.ts';
-import { placesIn, sampleOf } from './flows/samples.ts';
-import { areSurelySilent, farthestOf, lastOf, silentFlows } from './flows/silent-flows.ts';
-import { isLimitLikely, weightOfLimits } from './limits.ts';
-import { HIDDEN_ROUTER, meaningOf, refuserText } from './refusals.ts';
-import { countOf, listed, unique } from '../words.ts';
-import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
+import { buildFinding, type FindingDraft } from '../../finding.ts';
+import { groupBy } from '../../probe-result.ts';
+import { thresholds } from '../../thresholds.ts';
+import { chanceOfMore } from '../chance.ts';
+import { placesIn, sampleOf } from './samples.ts';
+import { areSurelySilent, farthestOf, lastOf, silentFlows } from './silent-flows.ts';
+import { isLimitLikely, weightOfLimits } from '../limits.ts';
+import { HIDDEN_ROUTER, meaningOf, refuserText } from '../refusals.ts';
+import { countOf, listed, unique } from '../../words.ts';
+import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from '../trace.ts';
 
 /**
  * Flows that end early while others of the trace reach the target, in silence or refused by a router. Excludes a flow last seen at a router that leads
