@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
@@ -43,12 +43,21 @@ describe('a coordinator whose port is taken', () => {
 });
 
 describe('a coordinator that listens', () => {
-  it('can return freed memory to the system', async () => {
-    const env = { HOST: '127.0.0.1', PORT: '0', REDIS_URL: bed.server.url };
-    const child = spawn(process.execPath, [bundledProgram('coordinator')], {
-      env: programEnv(env),
+  const start = (): ChildProcess =>
+    spawn(process.execPath, [bundledProgram('coordinator')], {
+      env: programEnv({ HOST: '127.0.0.1', PORT: '0', REDIS_URL: bed.server.url }),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
+
+  it('stops in order by a signal that comes as soon as it is ready', async () => {
+    const child = start();
+    child.once('message', () => child.kill('SIGTERM'));
+
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('can return freed memory to the system', async () => {
+    const child = start();
     try {
       await once(child, 'message');
 

@@ -63,8 +63,9 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   compactHeap('--heap-growing-percent=50');
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });
-  const releaseMemory = await loadMemoryRelease();
-  if (releaseMemory !== undefined) setInterval(releaseMemory, RELEASE_MEMORY_EVERY_MS).unref();
+  // After the handlers of signals are installed, which a signal that follows the message must find: loading the library
+  // blocks for tens of milliseconds.
+  setImmediate(() => void releaseMemoryFromNowOn());
 
   return async () => {
     stopping.abort();
@@ -75,6 +76,11 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     await telemetry.close();
     await geo.close();
   };
+}
+
+async function releaseMemoryFromNowOn(): Promise<void> {
+  const release = await loadMemoryRelease();
+  if (release !== undefined) setInterval(release, RELEASE_MEMORY_EVERY_MS).unref();
 }
 
 function readVersion(): string {
