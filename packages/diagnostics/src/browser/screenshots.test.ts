@@ -102,7 +102,7 @@ function open(options: Partial<ScreenshotsOptions> = {}): Screenshots {
     executablePath,
     tempFolder: folder.path,
     admit: admitSite([site.port]),
-    selfTestMs: 90_000,
+    selfTestMs: 240_000,
     ...options,
   });
   opened.push(made);
@@ -111,7 +111,7 @@ function open(options: Partial<ScreenshotsOptions> = {}): Screenshots {
 
 /** A deadline that the test never reaches. */
 function soon(): AbortSignal {
-  return AbortSignal.timeout(100_000);
+  return AbortSignal.timeout(280_000);
 }
 
 function request(url: string, more: Partial<CaptureRequest> = {}): CaptureRequest {
@@ -121,7 +121,7 @@ function request(url: string, more: Partial<CaptureRequest> = {}): CaptureReques
     insecureSSL: false,
     userAgent: 'Vantage-Test/0 (+https://vantage.example/)',
     signal,
-    timeoutMs: 90_000,
+    timeoutMs: 240_000,
     ...more,
   };
 }

@@ -56,8 +56,8 @@ async function colourOf(one: Screenshots, url: string, loadMs: number): Promise<
     url,
     insecureSSL: false,
     userAgent: 'Vantage-Test/0',
-    signal: AbortSignal.timeout(100_000),
-    timeoutMs: 90_000,
+    signal: AbortSignal.timeout(280_000),
+    timeoutMs: 240_000,
     loadMs,
   });
   return png === null ? failure.message : readPng(png).pixel(600, 700);
