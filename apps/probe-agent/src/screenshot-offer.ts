@@ -40,7 +40,7 @@ export interface ScreenshotOfferDependencies {
 const SELF_TEST_MS = 60_000;
 const RETRY_MS = 10_000;
 const DELAY_MS = 1_000;
-const LONGEST_RETRY_MS = 1_800_000;
+const LONGEST_RETRY_MS = 300_000;
 /** Consecutive browser failures that trigger another self-test. */
 const DOUBTFUL_AFTER = 3;
 
