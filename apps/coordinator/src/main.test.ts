@@ -43,15 +43,16 @@ describe('a coordinator whose port is taken', () => {
 });
 
 describe('a coordinator that listens', () => {
-  const start = (): ChildProcess =>
-    spawn(process.execPath, [bundledProgram('coordinator')], {
+  const start = (...flags: string[]): ChildProcess =>
+    spawn(process.execPath, [...flags, bundledProgram('coordinator')], {
       env: programEnv({ HOST: '127.0.0.1', PORT: '0', REDIS_URL: bed.server.url }),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
 
   it('stops in order by a signal that comes as soon as it is ready', async () => {
-    const child = start();
-    child.once('message', () => child.kill('SIGTERM'));
+    // The signal arrives before `process.send` returns.
+    const preload = `process.send = () => void process.kill(process.pid, 'SIGTERM');`;
+    const child = start('--import', `data:text/javascript,${encodeURIComponent(preload)}`);
 
     expect(await once(child, 'exit')).toEqual([0, null]);
   });

@@ -27,7 +27,7 @@ const LISTENS_WITHIN_MS = 2_000;
 /** Interval at which freed memory is returned to the system: malloc keeps 10 MiB that compiling and requests have freed. */
 const RELEASE_MEMORY_EVERY_MS = 10_000;
 
-async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
+async function run(config: Config, { log, dropped }: OpenLog): Promise<void> {
   // Invalid options must be rejected before any connection is opened.
   const policyFor = createKeyPolicies({
     allow: config.targetAllow,
@@ -56,18 +56,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   server.onAgent(
     gateway && ((request, socket, head) => gateway.upgrade(request, socket, head, app && upgradeAddress(app, request))),
   );
-  core.announceUrl(server.publicUrl);
-  await telemetry.watch(core, modules, dropped).catch(rejectAddress('METRICS_HOST, METRICS_PORT'));
-  const openFiles = openFilesLimit();
-  if (isShortOfFiles(openFiles)) log.warn({ openFiles }, 'few open files allowed: fewer connections accepted');
-  compactHeap('--heap-growing-percent=50');
-  log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
-  process.send?.({ ready: true, port: server.port });
-  // After the handlers of signals are installed, which a signal that follows the message must find: loading the library
-  // blocks for tens of milliseconds.
-  setImmediate(() => void releaseMemoryFromNowOn());
-
-  return async () => {
+  const stop = async (): Promise<void> => {
     stopping.abort();
     modules.close();
     // New agents find the port closed; the connected ones are closed here.
@@ -76,6 +65,16 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     await telemetry.close();
     await geo.close();
   };
+  // Before anyone is told that it listens: a signal may follow at once.
+  stopWhenTold(stop, log);
+  core.announceUrl(server.publicUrl);
+  await telemetry.watch(core, modules, dropped).catch(rejectAddress('METRICS_HOST, METRICS_PORT'));
+  const openFiles = openFilesLimit();
+  if (isShortOfFiles(openFiles)) log.warn({ openFiles }, 'few open files allowed: fewer connections accepted');
+  compactHeap('--heap-growing-percent=50');
+  log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
+  process.send?.({ ready: true, port: server.port });
+  await releaseMemoryFromNowOn();
 }
 
 async function releaseMemoryFromNowOn(): Promise<void> {
@@ -116,7 +115,7 @@ try {
     serializers: { error: describeError },
     hooks: { streamWrite: withoutSecrets },
   });
-  stopWhenTold(await run(config, opened), opened.log);
+  await run(config, opened);
 } catch (error) {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
   process.exitCode = 1;
