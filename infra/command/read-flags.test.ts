@@ -34,6 +34,7 @@ describe('the flags of a command', () => {
     [['--minuets', '3'], /^Unknown option '--minuets'; did you mean --minutes\?\n\nDoes x/],
     [['--minutes', 'many'], /^invalid --minutes "many"; expected a number\n\nDoes x/],
     [['--zzzzzzz'], /^Unknown option '--zzzzzzz'\n\nDoes x/],
+    [['--json'], /^flag "--json" needs a value\n\nDoes x/],
     [['--minutes', '-1'], /^Option '--minutes' argument is ambiguous\.\n\nDoes x/],
     [['stray'], /^Unexpected argument 'stray'/],
   ])('are refused with the usage: %j', (argv, text) => {

@@ -63,12 +63,14 @@ export function readFlags<const Flags extends Readonly<Record<string, FlagDefini
   return { kind: 'values', values: values as Values<Flags> };
 }
 
-/** The first sentence of parseArgs' message and, for an unknown flag, the nearest known one. */
+/** The fault in the words of the other commands; for an unknown flag with the nearest known one. */
 function faultOf(error: unknown, names: readonly string[]): string {
   const reason = (Error.isError(error) ? error.message : String(error)).split(/\. |\n/, 1)[0]!;
   const [, flag] = /^Unknown option '--?([^']*)'/.exec(reason) ?? [];
   const near = flag === undefined ? undefined : nearestWord(flag, names);
-  return near === undefined ? reason : `${reason}; did you mean --${near}?`;
+  if (near !== undefined) return `${reason}; did you mean --${near}?`;
+  const [, missing] = /^Option '(--[\w-]+) <value>' argument missing/.exec(reason) ?? [];
+  return missing === undefined ? reason : `flag "${missing}" needs a value`;
 }
 
 /** Reads the flags of this process; ends it after the help or a fault. */

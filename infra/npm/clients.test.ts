@@ -16,7 +16,7 @@ const lines = (text: string): readonly string[] => text.trim().split('\n');
 
 /** The examples of the client's README, and statements that only the correct types accept. */
 const readme = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
-const example = /^```ts\n(.*?)^```/ms.exec(readme)![1]!;
+const [example, correction] = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!) as [string, string];
 const typed = `
 import { createClient, type CheckEvent, type CheckOf } from '@vantage/client';
 import type { CheckRequestOf, MonitorEvent, TcpResult } from '@vantage/types';
@@ -106,6 +106,19 @@ describe('the clients, outside of the repository', () => {
     const { stdout } = await run(process.execPath, [join(folder, 'out/example.js')]);
 
     expectAnswers(stdout);
+  });
+
+  it('correct a mistyped target as the README shows', async () => {
+    writeFileSync(join(folder, 'correction.ts'), correction);
+    const compiled = run(
+      process.execPath,
+      [compilers['TypeScript 7'], ...options, '--outDir', 'out', 'correction.ts'],
+      { cwd: folder },
+    );
+    await compiled.catch((error: { readonly stdout: string }) => expect(error.stdout).toBe(''));
+    const { stdout } = await run(process.execPath, [join(folder, 'out/correction.js')]);
+
+    expect(lines(stdout)).toEqual([...correction.matchAll(/ \/\/ (.*)$/gm)].map(([, printed]) => printed));
   });
 
   it.each([

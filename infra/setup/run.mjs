@@ -109,7 +109,7 @@ function faultOfStart(words) {
     const wrong = values.allow?.flatMap((text) => text.split(',')).find((text) => !isNetwork(text.trim()));
     return wrong === undefined ? undefined : `invalid --allow "${wrong}"; expected a CIDR such as 127.0.0.0/8`;
   } catch (error) {
-    return error.message;
+    return error.message.replace(/^Option '(--[\w-]+) <value>' argument missing$/, 'flag "$1" needs a value');
   }
 }
 

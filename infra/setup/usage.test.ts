@@ -50,7 +50,7 @@ describe('npm start in a fresh checkout', () => {
     [['--port', '1', '--port=2'], '--port is given 2 times; expected once'],
     [['--probes=many'], 'invalid --probes "many"; expected an integer'],
     [['--prot', '80'], "Unknown option '--prot'"],
-    [['--data'], "Option '--data <value>' argument missing"],
+    [['--data'], 'flag "--data" needs a value'],
     [['--data='], 'invalid --data ""; expected a folder'],
     [['80'], "Unexpected argument '80'"],
   ])('says what is wrong with its flags and installs nothing: %j', (words, fault) => {

@@ -74,9 +74,17 @@ function faultOf(error: unknown, names: readonly string[]): string {
   const [, hyphened] = /'(-[^' ]+)' argument is ambiguous/.exec(message) ?? [];
   if (hyphened !== undefined)
     return `flag "${hyphened}" needs a value; one that begins with a hyphen is written ${hyphened}=-…`;
-  if (flag === undefined) return message;
+  if (flag === undefined) return valueFault(message) ?? message;
   const near = meantBy(flag, names).map((name) => `"--${name}"`);
   return `unknown flag "${flag}"${near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`}`;
+}
+
+/** A flag that lacks its value, or has one although it takes none. A short name that comes first is skipped. */
+function valueFault(message: string): string | undefined {
+  const [, missing] = /^Option '(?:-\w, )?(--[\w-]+) <value>' argument missing/.exec(message) ?? [];
+  if (missing !== undefined) return `flag "${missing}" needs a value`;
+  const [, needless] = /^Option '(?:-\w, )?(--[\w-]+)' does not take an argument/.exec(message) ?? [];
+  return needless === undefined ? undefined : `flag "${needless}" takes no value`;
 }
 
 function meantBy(flag: string, names: readonly string[]): readonly string[] {

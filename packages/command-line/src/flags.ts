@@ -1,4 +1,4 @@
-import type { AnyCheckType } from '@vantage/contract';
+import { nearestValue, type AnyCheckType } from '@vantage/contract';
 
 /** The part of JSON Schema that flags depend on. */
 interface FieldSchema {
@@ -83,12 +83,21 @@ export function flagName(field: string): string {
 /** Parses a value to JSON. All other schema rules are validated by the service, which names the field. */
 export function parseValue(flag: Flag, text: string): { readonly value: string | number } | { readonly fault: string } {
   if (flag.choices.length > 0 && !flag.choices.includes(text)) {
-    return { fault: `invalid --${flag.name} "${text}"; expected one of ${flag.choices.join(', ')}` };
+    return {
+      fault: `invalid --${flag.name} "${text}"; expected one of ${flag.choices.join(', ')}${meant(text, flag.choices)}`,
+    };
   }
   if (flag.kind !== 'number' || flag.words.includes(text)) return { value: text };
   return /^-?\d{1,9}(\.\d{1,9})?$/.test(text)
     ? { value: Number(text) }
-    : { fault: `invalid --${flag.name} "${text}"; expected ${['a number', ...flag.words].join(' or ')}` };
+    : {
+        fault: `invalid --${flag.name} "${text}"; expected ${['a number', ...flag.words].join(' or ')}${meant(text, flag.words)}`,
+      };
+}
+
+function meant(text: string, allowed: readonly string[]): string {
+  const value = nearestValue(text, allowed);
+  return value === undefined ? '' : `; did you mean "${value}"?`;
 }
 
 /** Parses pairs of `Name: value` or `name=value`, one per flag. */

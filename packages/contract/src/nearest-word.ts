@@ -16,6 +16,17 @@ export function nearestWord(written: string, known: readonly string[]): string |
   return nearest.distance <= slips ? nearest.word : undefined;
 }
 
+/**
+ * The allowed value closest to a wrong one, as `nearestWord`; undefined if none is close. `ipv6`, `v6` and the text `6` are
+ * close to the number 6.
+ */
+export function nearestValue(written: unknown, allowed: readonly unknown[]): string | undefined {
+  if (typeof written !== 'string' && typeof written !== 'number') return undefined;
+  const words = allowed.map(String);
+  const bare = String(written).replace(/^(?:ip)?v(?=\d$)/i, '');
+  return words.find((word) => word === bare) ?? nearestWord(bare, words);
+}
+
 /** The least number of insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

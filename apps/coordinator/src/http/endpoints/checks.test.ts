@@ -62,6 +62,19 @@ describe('POST /check', () => {
     ['a missing host', { type: 'tcp', port: 80 }, '/host', 'is required'],
     ['an unknown type', { type: 'pong', host: 'a.example' }, '/type', 'must be one of'],
     ['a missing type', { host: 'a.example' }, '/type', 'is required: one of'],
+    ['a mistyped type', { type: 'pnig', host: 'a.example' }, '/type', '; did you mean “ping”?'],
+    [
+      'a mistyped choice',
+      { type: 'http', host: 'https://a.example', options: { method: 'get' } },
+      '/options/method',
+      'must be one of GET, HEAD, OPTIONS; did you mean “GET”?',
+    ],
+    [
+      'a family as a text',
+      { type: 'ping', host: 'a.example', options: { family: '6' } },
+      '/options/family',
+      'must be one of 4, 6, both; did you mean 6?',
+    ],
     ['a type that every object has', { type: 'toString', host: 'a.example' }, '/type', 'must be one of'],
     [
       'probes and locations at once',

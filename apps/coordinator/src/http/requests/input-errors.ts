@@ -1,4 +1,4 @@
-import { escapeText, nearestWord, textForm, type FieldPaths, type InputError } from '@vantage/contract';
+import { escapeText, nearestValue, nearestWord, textForm, type FieldPaths, type InputError } from '@vantage/contract';
 import type { ErrorObject } from 'ajv';
 
 import { pointer, pointerParts } from './pointer.ts';
@@ -77,7 +77,7 @@ function inputError(error: ErrorObject): InputError {
       return { path: pointer([...at, name]), message: unknownField(name, error.parentSchema) };
     }
     case 'enum':
-      return { path: pointer(at), message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` };
+      return { path: pointer(at), message: `must be ${choiceText(params['allowedValues'] as unknown[], error.data)}` };
     case 'const':
       return { path: pointer(at), message: `must be ${JSON.stringify(params['allowedValue'])}` };
     case 'type':
@@ -92,6 +92,13 @@ function inputError(error: ErrorObject): InputError {
     default:
       return { path: pointer(at), message: sizeMessage(error.message, params) ?? `breaks the rule ${error.keyword}` };
   }
+}
+
+/** The allowed values, and the one that was probably meant. */
+export function choiceText(allowed: readonly unknown[], given: unknown): string {
+  const meant = nearestValue(given, allowed);
+  const shown = typeof allowed.find((value) => String(value) === meant) === 'string' ? `“${meant}”` : meant;
+  return `one of ${allowed.join(', ')}${meant === undefined ? '' : `; did you mean ${shown}?`}`;
 }
 
 /** The message of ajv, of which `must NOT have more than 2 items` and its like are reworded. */

@@ -10,7 +10,7 @@ import addFormats from 'ajv-formats';
 
 import { oncePer } from '../once-per.ts';
 import { HttpProblem } from '../problem.ts';
-import { boundedErrors, brokenFields, inputErrors } from './input-errors.ts';
+import { boundedErrors, brokenFields, inputErrors, choiceText } from './input-errors.ts';
 import { createAjv } from '../../create-ajv.ts';
 
 /** A request body after its schema, with defaults. */
@@ -68,7 +68,7 @@ export function createBodyReader(checkTypes: readonly AnyCheckType[]): (body: un
 
 /** @param pairTypes types that the body can have because of its `between`; undefined without it */
 function typeFault(type: unknown, types: readonly string[], pairTypes: readonly string[] | undefined): InputError {
-  const known = pairTypes === undefined ? `one of ${types.join(', ')}` : `${pairTypes.join(' or ')}, with \`between\``;
+  const known = pairTypes === undefined ? choiceText(types, type) : `${pairTypes.join(' or ')}, with \`between\``;
   return { path: '/type', message: `${type === undefined ? 'is required:' : 'must be'} ${known}` };
 }
 

@@ -33,6 +33,9 @@ describe('the name of a record type', () => {
 
   it.each([
     ['XM', 'MX'],
+    ['mxx', 'MX'],
+    ['MX1', 'MX'],
+    ['nss', 'NS'],
     ['txxt', 'TXT'],
     ['AAA', 'AAAA'],
     ['cnmae', 'CNAME'],

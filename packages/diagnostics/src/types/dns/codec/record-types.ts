@@ -132,11 +132,19 @@ export function parseRecordType(text: string): ParsedRecordType {
   return { ok: true, recordType: { code, name: recordTypeName(code) } };
 }
 
-/** The nearest name; if none is near, for two letters the name that has them swapped. */
+/** The nearest name; if none is near, a name of two letters that are swapped or have one more among them. */
 function meantBy(name: string): string | undefined {
   const names = Object.keys(codes);
   const swapped = name.length === 2 ? `${name[1]}${name[0]}` : undefined;
-  return nearestWord(name, names) ?? names.find((known) => known === swapped);
+  return (
+    nearestWord(name, names) ??
+    names.find((known) => known === swapped) ??
+    ['MX', 'NS', 'DS'].find((known) => name.length === 3 && withoutOneLetter(name).includes(known))
+  );
+}
+
+function withoutOneLetter(name: string): readonly string[] {
+  return Array.from({ length: name.length }, (_, at) => name.slice(0, at) + name.slice(at + 1));
 }
 
 /** ANY and zone transfers serve amplification and harvesting; the rest carry no data of a name. */
