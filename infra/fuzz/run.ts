@@ -137,7 +137,7 @@ function conformanceFaults(
   return faultsOf({ ...seen, status, headers, body });
 }
 
-/** A result of a simulated agent: at times a valid failure with hostile text, at times arbitrary data. */
+/** A result of a simulated agent: mostly a valid failure, else hostile JSON or text that is no JSON. */
 function resultOf(random: Random): string {
   if (random.chance(0.2)) return JSON.stringify(hostileValue(random));
   if (random.chance(0.1)) return hostileString(random);

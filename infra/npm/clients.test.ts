@@ -163,7 +163,7 @@ describe('the clients, outside of the repository', () => {
     expectAnswers(stdout);
     await expect(check(service.url, '192.168.1.1', '443')).rejects.toThrow(/403: .*192\.168\.1\.1/);
     for (const words of [[], [service.url, '127.0.0.1'], [service.url, '127.0.0.1', 'https']]) {
-      // Usage, and no traceback, which would be printed too.
+      // The usage comes first: a traceback of Python would precede it.
       await expect(check(...words)).rejects.toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^Usage: python3 check\.py URL HOST PORT\n/),

@@ -87,8 +87,8 @@ function startUsage() {
 }
 
 /**
- * Finds unknown flags and values that the usage text does not allow; the program validates the rest before it starts
- * anything.
+ * Finds unknown flags, flags given twice, and values that the usage text does not allow; the program validates the rest
+ * before it starts anything.
  */
 function faultOfStart(words) {
   if (words.includes('--watch')) return 'unexpected --watch; "npm run dev" restarts programs when their sources change';

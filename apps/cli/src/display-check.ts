@@ -69,7 +69,7 @@ export async function displayCheck(
   // The stream ends with `completed`; without it, read the results.
   check ??= await client.results(checkId, { signal });
   const summary = await client.summary(checkId, { signal }).catch(missing);
-  // The request of a check that another client started is displayed, too.
+  // `vantage show` displays the request, too.
   const asked = type === undefined ? askedLines(check) : [];
   const lines = [...asked, ...finalLines(check, probes), ...summaryLines(summary)];
   screen.print(lines.map((line) => lineText(line, colors)));

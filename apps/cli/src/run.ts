@@ -130,7 +130,7 @@ function whatGoesOn(command: Query, checkId: string): string {
 
 interface Followed {
   readonly checkId: string;
-  /** Undefined for a check that another client has started. */
+  /** Undefined for `vantage show`, of a check that was started before. */
   readonly request: Extract<Query, { readonly kind: 'check' }>['request'] | undefined;
 }
 

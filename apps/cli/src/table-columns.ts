@@ -23,7 +23,10 @@ export function tableColumns({ type, request }: Pick<CheckOf<CheckTypeName>, 'ty
   );
 }
 
-/** A column for each scalar, for each list of scalars, and for each object with names of its own choice, such as headers. */
+/**
+ * A column for each scalar, for each list of scalars, and for each object whose names the schema does not list, such as
+ * headers; of hops their number. Other lists of objects have none, except answers.
+ */
 function columnsIn({ type, anyOf, properties, items }: Schema, path: string): readonly string[] {
   if (anyOf !== undefined) return anyOf.flatMap((each) => columnsIn(each, path));
   if (type === 'null') return [];

@@ -8,8 +8,8 @@ import type { Figure } from '../goals.ts';
 const KIB = 1024;
 
 /**
- * Everything that a first visit loads, including the map and the view of the check type: for a current browser
- * (Brotli), and for others (gzip).
+ * Sizes of the files that a first visit loads, of the start page with its map, and of the page of a check with the
+ * largest view of a check type: for a current browser (Brotli), and for others (gzip).
  */
 export function sizes(): readonly Figure[] {
   const folder = fileURLToPath(new URL('../../../apps/web/dist/page/', import.meta.url));

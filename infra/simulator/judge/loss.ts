@@ -3,7 +3,7 @@ import type { Complaint } from './complaint.ts';
 import { lookAt, type Look } from './look.ts';
 import { isSample, soundAnswer } from './truth.ts';
 
-/** Loss at the target over all probes: a sample of the simulated loss rate. */
+/** Complains if the loss at the target over all probes is no plausible sample of the simulated loss rate. */
 export function judgeLoss(looks: readonly Look[]): readonly Complaint[] {
   const { places, scenario } = looks[0]!.of;
   // If a place drops or refuses some packets, the fate of one implies nothing about the others.

@@ -78,7 +78,7 @@ export interface ChromiumOptions {
   readonly servers: readonly Issued[];
 }
 
-/** A Chromium that trusts additional roots from its user's database. */
+/** A Chromium that trusts additional roots, and certificates of servers themselves, from its user's database. */
 export async function chromiumOpinion({
   executablePath,
   certutil,

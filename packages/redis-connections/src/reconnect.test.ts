@@ -57,7 +57,7 @@ it('a lost attempt is followed by another one', async () => {
   const redis = open();
   redis.on('error', () => undefined);
 
-  // Not `once`, which rejects with the error of the lost attempt.
+  // `once` of `node:events` would reject with the error of the lost attempt.
   while (lost < 2) await new Promise<void>((resolve) => void redis.once('reconnecting', () => resolve()));
   isLost = false;
   redis.disconnect();

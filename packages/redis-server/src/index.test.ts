@@ -64,7 +64,7 @@ describe('our Redis server', () => {
     process.kill(first.pid, 'SIGKILL');
     await first.ended;
 
-    // Loading takes a millisecond per key, and Redis serves clients after each one.
+    // Loading takes a millisecond per key, three seconds in all; meanwhile Redis answers commands with `LOADING`.
     const slow = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'];
     const second = await startRedisServer({
       executable,

@@ -28,7 +28,7 @@ export interface AdmissionOptions {
    * they change.
    */
   readonly ownAddresses: () => OwnAddresses;
-  /** Current address and configured name of the agent's Redis. No exception allows it. */
+  /** The servers of the agent's Redis: those configured, and the addresses at which it was reached. No exception allows one. */
   readonly redis: () => readonly ProtectedEndpoint[];
   readonly haveIpv4: () => boolean;
   readonly haveIpv6: () => boolean;

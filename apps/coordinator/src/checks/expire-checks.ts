@@ -93,7 +93,7 @@ export class CheckExpiry {
     const { redis, clock, deadlines, isGrace, gate } = this.#dependencies;
     await this.#waitForCapacity();
     const sentAt = performance.now();
-    // Checks that are ending are still in the set of due checks.
+    // Checks that are ending, or have ended and are not counted yet, are still in the set of due checks.
     const limit = AT_ONCE + this.#endings.size + this.#ended.size;
     const { nowMs, due } = await onStore(redis, () => deadlines.due(limit));
     clock.observe(nowMs, sentAt);

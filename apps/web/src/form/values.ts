@@ -122,7 +122,7 @@ function textOf(value: unknown): string {
 /** Parameters that chats, mails and advertisements add to links. */
 const OF_CAMPAIGNS = /^(?:utm_\w+|[a-z]*clid|mc_[ce]id)$/i;
 
-/** The parameters of a link that the form does not have. */
+/** The parameters of a link that the form does not have, except those of campaigns. */
 export function strangersIn(form: FormDefinition, query: URLSearchParams): readonly string[] {
   const known = new Set(['type', 'host', ...namesOf(form)]);
   return [...new Set(query.keys())].filter((name) => !known.has(name) && !OF_CAMPAIGNS.test(name));

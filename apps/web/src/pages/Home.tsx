@@ -74,7 +74,10 @@ export function HomePage(props: { readonly query: string }): JSX.Element {
   );
 }
 
-/** What a link asks for and the page cannot do: without a word the check would be another one. */
+/**
+ * The unknown type and the parameters of a link that the page leaves out, in sentences; undefined if there are none. The
+ * check would silently be another one.
+ */
 function noteOf(query: URLSearchParams): string | undefined {
   const type = query.get('type');
   const form = formOf(type) ?? forms[0]!;

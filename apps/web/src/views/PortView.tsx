@@ -27,7 +27,7 @@ const stateWords: Readonly<Record<string, string>> = {
   'open|filtered': 'Open or filtered',
 };
 
-/** State of the port per probe, with each attempt. */
+/** Probes grouped by the state of the port or the error, with the attempts of the first twelve of each group. */
 export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX.Element {
   const rows = resultsOf<'tcp' | 'udp'>({ rows: all }) as readonly (readonly [string, PortResult])[];
   const answered = rows.filter(([, { result }]) => result !== 'pending');

@@ -46,7 +46,10 @@ export function lossesOf(traces: readonly Trace[]): readonly Loss[] {
   return beginsOf(lossy.map((path) => (isUnlocated(path) ? withoutRouters(path) : path)));
 }
 
-/** Traces in which loss can be located: without outages of the target, and without the rounds of its pauses. */
+/**
+ * Traces in which loss can be located: final ones to a target that answered, without dead ends and outages, and without the
+ * rounds of the target’s pauses.
+ */
 function reachedOf(traces: readonly Trace[]): readonly Trace[] {
   const counted = traces.map((trace) => withoutPause(trace, traces.length));
   return counted.filter(

@@ -35,7 +35,7 @@ export interface Way {
   readonly isReached: boolean;
   /** True if its packets are known not to pass the last answering hop. */
   readonly isEnded: boolean;
-  /** The error of the router that refused its packets, the last one that answered it; null without such an error. */
+  /** The ICMP error with which the last router that answered the flow refused its packets; null if it did not. */
   readonly refusal: Icmp | null;
 }
 

@@ -123,7 +123,7 @@ for _, job in ipairs(start.jobs) do
     said[#said + 1] = isAdded and '' or (type(why) == 'table' and why.err or tostring(why))
   end
 end
--- Gateways wait for it; a Redis user without this channel has none.
+-- Wakes waiting gateways. Not an error if the Redis user may not publish here: gateways also poll.
 if start.announced ~= '' then redis.pcall('PUBLISH', '${redisKeys.jobsAdded}', start.announced) end
 return said
 `,

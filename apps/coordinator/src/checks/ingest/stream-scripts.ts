@@ -98,7 +98,7 @@ return { taken, 1 }
 
 /**
  * Claims entries that another reader left unacknowledged. KEYS result stream. ARGV group, consumer, minimum idle time
- * (ms), cursor, limit. Returns the next cursor and the entries.
+ * (ms), cursor, limit. Returns the next cursor, 0-0 at the end, and the entries; none if there is no stream.
  */
 export const claimEntriesScript = defineScript(
   'allow-oom',

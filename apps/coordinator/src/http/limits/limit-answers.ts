@@ -7,7 +7,7 @@ import type { Bucket } from './buckets.ts';
 import type { TargetAxis } from './target-axes.ts';
 import { WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
-/** Sets `RateLimit` and `RateLimit-Policy`. */
+/** Sets `RateLimit` and `RateLimit-Policy`, unless the response has begun. */
 export function showClientLimit(response: Response, bucket: Bucket, caller: Caller, count: Count): void {
   if (response.headersSent) return;
   for (const [name, value] of Object.entries(limitHeaders([clientLimit(bucket, caller, count)]))) {

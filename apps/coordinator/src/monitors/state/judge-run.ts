@@ -11,7 +11,7 @@ export interface RunRecord {
   readonly checkId: string | null;
   readonly atMs: number;
   readonly startedMs: number | null;
-  /** Why no check was started. */
+  /** Why no check was started; null if one was. */
   readonly reason: string | null;
   readonly results: Readonly<Record<string, RunAtProbe>>;
 }

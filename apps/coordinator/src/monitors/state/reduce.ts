@@ -152,9 +152,9 @@ function remember(
 }
 
 /**
- * Probes that count: unmeasured and flapping ones do not. If the probes that do not flap and have measured lately are fewer
- * than an alarm takes, the target itself is flapping, and all count. While steady probes are away, flapping ones that fail
- * together by chance raise no alarm.
+ * Probes that count: those that measured and do not flap. If fewer probes than an alarm needs do not flap and have
+ * measured within `REMEMBERED_TICKS`, the target itself is flapping, and flapping probes count too. A pause of the steady
+ * probes does not make flapping ones count: they may fail together by chance.
  */
 function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly ProbeMemory[] {
   const steady = probes.filter(({ flapping }) => !flapping);

@@ -57,7 +57,8 @@ const MAX_RETRIES = 5;
  * Opens one raw socket for sending and one for receiving: raw-socket does not send while packets wait to be read, which
  * during a flood is always.
  *
- * @param libc for kernel timestamps; undefined if unavailable
+ * @param libc for kernel timestamps and packet filters; undefined if unavailable: then the process takes the times, and
+ *   receives the packets of all identifiers
  * @throws Error with the text of strerror(3)
  */
 export function openRawSocket(

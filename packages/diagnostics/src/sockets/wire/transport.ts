@@ -38,7 +38,11 @@ export function compensation(flow: Flow, payload: Uint8Array, wanted: number): n
 
 export const TCP_FLAGS = { fin: 1, syn: 2, rst: 4, psh: 8, ack: 16 } as const;
 
-/** A TCP SYN with one option, the maximum segment size: some filters drop a SYN without any (RFC 9293 section 3.1). */
+/**
+ * A TCP SYN with one option, the maximum segment size: some filters drop a SYN without any (RFC 9293 section 3.1).
+ *
+ * @param data fills the segment to a size
+ */
 export function tcpSyn(flow: Flow, sequence: number, data: Uint8Array = new Uint8Array()): Uint8Array {
   const headerBytes = 24;
   const segment = new Uint8Array(headerBytes + data.length);

@@ -28,8 +28,8 @@ export function signatureWeakness(certificate: Certificate): string | null {
 }
 
 /**
- * Name of the signature algorithm of a certificate, such as `ecdsa-with-SHA256`; with RSASSA-PSS also its hash. Null if
- * not known.
+ * Name of the signature algorithm of a certificate, such as `ecdsa-with-SHA256`, or its OID if OpenSSL has no name for
+ * it; with RSASSA-PSS also its hash. Null if neither is known.
  */
 export function signatureNameOf({ parsed, body }: Certificate): string | null {
   const name = parsed.signatureAlgorithm ?? body?.signature.oid ?? null;

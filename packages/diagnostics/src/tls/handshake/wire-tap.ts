@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 /** A connected socket as a stream that records the first received bytes. */
 export interface WireTap {
   readonly stream: Duplex;
-  /** The recorded bytes, bounded. */
+  /** The recorded bytes, up to the chunk that reaches `MAX_KEPT_BYTES`; empty after `stop`. */
   readonly received: () => Buffer;
   /** True after the end of the TCP stream was passed on. */
   readonly hasEnded: () => boolean;

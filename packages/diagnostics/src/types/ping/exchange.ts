@@ -11,7 +11,7 @@ import { REPLY_TIMEOUT_MS } from './contract.ts';
 import { isTelling, matchPayload } from './payload.ts';
 import { onWire, quotedPacket, sentAs, type Exchange, type ExchangePlan, type SentPacket } from './sent-packets.ts';
 
-/** Limit of stored replies per packet. */
+/** Limit of stored replies per packet: the answer, and as many duplicates as a result lists (`MAX_DUPLICATE_ROWS`). */
 const MAX_REPLIES = 17;
 /** After the last packet, replies are awaited for this multiple of the longest RTT. */
 const WAIT_RTTS = 4;

@@ -10,9 +10,9 @@ import { countOf, listed, unique } from '../../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from '../trace.ts';
 
 /**
- * Flows that end early while others of the trace reach the target, in silence or refused by a router. Excludes a flow last seen at a router that leads
- * others to the target, and one with too few packets to exclude chance. Over UDP the target’s own hop is ignored, since
- * many targets rate-limit responses.
+ * Flows that end early while others of the trace reach the target, in silence or refused by a router. Excludes a flow
+ * last seen at a router that leads others to the target, and a silent one with too few packets to exclude chance. The
+ * target’s own hop is ignored over UDP, since many targets rate-limit responses, and if its answers look limited.
  */
 export function deadWays(trace: Trace): readonly Way[] {
   const { ways, isReached, isFinal } = trace;
@@ -51,7 +51,10 @@ function provedOf(trace: Trace, ways: readonly Way[]): readonly Way[] {
   return isTogether ? ways : ways.filter((way) => chanceOf(trace, [way], hop) <= thresholds.beginByChance);
 }
 
-/** Probability that flows lose all packets beyond the hop by chance, given the loss of the other flows there; 1 if one is answered. */
+/**
+ * Probability that flows lose all packets beyond the hop by chance, given the loss of the flows that reach the target; 1 if
+ * a packet is answered or none was sent there.
+ */
 function chanceOf(trace: Trace, own: readonly Way[], hop: number): number {
   const { ways, steps, probeResult } = trace;
   const last = targetIndex(trace);

@@ -106,7 +106,7 @@ function smallMtus(traces: readonly Trace[]): readonly FindingDraft[] {
   return [buildFinding('path_mtu_small', isWarning ? 'warning' : 'info', resultsOf(small), text)];
 }
 
-/** The path MTU, unless it is only the size up to which packets do not vanish, which the black hole says. */
+/** The path MTU; undefined if there is none, or if it is one byte below a black hole, which has a separate finding. */
 function reportedMtu({ probeResult: { result } }: Trace): number | undefined {
   const { pathMtu, mtuBlackHole } = result;
   return typeof pathMtu !== 'number' || mtuBlackHole === pathMtu + 1 ? undefined : pathMtu;
